@@ -1,0 +1,47 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/backend/device.h"
+#include "engine/core/result.h"
+
+namespace lockstep {
+
+class Collective;
+
+// The layout of every parameter (and buffer), fixed once per run by the nominal training program and given to all others.
+using ParameterLayouts = std::map<std::string, std::shared_ptr<const Layout>, std::less<>>;
+
+struct LowerOptions {
+    int threads = 1;                                   // kernel threads of the device that will run it
+    const ParameterLayouts* layouts = nullptr;         // given: use these; null: choose freely
+};
+
+// A kind of device. One object per process, shared by all threads: const calls are thread-safe.
+class Backend {
+public:
+    virtual ~Backend() = default;
+    virtual std::string_view name() const = 0;
+    virtual std::vector<DeviceInfo> devices() const = 0;
+    virtual DType computeType() const { return DType::F32; }       // the precision pass rewrites floats to this
+
+    // The backend's own pass between the mathematics and the memory plan: fuses, chooses layouts, algorithms and
+    // precision, inserts the layout changes that remain. The result keeps names of inputs, parameters, buffers, outputs;
+    // gradients have their parameter's layout. Throws EngineError(Device) for an op it has no kernel for.
+    virtual Graph lower(const Graph& graph, const LowerOptions& options) const = 0;
+
+    // Called on the thread that will use the device.
+    virtual std::unique_ptr<Device> open(const DeviceChoice& choice) const = 0;
+
+    // One endpoint per rank, or empty: "use the host group".
+    virtual std::vector<std::unique_ptr<Collective>> makeGroup(std::span<const DeviceChoice> ranks) const;
+};
+
+// A backend that could not be had, and why: a row of the device list.
+struct Unavailable { std::string backend; Problem reason; };
+
+}  // namespace lockstep

@@ -1,0 +1,88 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/backend/kernel.h"
+#include "engine/backend/stream.h"
+#include "engine/core/tensor.h"
+#include "engine/graph/graph.h"
+#include "engine/ops/update.h"
+
+namespace lockstep {
+
+// A device that exists: what the device list shows. Plain values.
+struct DeviceInfo {
+    std::string id;                        // "cpu", "cuda:1"
+    std::string name;                      // "Intel Xeon, 2 cores", "NVIDIA H200"
+    std::string backend;                   // "cpu", "cuda", "reference", "null"
+    std::size_t memoryBytes = 0;
+    int cores = 0;                         // CPU kinds: permitted cores
+};
+
+// One device as a run uses it; one rank each.
+struct DeviceChoice {
+    std::string backend;                   // "cpu"
+    int index = 0;                         // CPU kinds: 0…N-1; CUDA: the ordinal
+    int threads = 1;                       // kernel threads of a CPU device
+    bool isVirtual = false;                // shares its core or card with another device of the run
+    std::string id;                        // "cpu:0", "cuda:1": unique within the run unless cards repeat
+    bool operator==(const DeviceChoice&) const = default;
+};
+
+// Device (or host) memory, freed on destruction; 64-byte aligned or better.
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(std::byte* data, std::size_t bytes, std::function<void(std::byte*)> free)
+        : m_data(data, std::move(free)), m_bytes(bytes) {}
+    std::byte* data() const { return m_data.get(); }
+    std::size_t bytes() const { return m_bytes; }
+
+private:
+    std::unique_ptr<std::byte, std::function<void(std::byte*)>> m_data;
+    std::size_t m_bytes = 0;
+};
+
+// The flat steps of an update, all on slices of arenas whose elements are `dtype`.
+struct UpdateKernels {
+    DType dtype = DType::F32;
+    UpdateRule rule;
+};
+
+// Opened, used and closed by one thread, the rank's. Throws EngineError (OutOfMemory, Device).
+class Device {
+public:
+    virtual ~Device() = default;
+    virtual const DeviceChoice& choice() const = 0;
+    virtual bool isHostMemory() const = 0;             // arenas are ordinary memory: batches are read in place
+    virtual Buffer allocate(std::size_t bytes) = 0;    // zeroed
+    virtual Stream& stream(Lane lane) = 0;
+
+    // The kernel of one node of a lowered graph. inputs/outputs of its calls are the node's values in order.
+    virtual std::unique_ptr<Kernel> prepare(const Graph& graph, const Node& node) = 0;
+
+    // Fill every element with a value.                    outputs: slice
+    virtual std::unique_ptr<Kernel> prepareFill(DType dtype, std::size_t count, double value) = 0;
+    // to = from x factor.                                 inputs: from; outputs: to
+    virtual std::unique_ptr<Kernel> prepareScale(DType dtype, std::size_t count, double factor) = 0;
+    // Sum of squares in double.                           inputs: slice; outputs: f64[1]
+    virtual std::unique_ptr<Kernel> prepareSquareSum(DType dtype, std::size_t count) = 0;
+    // The step's one decision: see UpdateGate. Not finite: any loss sum, weight or square sum.
+    //   inputs: reduced loss sum, weight, sample count (f64[1] each), then one square sum per bucket; outputs: gate
+    virtual std::unique_ptr<Kernel> prepareGate(const UpdateRule& rule, std::size_t squareSums) = 0;
+    // inputs: gradient slice, gate; outputs: parameter slice, one slice per optimizer state
+    virtual std::unique_ptr<Kernel> prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t count,
+                                                  std::span<const UpdateSegment> segments) = 0;
+    // buffers = staged x bufferScale unless skipped.      inputs: staged slice, gate; outputs: buffer slice
+    virtual std::unique_ptr<Kernel> prepareCommit(DType dtype, std::size_t count) = 0;
+
+    // The layout map: a logical, row-major tensor from and to the storage of `value` at `at` (device memory). Element type
+    // of the tensor is the value's. Padding of a blocked layout is written as zeros. Synchronous; not for the hot path.
+    virtual HostTensor readLogical(const Value& value, const std::byte* at) = 0;
+    virtual void writeLogical(const Value& value, const HostTensor& tensor, std::byte* at) = 0;
+};
+
+}  // namespace lockstep

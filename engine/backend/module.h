@@ -1,0 +1,16 @@
+#pragma once
+#include <filesystem>
+#include <memory>
+
+#include "engine/backend/backend.h"
+
+namespace lockstep {
+
+// Opens a backend that lives in a shared object next to the program (or in LOCKSTEP_BACKENDS): exports
+//   extern "C" int lockstep_backend_open(int abi, lockstep::Backend** backend, char* reason, size_t reasonBytes);
+// Problems say which file, driver or library is missing and what to do: "backend.module-missing", "backend.module-broken",
+// "backend.no-driver", "backend.no-device". The library is never unloaded.
+constexpr int kBackendAbi = 1;
+Result<std::unique_ptr<Backend>> openBackendModule(const std::filesystem::path& file);
+
+}  // namespace lockstep

@@ -1,0 +1,10 @@
+#pragma once
+#include <memory>
+
+#include "engine/backend/backend.h"
+
+namespace lockstep {
+
+std::unique_ptr<Backend> makeNullBackend();
+
+}  // namespace lockstep

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/core/dtype.h"
+
+namespace lockstep {
+
+// Names one collective operation of an endpoint, in the order in which the rank started them.
+struct Ticket { std::uint64_t sequence = 0; };
+
+// Why a group was aborted: the first failure, with the rank it happened on.
+struct AbortCause {
+    int rank = -1;
+    std::string kind;                  // text(EngineError::Kind)
+    std::string where, what;
+};
+
+// One rank's endpoint of a group, used by that rank's thread alone (abort() apart). Every rank of the group must start the
+// same operations in the same order with the same sizes. start… returns at once; memory given to an operation is the group's
+// until wait(). Sums are in rank order for every element, so all ranks get the same bits. Nothing here assumes that the
+// other ranks are threads of this process. Every call throws EngineError(Aborted) once the group is aborted.
+class Collective {
+public:
+    virtual ~Collective() = default;
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+
+    virtual Ticket allReduce(void* inout, std::size_t count, DType dtype) = 0;                  // sum
+    virtual Ticket reduceScatter(const void* in, void* out, std::size_t countPerRank, DType dtype) = 0;
+    virtual Ticket allGather(const void* in, void* out, std::size_t bytesPerRank) = 0;
+    virtual Ticket broadcast(void* inout, std::size_t bytes, int root) = 0;
+    virtual Ticket send(const void* in, std::size_t bytes, int to) = 0;                         // matched in order per pair
+    virtual Ticket receive(void* out, std::size_t bytes, int from) = 0;
+
+    // Does a piece of the pending work if there is any that can be done now; never blocks. A rank calls it between kernels.
+    virtual void progress() = 0;
+    virtual void wait(Ticket ticket) = 0;              // blocks until the operation and all earlier ones are complete here
+    virtual void barrier() = 0;
+
+    // A new endpoint for this rank among `ranks` (of this group, ascending); every one of them must call it.
+    virtual std::unique_ptr<Collective> subgroup(std::span<const int> ranks) = 0;
+
+    // Any thread, any time: wakes every rank out of every wait. The first cause stays.
+    virtual void abort(const AbortCause& cause) noexcept = 0;
+    virtual AbortCause abortCause() const = 0;         // rank -1: not aborted
+};
+
+}  // namespace lockstep

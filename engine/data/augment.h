@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/core/param_schema.h"
+#include "engine/data/dataset.h"
+
+namespace lockstep {
+
+// What happens to an image between the dataset and the batch slot, in this order: random crop out of the image padded by
+// `cropPadding` zeros on each side; horizontal flip with probability 1/2; normalisation (x / 255 - mean) / deviation; cutout
+// (DeVries & Taylor, arXiv 1708.04552): a square of side `cutout`, its centre anywhere, set to zero after normalisation.
+// Random choices depend on (seed, epoch, sample id) only.
+struct Augmentation {
+    int cropPadding = 0;
+    bool flip = false;
+    int cutout = 0;
+    bool operator==(const Augmentation&) const = default;
+};
+const ParamSchema& augmentationSchema();
+Augmentation augmentationFrom(const ParamValues& values);
+
+// Writes the image as f32 planar into `out`. Pure.
+void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,
+             std::int64_t epoch, std::int64_t sampleId, std::span<float> out);
+
+}  // namespace lockstep

@@ -1,0 +1,86 @@
+#pragma once
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "engine/core/channel.h"
+#include "engine/core/trace.h"
+#include "engine/data/augment.h"
+#include "engine/data/batch_layout.h"
+#include "engine/data/dataset.h"
+#include "engine/data/sampler.h"
+
+namespace lockstep {
+
+// The fields every image batch has: image f32 [C,H,W], label i32 [1], ids i64 [1].
+BatchLayout imageBatchLayout(const DatasetInfo& info, std::int64_t capacity);
+
+struct LoaderOptions {
+    int rank = 0, world = 1;
+    int threads = 1;                     // reader threads
+    int slots = 3;                       // batch slots, at least 2
+    std::uint64_t seed = 0;
+    Augmentation augmentation;
+    std::int64_t firstEpoch = 0, firstStep = 0;      // where to begin (resume)
+    std::int64_t epochs = 1;                         // ends after firstEpoch + epochs - 1
+    TraceBoard* trace = nullptr;                     // a "load" lane per reader thread of this rank
+};
+
+// A batch in a slot. Gives the slot back on destruction. `data` is the slot's base for program inputs (Arena::Io).
+class BatchLease {
+public:
+    BatchLease() = default;
+    BatchLease(BatchLease&& other) noexcept;
+    BatchLease& operator=(BatchLease&& other) noexcept;
+    ~BatchLease();
+
+    explicit operator bool() const { return m_loader != nullptr; }
+    std::byte* data() const { return m_data; }
+    std::int64_t count() const { return m_count; }       // samples; may be 0 on the last step
+    std::int64_t epoch() const { return m_epoch; }
+    std::int64_t step() const { return m_step; }         // within the epoch
+
+private:
+    friend class Loader;
+    class Loader* m_loader = nullptr;
+    int m_slot = -1;
+    std::byte* m_data = nullptr;
+    std::int64_t m_count = 0, m_epoch = 0, m_step = 0;
+};
+
+// The only stream of data: reader threads fill a fixed pool of batch slots ahead of the rank that takes them, in order.
+// Nothing is allocated per batch. next() is called by one thread. A reader's exception is rethrown by next().
+class Loader {
+public:
+    Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout layout, LoaderOptions options);
+    ~Loader();                                           // stops and joins; leases must be gone by then
+
+    BatchLease next();                                   // blocks; an empty lease after the last batch or after stop()
+    void stop() noexcept;                                // any thread
+    const BatchLayout& layout() const { return m_layout; }
+
+private:
+    struct Slot;
+    friend class BatchLease;
+    void giveBack(int slot) noexcept;
+    void readerMain(int reader);
+    void fill(Slot& slot, std::vector<std::int64_t>& ids, std::vector<std::uint8_t>& pixels);
+
+    std::shared_ptr<const Dataset> m_data;
+    Sampler m_sampler;
+    BatchLayout m_layout;
+    LoaderOptions m_options;
+    std::vector<std::unique_ptr<Slot>> m_slots;
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::int64_t m_nextToFill = 0, m_nextToTake = 0, m_total = 0;
+    bool m_stopped = false;
+    std::exception_ptr m_failure;
+    std::vector<std::jthread> m_readers;
+};
+
+}  // namespace lockstep

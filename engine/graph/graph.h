@@ -1,0 +1,116 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/tensor.h"
+#include "engine/graph/attrs.h"
+#include "engine/graph/op_def.h"
+
+namespace lockstep {
+
+enum class ValueId : std::uint32_t {};
+enum class NodeId : std::uint32_t {};
+constexpr std::size_t index(ValueId id) { return static_cast<std::size_t>(id); }
+constexpr std::size_t index(NodeId id) { return static_cast<std::size_t>(id); }
+
+// How a backend stores a tensor when not row-major: opaque above the backend but for its size and its text.
+class Layout {
+public:
+    virtual ~Layout() = default;
+    virtual std::size_t bytes() const = 0;
+    virtual std::string text() const = 0;                        // "nChw16c"; equal texts and bytes mean equal layouts
+};
+
+// How a parameter starts. Fans follow He et al. 2015 (arXiv 1502.01852) and Glorot & Bengio 2010.
+struct Initializer {
+    enum class Kind { Constant, HeNormal, HeUniform, GlorotUniform, FanInUniform };
+    Kind kind = Kind::Constant;
+    double value = 0;                                            // Constant only
+    std::int64_t fanIn = 1, fanOut = 1;
+    bool operator==(const Initializer&) const = default;
+};
+
+enum class ValueRole : std::uint8_t {
+    Input,          // a field of the batch: "image", "label", "ids"
+    Parameter,      // trained
+    Buffer,         // kept between steps but not trained: batch-norm statistics
+    Intermediate    // made by a node
+};
+
+struct Value {
+    std::string name;
+    TensorType type;                             // logical: shape and element type, whatever the layout
+    ValueRole role = ValueRole::Intermediate;
+    std::optional<NodeId> producer;              // of an intermediate
+    std::shared_ptr<const Layout> layout;        // null: row-major
+    Initializer init;                            // parameters and buffers
+    bool decays = true;                          // parameters: weight decay applies (false for norms and biases)
+
+    std::size_t bytes() const { return layout ? layout->bytes() : type.bytes(); }
+};
+
+struct Node {
+    const OpDef* op = nullptr;
+    std::vector<ValueId> inputs, outputs;
+    Attrs attrs;
+    std::string scope;                           // "block3/conv1": the name for people; unique within a graph and op
+    std::string algorithm;                       // the backend's choice ("winograd"); empty before lowering
+};
+
+// A graph of values and nodes in single static assignment. Append-only, so node order is always a valid execution order.
+// A plain value type: copy it freely. Not thread-safe while being built.
+class Graph {
+public:
+    struct Assignment { ValueId buffer, value; };                // at the end of the step the buffer becomes the value
+    struct Output { std::string name; ValueId value; };          // "loss_sum", "weight", "correct1", "correct5", "logits"
+
+    ValueId addInput(std::string name, TensorType type);
+    ValueId addParameter(std::string name, TensorType type, Initializer init, bool decays);
+    ValueId addBuffer(std::string name, TensorType type, Initializer init);
+
+    // Runs the op's shape rule (whose ProblemError passes through) and adds the node with fresh output values.
+    std::vector<ValueId> append(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs, std::string scope);
+    // For a backend's lowering: output types and layouts are given instead of inferred.
+    std::vector<ValueId> appendLowered(Node node, std::vector<Value> outputs);
+
+    void assign(ValueId buffer, ValueId value);
+    void addOutput(std::string name, ValueId value);
+    // Which value is the gradient of a parameter; set by autodiff.
+    void setGradient(ValueId parameter, ValueId gradient);
+    std::optional<ValueId> gradientOf(ValueId parameter) const;
+    void setLayout(ValueId value, std::shared_ptr<const Layout> layout);
+
+    std::span<const Node> nodes() const { return m_nodes; }
+    std::span<const Value> values() const { return m_values; }
+    const Node& node(NodeId id) const { return m_nodes[index(id)]; }
+    const Value& value(ValueId id) const { return m_values[index(id)]; }
+    const TensorType& typeOf(ValueId id) const { return m_values[index(id)].type; }
+    std::vector<ValueId> withRole(ValueRole role) const;         // in order of addition
+    std::span<const Assignment> assignments() const { return m_assignments; }
+    std::span<const Output> outputs() const { return m_outputs; }
+    std::optional<ValueId> output(std::string_view name) const;
+    std::optional<ValueId> find(std::string_view valueName) const;
+
+private:
+    std::vector<Node> m_nodes;
+    std::vector<Value> m_values;
+    std::vector<Assignment> m_assignments;
+    std::vector<Output> m_outputs;
+    std::vector<std::optional<ValueId>> m_gradients;             // by value index
+};
+
+// The grammar of a legal graph; run between passes. Throws EngineError(Internal) naming the node and the broken rule:
+// inputs come before their node; each intermediate has one producer; shapes match the op's rule (unless lowered);
+// parameters, buffers and inputs have unique names; assignments go to buffers, once each, of the same type; gradients have
+// their parameter's type; outputs exist; scopes are unique per op; a view has its input's element count and type.
+void verify(const Graph& graph);
+
+// Stable text, one line per value role and node, for golden files and for people.
+std::string dump(const Graph& graph);
+
+}  // namespace lockstep

@@ -1,0 +1,48 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/graph/graph.h"
+
+namespace lockstep {
+
+// What a model's code writes into: a graph, a stack of scope names, and whether it is built for training or evaluation.
+// The ops' functions (ops/conv2d.h …) and the layers (model/layers.h) take it as first argument. One thread.
+class GraphBuilder {
+public:
+    explicit GraphBuilder(bool training) : m_training(training) {}
+
+    bool training() const { return m_training; }
+    Graph& graph() { return m_graph; }
+    const TensorType& typeOf(ValueId value) const { return m_graph.typeOf(value); }
+
+    // Names are prefixed by the scopes entered: "block3/conv1". append() makes a scope unique by a counter if needed.
+    ValueId input(const std::string& name, TensorType type);
+    ValueId parameter(const std::string& name, Shape shape, Initializer init, bool decays);
+    ValueId buffer(const std::string& name, Shape shape, double fill);
+    std::vector<ValueId> append(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs, const std::string& name);
+
+    // RAII: `const auto scope = builder.enter("block3");`
+    class Scope {
+    public:
+        Scope(GraphBuilder& builder, std::string name);
+        ~Scope();
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+
+    private:
+        GraphBuilder& m_builder;
+    };
+    [[nodiscard]] Scope enter(std::string name) { return Scope(*this, std::move(name)); }
+
+    Graph take() { return std::move(m_graph); }
+
+private:
+    std::string pathOf(const std::string& name) const;
+
+    Graph m_graph;
+    std::vector<std::string> m_scopes;
+    bool m_training;
+};
+
+}  // namespace lockstep

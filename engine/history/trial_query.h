@@ -1,0 +1,53 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "engine/spec/run_state.h"
+#include "engine/spec/train_event.h"
+#include "engine/spec/trial_spec.h"
+
+namespace lockstep {
+
+struct TrialRow {
+    std::int64_t id = 0;
+    std::string title, state, dataset, model, devices, createdAt, finishedAt, runDirectory, failure, note;
+    std::int64_t attempts = 0, step = 0, epoch = 0, epochs = 0, batch = 0;
+    double learningRate = 0;
+    std::optional<double> bestAccuracy, testAccuracy, testLoss, samplesPerSecond, seconds;
+    bool deleted = false;
+};
+
+struct TrialFilter {
+    std::string text;                              // in title, dataset, model, note
+    bool deleted = false;
+    int limit = 0;                                 // 0: all
+};
+
+struct SeriesPoint { std::int64_t step = 0; double seconds = 0, value = 0; };
+
+// Reads the history. One per thread; a read-only connection.
+class TrialQuery {
+public:
+    static Result<std::unique_ptr<TrialQuery>> open(const std::filesystem::path& file);
+    ~TrialQuery();
+
+    std::vector<TrialRow> list(const TrialFilter& filter) const;         // newest first
+    std::optional<TrialRow> find(std::int64_t trial) const;
+    Result<TrialSpec> spec(std::int64_t trial) const;
+    std::vector<std::string> metrics(std::int64_t trial) const;          // "loss", "accuracy", "test_accuracy"…
+    std::vector<SeriesPoint> series(std::int64_t trial, const std::string& metric) const;
+    // Every event of the trial's latest attempt from `first` on, in order, as far as committed.
+    std::vector<NumberedEvent> events(std::int64_t trial, std::int64_t first) const;
+
+private:
+    class Impl;
+    explicit TrialQuery(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,50 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "engine/spec/run_state.h"
+#include "engine/spec/train_event.h"
+#include "engine/spec/trial_spec.h"
+
+namespace lockstep {
+
+// The writer of the history: one SQLite file that any number of processes write at once (WAL, BEGIN IMMEDIATE,
+// synchronous=FULL). Owns a thread, a connection and a bounded queue. Series are stored as columnar chunks of about 250 ms.
+// A committed row survives kill -9 and power loss. The schema's numbered SQL files are in resources/schema.
+class TrialStore {
+public:
+    // Opens or creates the file and migrates it. Problems: "history.newer" (written by a newer version: nothing is touched),
+    // "history.unwritable", "history.corrupt", "history.not-a-history".
+    static Result<std::unique_ptr<TrialStore>> open(const std::filesystem::path& file);
+    ~TrialStore();                                         // flushes
+
+    // Synchronous: returns once the row is committed. The state is "queued".
+    std::int64_t createTrial(const TrialSpec& spec, const std::filesystem::path& runDirectory);
+    // A new attempt of the same trial (first start or resume): its series are cut back to `fromStep`. Synchronous.
+    std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
+    void setState(std::int64_t trial, RunState state);     // synchronous
+    void setNote(std::int64_t trial, const std::string& note);
+    // Moves the trial to the trash (sets deleted); `purge` removes its rows for good. Synchronous.
+    void deleteTrial(std::int64_t trial, bool purge);
+    void restoreTrial(std::int64_t trial);
+
+    // A sink for the events of one attempt; posts go to the queue, state events wait for their commit. When the disk refuses
+    // (full, read-only), the store keeps what it has, tries again every second, and says so once through `onTrouble`.
+    std::shared_ptr<EventSink> sinkFor(std::int64_t trial, std::int64_t attempt);
+    void onTrouble(std::function<void(const Problem&)> handler);
+    std::int64_t committedEvent(std::int64_t trial) const; // the last event number of this process's attempt that is committed
+    void flush();                                          // returns when all that was posted is committed, or trouble is known
+
+private:
+    class Impl;
+    explicit TrialStore(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace lockstep

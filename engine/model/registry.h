@@ -1,0 +1,40 @@
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/param_schema.h"
+#include "engine/core/result.h"
+#include "engine/graph/graph.h"
+#include "engine/graph/graph_builder.h"
+
+namespace lockstep {
+
+struct ModelInput {
+    std::int64_t batch = 1;
+    int channels = 1, height = 0, width = 0, classes = 0;
+    double labelSmoothing = 0;                     // of the loss
+};
+
+// An architecture: appends layers from the image to the logits [N, classes]. Throws ProblemError when the image is too small.
+struct ModelEntry {
+    std::string name;                              // "resnet18-cifar"
+    std::string meaning;                           // one sentence
+    ParamSchema params;
+    std::function<ValueId(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input, const ParamValues& params)> build;
+};
+
+const std::vector<ModelEntry>& builtinModels();    // mlp, lenet5, resnet18-cifar, fashion-cnn
+const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view name);
+
+// The whole forward graph: inputs image f32 [N,C,H,W], label i32 [N], ids i64 [N]; the model; softmax cross-entropy and
+// top-1/top-5 counts. Outputs "loss_sum", "weight", "correct1", "correct5" (only with more than 5 classes), "logits".
+Result<Graph> buildForward(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training);
+
+struct LayerRow { std::string name, op, output; std::int64_t parameters = 0; };
+std::vector<LayerRow> layerTable(const Graph& forward);       // for `models`, `program` and the window
+std::int64_t parameterCount(const Graph& forward);
+
+}  // namespace lockstep

@@ -1,0 +1,31 @@
+#pragma once
+#include <string>
+
+#include "engine/graph/graph_builder.h"
+
+namespace lockstep {
+
+// Softmax cross-entropy with label smoothing (Szegedy et al., arXiv 1512.00567, section 7): the target is
+// (1 - smoothing) one-hot + smoothing / classes. Sums over the batch, never means; the weight is the number of samples.
+struct CrossEntropyAttrs {
+    double smoothing = 0;
+    bool operator==(const CrossEntropyAttrs&) const = default;
+};
+std::string describe(const CrossEntropyAttrs& attrs);
+
+struct TopKAttrs {
+    int k = 1;
+    bool operator==(const TopKAttrs&) const = default;
+};
+std::string describe(const TopKAttrs& attrs);
+
+extern const OpDef kCrossEntropy;            // (logits: N,C; labels: N, i32) -> lossSum: f64[1], weight: f64[1]
+extern const OpDef kCrossEntropyBackward;    // (logits, labels, dLossSum: f64[1]) -> dlogits = dLossSum (softmax - target)
+// How many samples have their label among the k largest logits; of equal logits the smaller class counts first.
+extern const OpDef kTopKCount;               // (logits, labels) -> count: f64[1]               TopKAttrs
+
+struct LossValues { ValueId sum, weight; };
+LossValues crossEntropy(GraphBuilder& b, ValueId logits, ValueId labels, double smoothing, const std::string& name);
+ValueId topKCount(GraphBuilder& b, ValueId logits, ValueId labels, int k, const std::string& name);
+
+}  // namespace lockstep

@@ -1,0 +1,94 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/backend/stream.h"
+#include "engine/graph/graph.h"
+#include "engine/ops/update.h"
+
+namespace lockstep {
+
+// Io: one batch slot, its base changes from step to step. Staging: new buffer values on their way through the reduction.
+// Scalars: doubles (losses, counts, square sums, the gate). All but Activations are shared by the programs of a run.
+enum class Arena : std::uint8_t { Io, Parameters, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars };
+constexpr std::size_t kArenaCount = 8;
+std::string_view text(Arena arena);
+
+struct Slot {
+    Arena arena = Arena::Activations;
+    std::size_t offset = 0, bytes = 0;
+    bool operator==(const Slot&) const = default;
+};
+
+// Where a parameter or buffer lives, in every arena that has one for it: the same offset in Parameters and Gradients, and in
+// optimizer state s at s x the arena's bytes + offset; a buffer's offset is in Buffers and Staging.
+struct StorageEntry {
+    std::string name;
+    Value value;                       // type, layout, initializer, decays
+    std::size_t offset = 0, bytes = 0;
+};
+
+// A slice of the gradient arena that is reduced and updated as one; bounds fall between parameters.
+struct Bucket { std::size_t offset = 0, bytes = 0; std::size_t firstParameter = 0, parameterCount = 0; };
+
+// What all programs of a run agree on: parameters in the order in which their gradients become ready, layouts, buckets.
+// Made once from the nominal training program; ranks with different signatures cannot form a group.
+struct StoragePlan {
+    DType dtype = DType::F32;                      // of parameters, gradients, states, buffers
+    std::vector<StorageEntry> parameters, buffers;
+    std::vector<Bucket> buckets;
+    std::size_t parameterBytes = 0, bufferBytes = 0;
+    int stateCount = 0;
+    std::string signature() const;                 // stable text over names, shapes, layouts, offsets, buckets
+    const StorageEntry* find(std::string_view name) const;
+};
+
+struct Step {
+    enum class Kind : std::uint8_t { Kernel, CopyIn, Fill, Scale, AllReduce, SquareSum, Gate, Update, Commit };
+    Kind kind = Kind::Kernel;
+    Lane lane = Lane::Compute;
+    std::optional<NodeId> node;                    // Kernel
+    int bucket = -1;                               // AllReduce, SquareSum, Update of gradients
+    double value = 0;                              // Fill: the value; Scale: the factor
+    std::size_t count = 0;                         // elements, for flat steps
+    DType dtype = DType::F32;                      // of those elements
+    std::vector<Slot> inputs, outputs;
+    std::vector<int> after;                        // earlier steps on other lanes that must be complete
+    std::string name;                              // for people and traces: "conv2d block3/conv1", "all-reduce 2"
+};
+std::string_view text(Step::Kind kind);
+
+// The scalars that a training step reduces over ranks, one f64 each, contiguous at the front of Arena::Scalars.
+struct ScalarSlots {
+    std::vector<std::string> names;                // "loss_sum", "weight", "samples", "correct1", "correct5", "control"
+    std::size_t offsetOf(std::string_view name) const;      // bytes; throws EngineError(Internal) if absent
+    std::size_t gateOffset = 0;                    // of the UpdateGate
+};
+
+// Everything one replica executes for one kind of step, device-free: steps in order, and where everything lies.
+// Training: zero, kernels, all-reduces as slices become ready, square sums, the gate, updates, commits.
+// "control" is written by the replica before the step (a request to pause or stop) and reduced with the rest, so all ranks
+// agree on the same last step. A program for 0 samples has no kernels: it contributes zeros.
+struct Program {
+    enum class Kind : std::uint8_t { Training, Evaluation };
+    Kind kind = Kind::Training;
+    std::string backend;
+    std::int64_t localBatch = 0;
+    int threads = 1;
+    std::shared_ptr<const Graph> graph;            // lowered; steps refer to its nodes; null for 0 samples
+    std::shared_ptr<const StoragePlan> storage;
+    UpdateRule update;
+    std::vector<Step> steps;
+    std::array<std::size_t, kArenaCount> arenaBytes{};
+    ScalarSlots scalars;
+    std::size_t activationBytesWithoutReuse = 0;   // what the memory plan saved, for people
+};
+
+// Stable text: header, arenas, buckets, parameters with layouts, steps with lanes, algorithms, offsets. Golden files and
+// `lockstep program` print this.
+std::string dump(const Program& program);
+
+}  // namespace lockstep

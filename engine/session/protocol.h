@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "engine/core/result.h"
+
+namespace lockstep {
+
+// The session protocol, version 1: JSON lines over a local stream socket.
+//   server → client on connect:  {"hello":"lockstep","version":1,"trial":7,"firstAvailable":1,"lastEvent":120,"state":"running"}
+//   client → server:             {"command":"subscribe","from":121} | {"command":"pause"} | "resume" | "stop" |
+//                                "stop-after-epoch" | {"command":"ping"}
+//   server → client:             numbered events, one a line, from `from` on, none missing and none doubled (toJsonLine);
+//                                {"ok":"pause"} / {"error":{"code":…}} for commands; {"dropped":{"from":a,"to":b}} when a slow
+//                                reader lost step events in that range (state events are never lost).
+// A client that reattaches reads the history up to event n and subscribes from n + 1.
+constexpr int kProtocolVersion = 1;
+
+struct SubscribeCommand { std::int64_t from = 1; };
+struct ControlCommand { std::string name; };       // "pause", "resume", "stop", "stop-after-epoch", "ping"
+using Command = std::variant<SubscribeCommand, ControlCommand>;
+Result<Command> commandFromLine(std::string_view line);
+std::string toLine(const Command& command);
+
+struct Hello { int version = kProtocolVersion; std::int64_t trial = 0, firstAvailable = 1, lastEvent = 0; std::string state; };
+Result<Hello> helloFromLine(std::string_view line);
+std::string toLine(const Hello& hello);
+
+}  // namespace lockstep

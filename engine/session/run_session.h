@@ -1,0 +1,30 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "engine/history/trial_query.h"
+#include "engine/history/trial_store.h"
+#include "engine/session/lease.h"
+#include "engine/session/places.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+// A run as a process: creates the row, the run directory (spec.json, checkpoints, log), takes the leases of the run and its
+// devices, opens the socket, runs the trainer, writes history, ends states. Blocks until the run is over.
+struct SessionRequest {
+    TrialSpec spec;
+    std::optional<std::int64_t> resumeTrial;               // resume this trial from its last checkpoint
+    std::vector<EventSink*> extraSinks;                    // the terminal
+    RunControl* control = nullptr;                         // the caller's, so that Ctrl+C reaches it
+};
+struct SessionResult { std::int64_t trial = 0; RunResult run; };
+// Problems: of validate(), of the dataset, "run.busy" (its lease is held), "device.busy", "history.…", "home.…",
+// "run.no-checkpoint".
+Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
+
+// Trials that the history calls running but whose lease is free become "crashed". Called by whoever lists trials.
+void settleCrashed(TrialStore& store, const TrialQuery& query, const Places& places);
+
+}  // namespace lockstep

@@ -1,0 +1,27 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "engine/core/result.h"
+#include "engine/session/protocol.h"
+#include "engine/spec/train_event.h"
+
+namespace lockstep {
+
+// Serves one run on a local socket (mode 0700 folder). An EventSink: keeps all state events and the newest step events in
+// memory, sends them to every subscriber; own thread (poll loop); a slow client never blocks the run.
+class SessionServer : public EventSink {
+public:
+    struct Handlers { std::function<void(std::string_view control)> control; };
+    static Result<std::unique_ptr<SessionServer>> listen(const std::filesystem::path& socket, std::int64_t trial, Handlers handlers);
+    ~SessionServer() override;                     // sends what is queued (up to a second), then closes and removes the socket
+    void post(std::int64_t number, const TrainEvent& event) override;
+
+private:
+    class Impl;
+    explicit SessionServer(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace lockstep

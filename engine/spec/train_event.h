@@ -1,0 +1,70 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/core/result.h"
+
+namespace lockstep {
+
+// Everything a run can say; a closed list. Numbers, not words. `step` counts optimizer updates from 1, `epoch` from 1.
+struct RunStarted {
+    std::int64_t trial = 0;
+    std::int64_t attempt = 1;
+    std::string deviceText;                        // the spec's device string
+    std::vector<std::string> devices;              // ids, one per rank
+    bool virtualDevices = false;
+    std::int64_t parameters = 0, stepsPerEpoch = 0, epochs = 0, firstStep = 0, trainSamples = 0, testSamples = 0;
+    std::uint64_t bytesPerDevice = 0;
+};
+struct StepDone {
+    std::int64_t step = 0, epoch = 0, samples = 0;
+    double loss = 0, accuracy = 0;                 // mean over the global batch, training mode
+    double learningRate = 0, gradientNorm = 0;
+    double seconds = 0;                            // since the run started, pauses excluded
+    double samplesPerSecond = 0;                   // over the last second or so
+    // Per rank, of this step: seconds computing, in all-reduce, waiting for data.
+    std::vector<float> compute, reduce, wait;
+};
+struct EvalDone {
+    std::int64_t step = 0, epoch = 0, samples = 0;
+    double loss = 0, accuracy = 0, accuracy5 = -1; // accuracy5 < 0: not counted
+    double trainLoss = 0, trainAccuracy = 0;       // means over the epoch just trained
+    double seconds = 0;                            // since the run started
+    double samplesPerSecond = 0;                   // training rate of the epoch
+    bool best = false;
+};
+struct CheckpointWritten { std::int64_t step = 0, epoch = 0; std::string file, role; };      // role: "last", "best"
+struct StateChanged { std::string state; std::int64_t step = 0; };                           // see RunState
+struct Message { std::string level; Problem text; };                                         // level: info, warning
+struct RunFinished {
+    std::string outcome;                           // "finished", "stopped"
+    std::int64_t trial = 0, step = 0, epoch = 0;
+    double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;
+    double trainSamplesPerSecond = 0;              // all training samples over training time: loading in, evaluation out
+    double seconds = 0;
+};
+struct RunFailed { std::string kind, where, what; int rank = -1; std::int64_t step = 0; };   // kind: text(EngineError::Kind)
+
+using TrainEvent = std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed>;
+
+// The stable name in JSON and in the history: "run_started", "step_done", "eval_done", "checkpoint_written",
+// "state_changed", "message", "run_finished", "run_failed".
+std::string_view nameOf(const TrainEvent& event);
+bool isStepEvent(const TrainEvent& event);         // may be dropped for a slow reader
+
+// One line of JSON, {"n":12,"event":"step_done",…}; NaN and infinities as null. fromJsonLine is its inverse.
+std::string toJsonLine(const TrainEvent& event, std::int64_t number);
+struct NumberedEvent { std::int64_t number = 0; TrainEvent event; };
+Result<NumberedEvent> eventFromJsonLine(std::string_view line);
+
+// Receives the events of a run. Any thread; never blocks for long, never throws.
+class EventSink {
+public:
+    virtual ~EventSink() = default;
+    virtual void post(std::int64_t number, const TrainEvent& event) = 0;
+};
+
+}  // namespace lockstep

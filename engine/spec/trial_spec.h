@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/param_schema.h"
+#include "engine/core/result.h"
+
+namespace lockstep {
+
+// Something chosen by name from a registry, with the settings that differ from its fallbacks.
+struct Choice {
+    std::string id;
+    std::map<std::string, ParamValue> params;
+    bool operator==(const Choice&) const = default;
+};
+
+// The whole truth about a run, as plain values; what the form, the command line, the spec file and the history all mean by
+// a trial. Paths are absolute once accepted.
+struct TrialSpec {
+    std::string title;
+    Choice dataset{"fashion-mnist", {}};
+    std::filesystem::path dataPath;                // empty: the entry's default
+    Choice model{"fashion-cnn", {}};
+    std::string devices = "cpu:2";
+    std::int64_t batch = 128;                      // global: samples per optimizer update over all devices
+    std::int64_t epochs = 5;
+    Choice optimizer{"sgd", {}};
+    double learningRate = 0.1;
+    Choice schedule{"cosine", {}};
+    std::map<std::string, ParamValue> augmentation;
+    double labelSmoothing = 0;
+    std::uint64_t seed = 1;
+    std::string mode = "fast";                     // "fast"; "reproducible" once logical shards exist
+    std::int64_t bucketBytes = 4 << 20;
+    std::int64_t loaderThreads = 1;                // per device
+    bool operator==(const TrialSpec&) const = default;
+};
+
+// JSON, one object; absent keys keep their defaults; unknown keys, wrong types and duplicate keys are problems naming the
+// path ("optimizer.momentmu"). toJson writes every key, in a fixed order, pretty-printed; it round-trips.
+std::string toJson(const TrialSpec& spec);
+Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view fileName);
+
+// Also used where a spec is embedded ("checkpoint", "history").
+Result<TrialSpec> trialSpecFromFile(const std::filesystem::path& file);
+
+}  // namespace lockstep

@@ -1,0 +1,34 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "engine/core/tensor.h"
+#include "engine/spec/trial_spec.h"
+
+namespace lockstep {
+
+// A checkpoint: logical, row-major tensors by canonical name, and where the run stood. The file is safetensors
+// (huggingface/safetensors: u64 header length, JSON header, tensors without gaps), so other tools can read it; the position
+// and the spec are in its __metadata__.
+struct Checkpoint {
+    TrialSpec spec;
+    std::int64_t trial = 0;
+    std::int64_t step = 0;                         // optimizer updates done
+    std::int64_t epoch = 0, stepInEpoch = 0;       // the next step to run (epoch from 0)
+    double bestAccuracy = -1;
+    std::map<std::string, double> epochSums;       // sums of the epoch under way: loss_sum, weight, …
+    double trainSeconds = 0;                       // spent so far
+    std::map<std::string, HostTensor> tensors;
+};
+
+// Temp file beside it, fsync, rename, fsync of the folder: after a kill or power loss the old or the new file is there,
+// whole. Throws EngineError(Io) naming file and cause; the old file is then untouched.
+void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
+
+// Every field of the header is checked before memory is taken. Problems: "checkpoint.…" with the file as field.
+Result<Checkpoint> readCheckpoint(const std::filesystem::path& file);
+
+}  // namespace lockstep

@@ -1,0 +1,41 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "engine/data/dataset.h"
+#include "engine/data/sampler.h"
+#include "engine/plan/program.h"
+#include "engine/train/environment.h"
+#include "engine/train/schedule.h"
+
+namespace lockstep {
+
+// All problems of a spec in this environment, without opening data or devices; empty: good to go as far as one can tell.
+std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment);
+
+struct ResolvedSpec {
+    TrialSpec spec;
+    const Backend* backend = nullptr;
+    const ModelEntry* model = nullptr;
+    const DatasetEntry* dataset = nullptr;
+    ParamValues modelParams, datasetParams, scheduleParams, augmentationParams;
+    UpdateRule update;
+    std::vector<DeviceChoice> devices;
+};
+Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
+
+// The programs one rank needs. Keyed by local batch; ranks of equal batch share them.
+struct RankPrograms {
+    std::shared_ptr<const Program> training, lastTraining;         // lastTraining: the epoch's short batch; may equal training
+    std::shared_ptr<const Program> evaluation, lastEvaluation;
+};
+struct RunPlan {
+    std::vector<RankPrograms> ranks;
+    BatchLayout batch;                             // capacity: the largest local batch
+    std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
+    std::size_t bytesPerDevice = 0;                // arenas of the hungriest rank
+};
+// Compiles everything a run needs; opens no device. Throws ProblemError, EngineError.
+RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test);
+
+}  // namespace lockstep

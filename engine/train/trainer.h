@@ -1,0 +1,62 @@
+#pragma once
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/core/trace.h"
+#include "engine/spec/train_event.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/plan_run.h"
+
+namespace lockstep {
+
+// What others may ask of a run; any thread. Ranks agree on the step at which a request takes effect.
+class RunControl {
+public:
+    void pause() noexcept { m_pause.store(true); }
+    void resume() noexcept { m_pause.store(false); m_pause.notify_all(); }
+    void stop() noexcept { m_stop.store(1); resume(); }                  // after the current step, with a checkpoint
+    void stopAfterEpoch() noexcept { m_stopAfterEpoch.store(true); resume(); }
+    bool paused() const noexcept { return m_pause.load(); }
+    bool stopping() const noexcept { return m_stop.load() != 0; }
+    bool stoppingAfterEpoch() const noexcept { return m_stopAfterEpoch.load(); }
+    void waitWhilePaused() const { m_pause.wait(true); }
+
+private:
+    std::atomic<bool> m_pause{false}, m_stopAfterEpoch{false};
+    std::atomic<int> m_stop{0};
+};
+
+struct RunOptions {
+    std::filesystem::path checkpointFolder;        // empty: none are written
+    std::optional<Checkpoint> resumeFrom;
+    std::int64_t trial = 0, attempt = 1;
+    std::int64_t firstEventNumber = 1;
+    TraceBoard* trace = nullptr;
+    // Fault injection for tests: called on the rank's thread before each program step.
+    std::function<void(int rank, std::int64_t step, std::size_t programStep)> beforeStep;
+    // For tests: called on each rank's thread after each optimizer update.
+    std::function<void(int rank, std::int64_t step, class Replica& replica)> afterStep;
+};
+
+struct RunResult {
+    enum class Outcome { Finished, Stopped, Failed };
+    Outcome outcome = Outcome::Finished;
+    RunFinished finished;                          // of a run that did not fail
+    RunFailed failed;                              // of one that did
+};
+
+// Runs a trial to its end on the calling thread's time: one worker thread per device, events to the sinks in order, numbered
+// from firstEventNumber. Everything that goes wrong after resolve() becomes a RunFailed event and a Failed result; nothing is
+// thrown. Exactly one RunFinished or RunFailed is the last event.
+RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options, RunControl& control,
+                   const std::vector<EventSink*>& sinks);
+
+struct BenchResult { double samplesPerSecond = 0, loss = 0, firstLoss = 0, seconds = 0; std::int64_t steps = 0; };
+// Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank.
+BenchResult benchmark(const ResolvedSpec& resolved, const ModelInput& input, std::int64_t steps, std::int64_t warmup);
+
+}  // namespace lockstep

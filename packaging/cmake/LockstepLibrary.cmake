@@ -1,0 +1,28 @@
+# lockstep_library(name SOURCES … LINK …): the static library of one folder, target lockstep_<name>, with the project's
+# warnings. LINK lists what the folder may include: names of other folders, or outside targets.
+# lockstep_warnings(target) alone serves programs and modules.
+function(lockstep_warnings target)
+    target_compile_options(${target} PRIVATE
+        $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual>)
+    if(LOCKSTEP_WERROR)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+    endif()
+    if(LOCKSTEP_SANITIZE)
+        target_compile_options(${target} PUBLIC -fsanitize=${LOCKSTEP_SANITIZE} -fno-omit-frame-pointer)
+        target_link_options(${target} PUBLIC -fsanitize=${LOCKSTEP_SANITIZE})
+    endif()
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+endfunction()
+
+function(lockstep_library name)
+    cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+    add_library(lockstep_${name} STATIC ${arg_SOURCES})
+    lockstep_warnings(lockstep_${name})
+    foreach(dependency IN LISTS arg_LINK)
+        if(dependency MATCHES "::" OR TARGET ${dependency})
+            target_link_libraries(lockstep_${name} PUBLIC ${dependency})
+        else()
+            target_link_libraries(lockstep_${name} PUBLIC lockstep_${dependency})
+        endif()
+    endforeach()
+endfunction()
