@@ -26,7 +26,9 @@ public:
     virtual std::string text() const = 0;                        // "nChw16c"; equal texts and bytes mean equal layouts
 };
 
-// How a parameter starts. Fans follow He et al. 2015 (arXiv 1502.01852) and Glorot & Bengio 2010.
+// How a parameter starts. HeNormal: deviation sqrt(2 / fanOut); HeUniform: bound sqrt(6 / fanIn) (He et al. 2015, arXiv
+// 1502.01852; fan out for convolutions as ResNets do). GlorotUniform: bound sqrt(6 / (fanIn + fanOut)) (Glorot & Bengio 2010).
+// FanInUniform: bound 1 / sqrt(fanIn), PyTorch's default for weights and biases.
 struct Initializer {
     enum class Kind { Constant, HeNormal, HeUniform, GlorotUniform, FanInUniform };
     Kind kind = Kind::Constant;
@@ -43,12 +45,12 @@ enum class ValueRole : std::uint8_t {
 };
 
 struct Value {
-    std::string name;
-    TensorType type;                             // logical: shape and element type, whatever the layout
+    std::string name{};
+    TensorType type{};                           // logical: shape and element type, whatever the layout
     ValueRole role = ValueRole::Intermediate;
-    std::optional<NodeId> producer;              // of an intermediate
-    std::shared_ptr<const Layout> layout;        // null: row-major
-    Initializer init;                            // parameters and buffers
+    std::optional<NodeId> producer{};            // of an intermediate
+    std::shared_ptr<const Layout> layout{};      // null: row-major
+    Initializer init{};                          // parameters and buffers
     bool decays = true;                          // parameters: weight decay applies (false for norms and biases)
 
     std::size_t bytes() const { return layout ? layout->bytes() : type.bytes(); }
@@ -56,10 +58,10 @@ struct Value {
 
 struct Node {
     const OpDef* op = nullptr;
-    std::vector<ValueId> inputs, outputs;
-    Attrs attrs;
-    std::string scope;                           // "block3/conv1": the name for people; unique within a graph and op
-    std::string algorithm;                       // the backend's choice ("winograd"); empty before lowering
+    std::vector<ValueId> inputs{}, outputs{};
+    Attrs attrs{};
+    std::string scope{};                         // "block3/conv1": the name for people; unique within a graph and op
+    std::string algorithm{};                     // the backend's choice ("winograd"); empty before lowering
 };
 
 // A graph of values and nodes in single static assignment. Append-only, so node order is always a valid execution order.
@@ -73,9 +75,11 @@ public:
     ValueId addParameter(std::string name, TensorType type, Initializer init, bool decays);
     ValueId addBuffer(std::string name, TensorType type, Initializer init);
 
-    // Runs the op's shape rule (whose ProblemError passes through) and adds the node with fresh output values.
+    // Runs the op's shape rule and adds the node with fresh output values. The rule's ProblemError passes through, its empty
+    // field filled with the scope.
     std::vector<ValueId> append(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs, std::string scope);
-    // For a backend's lowering: output types and layouts are given instead of inferred.
+    // For a backend's lowering: output types and layouts are given instead of inferred. The outputs become intermediates of
+    // the new node; those without a name get one.
     std::vector<ValueId> appendLowered(Node node, std::vector<Value> outputs);
 
     void assign(ValueId buffer, ValueId value);
@@ -104,10 +108,14 @@ private:
     std::vector<std::optional<ValueId>> m_gradients;             // by value index
 };
 
+// `scope`, with a counter appended where a node of the same op has it already: "block1/add", "block1/add_2".
+std::string uniqueScope(const Graph& graph, const OpDef& op, const std::string& scope);
+
 // The grammar of a legal graph; run between passes. Throws EngineError(Internal) naming the node and the broken rule:
-// inputs come before their node; each intermediate has one producer; shapes match the op's rule (unless lowered);
-// parameters, buffers and inputs have unique names; assignments go to buffers, once each, of the same type; gradients have
-// their parameter's type; outputs exist; scopes are unique per op; a view has its input's element count and type.
+// inputs come before their node; each intermediate has one producer; types match the op's rule (unless the node is lowered:
+// it names an algorithm, or its op has no rule); parameters, buffers and inputs have unique names; assignments go to buffers,
+// once each, of the same type; gradients have their parameter's type and layout and serve one parameter only; outputs exist
+// and have unique names; scopes are unique per op; a view has its input's element count and type.
 void verify(const Graph& graph);
 
 // Stable text, one line per value role and node, for golden files and for people.

@@ -16,7 +16,9 @@ public:
     Graph& graph() { return m_graph; }
     const TensorType& typeOf(ValueId value) const { return m_graph.typeOf(value); }
 
-    // Names are prefixed by the scopes entered: "block3/conv1". append() makes a scope unique by a counter if needed.
+    // Names are prefixed by the scopes entered: "block3/conv1". append() makes a scope unique by a counter if needed;
+    // scopeFor() says beforehand which one it will be.
+    std::string scopeFor(const OpDef& op, const std::string& name) const;
     ValueId input(const std::string& name, TensorType type);
     ValueId parameter(const std::string& name, Shape shape, Initializer init, bool decays);
     ValueId buffer(const std::string& name, Shape shape, double fill);

@@ -1,0 +1,36 @@
+#include "engine/graph/graph_builder.h"
+
+namespace lockstep {
+
+std::string GraphBuilder::scopeFor(const OpDef& op, const std::string& name) const {
+    return uniqueScope(m_graph, op, pathOf(name));
+}
+
+ValueId GraphBuilder::input(const std::string& name, TensorType type) { return m_graph.addInput(pathOf(name), type); }
+
+ValueId GraphBuilder::parameter(const std::string& name, Shape shape, Initializer init, bool decays) {
+    return m_graph.addParameter(pathOf(name), {shape, DType::F32}, init, decays);
+}
+
+ValueId GraphBuilder::buffer(const std::string& name, Shape shape, double fill) {
+    return m_graph.addBuffer(pathOf(name), {shape, DType::F32}, {Initializer::Kind::Constant, fill});
+}
+
+std::vector<ValueId> GraphBuilder::append(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs,
+                                          const std::string& name) {
+    return m_graph.append(op, std::move(inputs), std::move(attrs), scopeFor(op, name));
+}
+
+std::string GraphBuilder::pathOf(const std::string& name) const {
+    std::string path;
+    for (const std::string& scope : m_scopes) path += scope + "/";
+    return path + name;
+}
+
+GraphBuilder::Scope::Scope(GraphBuilder& builder, std::string name) : m_builder(builder) {
+    m_builder.m_scopes.push_back(std::move(name));
+}
+
+GraphBuilder::Scope::~Scope() { m_builder.m_scopes.pop_back(); }
+
+}  // namespace lockstep
