@@ -1,0 +1,247 @@
+#include "engine/spec/trial_spec.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <set>
+#include <sstream>
+
+#include "engine/spec/json_text.h"
+
+namespace lockstep {
+
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+using Params = std::map<std::string, ParamValue>;
+
+constexpr std::size_t kMaxFileBytes = 1 << 20;
+constexpr int kMaxDepth = 8;
+
+OrderedJson jsonOf(const ParamValue& value) {
+    return std::visit([](const auto& each) { return OrderedJson(each); }, value);
+}
+
+void putParams(OrderedJson& object, const Params& params) {
+    for (const auto& [name, value] : params) object[name] = jsonOf(value);
+}
+
+OrderedJson jsonOf(const Choice& choice) {
+    OrderedJson object = {{"id", choice.id}};
+    putParams(object, choice.params);
+    return object;
+}
+
+// Reads one object key by key and remembers what is wrong with which path.
+class Reader {
+public:
+    Reader(std::string_view fileName) : m_prefix(fileName.empty() ? "" : std::string(fileName) + ": ") {}
+
+    void read(const Json& json, TrialSpec& spec) {
+        if (!json.is_object()) return wrongType("", json, "an object");
+        for (const auto& [key, value] : json.items()) {
+            if (!readKey(key, value, spec)) unknown(key);
+        }
+    }
+
+    std::vector<Problem> problems;
+
+private:
+    bool readKey(const std::string& key, const Json& value, TrialSpec& spec) {
+        if (key == "title") readString(key, value, spec.title);
+        else if (key == "dataset") readChoice(key, value, spec.dataset, &spec.dataPath);
+        else if (key == "model") readChoice(key, value, spec.model);
+        else if (key == "devices") readString(key, value, spec.devices);
+        else if (key == "batch") readInteger(key, value, spec.batch);
+        else if (key == "epochs") readInteger(key, value, spec.epochs);
+        else if (key == "optimizer") readChoice(key, value, spec.optimizer);
+        else if (key == "learning_rate") readNumber(key, value, spec.learningRate);
+        else if (key == "schedule") readChoice(key, value, spec.schedule);
+        else if (key == "augmentation") readParams(key, value, spec.augmentation);
+        else if (key == "label_smoothing") readNumber(key, value, spec.labelSmoothing);
+        else if (key == "seed") readSeed(key, value, spec.seed);
+        else if (key == "mode") readString(key, value, spec.mode);
+        else if (key == "bucket_bytes") readInteger(key, value, spec.bucketBytes);
+        else if (key == "loader_threads") readInteger(key, value, spec.loaderThreads);
+        else return false;
+        return true;
+    }
+
+    void readString(const std::string& path, const Json& value, std::string& out) {
+        if (!value.is_string()) return wrongType(path, value, "text");
+        out = value.get<std::string>();
+    }
+
+    void readNumber(const std::string& path, const Json& value, double& out) {
+        if (!value.is_number()) return wrongType(path, value, "a number");
+        out = value.get<double>();
+    }
+
+    void readInteger(const std::string& path, const Json& value, std::int64_t& out) {
+        if (!fitsInteger(value)) return wrongType(path, value, "a whole number");
+        out = value.get<std::int64_t>();
+    }
+
+    void readSeed(const std::string& path, const Json& value, std::uint64_t& out) {
+        if (!value.is_number_unsigned()) return wrongType(path, value, "a whole number from 0");
+        out = value.get<std::uint64_t>();
+    }
+
+    // "sgd" is short for {"id": "sgd"}. A choice of another id starts without settings.
+    void readChoice(const std::string& path, const Json& value, Choice& out, std::filesystem::path* folder = nullptr) {
+        if (value.is_string()) {
+            out = {value.get<std::string>(), {}};
+            return;
+        }
+        if (!value.is_object()) return wrongType(path, value, "a name or an object");
+        out.params.clear();
+        for (const auto& [key, each] : value.items()) {
+            const auto inner = path + "." + key;
+            std::string place;
+            if (key == "id") readString(inner, each, out.id);
+            else if (key == "path" && folder) readString(inner, each, place), *folder = place;
+            else readParam(inner, key, each, out.params);
+        }
+    }
+
+    void readParams(const std::string& path, const Json& value, Params& out) {
+        if (!value.is_object()) return wrongType(path, value, "an object");
+        out.clear();
+        for (const auto& [key, each] : value.items()) readParam(path + "." + key, key, each, out);
+    }
+
+    void readParam(const std::string& path, const std::string& key, const Json& value, Params& out) {
+        if (value.is_boolean()) out[key] = value.get<bool>();
+        else if (fitsInteger(value)) out[key] = value.get<std::int64_t>();
+        else if (value.is_number_float()) out[key] = value.get<double>();
+        else if (value.is_string()) out[key] = value.get<std::string>();
+        else wrongType(path, value, "a number, text, true or false");
+    }
+
+    static bool fitsInteger(const Json& value) {
+        if (!value.is_number_integer()) return false;
+        return !value.is_number_unsigned() || value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
+    }
+
+    void wrongType(const std::string& path, const Json& value, const char* wanted) {
+        problems.push_back({m_prefix + path, "spec.wrong-type", {shortText(value), wanted}});
+    }
+
+    void unknown(const std::string& key) {
+        problems.push_back({m_prefix + key, "spec.unknown-key",
+                            {key, "title, dataset, model, devices, batch, epochs, optimizer, learning_rate, schedule, "
+                                  "augmentation, label_smoothing, seed, mode, bucket_bytes, loader_threads"}});
+    }
+
+    std::string m_prefix;
+};
+
+// Follows the parser through the text: the path it stands on, and the keys each open object has had.
+class Follower {
+public:
+    explicit Follower(std::string_view fileName) : m_fileName(fileName) {}
+
+    bool operator()(int depth, Json::parse_event_t event, const Json& value) {
+        if (depth > kMaxDepth) throw ProblemError({m_fileName, "spec.too-deep", {std::to_string(kMaxDepth)}});
+        if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
+            m_levels.emplace_back();
+        } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
+            m_levels.pop_back();
+        } else if (event == Json::parse_event_t::key) {
+            enter(value.get<std::string>());
+        }
+        return true;
+    }
+
+private:
+    struct Level {
+        std::set<std::string> keys;
+        std::string current;
+    };
+
+    void enter(const std::string& key) {
+        auto& level = m_levels.back();
+        level.current = key;
+        if (level.keys.insert(key).second) return;
+        std::string path;
+        for (const auto& each : m_levels) path += (path.empty() ? "" : ".") + each.current;
+        throw ProblemError({m_fileName.empty() ? path : m_fileName + ": " + path, "spec.duplicate-key", {key}});
+    }
+
+    std::string m_fileName;
+    std::vector<Level> m_levels;
+};
+
+Problem malformed(std::string_view json, std::size_t byte, std::string_view fileName) {
+    const auto before = json.substr(0, byte == 0 ? 0 : byte - 1);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto start = before.rfind('\n');
+    const auto column = 1 + before.size() - (start == before.npos ? 0 : start + 1);
+    return {std::string(fileName), "spec.malformed", {std::to_string(line), std::to_string(column)}};
+}
+
+}  // namespace
+
+std::string toJson(const TrialSpec& spec) {
+    OrderedJson dataset = {{"id", spec.dataset.id}, {"path", spec.dataPath.string()}};
+    putParams(dataset, spec.dataset.params);
+    OrderedJson augmentation = OrderedJson::object();
+    putParams(augmentation, spec.augmentation);
+    const OrderedJson json = {
+        {"title", spec.title},
+        {"dataset", dataset},
+        {"model", jsonOf(spec.model)},
+        {"devices", spec.devices},
+        {"batch", spec.batch},
+        {"epochs", spec.epochs},
+        {"optimizer", jsonOf(spec.optimizer)},
+        {"learning_rate", spec.learningRate},
+        {"schedule", jsonOf(spec.schedule)},
+        {"augmentation", augmentation},
+        {"label_smoothing", spec.labelSmoothing},
+        {"seed", spec.seed},
+        {"mode", spec.mode},
+        {"bucket_bytes", spec.bucketBytes},
+        {"loader_threads", spec.loaderThreads},
+    };
+    return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view fileName) {
+    TrialSpec spec;
+    Reader reader(fileName);
+    try {
+        Follower follower(fileName);
+        const auto follow = [&](int depth, Json::parse_event_t event, Json& value) { return follower(depth, event, value); };
+        reader.read(Json::parse(json, follow), spec);
+    } catch (const ProblemError& error) {
+        return error.problem();
+    } catch (const Json::parse_error& error) {
+        return malformed(json, error.byte, fileName);
+    } catch (const Json::exception&) {                       // a number beyond any type
+        return malformed(json, json.size(), fileName);
+    }
+    if (!reader.problems.empty()) return reader.problems;
+    return spec;
+}
+
+Result<TrialSpec> trialSpecFromFile(const std::filesystem::path& file) {
+    errno = 0;
+    std::error_code status;
+    if (std::filesystem::is_directory(file, status)) {
+        return Problem{file.string(), "spec.unreadable", {std::strerror(EISDIR)}};
+    }
+    std::ifstream stream(file, std::ios::binary);
+    std::string text(kMaxFileBytes + 1, '\0');
+    if (!stream) return Problem{file.string(), "spec.unreadable", {std::strerror(errno)}};
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    if (stream.bad()) return Problem{file.string(), "spec.unreadable", {std::strerror(errno)}};
+    if (text.size() > kMaxFileBytes) return Problem{file.string(), "spec.too-large", {std::to_string(kMaxFileBytes)}};
+    return trialSpecFromJson(text, file.string());
+}
+
+}  // namespace lockstep
