@@ -28,6 +28,7 @@ public:
     virtual std::string_view name() const = 0;
     virtual std::vector<DeviceInfo> devices() const = 0;
     virtual DType computeType() const { return DType::F32; }       // the precision pass rewrites floats to this
+    virtual bool hostMemory() const { return true; }               // false: programs copy each batch to the device first
 
     // The backend's own pass between the mathematics and the memory plan: fuses, chooses layouts, algorithms and
     // precision, inserts the layout changes that remain. The result keeps names of inputs, parameters, buffers, outputs;

@@ -1,0 +1,46 @@
+#include "engine/backend/host_memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "engine/core/error.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::byte* allocateAligned(std::size_t bytes) {
+    if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) return nullptr;
+    const std::size_t rounded = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    void* data = std::aligned_alloc(kAlignment, rounded);
+    if (data) std::memset(data, 0, rounded);
+    return static_cast<std::byte*>(data);
+}
+
+}  // namespace
+
+Buffer allocateHost(std::size_t bytes) {
+    std::byte* data = allocateAligned(bytes);
+    if (!data) {
+        throw EngineError(EngineError::Kind::OutOfMemory, "host memory", "cannot allocate " + std::to_string(bytes) + " bytes");
+    }
+    return Buffer(data, bytes, [](std::byte* at) { std::free(at); });
+}
+
+void HostStream::copyToDevice(std::byte* to, const std::byte* from, std::size_t bytes) { copyOnDevice(to, from, bytes); }
+void HostStream::copyToHost(std::byte* to, const std::byte* from, std::size_t bytes) { copyOnDevice(to, from, bytes); }
+
+void HostStream::copyOnDevice(std::byte* to, const std::byte* from, std::size_t bytes) {
+    if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
+}
+
+void HostStream::zero(std::byte* at, std::size_t bytes) {
+    if (bytes > 0) std::memset(at, 0, bytes);
+}
+
+}  // namespace lockstep
