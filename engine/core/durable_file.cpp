@@ -1,0 +1,111 @@
+#include "engine/core/durable_file.h"
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "engine/core/error.h"
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& file, const std::string& action, int error) {
+    throw EngineError(EngineError::Kind::Io, file.string(),
+                      action + " " + file.string() + ": " + std::generic_category().message(error));
+}
+
+// Closes on destruction; an error of close() after a successful fsync says nothing about the data.
+class Descriptor {
+public:
+    explicit Descriptor(int fd) : m_fd(fd) {}
+    ~Descriptor() {
+        if (m_fd >= 0) ::close(m_fd);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const { return m_fd; }
+
+private:
+    int m_fd;
+};
+
+// Removes the temporary file unless it became the real one.
+class Temporary {
+public:
+    explicit Temporary(fs::path path) : m_path(std::move(path)) {}
+    ~Temporary() {
+        if (!m_path.empty()) ::unlink(m_path.c_str());
+    }
+    Temporary(const Temporary&) = delete;
+    Temporary& operator=(const Temporary&) = delete;
+    const fs::path& path() const { return m_path; }
+    void keep() { m_path.clear(); }
+
+private:
+    fs::path m_path;
+};
+
+std::string temporaryPrefix(const fs::path& file) { return "." + file.filename().string() + ".tmp-"; }
+
+fs::path folderOf(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
+
+void sweepOrphans(const fs::path& file) {
+    const std::string prefix = temporaryPrefix(file);
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folderOf(file), ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(prefix)) continue;
+        pid_t owner = 0;
+        const auto parsed = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), owner);
+        const bool wellFormed = parsed.ec == std::errc() && parsed.ptr == name.data() + name.size() && owner > 0;
+        if (wellFormed && ::kill(owner, 0) != 0 && errno == ESRCH) fs::remove(entry.path(), ignored);
+    }
+}
+
+void writeAll(int fd, std::span<const std::byte> bytes, const fs::path& file) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) fail(file, "cannot write", errno);
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
+void syncFolder(const fs::path& file) {
+    const Descriptor folder(::open(folderOf(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.get() < 0) fail(file, "cannot open the folder of", errno);
+    // Some file systems have no notion of syncing a folder and say so with EINVAL.
+    if (::fsync(folder.get()) != 0 && errno != EINVAL) fail(file, "cannot sync the folder of", errno);
+}
+
+}  // namespace
+
+void replaceFile(const fs::path& file, std::span<const std::span<const std::byte>> pieces) {
+    sweepOrphans(file);
+    Temporary temporary(folderOf(file) / (temporaryPrefix(file) + std::to_string(::getpid())));
+    {
+        const Descriptor out(::open(temporary.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+        if (out.get() < 0) fail(file, "cannot create", errno);
+        for (const auto& piece : pieces) writeAll(out.get(), piece, file);
+        if (::fsync(out.get()) != 0) fail(file, "cannot sync", errno);
+    }
+    if (::rename(temporary.path().c_str(), file.c_str()) != 0) fail(file, "cannot replace", errno);
+    temporary.keep();
+    syncFolder(file);
+}
+
+void replaceFile(const fs::path& file, std::string_view text) {
+    const std::span<const std::byte> piece = std::as_bytes(std::span(text.data(), text.size()));
+    replaceFile(file, std::span(&piece, 1));
+}
+
+}  // namespace lockstep
