@@ -1,0 +1,60 @@
+#include "engine/backend/reference/kernels.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/ops/batch_norm.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/loss.h"
+#include "engine/ops/pool2d.h"
+
+namespace lockstep::reference {
+
+namespace {
+
+constexpr std::array kKernels = std::to_array<KernelEntry>({
+    {&kConv2d, makeConv2d},
+    {&kConv2dBackwardData, makeConv2dBackwardData},
+    {&kConv2dBackwardWeights, makeConv2dBackwardWeights},
+    {&kConv2dBackwardBias, makeConv2dBackwardBias},
+    {&kMaxPool2d, makeMaxPool2d},
+    {&kMaxPool2dBackward, makeMaxPool2dBackward},
+    {&kAveragePool2d, makeAveragePool2d},
+    {&kAveragePool2dBackward, makeAveragePool2dBackward},
+    {&kGlobalAveragePool2d, makeGlobalAveragePool2d},
+    {&kGlobalAveragePool2dBackward, makeGlobalAveragePool2dBackward},
+    {&kDense, makeDense},
+    {&kDenseBackwardData, makeDenseBackwardData},
+    {&kDenseBackwardWeights, makeDenseBackwardWeights},
+    {&kDenseBackwardBias, makeDenseBackwardBias},
+    {&kBatchNormTrain, makeBatchNormTrain},
+    {&kBatchNormEval, makeBatchNormEval},
+    {&kBatchNormBackward, makeBatchNormBackward},
+    {&kRelu, makeRelu},
+    {&kReluBackward, makeReluBackward},
+    {&kAdd, makeAdd},
+    {&kFill, makeFillNode},
+    {&kCast, makeCast},
+    {&kDropout, makeDropout},
+    {&kDropoutBackward, makeDropout},
+    {&kCrossEntropy, makeCrossEntropy},
+    {&kCrossEntropyBackward, makeCrossEntropyBackward},
+    {&kTopKCount, makeTopKCount},
+});
+
+}  // namespace
+
+std::span<const KernelEntry> kernelList() {
+    return kKernels;
+}
+
+const KernelEntry* findKernel(const OpDef& op) {
+    const auto* found =
+        std::find_if(kKernels.begin(), kKernels.end(), [&](const KernelEntry& e) { return e.op == &op; });
+    return found == kKernels.end() ? nullptr : found;
+}
+
+}  // namespace lockstep::reference

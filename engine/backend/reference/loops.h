@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "engine/backend/kernel.h"
+#include "engine/graph/graph.h"
+
+namespace lockstep::reference {
+
+// A kernel that is one function of its call.
+template <class Body>
+class LoopKernel final : public Kernel {
+public:
+    explicit LoopKernel(Body body) : m_body(std::move(body)) {}
+    void run(const KernelCall& call) override { m_body(call); }
+
+private:
+    Body m_body;
+};
+
+template <class Body>
+std::unique_ptr<Kernel> loops(Body body) {
+    return std::make_unique<LoopKernel<Body>>(std::move(body));
+}
+
+template <class T = double>
+const T* input(const KernelCall& call, std::size_t i) {
+    return reinterpret_cast<const T*>(call.inputs[i]);
+}
+
+template <class T = double>
+T* output(const KernelCall& call, std::size_t i) {
+    return reinterpret_cast<T*>(call.outputs[i]);
+}
+
+// The extents of an image batch, or of its filters; a tensor of rank 2 is an image of 1 x 1.
+struct Extents {
+    std::int64_t n = 1, c = 1, h = 1, w = 1;
+
+    std::int64_t count() const { return n * c * h * w; }
+    std::int64_t at(std::int64_t in, std::int64_t ic, std::int64_t ih, std::int64_t iw) const {
+        return ((in * c + ic) * h + ih) * w + iw;
+    }
+};
+
+inline Extents extentsOf(const Shape& shape) {
+    return {shape[0], shape[1], shape.rank() == 4 ? shape[2] : 1, shape.rank() == 4 ? shape[3] : 1};
+}
+
+inline const Shape& inputShape(const Graph& graph, const Node& node, std::size_t i) {
+    return graph.typeOf(node.inputs[i]).shape;
+}
+
+inline const Shape& outputShape(const Graph& graph, const Node& node, std::size_t i) {
+    return graph.typeOf(node.outputs[i]).shape;
+}
+
+}  // namespace lockstep::reference
