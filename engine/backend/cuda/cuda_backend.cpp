@@ -1,0 +1,23 @@
+#include "engine/backend/cuda/cuda_backend.h"
+
+#include "engine/backend/cuda/cuda_check.h"
+#include "engine/backend/cuda/cuda_device.h"
+#include "engine/backend/cuda/lowering.h"
+
+namespace lockstep {
+
+std::vector<DeviceInfo> CudaBackend::devices() const {
+    std::vector<DeviceInfo> list;
+    for (int card = 0; card < m_cards; ++card) {
+        cudaDeviceProp properties{};
+        check(cudaGetDeviceProperties(&properties, card), "cuda:" + std::to_string(card));
+        list.push_back({"cuda:" + std::to_string(card), properties.name, "cuda", properties.totalGlobalMem, 0});
+    }
+    return list;
+}
+
+Graph CudaBackend::lower(const Graph& graph, const LowerOptions&) const { return lowerForCuda(graph, cudaKernelNames()); }
+
+std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const { return std::make_unique<CudaDevice>(choice); }
+
+}  // namespace lockstep

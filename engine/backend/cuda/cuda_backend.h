@@ -1,0 +1,20 @@
+#pragma once
+#include "engine/backend/backend.h"
+
+namespace lockstep {
+
+// NVIDIA cards through the CUDA runtime. Exists only where a driver and at least one card were found.
+class CudaBackend final : public Backend {
+public:
+    explicit CudaBackend(int cards) : m_cards(cards) {}
+    std::string_view name() const override { return "cuda"; }
+    bool hostMemory() const override { return false; }
+    std::vector<DeviceInfo> devices() const override;
+    Graph lower(const Graph& graph, const LowerOptions& options) const override;
+    std::unique_ptr<Device> open(const DeviceChoice& choice) const override;
+
+private:
+    int m_cards;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,40 @@
+#pragma once
+#include <array>
+#include <memory>
+
+#include "engine/backend/cuda/cuda_stream.h"
+#include "engine/backend/device.h"
+
+namespace lockstep {
+
+// One card as one rank uses it; see Device. The card is current on the owning thread from construction on.
+class CudaDevice final : public Device {
+public:
+    explicit CudaDevice(DeviceChoice choice);
+    ~CudaDevice() override;
+
+    const DeviceChoice& choice() const override { return m_choice; }
+    bool isHostMemory() const override { return false; }
+    Buffer allocate(std::size_t bytes) override;
+    Stream& stream(Lane lane) override { return *m_streams[static_cast<std::size_t>(lane)]; }
+    cublasLtHandle_t blas() const { return m_blas; }
+
+    std::unique_ptr<Kernel> prepare(const Graph& graph, const Node& node) override;
+    std::unique_ptr<Kernel> prepareFill(DType dtype, std::size_t count, double value) override;
+    std::unique_ptr<Kernel> prepareScale(DType dtype, std::size_t count, double factor) override;
+    std::unique_ptr<Kernel> prepareSquareSum(DType dtype, std::size_t count) override;
+    std::unique_ptr<Kernel> prepareGate(const UpdateRule& rule, std::size_t squareSums) override;
+    std::unique_ptr<Kernel> prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t count,
+                                          std::span<const UpdateSegment> segments) override;
+    std::unique_ptr<Kernel> prepareCommit(DType dtype, std::size_t count) override;
+
+    HostTensor readLogical(const Value& value, const std::byte* at) override;
+    void writeLogical(const Value& value, const HostTensor& tensor, std::byte* at) override;
+
+private:
+    DeviceChoice m_choice;
+    cublasLtHandle_t m_blas = nullptr;
+    std::array<std::unique_ptr<CudaStream>, 3> m_streams;
+};
+
+}  // namespace lockstep

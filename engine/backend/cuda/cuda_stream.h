@@ -1,0 +1,54 @@
+#pragma once
+#include "engine/backend/cuda/cuda_check.h"
+#include "engine/backend/stream.h"
+
+namespace lockstep {
+
+class CudaEvent final : public Event {
+public:
+    CudaEvent() { check(cudaEventCreateWithFlags(&m_event, cudaEventDisableTiming), "cudaEventCreate"); }
+    ~CudaEvent() override { cudaEventDestroy(m_event); }
+    CudaEvent(const CudaEvent&) = delete;
+    CudaEvent& operator=(const CudaEvent&) = delete;
+    cudaEvent_t get() const { return m_event; }
+
+private:
+    cudaEvent_t m_event = nullptr;
+};
+
+// One lane of a card. Copies and kernels run in order behind the call; synchronize() waits for them.
+class CudaStream final : public Stream {
+public:
+    CudaStream() { check(cudaStreamCreateWithFlags(&m_stream, cudaStreamNonBlocking), "cudaStreamCreate"); }
+    ~CudaStream() override { cudaStreamDestroy(m_stream); }
+    CudaStream(const CudaStream&) = delete;
+    CudaStream& operator=(const CudaStream&) = delete;
+
+    cudaStream_t get() const { return m_stream; }
+    static cudaStream_t of(Stream* stream) { return static_cast<CudaStream*>(stream)->m_stream; }
+
+    void copyToDevice(std::byte* to, const std::byte* from, std::size_t bytes) override {
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, m_stream), "copy to device");
+    }
+    void copyToHost(std::byte* to, const std::byte* from, std::size_t bytes) override {
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, m_stream), "copy to host");
+    }
+    void copyOnDevice(std::byte* to, const std::byte* from, std::size_t bytes) override {
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, m_stream), "copy on device");
+    }
+    void zero(std::byte* at, std::size_t bytes) override { check(cudaMemsetAsync(at, 0, bytes, m_stream), "zero"); }
+    EventRef record() override {
+        auto event = std::make_shared<CudaEvent>();
+        check(cudaEventRecord(event->get(), m_stream), "record event");
+        return event;
+    }
+    void wait(const EventRef& event) override {
+        if (event) check(cudaStreamWaitEvent(m_stream, static_cast<const CudaEvent&>(*event).get()), "wait for event");
+    }
+    void synchronize() override { check(cudaStreamSynchronize(m_stream), "synchronize"); }
+
+private:
+    cudaStream_t m_stream = nullptr;
+};
+
+}  // namespace lockstep
