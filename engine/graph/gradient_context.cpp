@@ -27,7 +27,8 @@ std::optional<ValueId> GradientContext::outputGradient(int i) const {
 bool GradientContext::wants(int input) const { return m_wanted[static_cast<std::size_t>(input)]; }
 
 std::vector<ValueId> GradientContext::append(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs) {
-    return m_graph.append(op, std::move(inputs), std::move(attrs), uniqueScope(m_graph, op, m_graph.node(m_node).scope));
+    std::string scope = uniqueScope(m_graph, op, m_graph.node(m_node).scope);
+    return m_graph.append(op, std::move(inputs), std::move(attrs), std::move(scope));
 }
 
 void GradientContext::setInputGradient(int input, ValueId gradient) {

@@ -75,7 +75,7 @@ void verifyProducers(const Graph& graph) {
     }
     for (std::size_t i = 0; i < producers.size(); ++i) {
         const int expected = graph.values()[i].role == ValueRole::Intermediate ? 1 : 0;
-        if (producers[i] != expected) broken(graph.values()[i].name, "intermediates have one producer, other values none");
+        if (producers[i] != expected) broken(graph.values()[i].name, "intermediates have one producer, others none");
     }
 }
 

@@ -1,0 +1,81 @@
+#include "engine/ops/batch_norm.h"
+
+#include "engine/graph/gradient_context.h"
+#include "engine/ops/rules.h"
+
+namespace lockstep {
+
+namespace {
+
+using Types = std::span<const TensorType>;
+
+// The type of everything that is per channel.
+TensorType channelType(std::string_view op, const TensorType& x) {
+    expectFloat(op, "x", x, x.shape.rank() == 2 ? 2 : 4);
+    return {{x.shape[1]}, x.dtype};
+}
+
+void checkForward(std::string_view op, Types in, const Attrs& attrs) {
+    expectInputs(op, in, 5);
+    const TensorType channels = channelType(op, in[0]);
+    constexpr std::string_view names[] = {"x", "gamma", "beta", "runningMean", "runningVariance"};
+    for (std::size_t i = 1; i < 5; ++i) expectType(op, names[i], in[i], channels);
+    const auto& [epsilon, momentum] = attrs.as<BatchNormAttrs>();
+    expectAttribute(epsilon > 0, op, "epsilon", numberText(epsilon), "greater than 0");
+    expectAttribute(momentum >= 0 && momentum <= 1, op, "momentum", numberText(momentum), "between 0 and 1");
+}
+
+std::vector<TensorType> inferTrain(Types in, const Attrs& attrs) {
+    checkForward("batch_norm_train", in, attrs);
+    const TensorType& channels = in[1];
+    return {in[0], channels, channels, channels, channels};
+}
+
+std::vector<TensorType> inferEval(Types in, const Attrs& attrs) {
+    checkForward("batch_norm_eval", in, attrs);
+    return {in[0]};
+}
+
+std::vector<TensorType> inferBackward(Types in, const Attrs&) {
+    constexpr std::string_view op = "batch_norm_backward";
+    expectInputs(op, in, 5);
+    const TensorType channels = channelType(op, in[0]);
+    constexpr std::string_view names[] = {"x", "gamma", "mean", "invStd"};
+    for (std::size_t i = 1; i < 4; ++i) expectType(op, names[i], in[i], channels);
+    expectType(op, "dy", in[4], in[0]);
+    return {in[0], channels, channels};
+}
+
+// The statistics that leave the op are not differentiated: nothing but the running averages uses them.
+void trainGradient(GradientContext& context) {
+    const auto dy = context.outputGradient(0);
+    if (!dy) return;
+    const auto gradients = context.append(
+        kBatchNormBackward, {context.input(0), context.input(1), context.output(1), context.output(2), *dy});
+    for (int i = 0; i < 3; ++i) {
+        if (context.wants(i)) context.setInputGradient(i, gradients[static_cast<std::size_t>(i)]);
+    }
+}
+
+}  // namespace
+
+std::string describe(const BatchNormAttrs& attrs) {
+    return "epsilon=" + numberText(attrs.epsilon) + " momentum=" + numberText(attrs.momentum);
+}
+
+constinit const OpDef kBatchNormTrain{.name = "batch_norm_train", .infer = inferTrain, .gradient = trainGradient};
+constinit const OpDef kBatchNormEval{.name = "batch_norm_eval", .infer = inferEval, .inplaceInput = 0};
+constinit const OpDef kBatchNormBackward{.name = "batch_norm_backward", .infer = inferBackward};
+
+ValueId batchNorm(GraphBuilder& b, ValueId x, ValueId gamma, ValueId beta, ValueId runningMean, ValueId runningVariance,
+                  const BatchNormAttrs& attrs, const std::string& name) {
+    const std::vector<ValueId> inputs{x, gamma, beta, runningMean, runningVariance};
+    const auto outputs = b.append(b.training() ? kBatchNormTrain : kBatchNormEval, inputs, Attrs::of(attrs), name);
+    if (b.training()) {
+        b.graph().assign(runningMean, outputs[3]);
+        b.graph().assign(runningVariance, outputs[4]);
+    }
+    return outputs[0];
+}
+
+}  // namespace lockstep

@@ -1,0 +1,80 @@
+#include "engine/ops/loss.h"
+
+#include "engine/graph/gradient_context.h"
+#include "engine/ops/rules.h"
+
+namespace lockstep {
+
+namespace {
+
+using Types = std::span<const TensorType>;
+
+TensorType scalar() { return {{1}, DType::F64}; }
+
+void checkLogits(std::string_view op, Types in) {
+    expectFloat(op, "logits", in[0], 2);
+    expectType(op, "labels", in[1], {{in[0].shape[0]}, DType::I32});
+}
+
+void checkSmoothing(std::string_view op, const Attrs& attrs) {
+    const double smoothing = attrs.as<CrossEntropyAttrs>().smoothing;
+    expectAttribute(smoothing >= 0 && smoothing < 1, op, "smoothing", numberText(smoothing),
+                    "at least 0 and less than 1");
+}
+
+std::vector<TensorType> inferCrossEntropy(Types in, const Attrs& attrs) {
+    constexpr std::string_view op = "cross_entropy";
+    expectInputs(op, in, 2);
+    checkLogits(op, in);
+    checkSmoothing(op, attrs);
+    return {scalar(), scalar()};
+}
+
+std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
+    constexpr std::string_view op = "cross_entropy_backward";
+    expectInputs(op, in, 3);
+    checkLogits(op, in);
+    checkSmoothing(op, attrs);
+    expectType(op, "dLossSum", in[2], scalar());
+    return {in[0]};
+}
+
+std::vector<TensorType> inferTopK(Types in, const Attrs& attrs) {
+    constexpr std::string_view op = "top_k_count";
+    const int k = attrs.as<TopKAttrs>().k;
+    expectInputs(op, in, 2);
+    checkLogits(op, in);
+    expectAttribute(k >= 1 && k <= in[0].shape[1], op, "k", std::to_string(k), "between 1 and the number of classes");
+    return {scalar()};
+}
+
+void crossEntropyGradient(GradientContext& context) {
+    const auto dSum = context.outputGradient(0);
+    if (!dSum) return;
+    const std::vector<ValueId> inputs{context.input(0), context.input(1), *dSum};
+    context.setInputGradient(0, context.append(kCrossEntropyBackward, inputs, context.attrs())[0]);
+}
+
+}  // namespace
+
+std::string describe(const CrossEntropyAttrs& attrs) {
+    return attrs.smoothing == 0 ? std::string() : "smoothing=" + numberText(attrs.smoothing);
+}
+
+std::string describe(const TopKAttrs& attrs) { return "k=" + std::to_string(attrs.k); }
+
+constinit const OpDef kCrossEntropy{
+    .name = "cross_entropy", .infer = inferCrossEntropy, .gradient = crossEntropyGradient};
+constinit const OpDef kCrossEntropyBackward{.name = "cross_entropy_backward", .infer = inferBackward};
+constinit const OpDef kTopKCount{.name = "top_k_count", .infer = inferTopK};
+
+LossValues crossEntropy(GraphBuilder& b, ValueId logits, ValueId labels, double smoothing, const std::string& name) {
+    const auto outputs = b.append(kCrossEntropy, {logits, labels}, Attrs::of(CrossEntropyAttrs{smoothing}), name);
+    return {outputs[0], outputs[1]};
+}
+
+ValueId topKCount(GraphBuilder& b, ValueId logits, ValueId labels, int k, const std::string& name) {
+    return b.append(kTopKCount, {logits, labels}, Attrs::of(TopKAttrs{k}), name)[0];
+}
+
+}  // namespace lockstep

@@ -1,0 +1,37 @@
+#include "engine/ops/op_set.h"
+
+#include <algorithm>
+
+#include "engine/ops/batch_norm.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/loss.h"
+#include "engine/ops/pool2d.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr const OpDef* kOps[] = {
+    &kConv2d, &kConv2dBackwardData, &kConv2dBackwardWeights, &kConv2dBackwardBias,
+    &kMaxPool2d, &kMaxPool2dBackward, &kAveragePool2d, &kAveragePool2dBackward,
+    &kGlobalAveragePool2d, &kGlobalAveragePool2dBackward,
+    &kDense, &kDenseBackwardData, &kDenseBackwardWeights, &kDenseBackwardBias,
+    &kBatchNormTrain, &kBatchNormEval, &kBatchNormBackward,
+    &kRelu, &kReluBackward, &kAdd, &kFill, &kFlatten, &kReshape, &kCast,
+    &kDropout, &kDropoutBackward,
+    &kCrossEntropy, &kCrossEntropyBackward, &kTopKCount,
+};
+
+}  // namespace
+
+std::span<const OpDef* const> opSet() { return kOps; }
+
+const OpDef* findOp(std::string_view name) {
+    const auto found = std::ranges::find(kOps, name, &OpDef::name);
+    return found == std::end(kOps) ? nullptr : *found;
+}
+
+}  // namespace lockstep
