@@ -21,7 +21,7 @@ struct Augmentation {
 const ParamSchema& augmentationSchema();
 Augmentation augmentationFrom(const ParamValues& values);
 
-// Writes the image as f32 planar into `out`. Pure.
+// Writes the image as f32 planar into `out`, which has as many elements as `image` has bytes. Pure; one pass over the image.
 void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,
              std::int64_t epoch, std::int64_t sampleId, std::span<float> out);
 

@@ -31,7 +31,8 @@ public:
     virtual ~Dataset() = default;
     virtual const DatasetInfo& info() const = 0;
     // Writes channels x height x width bytes into `image` and returns the label, 0 … classes-1. Throws EngineError(Io)
-    // naming the file when the sample cannot be read.
+    // naming the file when the sample cannot be read. Where resident() gives the pixels, an empty `image` asks for the label
+    // alone.
     virtual std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const = 0;
     // All pixels of sample `index` if they lie in memory decoded already, else nothing: spares a copy.
     virtual const std::uint8_t* resident(std::int64_t index) const { (void)index; return nullptr; }

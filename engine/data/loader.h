@@ -1,13 +1,11 @@
 #pragma once
 #include <atomic>
-#include <exception>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
-#include "engine/core/channel.h"
 #include "engine/core/trace.h"
 #include "engine/data/augment.h"
 #include "engine/data/batch_layout.h"
@@ -22,7 +20,7 @@ BatchLayout imageBatchLayout(const DatasetInfo& info, std::int64_t capacity);
 struct LoaderOptions {
     int rank = 0, world = 1;
     int threads = 1;                     // reader threads
-    int slots = 3;                       // batch slots, at least 2
+    int slotCount = 3;                   // batch slots, at least 2
     std::uint64_t seed = 0;
     Augmentation augmentation;
     std::int64_t firstEpoch = 0, firstStep = 0;      // where to begin (resume)
@@ -53,9 +51,11 @@ private:
 };
 
 // The only stream of data: reader threads fill a fixed pool of batch slots ahead of the rank that takes them, in order.
-// Nothing is allocated per batch. next() is called by one thread. A reader's exception is rethrown by next().
+// Nothing is allocated per batch. next() is called by one thread. A reader's exception is rethrown by next() in the place of
+// the batch that failed; the batches before it are still delivered. Readers run at a lower priority than compute threads.
 class Loader {
 public:
+    // The layout holds imageBatchLayout's fields and has room for this rank's share; otherwise EngineError(Internal).
     Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout layout, LoaderOptions options);
     ~Loader();                                           // stops and joins; leases must be gone by then
 
@@ -65,10 +65,17 @@ public:
 
 private:
     struct Slot;
+    struct Scratch;
+    struct Position { std::int64_t epoch, step; };
     friend class BatchLease;
+
+    Position positionOf(std::int64_t batch) const;
+    Slot& slotOf(std::int64_t batch) const;
     void giveBack(int slot) noexcept;
-    void readerMain(int reader);
-    void fill(Slot& slot, std::vector<std::int64_t>& ids, std::vector<std::uint8_t>& pixels);
+    void readerMain(Scratch& scratch, TraceLane* lane, std::uint32_t spanName);
+    std::int64_t claim();                                // the next batch to fill once its slot is free; -1: no more
+    void fill(Slot& slot, Position at, Scratch& scratch) const;
+    void finish(Slot& slot);
 
     std::shared_ptr<const Dataset> m_data;
     Sampler m_sampler;
@@ -78,8 +85,7 @@ private:
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::int64_t m_nextToFill = 0, m_nextToTake = 0, m_total = 0;
-    bool m_stopped = false;
-    std::exception_ptr m_failure;
+    std::atomic<bool> m_stopped{false};
     std::vector<std::jthread> m_readers;
 };
 

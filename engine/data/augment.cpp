@@ -1,0 +1,129 @@
+#include "engine/data/augment.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "engine/core/random.h"
+
+namespace lockstep {
+
+namespace {
+
+// (x / 255 - mean) / deviation as one multiplication and one addition.
+struct Scale {
+    float factor, offset;
+    float operator()(std::uint8_t pixel) const { return static_cast<float>(pixel) * factor + offset; }
+};
+
+Scale scaleOf(const DatasetInfo& info, std::size_t channel) {
+    const float deviation = info.deviation[channel];
+    return {1.0f / (255.0f * deviation), -info.mean[channel] / deviation};
+}
+
+void normaliseRow(const std::uint8_t* __restrict in, std::size_t width, Scale scale, float* __restrict out) {
+    for (std::size_t x = 0; x < width; ++x) out[x] = scale(in[x]);
+}
+
+void normaliseRowMirrored(const std::uint8_t* __restrict in, std::size_t width, Scale scale, float* __restrict out) {
+    for (std::size_t x = 0; x < width; ++x) out[x] = scale(in[width - 1 - x]);
+}
+
+// Where the crop lies: output pixel (y, x) before flipping is input pixel (y + dy, x + dx), zero outside the image.
+struct Choices {
+    int dy = 0, dx = 0;
+    bool mirrored = false;
+    int holeY = 0, holeX = 0;
+};
+
+Choices choose(const Augmentation& how, const ImageShape& shape, std::uint64_t seed, std::int64_t epoch,
+               std::int64_t sampleId) {
+    const CounterRng rng(seed, streamOf("augment"), static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sampleId));
+    Choices choices;
+    if (how.cropPadding > 0) {
+        const auto places = static_cast<std::uint64_t>(2 * how.cropPadding + 1);
+        choices.dy = static_cast<int>(rng.below(places, 0)) - how.cropPadding;
+        choices.dx = static_cast<int>(rng.below(places, 1)) - how.cropPadding;
+    }
+    if (how.flip) choices.mirrored = (rng.bits(8) & 1) != 0;
+    if (how.cutout > 0) {
+        choices.holeY = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.height), 6));
+        choices.holeX = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.width), 7));
+    }
+    return choices;
+}
+
+void writeRow(const std::uint8_t* in, int width, const Choices& choices, Scale scale, float* out) {
+    const int first = std::clamp(-choices.dx, 0, width);                   // output columns that come from the image,
+    const int last = std::clamp(width - choices.dx, first, width);         // before mirroring
+    const auto length = static_cast<std::size_t>(last - first);
+    if (length < static_cast<std::size_t>(width)) std::fill_n(out, width, scale(0));
+    if (length == 0) return;
+    const std::uint8_t* from = in + first + choices.dx;
+    if (choices.mirrored) {
+        normaliseRowMirrored(from, length, scale, out + (width - last));
+    } else {
+        normaliseRow(from, length, scale, out + first);
+    }
+}
+
+void writePlane(const std::uint8_t* in, const ImageShape& shape, const Choices& choices, Scale scale, float* out) {
+    for (int y = 0; y < shape.height; ++y, out += shape.width) {
+        const int from = y + choices.dy;
+        if (from < 0 || from >= shape.height) {
+            std::fill_n(out, shape.width, scale(0));
+        } else {
+            writeRow(in + static_cast<std::ptrdiff_t>(from) * shape.width, shape.width, choices, scale, out);
+        }
+    }
+}
+
+void cutHole(int side, const ImageShape& shape, const Choices& choices, float* out) {
+    const int top = std::max(choices.holeY - side / 2, 0);
+    const int bottom = std::min(choices.holeY - side / 2 + side, shape.height);
+    const int left = std::max(choices.holeX - side / 2, 0);
+    const int right = std::min(choices.holeX - side / 2 + side, shape.width);
+    for (int y = top; y < bottom; ++y) {
+        std::fill_n(out + static_cast<std::ptrdiff_t>(y) * shape.width + left, std::max(right - left, 0), 0.0f);
+    }
+}
+
+}  // namespace
+
+const ParamSchema& augmentationSchema() {
+    static const ParamSchema schema{
+        {"cropPadding", std::int64_t{0}, 0, 64, {}, "pixels",
+         "Shifts each image by up to this many pixels in both directions; the border is filled with black."},
+        {"flip", false, {}, {}, {}, "", "Mirrors each image left to right with probability 1/2."},
+        {"cutout", std::int64_t{0}, 0, 1024, {}, "pixels",
+         "Side of a square blanked at a random place of each image; 0 blanks nothing."},
+    };
+    return schema;
+}
+
+Augmentation augmentationFrom(const ParamValues& values) {
+    return {static_cast<int>(values.integer("cropPadding")), values.flag("flip"), static_cast<int>(values.integer("cutout"))};
+}
+
+void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,
+             std::int64_t epoch, std::int64_t sampleId, std::span<float> out) {
+    const ImageShape& shape = info.image;
+    const std::size_t plane = static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width);
+    const auto channels = static_cast<std::size_t>(shape.channels);
+    assert(image.size() == channels * plane && out.size() == image.size());
+    assert(info.mean.size() == channels && info.deviation.size() == channels);
+
+    if (how == Augmentation{}) {
+        for (std::size_t c = 0; c < channels; ++c) {
+            normaliseRow(&image[c * plane], plane, scaleOf(info, c), &out[c * plane]);
+        }
+        return;
+    }
+    const Choices choices = choose(how, shape, seed, epoch, sampleId);
+    for (std::size_t c = 0; c < channels; ++c) {
+        float* target = &out[c * plane];
+        writePlane(&image[c * plane], shape, choices, scaleOf(info, c), target);
+        if (how.cutout > 0) cutHole(how.cutout, shape, choices, target);
+    }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,224 @@
+#include "engine/data/loader.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/core/tensor.h"
+
+namespace lockstep {
+
+namespace {
+
+// Where fill() writes: positions in the layout of the fields that it knows.
+struct KnownFields { std::size_t image, label, ids; };
+
+std::size_t require(const BatchLayout& layout, const char* name, std::size_t bytes) {
+    const int field = layout.find(name);
+    if (field < 0 || layout.sampleBytes(static_cast<std::size_t>(field)) != bytes) {
+        throw EngineError(EngineError::Kind::Internal, "loader",
+                          std::string("the batch layout has no field '") + name + "' of " + std::to_string(bytes) + " bytes");
+    }
+    return static_cast<std::size_t>(field);
+}
+
+std::size_t pixelsOf(const DatasetInfo& info) {
+    return static_cast<std::size_t>(info.image.channels) * static_cast<std::size_t>(info.image.height) *
+           static_cast<std::size_t>(info.image.width);
+}
+
+KnownFields knownFields(const BatchLayout& layout, const DatasetInfo& info) {
+    return {require(layout, "image", pixelsOf(info) * sizeof(float)), require(layout, "label", sizeof(std::int32_t)),
+            require(layout, "ids", sizeof(std::int64_t))};
+}
+
+// A reader is ahead of its rank most of the time: it gives way to compute threads on the same cores.
+void prepareReaderThread() {
+    pthread_setname_np(pthread_self(), "load");
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 5);
+}
+
+template <class T>
+T* fieldOf(std::byte* slot, const BatchLayout& layout, std::size_t field) {
+    return reinterpret_cast<T*>(slot + layout.offset(field));
+}
+
+}  // namespace
+
+struct Loader::Slot {
+    enum class State { Free, Filling, Ready, Leased };
+    HostTensor memory;
+    State state = State::Free;
+    std::int64_t count = 0;
+    std::exception_ptr failure;
+};
+
+// What a reader needs besides the slot; taken once.
+struct Loader::Scratch {
+    KnownFields fields;
+    std::vector<std::int64_t> ids;
+    std::vector<std::uint8_t> pixels;
+};
+
+BatchLayout imageBatchLayout(const DatasetInfo& info, std::int64_t capacity) {
+    const Shape image{info.image.channels, info.image.height, info.image.width};
+    return BatchLayout({{"image", {image, DType::F32}}, {"label", {Shape{1}, DType::I32}}, {"ids", {Shape{1}, DType::I64}}},
+                       capacity);
+}
+
+BatchLease::BatchLease(BatchLease&& other) noexcept { *this = std::move(other); }
+
+BatchLease& BatchLease::operator=(BatchLease&& other) noexcept {
+    if (this == &other) return *this;
+    if (m_loader) m_loader->giveBack(m_slot);
+    m_loader = std::exchange(other.m_loader, nullptr);
+    m_slot = other.m_slot;
+    m_data = other.m_data;
+    m_count = other.m_count;
+    m_epoch = other.m_epoch;
+    m_step = other.m_step;
+    return *this;
+}
+
+BatchLease::~BatchLease() {
+    if (m_loader) m_loader->giveBack(m_slot);
+}
+
+Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout layout, LoaderOptions options)
+    : m_data(std::move(data)), m_sampler(sampler), m_layout(std::move(layout)), m_options(options) {
+    const std::int64_t largest = shareOf(m_sampler.batchSize(0), m_options.rank, m_options.world).count;
+    if (largest > m_layout.capacity() || m_sampler.count() > m_data->info().count) {
+        throw EngineError(EngineError::Kind::Internal, "loader", "a batch has more samples than its slot or the dataset");
+    }
+    m_total = std::max<std::int64_t>(m_options.epochs * m_sampler.stepsPerEpoch() - m_options.firstStep, 0);
+    for (int slot = 0; slot < std::max(m_options.slotCount, 2); ++slot) {
+        const auto bytes = static_cast<std::int64_t>(m_layout.bytes());
+        m_slots.push_back(std::make_unique<Slot>());
+        m_slots.back()->memory = HostTensor({Shape{std::max<std::int64_t>(bytes, 1)}, DType::U8});
+    }
+    const std::uint32_t spanName = m_options.trace ? m_options.trace->nameId("read") : 0;
+    try {
+        for (int reader = 0; reader < std::max(m_options.threads, 1); ++reader) {
+            TraceLane* lane = m_options.trace ? &m_options.trace->addLane(m_options.rank, "load") : nullptr;
+            Scratch scratch{knownFields(m_layout, m_data->info()), {}, std::vector<std::uint8_t>(pixelsOf(m_data->info()))};
+            scratch.ids.reserve(static_cast<std::size_t>(m_layout.capacity()));
+            m_readers.emplace_back([this, lane, spanName, scratch = std::move(scratch)]() mutable {
+                readerMain(scratch, lane, spanName);
+            });
+        }
+    } catch (...) {
+        stop();                                          // the readers already started must not outlive the slots
+        throw;
+    }
+}
+
+Loader::~Loader() {
+    stop();
+    m_readers.clear();
+}
+
+void Loader::stop() noexcept {
+    const std::lock_guard lock(m_mutex);
+    m_stopped = true;
+    m_changed.notify_all();
+}
+
+Loader::Slot& Loader::slotOf(std::int64_t batch) const {
+    return *m_slots[static_cast<std::size_t>(batch) % m_slots.size()];
+}
+
+Loader::Position Loader::positionOf(std::int64_t batch) const {
+    const std::int64_t steps = m_sampler.stepsPerEpoch();
+    const std::int64_t step = m_options.firstStep + batch;
+    return {m_options.firstEpoch + step / steps, step % steps};
+}
+
+BatchLease Loader::next() {
+    std::unique_lock lock(m_mutex);
+    if (m_nextToTake == m_total) return {};
+    Slot& slot = slotOf(m_nextToTake);
+    m_changed.wait(lock, [&] { return m_stopped || slot.state == Slot::State::Ready; });
+    if (m_stopped) return {};
+    if (slot.failure) std::rethrow_exception(slot.failure);
+
+    const Position at = positionOf(m_nextToTake);
+    BatchLease lease;
+    lease.m_loader = this;
+    lease.m_slot = static_cast<int>(static_cast<std::size_t>(m_nextToTake) % m_slots.size());
+    lease.m_data = slot.memory.data();
+    lease.m_count = slot.count;
+    lease.m_epoch = at.epoch;
+    lease.m_step = at.step;
+    slot.state = Slot::State::Leased;
+    ++m_nextToTake;
+    return lease;
+}
+
+void Loader::giveBack(int slot) noexcept {
+    const std::lock_guard lock(m_mutex);
+    m_slots[static_cast<std::size_t>(slot)]->state = Slot::State::Free;
+    m_changed.notify_all();
+}
+
+std::int64_t Loader::claim() {
+    std::unique_lock lock(m_mutex);
+    const auto claimable = [&] {
+        return m_stopped || m_nextToFill >= m_total || slotOf(m_nextToFill).state == Slot::State::Free;
+    };
+    m_changed.wait(lock, claimable);
+    if (m_stopped || m_nextToFill >= m_total) return -1;
+    slotOf(m_nextToFill).state = Slot::State::Filling;
+    m_changed.notify_all();                              // another reader may be waiting for the batch after this one
+    return m_nextToFill++;
+}
+
+void Loader::finish(Slot& slot) {
+    const std::lock_guard lock(m_mutex);
+    slot.state = Slot::State::Ready;
+    if (slot.failure) m_nextToFill = m_total;            // nobody will take what comes after
+    m_changed.notify_all();
+}
+
+void Loader::readerMain(Scratch& scratch, TraceLane* lane, std::uint32_t spanName) {
+    prepareReaderThread();
+    for (std::int64_t batch; (batch = claim()) >= 0;) {
+        Slot& slot = slotOf(batch);
+        const Position at = positionOf(batch);
+        const std::int64_t begin = traceNow();
+        try {
+            fill(slot, at, scratch);
+        } catch (...) {
+            slot.failure = std::current_exception();
+        }
+        if (lane) lane->add({spanName, at.epoch * m_sampler.stepsPerEpoch() + at.step, begin, traceNow()});
+        finish(slot);
+    }
+}
+
+void Loader::fill(Slot& slot, Position at, Scratch& scratch) const {
+    const DatasetInfo& info = m_data->info();
+    std::byte* const base = slot.memory.data();
+    float* image = fieldOf<float>(base, m_layout, scratch.fields.image);
+    auto* const labels = fieldOf<std::int32_t>(base, m_layout, scratch.fields.label);
+    auto* const ids = fieldOf<std::int64_t>(base, m_layout, scratch.fields.ids);
+    const std::size_t pixels = scratch.pixels.size();
+
+    m_sampler.batch(at.epoch, at.step, m_options.rank, m_options.world, scratch.ids);
+    slot.count = static_cast<std::int64_t>(scratch.ids.size());
+    for (std::size_t i = 0; i < scratch.ids.size() && !m_stopped; ++i, image += pixels) {
+        const std::int64_t id = scratch.ids[i];
+        const std::uint8_t* const resident = m_data->resident(id);
+        const std::span<std::uint8_t> room = resident ? std::span<std::uint8_t>() : std::span(scratch.pixels);
+        labels[i] = m_data->read(id, room);
+        ids[i] = id;
+        augment(m_options.augmentation, info, {resident ? resident : scratch.pixels.data(), pixels}, m_options.seed, at.epoch,
+                id, {image, pixels});
+    }
+}
+
+}  // namespace lockstep

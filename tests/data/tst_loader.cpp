@@ -1,0 +1,322 @@
+#include <QtTest>
+#include <cstdlib>
+#include <cstring>
+#include <latch>
+#include <new>
+#include <set>
+
+#include "engine/core/error.h"
+#include "engine/data/loader.h"
+
+namespace {
+std::atomic<bool> counting{false};
+std::atomic<int> allocations{0};
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+    if (counting) ++allocations;
+    if (void* memory = std::malloc(bytes ? bytes : 1)) return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+using namespace lockstep;
+
+namespace {
+
+// Pixels and labels are functions of the index; may fail at one index, and may keep its pixels in memory.
+class TestData : public Dataset {
+public:
+    explicit TestData(std::int64_t count, bool resident = false) {
+        m_info.id = "test";
+        m_info.count = count;
+        m_info.image = {3, 4, 5};
+        m_info.classes = {"a", "b", "c"};
+        m_info.mean = {0.1f, 0.2f, 0.3f};
+        m_info.deviation = {0.5f, 0.6f, 0.7f};
+        for (std::int64_t i = 0; resident && i < count * 60; ++i) m_pixels.push_back(pixel(i / 60, i % 60));
+    }
+
+    static std::uint8_t pixel(std::int64_t index, std::int64_t position) {
+        return static_cast<std::uint8_t>(index * 7 + position * 3);
+    }
+
+    const DatasetInfo& info() const override { return m_info; }
+    const std::uint8_t* resident(std::int64_t index) const override {
+        return m_pixels.empty() ? nullptr : &m_pixels[static_cast<std::size_t>(index * 60)];
+    }
+    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override {
+        if (index == failAt) throw EngineError(EngineError::Kind::Io, "sample-13.png", "gone");
+        if (image.empty() != !m_pixels.empty()) ++copies;
+        for (std::size_t i = 0; i < image.size(); ++i) image[i] = pixel(index, static_cast<std::int64_t>(i));
+        ++reads;
+        return static_cast<std::int32_t>(index % 3);
+    }
+
+    std::int64_t failAt = -1;
+    mutable std::atomic<int> reads{0}, copies{0};
+
+private:
+    DatasetInfo m_info;
+    std::vector<std::uint8_t> m_pixels;
+};
+
+struct Seen {
+    std::vector<std::int64_t> ids;
+    std::int64_t epoch, step;
+    std::string image;
+    bool operator==(const Seen&) const = default;
+};
+
+Seen look(const BatchLease& lease, const BatchLayout& layout) {
+    Seen seen{{}, lease.epoch(), lease.step(), {}};
+    const auto count = static_cast<std::size_t>(lease.count());
+    const auto* ids = reinterpret_cast<const std::int64_t*>(lease.data() + layout.offset(2));
+    seen.ids.assign(ids, ids + count);
+    seen.image.assign(reinterpret_cast<const char*>(lease.data()), count * layout.sampleBytes(0));
+    return seen;
+}
+
+std::vector<Seen> all(const std::shared_ptr<TestData>& data, std::int64_t batch, const LoaderOptions& options) {
+    const Sampler sampler(data->info().count, batch, options.seed, Sampler::Order::Shuffled);
+    Loader loader(data, sampler, imageBatchLayout(data->info(), batch), options);
+    std::vector<Seen> out;
+    while (const BatchLease lease = loader.next()) out.push_back(look(lease, loader.layout()));
+    return out;
+}
+
+}  // namespace
+
+class TestLoader : public QObject {
+    Q_OBJECT
+private slots:
+    void layoutIsAlignedAndNamed() {
+        const BatchLayout layout = imageBatchLayout(TestData(1).info(), 7);
+        QCOMPARE(layout.fields().size(), std::size_t{3});
+        QCOMPARE(layout.find("image"), 0);
+        QCOMPARE(layout.find("mask"), -1);
+        QCOMPARE(layout.sampleBytes(0), std::size_t{240});
+        QCOMPARE(layout.offset(1), std::size_t{7 * 240 + 48});
+        for (std::size_t f = 0; f < 3; ++f) QVERIFY(layout.offset(f) % 64 == 0);
+        QCOMPARE(layout.bytes() % 64, std::size_t{0});
+    }
+
+    void batchesComeInOrderWithTheirContents() {
+        const auto data = std::make_shared<TestData>(23);
+        LoaderOptions options;
+        options.seed = 9;
+        options.rank = 1;
+        options.world = 2;
+        options.epochs = 3;
+        const Sampler sampler(23, 5, 9, Sampler::Order::Shuffled);
+        Loader loader(data, sampler, imageBatchLayout(data->info(), 3), options);
+        std::vector<std::int64_t> ids;
+        std::vector<float> image(60);
+        for (std::int64_t at = 0; at < 15; ++at) {
+            const BatchLease lease = loader.next();
+            QVERIFY(bool(lease));
+            QCOMPARE(lease.epoch(), at / 5);
+            QCOMPARE(lease.step(), at % 5);
+            sampler.batch(at / 5, at % 5, 1, 2, ids);
+            QCOMPARE(look(lease, loader.layout()).ids, ids);
+            for (std::size_t i = 0; i < ids.size(); ++i) {
+                std::vector<std::uint8_t> pixels;
+                for (int p = 0; p < 60; ++p) pixels.push_back(TestData::pixel(ids[i], p));
+                augment({}, data->info(), pixels, 9, at / 5, ids[i], image);
+                QVERIFY(std::memcmp(image.data(), lease.data() + i * 240, 240) == 0);
+                std::int32_t label;
+                std::memcpy(&label, lease.data() + loader.layout().offset(1) + i * 4, 4);
+                QCOMPARE(label, static_cast<std::int32_t>(ids[i] % 3));
+            }
+        }
+        QVERIFY(!loader.next());
+        QVERIFY(!loader.next());
+    }
+
+    void manyReadersGiveTheSameBytes() {
+        LoaderOptions options;
+        options.epochs = 4;
+        options.augmentation = {2, true, 2};
+        const auto data = std::make_shared<TestData>(101);
+        const auto one = all(data, 8, options);
+        QCOMPARE(one.size(), std::size_t{52});
+        for (const int threads : {2, 5}) {
+            for (const int slotCount : {2, 4, 9}) {
+                options.threads = threads;
+                options.slotCount = slotCount;
+                QVERIFY(all(data, 8, options) == one);
+            }
+        }
+        QVERIFY(all(std::make_shared<TestData>(101, true), 8, options) == one);
+    }
+
+    void residentSamplesAreNotCopied() {
+        const auto data = std::make_shared<TestData>(50, true);
+        QCOMPARE(all(data, 8, {}).size(), std::size_t{7});
+        QCOMPARE(data->reads.load(), 50);
+        QCOMPARE(data->copies.load(), 0);
+    }
+
+    void resumesAtAnyPosition() {
+        LoaderOptions options;
+        options.epochs = 3;
+        options.threads = 2;
+        options.augmentation = {1, true, 0};
+        const auto data = std::make_shared<TestData>(40);
+        const auto whole = all(data, 7, options);
+        for (std::size_t start = 0; start < whole.size(); ++start) {
+            options.firstEpoch = static_cast<std::int64_t>(start) / 6;
+            options.firstStep = static_cast<std::int64_t>(start) % 6;
+            options.epochs = 3 - options.firstEpoch;
+            QVERIFY(all(data, 7, options) == std::vector(whole.begin() + static_cast<std::ptrdiff_t>(start), whole.end()));
+        }
+    }
+
+    void slotsAreReusedAndNeverWhileLeased() {
+        const auto data = std::make_shared<TestData>(64);
+        LoaderOptions options;
+        options.slotCount = 3;
+        options.threads = 3;
+        Loader loader(data, Sampler(64, 4, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 4), options);
+        std::set<std::byte*> bases;
+        BatchLease held = loader.next();
+        Seen before = look(held, loader.layout());
+        bases.insert(held.data());
+        for (int i = 1; i < 16; ++i) {
+            BatchLease next = loader.next();
+            QVERIFY(bool(next));
+            QTest::qSleep(1);
+            QVERIFY(look(held, loader.layout()) == before);
+            bases.insert(next.data());
+            before = look(next, loader.layout());
+            held = std::move(next);
+            QVERIFY(!next);
+        }
+        QCOMPARE(bases.size(), std::size_t{3});
+        for (const std::byte* base : bases) QVERIFY(reinterpret_cast<std::uintptr_t>(base) % 64 == 0);
+    }
+
+    void aRankWithoutSamplesGetsEmptyBatches() {
+        const auto data = std::make_shared<TestData>(9);
+        LoaderOptions options;
+        options.rank = 3;
+        options.world = 4;
+        Loader loader(data, Sampler(9, 8, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 2), options);
+        QCOMPARE(loader.next().count(), 2);
+        const BatchLease last = loader.next();
+        QVERIFY(bool(last));
+        QCOMPARE(last.count(), 0);
+        QVERIFY(!loader.next());
+    }
+
+    void stopWakesTheTakerAndTheReaders() {
+        const auto data = std::make_shared<TestData>(100);
+        LoaderOptions options;
+        options.slotCount = 2;
+        options.threads = 4;
+        Loader loader(data, Sampler(100, 4, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 4), options);
+        const BatchLease first = loader.next(), second = loader.next();      // every slot is out: next() must block now
+        std::atomic<bool> returned{false};
+        std::latch started(1);
+        std::jthread taker([&] {
+            started.count_down();
+            const BatchLease none = loader.next();
+            returned = !none;
+        });
+        started.wait();
+        QTest::qSleep(20);
+        QVERIFY(!returned);
+        loader.stop();
+        taker.join();
+        QVERIFY(returned);
+        QVERIFY(!loader.next());
+    }
+
+    void destructionWhileReadersAreBusyOrBlockedIsClean() {
+        const auto data = std::make_shared<TestData>(1000);
+        for (int i = 0; i < 50; ++i) {
+            LoaderOptions options;
+            options.threads = 3;
+            Loader loader(data, Sampler(1000, 50, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 50), options);
+            for (int taken = 0; taken < i % 4; ++taken) QVERIFY(bool(loader.next()));
+        }
+    }
+
+    void aFailureArrivesInThePlaceOfItsBatch() {
+        for (const int threads : {1, 4}) {
+            const auto data = std::make_shared<TestData>(40);
+            data->failAt = 33;
+            LoaderOptions options;
+            options.threads = threads;
+            Loader loader(data, Sampler(40, 4, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 4), options);
+            for (int step = 0; step < 8; ++step) QCOMPARE(loader.next().step(), step);
+            for (int again = 0; again < 2; ++again) {
+                try {
+                    loader.next();
+                    QFAIL("the failure was lost");
+                } catch (const EngineError& error) {
+                    QCOMPARE(error.kind(), EngineError::Kind::Io);
+                    QCOMPARE(error.where(), std::string("sample-13.png"));
+                }
+            }
+        }
+    }
+
+    void aSlotTooSmallIsRefused() {
+        const auto data = std::make_shared<TestData>(40);
+        QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(40, 9, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 8), {}),
+                                 EngineError);
+        QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(41, 8, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 8), {}),
+                                 EngineError);
+        QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(40, 8, 0, Sampler::Order::Sequential), BatchLayout({}, 8), {}), EngineError);
+    }
+
+    void nothingIsAllocatedPerBatch() {
+        TraceBoard board;
+        for (const bool resident : {false, true}) {
+            const auto data = std::make_shared<TestData>(500, resident);
+            LoaderOptions options;
+            options.threads = 2;
+            options.epochs = 4;
+            options.augmentation = {2, true, 3};
+            options.trace = &board;
+            Loader loader(data, Sampler(500, 16, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 16), options);
+            for (int i = 0; i < 8; ++i) QVERIFY(bool(loader.next()));
+            allocations = 0;
+            counting = true;
+            int taken = 8;
+            while (const BatchLease lease = loader.next()) ++taken;
+            counting = false;
+            QCOMPARE(taken, 128);
+            QCOMPARE(allocations.load(), 0);
+        }
+    }
+
+    void readSpansAreTraced() {
+        TraceBoard board;
+        LoaderOptions options;
+        options.rank = 2;
+        options.world = 3;
+        options.threads = 2;
+        options.epochs = 2;
+        options.trace = &board;
+        QCOMPARE(all(std::make_shared<TestData>(30), 6, options).size(), std::size_t{10});
+        std::set<std::int64_t> steps;
+        QCOMPARE(board.lanes().size(), std::size_t{2});
+        for (const TraceLane* lane : board.lanes()) {
+            QCOMPARE(lane->rank(), 2);
+            QCOMPARE(lane->name(), std::string("load"));
+            for (const TraceSpan& span : lane->read()) {
+                QCOMPARE(board.names()[span.name], std::string("read"));
+                QVERIFY(span.beginNs <= span.endNs);
+                steps.insert(span.step);
+            }
+        }
+        QCOMPARE(steps.size(), std::size_t{10});
+        QCOMPARE(*steps.rbegin(), 9);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestLoader)
+#include "tst_loader.moc"
