@@ -7,10 +7,13 @@
 namespace lockstep {
 
 // Ops together with the parameters they need, named "<scope>/<name>/weight" and so on.
+// Convolutions start He normal with fan out, all else as in PyTorch; norms have "weight" (gamma), "bias" (beta),
+// "running_mean" and "running_var". Weight decay applies to the weights of convolutions and dense layers only.
 struct ConvLayer { int out = 0, kernel = 3, stride = 1, padding = 1, groups = 1; bool bias = false; };
-ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name);    // He normal, fan out
-ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name);                  // PyTorch's fan-in uniform
+ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name);
+ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name);
 ValueId batchNormLayer(GraphBuilder& b, ValueId x, const std::string& name);
+// "<name>/conv", "<name>/norm", "<name>/relu"
 ValueId convNormRelu(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name);
 
 }  // namespace lockstep

@@ -18,23 +18,29 @@ struct ModelInput {
     double labelSmoothing = 0;                     // of the loss
 };
 
-// An architecture: appends layers from the image to the logits [N, classes]. Throws ProblemError when the image is too small.
+// An architecture: appends layers from the image to the logits [N, classes]. Throws ProblemError when the image is too
+// small.
 struct ModelEntry {
     std::string name;                              // "resnet18-cifar"
     std::string meaning;                           // one sentence
     ParamSchema params;
-    std::function<ValueId(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input, const ParamValues& params)> build;
+    std::function<ValueId(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input,
+                          const ParamValues& params)>
+        build;
 };
 
 const std::vector<ModelEntry>& builtinModels();    // mlp, lenet5, resnet18-cifar, fashion-cnn
 const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view name);
 
 // The whole forward graph: inputs image f32 [N,C,H,W], label i32 [N], ids i64 [N]; the model; softmax cross-entropy and
-// top-1/top-5 counts. Outputs "loss_sum", "weight", "correct1", "correct5" (only with more than 5 classes), "logits".
+// top-1/top-5 counts; verified. Training and evaluation graphs name parameters and buffers alike. Outputs "loss_sum",
+// "weight", "correct1", "correct5" (only with more than 5 classes), "logits".
 Result<Graph> buildForward(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training);
 
+// One row per operation from the image to the logits, for `models`, `program` and the window; `output` is the shape for one
+// sample: "64x14x14".
 struct LayerRow { std::string name, op, output; std::int64_t parameters = 0; };
-std::vector<LayerRow> layerTable(const Graph& forward);       // for `models`, `program` and the window
+std::vector<LayerRow> layerTable(const Graph& forward);
 std::int64_t parameterCount(const Graph& forward);
 
 }  // namespace lockstep

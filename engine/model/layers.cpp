@@ -1,0 +1,64 @@
+#include "engine/model/layers.h"
+
+#include "engine/ops/batch_norm.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/rules.h"
+
+namespace lockstep {
+
+namespace {
+
+Initializer fanInUniform(std::int64_t fanIn) {
+    return {.kind = Initializer::Kind::FanInUniform, .value = 0, .fanIn = fanIn, .fanOut = 1};
+}
+
+void expectAtLeastOne(int value, std::string_view op, std::string_view attribute) {
+    expectAttribute(value >= 1, op, attribute, std::to_string(value), "at least 1");
+}
+
+}  // namespace
+
+ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name) {
+    expectFloat("conv2d", "x", b.typeOf(x), 4);
+    expectAtLeastOne(layer.out, "conv2d", "out");
+    expectAtLeastOne(layer.kernel, "conv2d", "kernel");
+    expectAtLeastOne(layer.groups, "conv2d", "groups");
+    const std::int64_t channels = b.typeOf(x).shape[1] / layer.groups, area = std::int64_t{layer.kernel} * layer.kernel;
+    const Initializer he{Initializer::Kind::HeNormal, 0, channels * area, layer.out * area};
+    const ValueId w = b.parameter(name + "/weight", {layer.out, channels, layer.kernel, layer.kernel}, he, true);
+    std::optional<ValueId> bias;
+    if (layer.bias) bias = b.parameter(name + "/bias", {layer.out}, fanInUniform(channels * area), false);
+    const Conv2dAttrs attrs{.stride = {layer.stride, layer.stride},
+                            .padding = {layer.padding, layer.padding},
+                            .groups = layer.groups};
+    return conv2d(b, x, w, bias, attrs, name);
+}
+
+ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name) {
+    expectFloat("dense", "x", b.typeOf(x), 2);
+    expectAtLeastOne(out, "dense", "out");
+    const std::int64_t in = b.typeOf(x).shape[1];
+    const ValueId w = b.parameter(name + "/weight", {out, in}, fanInUniform(in), true);
+    const ValueId bias = b.parameter(name + "/bias", {out}, fanInUniform(in), false);
+    return dense(b, x, w, bias, name);
+}
+
+ValueId batchNormLayer(GraphBuilder& b, ValueId x, const std::string& name) {
+    const Shape channels{b.typeOf(x).shape[1]};
+    const auto constant = [](double value) { return Initializer{.kind = Initializer::Kind::Constant, .value = value}; };
+    const ValueId gamma = b.parameter(name + "/weight", channels, constant(1), false);
+    const ValueId beta = b.parameter(name + "/bias", channels, constant(0), false);
+    const ValueId mean = b.buffer(name + "/running_mean", channels, 0);
+    const ValueId variance = b.buffer(name + "/running_var", channels, 1);
+    return batchNorm(b, x, gamma, beta, mean, variance, {}, name);
+}
+
+ValueId convNormRelu(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name) {
+    const auto scope = b.enter(name);
+    const ValueId y = convLayer(b, x, layer, "conv");
+    return relu(b, batchNormLayer(b, y, "norm"), "relu");
+}
+
+}  // namespace lockstep
