@@ -27,12 +27,16 @@ std::byte* allocateAligned(std::size_t bytes) {
 Buffer allocateHost(std::size_t bytes) {
     std::byte* data = allocateAligned(bytes);
     if (!data) {
-        throw EngineError(EngineError::Kind::OutOfMemory, "host memory", "cannot allocate " + std::to_string(bytes) + " bytes");
+        throw EngineError(EngineError::Kind::OutOfMemory, "host memory",
+                          "cannot allocate " + std::to_string(bytes) + " bytes");
     }
     return Buffer(data, bytes, [](std::byte* at) { std::free(at); });
 }
 
-void HostStream::copyToDevice(std::byte* to, const std::byte* from, std::size_t bytes) { copyOnDevice(to, from, bytes); }
+void HostStream::copyToDevice(std::byte* to, const std::byte* from, std::size_t bytes) {
+    copyOnDevice(to, from, bytes);
+}
+
 void HostStream::copyToHost(std::byte* to, const std::byte* from, std::size_t bytes) { copyOnDevice(to, from, bytes); }
 
 void HostStream::copyOnDevice(std::byte* to, const std::byte* from, std::size_t bytes) {

@@ -12,8 +12,8 @@ namespace {
 
 using OpenFunction = int(int abi, Backend** backend, char* reason, std::size_t reasonBytes);
 
-Problem problem(const std::filesystem::path& file, std::string code, std::string reason) {
-    return {file.string(), std::move(code), {file.string(), std::move(reason)}};
+Problem broken(const std::filesystem::path& file, std::string reason) {
+    return {file.string(), "backend.module-broken", {file.string(), std::move(reason)}};
 }
 
 std::string loaderReason() {
@@ -21,12 +21,13 @@ std::string loaderReason() {
     return reason ? reason : "the loader gave no reason";
 }
 
-const char* codeOf(int status) {
-    switch (static_cast<ModuleStatus>(status)) {
-        case ModuleStatus::NoDriver: return "backend.no-driver";
-        case ModuleStatus::NoDevice: return "backend.no-device";
-        default: return "backend.module-broken";
+Problem refusal(const std::filesystem::path& file, const std::string& reason) {
+    for (const std::string kind : {"no-driver", "no-device"}) {
+        if (!reason.starts_with(kind + ": ")) continue;
+        return {file.string(), "backend." + kind, {file.string(), reason.substr(kind.size() + 2)}};
     }
+    if (reason == "abi") return broken(file, "it was built for another version of this program");
+    return broken(file, reason.empty() ? "it gave no reason" : reason);
 }
 
 Result<std::unique_ptr<Backend>> callOpen(OpenFunction* open, const std::filesystem::path& file) {
@@ -35,8 +36,8 @@ Result<std::unique_ptr<Backend>> callOpen(OpenFunction* open, const std::filesys
     const int status = open(kBackendAbi, &raw, reason.data(), reason.size());
     std::unique_ptr<Backend> backend(raw);
     reason.back() = '\0';
-    if (status != static_cast<int>(ModuleStatus::Opened)) return problem(file, codeOf(status), reason.data());
-    if (!backend) return problem(file, "backend.module-broken", "it opened, but returned no backend");
+    if (status != 0) return refusal(file, reason.data());
+    if (!backend) return broken(file, "it opened, but returned no backend");
     return backend;
 }
 
@@ -44,12 +45,12 @@ Result<std::unique_ptr<Backend>> callOpen(OpenFunction* open, const std::filesys
 
 Result<std::unique_ptr<Backend>> openBackendModule(const std::filesystem::path& file) {
     std::error_code ignored;
-    if (!std::filesystem::exists(file, ignored)) return problem(file, "backend.module-missing", "");
+    if (!std::filesystem::exists(file, ignored)) return Problem{file.string(), "backend.module-missing", {file.string()}};
     // An absolute path: the loader searches its own folders for a bare file name.
     void* library = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) return problem(file, "backend.module-broken", loaderReason());
+    if (!library) return broken(file, loaderReason());
     auto* open = reinterpret_cast<OpenFunction*>(dlsym(library, "lockstep_backend_open"));
-    if (!open) return problem(file, "backend.module-broken", loaderReason());
+    if (!open) return broken(file, loaderReason());
     return callOpen(open, file);
 }
 

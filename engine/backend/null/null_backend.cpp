@@ -60,7 +60,8 @@ public:
     std::unique_ptr<Kernel> prepareScale(DType, std::size_t, double) override { return idle(); }
     std::unique_ptr<Kernel> prepareSquareSum(DType, std::size_t) override { return idle(); }
     std::unique_ptr<Kernel> prepareGate(const UpdateRule&, std::size_t) override { return idle(); }
-    std::unique_ptr<Kernel> prepareUpdate(const UpdateRule&, DType, std::size_t, std::span<const UpdateSegment>) override {
+    std::unique_ptr<Kernel> prepareUpdate(const UpdateRule&, DType, std::size_t,
+                                          std::span<const UpdateSegment>) override {
         return idle();
     }
     std::unique_ptr<Kernel> prepareCommit(DType, std::size_t) override { return idle(); }

@@ -1,0 +1,39 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "engine/plan/program.h"
+
+namespace lockstep {
+
+// The steps that work on slices of arenas and know nothing of the graph.
+class FlatSteps {
+public:
+    FlatSteps(const StoragePlan& storage, const ScalarSlots& scalars) : m_storage(storage), m_scalars(scalars) {}
+
+    Step copyIn(const Slot& field, const std::string& name) const;
+    Step fill(const Slot& slot, DType dtype, double value, const std::string& name) const;
+    // Without its input, which comes from the graph.
+    Step scale(const Slot& to, DType dtype, double factor, const std::string& name) const;
+
+    std::vector<Step> reductions() const;          // statistics, scalars, buckets
+    Step squareSum(int bucket) const;
+    Step gate() const;
+    Step update(int bucket) const;
+    std::vector<Step> commits(const std::vector<bool>& assigned) const;      // by buffer; one per run of assigned ones
+
+    Slot gradients(int bucket) const;
+    Slot staged() const { return {Arena::Staging, 0, m_storage.bufferBytes}; }
+    Slot reducedScalars() const { return {Arena::Scalars, 0, m_scalars.names.size() * sizeof(double)}; }
+
+private:
+    Slot scalar(std::string_view name) const { return {Arena::Scalars, m_scalars.offsetOf(name), sizeof(double)}; }
+    Slot squareSumSlot(int bucket) const;
+    Slot gateSlot() const { return {Arena::Scalars, m_scalars.gateOffset, sizeof(UpdateGate)}; }
+    const Bucket& bucketAt(int bucket) const { return m_storage.buckets[static_cast<std::size_t>(bucket)]; }
+
+    const StoragePlan& m_storage;
+    const ScalarSlots& m_scalars;
+};
+
+}  // namespace lockstep

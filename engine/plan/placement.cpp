@@ -1,0 +1,127 @@
+#include "engine/plan/placement.h"
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+#include "engine/plan/align.h"
+#include "engine/plan/storage.h"
+
+namespace lockstep {
+
+namespace {
+
+std::vector<bool> usedValues(const Graph& graph) {
+    std::vector<bool> used(graph.values().size());
+    for (const Node& node : graph.nodes()) {
+        for (const ValueId id : node.inputs) used[index(id)] = true;
+    }
+    return used;
+}
+
+Slot fieldSlot(const Value& input, const BatchLayout& batch) {
+    const int field = batch.find(input.name);
+    if (field < 0) throw EngineError(EngineError::Kind::Internal, input.name, "the batch has no such field");
+    const auto at = static_cast<std::size_t>(field);
+    const std::int64_t samples = input.type.shape[0];
+    const bool fits = batch.fields()[at].type.dtype == input.type.dtype && samples <= batch.capacity() &&
+                      batch.sampleBytes(at) * static_cast<std::size_t>(samples) == input.bytes();
+    if (!fits) {
+        throw EngineError(EngineError::Kind::Internal, input.name,
+                          "the batch carries " + batch.fields()[at].type.text() + " per sample, up to " +
+                              std::to_string(batch.capacity()) + ", but the program reads " + input.type.text());
+    }
+    return {Arena::Io, batch.offset(at), input.bytes()};
+}
+
+Slot storedSlot(Arena arena, const Value& value, const StoragePlan& storage) {
+    const StorageEntry* entry = storage.find(value.name);
+    if (!entry) throw EngineError(EngineError::Kind::Internal, value.name, "has no place in the storage");
+    return {arena, entry->offset, entry->bytes};
+}
+
+class Placer {
+public:
+    explicit Placer(const Graph& graph) : m_graph(graph) {
+        m_placement.roots = viewRoots(graph);
+        m_placement.slots.resize(graph.values().size());
+    }
+
+    void pinInputs(const BatchLayout& batch) {
+        const std::vector<bool> used = usedValues(m_graph);
+        for (const ValueId id : m_graph.withRole(ValueRole::Input)) {
+            if (used[index(id)]) m_placement.slots[index(id)] = fieldSlot(m_graph.value(id), batch);
+        }
+    }
+
+    void pinStored(const StoragePlan& storage) {
+        for (const ValueId id : m_graph.withRole(ValueRole::Parameter)) {
+            m_placement.slots[index(id)] = storedSlot(Arena::Parameters, m_graph.value(id), storage);
+        }
+        for (const ValueId id : m_graph.withRole(ValueRole::Buffer)) {
+            m_placement.slots[index(id)] = storedSlot(Arena::Buffers, m_graph.value(id), storage);
+        }
+        for (const ValueId id : m_graph.withRole(ValueRole::Parameter)) {
+            const auto gradient = m_graph.gradientOf(id);
+            if (!gradient) continue;
+            const Value& parameter = m_graph.value(id);
+            send(*gradient, storedSlot(Arena::Gradients, parameter, storage), "gradient " + parameter.name);
+        }
+    }
+
+    void pinScalars(const ScalarSlots& scalars) {
+        for (const Graph::Output& output : m_graph.outputs()) {
+            if (!isScalar(m_graph.value(output.value))) continue;
+            send(output.value, {Arena::Scalars, scalars.offsetOf(output.name), sizeof(double)}, output.name);
+        }
+    }
+
+    Placement take() { return std::move(m_placement); }
+
+private:
+    // Written in place where it can be, copied where its memory is already spoken for.
+    void send(ValueId value, const Slot& slot, const std::string& name) {
+        std::optional<Slot>& place = m_placement.slots[index(m_placement.root(value))];
+        if (m_graph.value(value).bytes() != slot.bytes) {
+            throw EngineError(EngineError::Kind::Internal, name, "does not fit the place it is made for");
+        }
+        if (place) m_placement.copies.push_back({value, slot, name});
+        else place = slot;
+    }
+
+    const Graph& m_graph;
+    Placement m_placement;
+};
+
+}  // namespace
+
+bool isScalar(const Value& value) { return value.type.dtype == DType::F64 && value.type.shape.count() == 1; }
+
+ScalarSlots nameScalars(const Graph& graph, std::size_t buckets, bool training) {
+    ScalarSlots scalars;
+    scalars.names = {"loss_sum", "weight"};
+    for (const std::string& name : scalars.names) {
+        const auto value = graph.output(name);
+        if (!value || !isScalar(graph.value(*value))) {
+            throw EngineError(EngineError::Kind::Internal, name, "the graph has no such scalar output");
+        }
+    }
+    if (training) scalars.names.push_back("samples");
+    for (const Graph::Output& output : graph.outputs()) {
+        if (!isScalar(graph.value(output.value)) || std::ranges::count(scalars.names, output.name)) continue;
+        scalars.names.push_back(output.name);
+    }
+    if (training) scalars.names.push_back("control");
+    scalars.gateOffset = alignUp((scalars.names.size() + buckets) * sizeof(double));
+    return scalars;
+}
+
+Placement placeValues(const Graph& graph, const StoragePlan& storage, const BatchLayout& batch,
+                      const ScalarSlots& scalars) {
+    Placer placer(graph);
+    placer.pinInputs(batch);
+    placer.pinStored(storage);
+    placer.pinScalars(scalars);
+    return placer.take();
+}
+
+}  // namespace lockstep

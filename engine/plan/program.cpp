@@ -1,0 +1,76 @@
+#include "engine/plan/program.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "engine/core/error.h"
+
+namespace lockstep {
+
+std::string_view text(Arena arena) {
+    switch (arena) {
+        case Arena::Io: return "io";
+        case Arena::Parameters: return "parameters";
+        case Arena::Gradients: return "gradients";
+        case Arena::OptimizerState: return "states";
+        case Arena::Buffers: return "buffers";
+        case Arena::Staging: return "staging";
+        case Arena::Activations: return "activations";
+        case Arena::Scalars: return "scalars";
+    }
+    return "?";
+}
+
+std::string_view text(Step::Kind kind) {
+    switch (kind) {
+        case Step::Kind::Kernel: return "kernel";
+        case Step::Kind::CopyIn: return "copy-in";
+        case Step::Kind::Fill: return "fill";
+        case Step::Kind::Scale: return "scale";
+        case Step::Kind::AllReduce: return "all-reduce";
+        case Step::Kind::SquareSum: return "square-sum";
+        case Step::Kind::Gate: return "gate";
+        case Step::Kind::Update: return "update";
+        case Step::Kind::Commit: return "commit";
+    }
+    return "?";
+}
+
+namespace {
+
+void describeEntries(std::ostream& out, const char* word, const std::vector<StorageEntry>& entries) {
+    for (const StorageEntry& entry : entries) {
+        const std::string layout = entry.value.layout ? entry.value.layout->text() : "row-major";
+        out << word << ' ' << entry.name << ' ' << entry.value.type.text() << ' ' << layout << ' ' << entry.offset << '+'
+            << entry.bytes << '\n';
+    }
+}
+
+}  // namespace
+
+std::string StoragePlan::signature() const {
+    std::ostringstream out;
+    out << "storage " << text(dtype) << " states " << stateCount << '\n';
+    describeEntries(out, "parameter", parameters);
+    describeEntries(out, "buffer", buffers);
+    for (const Bucket& bucket : buckets) out << "bucket " << bucket.offset << '+' << bucket.bytes << '\n';
+    return out.str();
+}
+
+const StorageEntry* StoragePlan::find(std::string_view name) const {
+    for (const auto* entries : {&parameters, &buffers}) {
+        const auto found = std::ranges::find(*entries, name, &StorageEntry::name);
+        if (found != entries->end()) return &*found;
+    }
+    return nullptr;
+}
+
+std::size_t ScalarSlots::offsetOf(std::string_view name) const {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+        throw EngineError(EngineError::Kind::Internal, "scalars", "the program has no scalar " + std::string(name));
+    }
+    return static_cast<std::size_t>(found - names.begin()) * sizeof(double);
+}
+
+}  // namespace lockstep

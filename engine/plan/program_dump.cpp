@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <sstream>
+
+#include "engine/plan/program.h"
+#include "engine/plan/text_table.h"
+
+namespace lockstep {
+
+namespace {
+
+std::string_view mark(Arena arena) {
+    switch (arena) {
+        case Arena::Io: return "io";
+        case Arena::Parameters: return "param";
+        case Arena::Gradients: return "grad";
+        case Arena::OptimizerState: return "state";
+        case Arena::Buffers: return "buffer";
+        case Arena::Staging: return "staged";
+        case Arena::Activations: return "act";
+        case Arena::Scalars: return "scalar";
+    }
+    return "?";
+}
+
+std::string_view text(Lane lane) {
+    switch (lane) {
+        case Lane::Compute: return "compute";
+        case Lane::Copy: return "copy";
+        case Lane::Collective: return "collective";
+    }
+    return "?";
+}
+
+std::string slotsText(const std::vector<Slot>& slots) {
+    std::string out;
+    for (const Slot& slot : slots) {
+        if (!out.empty()) out += ' ';
+        out += std::string(mark(slot.arena)) + '+' + std::to_string(slot.offset);
+    }
+    return out;
+}
+
+std::string afterText(const std::vector<int>& after) {
+    std::string out;
+    for (const int step : after) out += (out.empty() ? "after " : " ") + std::to_string(step);
+    return out;
+}
+
+std::string layoutText(const Value& value) { return value.layout ? value.layout->text() : std::string("row-major"); }
+
+// "row-major -> nChw16c" where a node changes it, the layout where it keeps one, nothing for row-major throughout.
+std::string layoutsText(const Graph& graph, const Node& node) {
+    const std::string from = node.inputs.empty() ? "row-major" : layoutText(graph.value(node.inputs[0]));
+    const std::string to = layoutText(graph.value(node.outputs[0]));
+    if (from != to) return from + " -> " + to;
+    return to == "row-major" ? std::string() : to;
+}
+
+void printHeader(std::ostream& out, const Program& program) {
+    const bool training = program.kind == Program::Kind::Training;
+    const StoragePlan& storage = *program.storage;
+    out << "program      " << (training ? "training" : "evaluation") << '\n'
+        << "backend      " << program.backend << ", threads " << program.threads << '\n'
+        << "local batch  " << program.localBatch << '\n';
+    if (training) out << "update       " << describe(program.update) << '\n';
+    out << "storage      " << lockstep::text(storage.dtype) << ", " << storage.parameters.size() << " parameters, "
+        << storage.buffers.size() << " buffers, " << storage.stateCount << " states\n";
+}
+
+void printArenas(std::ostream& out, const Program& program) {
+    TextTable table({"arena", "bytes"});
+    for (std::size_t i = 0; i < kArenaCount; ++i) {
+        const auto arena = static_cast<Arena>(i);
+        table.add({std::string(lockstep::text(arena)), std::to_string(program.arenaBytes[i])});
+        if (arena != Arena::Activations) continue;
+        table.add({"  without reuse", std::to_string(program.activationBytesWithoutReuse)});
+    }
+    table.print(out << '\n');
+}
+
+void printScalars(std::ostream& out, const Program& program) {
+    TextTable table({"scalar", "offset"});
+    for (const std::string& name : program.scalars.names) {
+        table.add({name, std::to_string(program.scalars.offsetOf(name))});
+    }
+    if (program.kind == Program::Kind::Training) table.add({"gate", std::to_string(program.scalars.gateOffset)});
+    table.print(out << '\n');
+}
+
+void printBuckets(std::ostream& out, const StoragePlan& storage) {
+    TextTable table({"bucket", "offset", "bytes", "parameters"});
+    for (std::size_t i = 0; i < storage.buckets.size(); ++i) {
+        const Bucket& bucket = storage.buckets[i];
+        table.add({std::to_string(i), std::to_string(bucket.offset), std::to_string(bucket.bytes),
+                   std::to_string(bucket.parameterCount)});
+    }
+    table.print(out << '\n');
+}
+
+void printEntries(std::ostream& out, const char* word, const std::vector<StorageEntry>& entries) {
+    if (entries.empty()) return;
+    TextTable table({word, "type", "layout", "offset", "bytes"});
+    for (const StorageEntry& entry : entries) {
+        table.add({entry.name, entry.value.type.text(), layoutText(entry.value), std::to_string(entry.offset),
+                   std::to_string(entry.bytes)});
+    }
+    table.print(out << '\n');
+}
+
+std::vector<std::string> stepRow(const Program& program, std::size_t at) {
+    const Step& step = program.steps[at];
+    std::string algorithm, layouts;
+    if (step.node && program.graph) {
+        const Node& node = program.graph->node(*step.node);
+        algorithm = node.algorithm;
+        layouts = layoutsText(*program.graph, node);
+    }
+    return {std::to_string(at), std::string(text(step.lane)), step.name, algorithm, layouts,
+            slotsText(step.inputs), "-> " + slotsText(step.outputs), afterText(step.after)};
+}
+
+void printSteps(std::ostream& out, const Program& program) {
+    TextTable table({"step", "lane", "name", "algorithm", "layout", "inputs", "-> outputs"});
+    for (std::size_t i = 0; i < program.steps.size(); ++i) table.add(stepRow(program, i));
+    table.print(out << '\n');
+}
+
+}  // namespace
+
+std::string dump(const Program& program) {
+    std::ostringstream out;
+    printHeader(out, program);
+    printArenas(out, program);
+    printScalars(out, program);
+    if (program.kind == Program::Kind::Training) printBuckets(out, *program.storage);
+    printEntries(out, "parameter", program.storage->parameters);
+    printEntries(out, "buffer", program.storage->buffers);
+    printSteps(out, program);
+    return out.str();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,24 @@
+#pragma once
+#include <span>
+
+#include "engine/backend/backend.h"
+#include "engine/graph/graph.h"
+#include "engine/plan/program.h"
+
+namespace lockstep {
+
+// For each value the one whose memory it is: a view stands for its input, everything else for itself.
+std::vector<ValueId> viewRoots(const Graph& graph);
+
+// Parameters in the order in which their gradients become ready (without gradients: in the graph's), buffers in the
+// graph's, and the buckets: one is closed once it holds `bucketBytes`, the first a quarter of that, so that the first
+// reduction starts early. Nothing here depends on the batch.
+StoragePlan planStorage(const Graph& lowered, DType dtype, int stateCount, std::size_t bucketBytes);
+
+ParameterLayouts layoutsOf(const StoragePlan& storage);
+
+// Every parameter and buffer of the graph lies in the storage as the graph has it; `all`: and the other way round.
+// Throws EngineError(Internal) naming the first that does not.
+void verifyStorage(const StoragePlan& storage, const Graph& lowered, bool all);
+
+}  // namespace lockstep
