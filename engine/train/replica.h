@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -15,16 +16,17 @@ namespace lockstep {
 // One model on one device: the arenas, and the prepared kernels of its programs. Belongs to one thread, the rank's.
 class Replica {
 public:
-    // `programs` share one StoragePlan; `trace` may be null.
+    // `programs` share one StoragePlan; `trace` may be null, else the rank gets the lanes "compute" and "all-reduce".
     Replica(Device& device, Collective& group, std::vector<std::shared_ptr<const Program>> programs, TraceBoard* trace);
     ~Replica();
 
     // Fills parameters and buffers by their initializers (keyed by seed and name); rank 0's values reach all by broadcast.
+    // Every rank of the group calls it. Ranks whose storage differs are an EngineError(Collective).
     void initialize(std::uint64_t seed);
 
     struct StepTimes { double compute = 0, reduce = 0; };          // seconds
     // Runs one step of programs[which] on the batch slot at `batch`. `control` is this rank's request (see Program).
-    // On return the scalars are on the host. Throws EngineError.
+    // On return the scalars are on the host. Our code allocates nothing. Throws EngineError.
     StepTimes run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control = 0);
     double scalar(std::size_t which, std::string_view name) const;       // of the last run; reduced for training programs
     UpdateGate gate(std::size_t which) const;
@@ -32,6 +34,7 @@ public:
     // Logical tensors by canonical name: "<parameter>", "<buffer>", "<state>.<parameter>". For checkpoints, hashes, tests.
     std::vector<std::string> tensorNames() const;
     HostTensor read(const std::string& name);
+    // Converts between f32 and f64. Another shape or type, or an unknown name: ProblemError "checkpoint.mismatch".
     void write(const std::string& name, const HostTensor& tensor);
     HostTensor readGradient(const std::string& parameter);               // of the last training step, summed over ranks
     std::uint64_t hash();                                                // over all logical tensors, in name order
@@ -40,15 +43,39 @@ public:
     std::function<void(std::size_t, std::size_t)> beforeStep;
 
 private:
+    struct PreparedStep;
     struct Prepared;
+    struct Place { const Value* value = nullptr; std::byte* at = nullptr; };
+
+    void allocate();
+    void prepare(Prepared& prepared);
+    void allocateWorkspaces();
+    PreparedStep prepareStep(const Program& program, const Step& step);
+    std::unique_ptr<Kernel> prepareKernel(const Program& program, const Step& step);
+    std::byte* resolve(const Slot& slot) const;
+    void requireSameStorage();
+    void beginStep(Prepared& prepared, std::byte* batch, double control);
+    void runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars);
+    void startReduce(PreparedStep& step);
+    void finishReduce(PreparedStep& step, std::int64_t number);
+    void fetchScalars();
+    Place place(const std::string& name) const;
+    std::byte* arena(Arena arena) const { return m_arenas[static_cast<std::size_t>(arena)].data(); }
+
     Device& m_device;
     Collective& m_group;
     TraceBoard* m_trace;
     TraceLane* m_computeLane = nullptr;
     TraceLane* m_reduceLane = nullptr;
-    std::vector<std::unique_ptr<Prepared>> m_programs;
-    std::vector<Buffer> m_arenas;
-    Buffer m_workspace;
+    std::vector<std::shared_ptr<Prepared>> m_programs;          // a program given twice is prepared once
+    std::shared_ptr<const StoragePlan> m_storage;
+    UpdateRule m_rule;
+    std::array<Buffer, kArenaCount> m_arenas;
+    std::array<Buffer, 3> m_workspaces;            // by lane
+    std::vector<std::byte> m_hostScalars;          // a copy of the scalars, for devices with memory of their own
+    int m_reducing = 0;                            // all-reduces started and not waited for
+    std::int64_t m_mark = 0;                       // end of what has been accounted for in m_times
+    StepTimes m_times;
 };
 
 }  // namespace lockstep

@@ -1,0 +1,118 @@
+#include "engine/collective/host_group.h"
+#include "engine/core/error.h"
+#include "engine/core/random.h"
+#include "engine/data/loader.h"
+#include "engine/train/clocks.h"
+#include "engine/train/rank_threads.h"
+#include "engine/train/replica.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+namespace {
+
+// A data set that is exactly one batch: every step is full.
+DatasetInfo oneBatch(const ModelInput& input, std::int64_t batch) {
+    DatasetInfo info{"synthetic", batch, {input.channels, input.height, input.width}, {}, {}, {}};
+    for (int label = 0; label < input.classes; ++label) info.classes.push_back(std::to_string(label));
+    return info;
+}
+
+struct BenchRequest {
+    const ResolvedSpec& resolved;
+    const RunPlan& plan;
+    std::int64_t classes, steps, warmup;
+};
+
+class BenchTask final : public RankTask {
+public:
+    BenchTask(const BenchRequest& request, Collective& group) : m_request(request), m_group(group) {}
+
+    void run() override {
+        const auto rank = static_cast<std::size_t>(m_group.rank());
+        m_device = m_request.resolved.backend->open(m_request.resolved.devices[rank]);
+        m_replica = std::make_unique<Replica>(*m_device, m_group, std::vector{m_request.plan.ranks[rank].training}, nullptr);
+        m_replica->initialize(m_request.resolved.spec.seed);
+        fillBatch();
+        steps(0, m_request.warmup);
+        m_group.barrier();
+        Stopwatch watch;
+        watch.start();
+        steps(m_request.warmup, m_request.steps);
+        m_group.barrier();
+        m_result.seconds = watch.seconds();
+        m_result.loss = m_loss;
+        m_result.steps = m_request.steps;
+        m_result.samplesPerSecond = static_cast<double>(m_request.steps * m_request.resolved.spec.batch) / m_result.seconds;
+    }
+
+    void close() noexcept override {
+        m_replica.reset();
+        m_device.reset();
+    }
+
+    const BenchResult& result() const { return m_result; }
+
+private:
+    void fillBatch() {
+        const BatchLayout& layout = m_request.plan.batch;
+        m_batch = HostTensor({Shape{static_cast<std::int64_t>(layout.bytes())}, DType::U8});
+        const Share share = shareOf(m_request.resolved.spec.batch, m_group.rank(), m_group.size());
+        const std::size_t pixels = layout.sampleBytes(0) / sizeof(float);
+        auto* image = reinterpret_cast<float*>(m_batch.data() + layout.offset(0));
+        auto* label = reinterpret_cast<std::int32_t*>(m_batch.data() + layout.offset(1));
+        auto* id = reinterpret_cast<std::int64_t*>(m_batch.data() + layout.offset(2));
+        for (std::int64_t i = 0; i < share.count; ++i) {
+            id[i] = share.begin + i;
+            label[i] = static_cast<std::int32_t>(id[i] % m_request.classes);
+            const CounterRng rng(1, streamOf("bench"), 0, static_cast<std::uint64_t>(id[i]));
+            for (std::size_t p = 0; p < pixels; ++p) *image++ = static_cast<float>(rng.normal(static_cast<std::uint32_t>(p)));
+        }
+    }
+
+    void steps(std::int64_t first, std::int64_t count) {
+        const TrialSpec& spec = m_request.resolved.spec;
+        for (std::int64_t step = first; step < first + count; ++step) {
+            m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate});
+            const double weight = m_replica->scalar(0, "weight");
+            m_loss = weight > 0 ? m_replica->scalar(0, "loss_sum") / weight : 0;
+            if (step == 0) m_result.firstLoss = m_loss;
+        }
+    }
+
+    const BenchRequest& m_request;
+    Collective& m_group;
+    std::unique_ptr<Device> m_device;
+    std::unique_ptr<Replica> m_replica;
+    HostTensor m_batch;
+    double m_loss = 0;
+    BenchResult m_result;
+};
+
+[[noreturn]] void rethrow(const AbortCause& cause) {
+    using Kind = EngineError::Kind;
+    for (const Kind kind : {Kind::OutOfMemory, Kind::Device, Kind::Collective, Kind::Io, Kind::NonFinite}) {
+        if (cause.kind == text(kind)) throw EngineError(kind, cause.where, cause.what);
+    }
+    throw EngineError(Kind::Internal, cause.where, cause.what);
+}
+
+}  // namespace
+
+BenchResult benchmark(const ResolvedSpec& resolved, const ModelInput& input, std::int64_t steps, std::int64_t warmup) {
+    const DatasetInfo info = oneBatch(input, resolved.spec.batch);
+    const RunPlan plan = planRun(resolved, info, info);
+    const BenchRequest request{resolved, plan, input.classes, steps, warmup};
+    auto group = resolved.backend->makeGroup(resolved.devices);
+    if (group.empty()) group = makeHostGroup(static_cast<int>(resolved.devices.size()));
+    std::vector<std::unique_ptr<BenchTask>> ranks;
+    std::vector<RankTask*> tasks;
+    for (const auto& endpoint : group) {
+        tasks.push_back(ranks.emplace_back(std::make_unique<BenchTask>(request, *endpoint)).get());
+    }
+    const AbortCause cause = runRanks(tasks, group);
+    if (cause.rank >= 0) rethrow(cause);
+    return ranks.front()->result();
+}
+
+}  // namespace lockstep

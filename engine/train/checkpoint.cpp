@@ -1,0 +1,104 @@
+#include "engine/train/checkpoint.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "engine/train/safetensors.h"
+
+namespace lockstep {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kFormat = "lockstep-checkpoint-1";
+
+std::string positionOf(const Checkpoint& checkpoint) {
+    return Json{{"trial", checkpoint.trial},
+                {"step", checkpoint.step},
+                {"epoch", checkpoint.epoch},
+                {"step_in_epoch", checkpoint.stepInEpoch},
+                {"best_accuracy", checkpoint.bestAccuracy},
+                {"epoch_sums", checkpoint.epochSums},
+                {"train_seconds", checkpoint.trainSeconds}}
+        .dump();
+}
+
+// Reads the position; every missing or odd value is the same problem, naming its key.
+class PositionReader {
+public:
+    PositionReader(const std::filesystem::path& file, const std::string& text)
+        : m_file(file), m_json(Json::parse(text, nullptr, false)) {
+        if (!m_json.is_object()) bad("position");
+    }
+
+    std::int64_t count(const char* key) const {
+        const Json& value = at(key);
+        if (!value.is_number_unsigned() || value.get<std::uint64_t>() > (std::uint64_t{1} << 62)) bad(key);
+        return value.get<std::int64_t>();
+    }
+
+    double number(const char* key) const { return number(at(key), key); }
+
+    std::map<std::string, double> numbers(const char* key) const {
+        std::map<std::string, double> out;
+        if (!at(key).is_object()) bad(key);
+        for (const auto& [name, value] : at(key).items()) out[name] = number(value, key);
+        return out;
+    }
+
+private:
+    [[noreturn]] void bad(const std::string& key) const {
+        throw ProblemError({m_file.string(), "checkpoint.malformed", {"its \"" + key + "\" is missing or not valid"}});
+    }
+    const Json& at(const char* key) const {
+        const auto found = m_json.find(key);
+        if (found == m_json.end()) bad(key);
+        return *found;
+    }
+    double number(const Json& value, const char* key) const {
+        if (!value.is_number() || !std::isfinite(value.get<double>())) bad(key);
+        return value.get<double>();
+    }
+
+    const std::filesystem::path& m_file;
+    Json m_json;
+};
+
+void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
+    checkpoint.trial = reader.count("trial");
+    checkpoint.step = reader.count("step");
+    checkpoint.epoch = reader.count("epoch");
+    checkpoint.stepInEpoch = reader.count("step_in_epoch");
+    checkpoint.bestAccuracy = reader.number("best_accuracy");
+    checkpoint.epochSums = reader.numbers("epoch_sums");
+    checkpoint.trainSeconds = reader.number("train_seconds");
+}
+
+}  // namespace
+
+void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
+    writeTensorFile(file, {{"format", kFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}},
+                    checkpoint.tensors);
+}
+
+Result<Checkpoint> readCheckpoint(const std::filesystem::path& file) {
+    Result<TensorFile> read = readTensorFile(file);
+    if (!read.ok()) return read.problems();
+    TensorFile content = std::move(read).value();
+    if (content.metadata["format"] != kFormat) return Problem{file.string(), "checkpoint.foreign", {kFormat}};
+    const Result<TrialSpec> spec = trialSpecFromJson(content.metadata["spec"], file.string());
+    if (!spec.ok()) return spec.problems();
+    Checkpoint checkpoint;
+    checkpoint.spec = spec.value();
+    try {
+        readPosition(PositionReader(file, content.metadata["position"]), checkpoint);
+    } catch (const ProblemError& error) {
+        return error.problem();
+    }
+    checkpoint.tensors = std::move(content.tensors);
+    return checkpoint;
+}
+
+}  // namespace lockstep

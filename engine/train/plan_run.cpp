@@ -1,0 +1,142 @@
+#include "engine/train/plan_run.h"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/core/error.h"
+#include "engine/data/loader.h"
+#include "engine/plan/compile.h"
+
+namespace lockstep {
+
+namespace {
+
+std::string describe(const DatasetInfo& info) {
+    return std::to_string(info.classes.size()) + " classes of " + std::to_string(info.image.channels) + "x" +
+           std::to_string(info.image.height) + "x" + std::to_string(info.image.width);
+}
+
+void requireUsable(const TrialSpec& spec, const DatasetInfo& train, const DatasetInfo& test) {
+    const auto classes = train.classes.size();
+    if (classes < 2) throw ProblemError({"dataset", "data.too-few-classes", {train.id, std::to_string(classes)}});
+    if (train.count < 1) throw ProblemError({"dataset", "data.empty-split", {train.id, "training"}});
+    if (test.count < 1) throw ProblemError({"dataset", "data.empty-split", {train.id, "test"}});
+    if (!(train.image == test.image) || classes != test.classes.size())
+        throw ProblemError({"dataset", "data.splits-differ", {train.id, describe(train), describe(test)}});
+    if (spec.batch > train.count)
+        throw ProblemError({"batch", "spec.batch-too-large", {std::to_string(spec.batch), train.id, std::to_string(train.count)}});
+}
+
+// Compiles each program once, whatever the number of ranks that run it.
+class Compiler {
+public:
+    Compiler(const ResolvedSpec& resolved, const DatasetInfo& info, const BatchLayout& batch)
+        : m_resolved(resolved), m_info(info), m_batch(batch) {
+        m_options.bucketBytes = static_cast<std::size_t>(resolved.spec.bucketBytes);
+        m_options.reduces = resolved.devices.size() > 1;
+    }
+
+    // The first call is for the nominal program and decides storage and layouts for all others.
+    std::shared_ptr<const Program> training(std::int64_t batch, int threads) {
+        if (batch == 0) return emptyTraining();
+        auto& program = m_training[{batch, threads}];
+        if (program) return program;
+        program = std::make_shared<const Program>(
+            compileTraining(forward(batch, true), *m_resolved.backend, m_resolved.update, m_batch, options(threads)));
+        if (!m_options.storage) {
+            m_options.storage = program->storage;
+            m_nominal = program;
+        }
+        return program;
+    }
+
+    // Null without samples: such a rank has nothing to evaluate.
+    std::shared_ptr<const Program> evaluation(std::int64_t batch, int threads) {
+        if (batch == 0) return nullptr;
+        auto& program = m_evaluation[{batch, threads}];
+        if (!program) {
+            program = std::make_shared<const Program>(
+                compileEvaluation(forward(batch, false), *m_resolved.backend, m_batch, options(threads)));
+        }
+        return program;
+    }
+
+    std::int64_t parameters() const {
+        return parameterCount(*m_nominal->graph);
+    }
+
+private:
+    using Key = std::pair<std::int64_t, int>;
+
+    std::shared_ptr<const Program> emptyTraining() {
+        if (!m_empty) m_empty = std::make_shared<const Program>(compileEmptyTraining(*m_nominal));
+        return m_empty;
+    }
+
+    CompileOptions options(int threads) const {
+        CompileOptions options = m_options;
+        options.threads = threads;
+        return options;
+    }
+
+    Graph forward(std::int64_t batch, bool training) const {
+        const ModelInput input{batch, m_info.image.channels, m_info.image.height, m_info.image.width,
+                               static_cast<int>(m_info.classes.size()), training ? m_resolved.spec.labelSmoothing : 0};
+        Result<Graph> graph = buildForward(*m_resolved.model, m_resolved.modelParams, input, training);
+        if (!graph.ok()) throw ProblemError(graph.problems().front());
+        return std::move(graph).value();
+    }
+
+    const ResolvedSpec& m_resolved;
+    const DatasetInfo& m_info;
+    const BatchLayout& m_batch;
+    CompileOptions m_options;
+    std::shared_ptr<const Program> m_nominal, m_empty;
+    std::map<Key, std::shared_ptr<const Program>> m_training, m_evaluation;
+};
+
+// Arenas are as large as the hungriest program needs; activations are shared, too.
+std::size_t arenaBytes(const RankPrograms& programs) {
+    std::size_t total = 0;
+    for (std::size_t arena = 0; arena < kArenaCount; ++arena) {
+        std::size_t most = 0;
+        for (const auto* program : {&programs.training, &programs.lastTraining, &programs.evaluation, &programs.lastEvaluation}) {
+            if (*program) most = std::max(most, (*program)->arenaBytes[arena]);
+        }
+        total += most;
+    }
+    return total;
+}
+
+}  // namespace
+
+RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {
+    const TrialSpec& spec = resolved.spec;
+    requireUsable(spec, train, test);
+    const int world = static_cast<int>(resolved.devices.size());
+    const std::int64_t evaluationBatch = std::min(spec.batch, test.count);
+    const Sampler trainSampler(train.count, spec.batch, spec.seed, Sampler::Order::Shuffled);
+    const Sampler testSampler(test.count, evaluationBatch, spec.seed, Sampler::Order::Sequential);
+    const auto lastBatch = [](const Sampler& sampler) { return sampler.batchSize(sampler.stepsPerEpoch() - 1); };
+
+    RunPlan plan;
+    plan.batch = imageBatchLayout(train, shareOf(spec.batch, 0, world).count);
+    plan.stepsPerEpoch = trainSampler.stepsPerEpoch();
+    plan.totalSteps = plan.stepsPerEpoch * spec.epochs;
+    Compiler compiler(resolved, train, plan.batch);
+    for (int rank = 0; rank < world; ++rank) {
+        const int threads = resolved.devices[static_cast<std::size_t>(rank)].threads;
+        const auto share = [&](std::int64_t batch) { return shareOf(batch, rank, world).count; };
+        RankPrograms programs;
+        programs.training = compiler.training(share(spec.batch), threads);
+        programs.lastTraining = compiler.training(share(lastBatch(trainSampler)), threads);
+        programs.evaluation = compiler.evaluation(share(evaluationBatch), threads);
+        programs.lastEvaluation = compiler.evaluation(share(lastBatch(testSampler)), threads);
+        plan.bytesPerDevice = std::max(plan.bytesPerDevice, arenaBytes(programs));
+        plan.ranks.push_back(std::move(programs));
+    }
+    plan.parameters = compiler.parameters();
+    return plan;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,267 @@
+#include "engine/train/replica.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "engine/core/error.h"
+#include "engine/core/random.h"
+#include "engine/train/initialize.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::size_t kTraceSpans = 1 << 14;
+
+// A pointer into the batch slot: written anew each step.
+struct BatchPointer { std::byte** pointer = nullptr; std::size_t offset = 0; };
+
+std::vector<UpdateSegment> segmentsOf(const StoragePlan& storage, const Bucket& bucket) {
+    const std::size_t element = sizeOf(storage.dtype);
+    std::vector<UpdateSegment> segments;
+    for (std::size_t i = 0; i < bucket.parameterCount; ++i) {
+        const StorageEntry& entry = storage.parameters[bucket.firstParameter + i];
+        segments.push_back({(entry.offset - bucket.offset) / element, entry.bytes / element, entry.value.decays});
+    }
+    return segments;
+}
+
+double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+}  // namespace
+
+struct Replica::PreparedStep {
+    const Step* step = nullptr;
+    std::unique_ptr<Kernel> kernel;
+    std::vector<std::byte*> inputs, outputs;
+    Stream* stream = nullptr;
+    std::byte* workspace = nullptr;
+    std::uint32_t name = 0, waitName = 0;
+    bool records = false;                        // a later step on another lane waits for this one
+    EventRef event;
+    Ticket ticket;
+    std::int64_t started = 0;
+    bool reducing = false;
+};
+
+struct Replica::Prepared {
+    explicit Prepared(std::shared_ptr<const Program> p) : program(std::move(p)) {}
+    std::shared_ptr<const Program> program;
+    std::vector<PreparedStep> steps;
+    std::vector<BatchPointer> batchPointers;
+    std::size_t controlOffset = 0;
+    bool hasControl = false;
+};
+
+Replica::Replica(Device& device, Collective& group, std::vector<std::shared_ptr<const Program>> programs, TraceBoard* trace)
+    : m_device(device), m_group(group), m_trace(trace), m_storage(programs.front()->storage) {
+    if (trace) {
+        m_computeLane = &trace->addLane(group.rank(), "compute", kTraceSpans);
+        m_reduceLane = &trace->addLane(group.rank(), "all-reduce", kTraceSpans);
+    }
+    for (auto& program : programs) {
+        if (program->kind == Program::Kind::Training) m_rule = program->update;
+        const auto same = std::ranges::find_if(m_programs, [&](const auto& each) { return each->program == program; });
+        m_programs.push_back(same != m_programs.end() ? *same : std::make_shared<Prepared>(program));
+    }
+    allocate();
+    for (auto& prepared : m_programs) {
+        if (prepared->steps.empty()) prepare(*prepared);
+    }
+    allocateWorkspaces();
+}
+
+Replica::~Replica() = default;
+
+void Replica::allocate() {
+    std::array<std::size_t, kArenaCount> bytes{};
+    for (const auto& prepared : m_programs) {
+        for (std::size_t i = 0; i < kArenaCount; ++i) bytes[i] = std::max(bytes[i], prepared->program->arenaBytes[i]);
+    }
+    if (m_device.isHostMemory()) bytes[static_cast<std::size_t>(Arena::Io)] = 0;
+    for (std::size_t i = 0; i < kArenaCount; ++i) {
+        if (bytes[i] > 0) m_arenas[i] = m_device.allocate(bytes[i]);
+    }
+    m_hostScalars.resize(bytes[static_cast<std::size_t>(Arena::Scalars)]);
+}
+
+void Replica::prepare(Prepared& prepared) {
+    const Program& program = *prepared.program;
+    for (const Step& step : program.steps) {
+        prepared.steps.push_back(prepareStep(program, step));
+        for (const int other : step.after) prepared.steps[static_cast<std::size_t>(other)].records = true;
+    }
+    for (PreparedStep& step : prepared.steps) {
+        for (std::size_t i = 0; i < step.inputs.size() && m_device.isHostMemory(); ++i) {
+            const Slot& slot = step.step->inputs[i];
+            if (slot.arena == Arena::Io) prepared.batchPointers.push_back({&step.inputs[i], slot.offset});
+        }
+    }
+    prepared.hasControl = std::ranges::find(program.scalars.names, "control") != program.scalars.names.end();
+    if (prepared.hasControl) prepared.controlOffset = program.scalars.offsetOf("control");
+}
+
+void Replica::allocateWorkspaces() {
+    std::array<std::size_t, 3> bytes{};
+    const auto forEachStep = [&](const auto& what) {
+        for (const auto& prepared : m_programs) {
+            for (PreparedStep& step : prepared->steps) what(step, static_cast<std::size_t>(step.step->lane));
+        }
+    };
+    forEachStep([&](const PreparedStep& step, std::size_t lane) {
+        if (step.kernel) bytes[lane] = std::max(bytes[lane], step.kernel->workspaceBytes());
+    });
+    for (std::size_t lane = 0; lane < bytes.size(); ++lane) {
+        if (bytes[lane] > 0) m_workspaces[lane] = m_device.allocate(bytes[lane]);
+    }
+    forEachStep([&](PreparedStep& step, std::size_t lane) { step.workspace = m_workspaces[lane].data(); });
+}
+
+Replica::PreparedStep Replica::prepareStep(const Program& program, const Step& step) {
+    PreparedStep prepared;
+    prepared.step = &step;
+    prepared.kernel = prepareKernel(program, step);
+    for (const Slot& slot : step.inputs) prepared.inputs.push_back(resolve(slot));
+    for (const Slot& slot : step.outputs) prepared.outputs.push_back(resolve(slot));
+    prepared.stream = &m_device.stream(step.lane);
+    if (m_trace) {
+        prepared.name = m_trace->nameId(step.name);
+        if (step.kind == Step::Kind::AllReduce) prepared.waitName = m_trace->nameId("wait for " + step.name);
+    }
+    return prepared;
+}
+
+std::unique_ptr<Kernel> Replica::prepareKernel(const Program& program, const Step& step) {
+    switch (step.kind) {
+        case Step::Kind::Kernel: return m_device.prepare(*program.graph, program.graph->node(*step.node));
+        case Step::Kind::Fill: return m_device.prepareFill(step.dtype, step.count, step.value);
+        case Step::Kind::Scale: return m_device.prepareScale(step.dtype, step.count, step.value);
+        case Step::Kind::SquareSum: return m_device.prepareSquareSum(step.dtype, step.count);
+        case Step::Kind::Gate: return m_device.prepareGate(program.update, step.inputs.size() - 3);
+        case Step::Kind::Update: {
+            const Bucket& bucket = m_storage->buckets[static_cast<std::size_t>(step.bucket)];
+            return m_device.prepareUpdate(program.update, step.dtype, step.count, segmentsOf(*m_storage, bucket));
+        }
+        case Step::Kind::Commit: return m_device.prepareCommit(step.dtype, step.count);
+        case Step::Kind::CopyIn:
+        case Step::Kind::AllReduce: return nullptr;
+    }
+    return nullptr;
+}
+
+std::byte* Replica::resolve(const Slot& slot) const {
+    std::byte* const base = arena(slot.arena);
+    return base ? base + slot.offset : nullptr;
+}
+
+void Replica::requireSameStorage() {
+    const std::uint64_t own = streamOf(m_storage->signature());
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(m_group.size()));
+    m_group.wait(m_group.allGather(&own, all.data(), sizeof own));
+    const auto other = std::ranges::find_if(all, [&](std::uint64_t hash) { return hash != all.front(); });
+    if (other == all.end()) return;
+    throw EngineError(EngineError::Kind::Collective, "parameter layouts",
+                      "rank 0 and rank " + std::to_string(other - all.begin()) + " store their parameters differently");
+}
+
+void Replica::initialize(std::uint64_t seed) {
+    requireSameStorage();
+    if (m_group.rank() == 0) {
+        for (const StorageEntry& entry : m_storage->parameters) write(entry.name, initialTensor(entry.value, seed));
+        for (const StorageEntry& entry : m_storage->buffers) write(entry.name, initialTensor(entry.value, seed));
+    }
+    m_group.wait(m_group.broadcast(arena(Arena::Parameters), m_storage->parameterBytes, 0));
+    m_group.wait(m_group.broadcast(arena(Arena::Buffers), m_storage->bufferBytes, 0));
+}
+
+Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control) {
+    Prepared& prepared = *m_programs[which];
+    beginStep(prepared, batch, control);
+    for (std::size_t i = 0; i < prepared.steps.size(); ++i) {
+        if (beforeStep) beforeStep(which, i);
+        runStep(prepared, i, batch, scalars);
+    }
+    for (PreparedStep& step : prepared.steps) finishReduce(step, scalars.step);
+    fetchScalars();
+    m_times.compute += seconds(traceNow() - m_mark);
+    return m_times;
+}
+
+void Replica::beginStep(Prepared& prepared, std::byte* batch, double control) {
+    m_times = {};
+    m_mark = traceNow();
+    for (const BatchPointer& each : prepared.batchPointers) *each.pointer = batch + each.offset;
+    if (!prepared.hasControl) return;
+    std::byte* const at = arena(Arena::Scalars) + prepared.controlOffset;
+    m_device.stream(Lane::Compute).copyToDevice(at, reinterpret_cast<const std::byte*>(&control), sizeof control);
+}
+
+void Replica::runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars) {
+    PreparedStep& step = prepared.steps[index];
+    for (const int other : step.step->after) {
+        PreparedStep& earlier = prepared.steps[static_cast<std::size_t>(other)];
+        finishReduce(earlier, scalars.step);
+        if (earlier.event) step.stream->wait(earlier.event);
+    }
+    if (step.step->kind == Step::Kind::AllReduce) return startReduce(step);
+    if (step.kernel) {
+        step.kernel->run({step.inputs, step.outputs, step.workspace, &scalars, step.stream});
+    } else if (!m_device.isHostMemory()) {
+        const Slot& to = step.step->outputs.front();
+        step.stream->copyToDevice(step.outputs.front(), batch + to.offset, to.bytes);
+    }
+    if (step.records) step.event = step.stream->record();
+
+    const std::int64_t end = traceNow();
+    if (m_computeLane) m_computeLane->add({step.name, scalars.step, m_mark, end});
+    m_times.compute += seconds(end - m_mark);
+    m_mark = end;
+    if (m_reducing == 0) return;
+    m_group.progress();
+    m_mark = traceNow();
+    m_times.reduce += seconds(m_mark - end);
+}
+
+void Replica::startReduce(PreparedStep& step) {
+    step.started = m_mark;
+    step.ticket = m_group.allReduce(step.outputs.front(), step.step->count, step.step->dtype);
+    step.reducing = true;
+    ++m_reducing;
+    m_group.progress();
+    const std::int64_t end = traceNow();
+    m_times.reduce += seconds(end - m_mark);
+    m_mark = end;
+}
+
+void Replica::finishReduce(PreparedStep& step, std::int64_t number) {
+    if (!step.reducing) return;
+    m_group.wait(step.ticket);
+    step.reducing = false;
+    --m_reducing;
+    const std::int64_t end = traceNow();
+    if (m_reduceLane) m_reduceLane->add({step.name, number, step.started, end});
+    if (m_computeLane) m_computeLane->add({step.waitName, number, m_mark, end});
+    m_times.reduce += seconds(end - m_mark);
+    m_mark = end;
+}
+
+void Replica::fetchScalars() {
+    Stream& stream = m_device.stream(Lane::Compute);
+    stream.copyToHost(m_hostScalars.data(), arena(Arena::Scalars), m_hostScalars.size());
+    stream.synchronize();
+}
+
+double Replica::scalar(std::size_t which, std::string_view name) const {
+    double value = 0;
+    std::memcpy(&value, m_hostScalars.data() + m_programs[which]->program->scalars.offsetOf(name), sizeof value);
+    return value;
+}
+
+UpdateGate Replica::gate(std::size_t which) const {
+    UpdateGate gate;
+    std::memcpy(&gate, m_hostScalars.data() + m_programs[which]->program->scalars.gateOffset, sizeof gate);
+    return gate;
+}
+
+}  // namespace lockstep

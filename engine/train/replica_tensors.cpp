@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <cstring>
+
+#include "engine/core/error.h"
+#include "engine/core/random.h"
+#include "engine/core/result.h"
+#include "engine/train/replica.h"
+
+namespace lockstep {
+
+namespace {
+
+template <class From, class To>
+void convert(const HostTensor& from, HostTensor& to) {
+    std::ranges::transform(from.as<From>(), to.as<To>().begin(), [](From x) { return static_cast<To>(x); });
+}
+
+HostTensor converted(const HostTensor& tensor, DType dtype) {
+    if (tensor.type().dtype == dtype) return tensor;
+    HostTensor out({tensor.type().shape, dtype});
+    if (dtype == DType::F64) convert<float, double>(tensor, out);
+    else convert<double, float>(tensor, out);
+    return out;
+}
+
+// FNV-1a over 64-bit words; the odd bytes at the end count as one word.
+std::uint64_t mix(std::uint64_t hash, const std::byte* data, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, data + at, std::min<std::size_t>(8, bytes - at));
+        hash = (hash ^ word) * 1099511628211ull;
+    }
+    return hash;
+}
+
+}  // namespace
+
+std::vector<std::string> Replica::tensorNames() const {
+    std::vector<std::string> names;
+    for (const StorageEntry& entry : m_storage->parameters) names.push_back(entry.name);
+    for (const StorageEntry& entry : m_storage->buffers) names.push_back(entry.name);
+    for (int state = 0; state < m_storage->stateCount; ++state) {
+        for (const StorageEntry& entry : m_storage->parameters)
+            names.push_back(std::string(m_rule.stateName(state)) + "." + entry.name);
+    }
+    std::ranges::sort(names);
+    return names;
+}
+
+Replica::Place Replica::place(const std::string& name) const {
+    for (const StorageEntry& entry : m_storage->buffers) {
+        if (entry.name == name) return {&entry.value, arena(Arena::Buffers) + entry.offset};
+    }
+    if (const StorageEntry* entry = m_storage->find(name)) return {&entry->value, arena(Arena::Parameters) + entry->offset};
+    for (int state = 0; state < m_storage->stateCount; ++state) {
+        const std::string prefix = std::string(m_rule.stateName(state)) + ".";
+        const StorageEntry* entry = name.starts_with(prefix) ? m_storage->find(name.substr(prefix.size())) : nullptr;
+        if (!entry) continue;
+        const std::size_t base = static_cast<std::size_t>(state) * m_storage->parameterBytes;
+        return {&entry->value, arena(Arena::OptimizerState) + base + entry->offset};
+    }
+    throw ProblemError({name, "checkpoint.mismatch", {name, "nothing of that name", "in this run"}});
+}
+
+HostTensor Replica::read(const std::string& name) {
+    const Place from = place(name);
+    return m_device.readLogical(*from.value, from.at);
+}
+
+void Replica::write(const std::string& name, const HostTensor& tensor) {
+    const Place to = place(name);
+    const TensorType& wanted = to.value->type;
+    if (tensor.type().shape != wanted.shape || !isFloat(tensor.type().dtype))
+        throw ProblemError({name, "checkpoint.mismatch", {name, wanted.text(), tensor.type().text()}});
+    m_device.writeLogical(*to.value, converted(tensor, wanted.dtype), to.at);
+}
+
+HostTensor Replica::readGradient(const std::string& parameter) {
+    const StorageEntry* entry = m_storage->find(parameter);
+    if (!entry) throw EngineError(EngineError::Kind::Internal, parameter, "there is no such parameter");
+    return m_device.readLogical(entry->value, arena(Arena::Gradients) + entry->offset);
+}
+
+std::uint64_t Replica::hash() {
+    std::uint64_t hash = streamOf("");
+    for (const std::string& name : tensorNames()) {
+        const HostTensor tensor = read(name);
+        hash = mix(hash, reinterpret_cast<const std::byte*>(name.data()), name.size());
+        hash = mix(hash, tensor.data(), tensor.bytes());
+    }
+    return hash;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,127 @@
+#include <charconv>
+#include <cmath>
+
+#include "engine/data/augment.h"
+#include "engine/ops/update.h"
+#include "engine/train/plan_run.h"
+#include "engine/train/schedule.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr const char* kFastMode = "fast";
+
+std::string number(double value) { return text(ParamValue(value)); }
+
+template <class Entries, class Name>
+std::string namesOf(const Entries& entries, Name name) {
+    std::string names;
+    for (const auto& entry : entries) names += (names.empty() ? "" : ", ") + entry.*name;
+    return names;
+}
+
+// Resolves a spec field by field and remembers what is wrong with each.
+class Resolver {
+public:
+    Resolver(const TrialSpec& spec, const Environment& environment) : m_spec(spec), m_environment(environment) {}
+
+    Result<ResolvedSpec> resolve() {
+        m_resolved.spec = m_spec;
+        resolveDataset();
+        resolveModel();
+        resolveDevices();
+        resolveOptimizer();
+        resolveSchedule();
+        if (auto values = params(augmentationSchema(), m_spec.augmentation, "augmentation")) m_resolved.augmentationParams = *values;
+        checkNumbers();
+        if (!m_problems.empty()) return std::move(m_problems);
+        return std::move(m_resolved);
+    }
+
+private:
+    void add(std::string field, std::string code, std::vector<std::string> args) {
+        m_problems.push_back({std::move(field), std::move(code), std::move(args)});
+    }
+
+    std::optional<ParamValues> params(const ParamSchema& schema, const std::map<std::string, ParamValue>& given,
+                                      std::string_view field) {
+        Result<ParamValues> values = ParamValues::from(schema, given, field);
+        if (values.ok()) return std::move(values).value();
+        m_problems.insert(m_problems.end(), values.problems().begin(), values.problems().end());
+        return std::nullopt;
+    }
+
+    void resolveDataset() {
+        const DatasetEntry* entry = m_environment.dataset(m_spec.dataset.id);
+        if (!entry) return add("dataset", "spec.unknown-dataset", {m_spec.dataset.id, namesOf(m_environment.datasets(), &DatasetEntry::id)});
+        m_resolved.dataset = entry;
+        if (auto values = params(entry->params, m_spec.dataset.params, "dataset")) m_resolved.datasetParams = *values;
+        if (entry->needsPath && m_spec.dataPath.empty() && entry->defaultPath.empty())
+            add("dataset.path", "spec.no-data-path", {entry->id, entry->remedy});
+    }
+
+    void resolveModel() {
+        const ModelEntry* entry = m_environment.model(m_spec.model.id);
+        if (!entry) return add("model", "spec.unknown-model", {m_spec.model.id, namesOf(m_environment.models(), &ModelEntry::name)});
+        m_resolved.model = entry;
+        if (auto values = params(entry->params, m_spec.model.params, "model")) m_resolved.modelParams = *values;
+    }
+
+    void resolveDevices() {
+        Result<std::vector<DeviceChoice>> devices = parseDevices(m_spec.devices, m_environment.deviceRequest());
+        if (!devices.ok()) {
+            m_problems.insert(m_problems.end(), devices.problems().begin(), devices.problems().end());
+            return;
+        }
+        m_resolved.devices = std::move(devices).value();
+        m_resolved.backend = m_environment.backend(m_resolved.devices.front().backend);
+        const auto count = static_cast<std::int64_t>(m_resolved.devices.size());
+        if (m_spec.batch >= 1 && m_spec.batch < count)
+            add("batch", "spec.batch-too-small", {std::to_string(m_spec.batch), std::to_string(count)});
+    }
+
+    void resolveOptimizer() {
+        const UpdateEntry* entry = findUpdateRule(m_spec.optimizer.id);
+        if (!entry) return add("optimizer", "spec.unknown-optimizer", {m_spec.optimizer.id, namesOf(updateRules(), &UpdateEntry::name)});
+        if (auto values = params(entry->params, m_spec.optimizer.params, "optimizer")) m_resolved.update = entry->make(*values);
+    }
+
+    void resolveSchedule() {
+        const ScheduleEntry* entry = findSchedule(m_spec.schedule.id);
+        if (!entry) return add("schedule", "spec.unknown-schedule", {m_spec.schedule.id, namesOf(schedules(), &ScheduleEntry::name)});
+        if (auto values = params(entry->params, m_spec.schedule.params, "schedule")) m_resolved.scheduleParams = *values;
+    }
+
+    void checkNumbers() {
+        range("batch", static_cast<double>(m_spec.batch), 1, 1 << 24);
+        range("epochs", static_cast<double>(m_spec.epochs), 1, 1'000'000);
+        range("learning_rate", m_spec.learningRate, 0, 1000);
+        range("label_smoothing", m_spec.labelSmoothing, 0, 0.99);
+        range("bucket_bytes", static_cast<double>(m_spec.bucketBytes), 4096, 1 << 30);
+        range("loader_threads", static_cast<double>(m_spec.loaderThreads), 1, 64);
+        if (m_spec.mode != kFastMode) add("mode", "spec.unknown-mode", {m_spec.mode, kFastMode});
+    }
+
+    void range(const char* field, double value, double low, double high) {
+        if (value >= low && value <= high) return;             // written so that a NaN is outside
+        add(field, "spec.out-of-range", {number(value), number(low), number(high)});
+    }
+
+    const TrialSpec& m_spec;
+    const Environment& m_environment;
+    ResolvedSpec m_resolved;
+    std::vector<Problem> m_problems;
+};
+
+}  // namespace
+
+Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment) {
+    return Resolver(spec, environment).resolve();
+}
+
+std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment) {
+    return resolve(spec, environment).problems();
+}
+
+}  // namespace lockstep

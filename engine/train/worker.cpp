@@ -1,0 +1,289 @@
+#include "engine/train/worker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/error.h"
+
+namespace lockstep {
+
+namespace {
+
+// The programs of a worker's replica. Equal or absent ones take the place of their neighbour.
+enum : std::size_t { kTraining, kLastTraining, kEvaluation, kLastEvaluation };
+
+// Requests that travel through the reduced scalar "control"; rank 0 alone contributes.
+enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4 };
+
+constexpr int kLoaderSlots = 3;
+
+std::vector<std::shared_ptr<const Program>> programList(const RankPrograms& programs) {
+    std::vector<std::shared_ptr<const Program>> list{programs.training, programs.lastTraining};
+    for (const auto& program : {programs.evaluation, programs.lastEvaluation}) {
+        if (program) list.push_back(program);
+    }
+    return list;
+}
+
+bool has(const Program& program, std::string_view scalar) {
+    return std::ranges::find(program.scalars.names, scalar) != program.scalars.names.end();
+}
+
+bool isFinite(std::span<const float> x) {
+    return std::ranges::all_of(x, [](float v) { return std::isfinite(v); });
+}
+bool isFinite(std::span<const double> x) {
+    return std::ranges::all_of(x, [](double v) { return std::isfinite(v); });
+}
+bool isFinite(const HostTensor& tensor) {
+    return tensor.type().dtype == DType::F64 ? isFinite(tensor.as<double>()) : isFinite(tensor.as<float>());
+}
+
+}  // namespace
+
+std::map<std::string, double> MetricSums::named() const {
+    return {{"loss_sum", loss}, {"weight", weight}, {"samples", samples}, {"correct1", correct1}, {"correct5", correct5}};
+}
+
+MetricSums MetricSums::from(const std::map<std::string, double>& named) {
+    const auto get = [&](const char* name) {
+        const auto found = named.find(name);
+        return found == named.end() ? 0 : found->second;
+    };
+    return {get("loss_sum"), get("weight"), get("samples"), get("correct1"), get("correct5")};
+}
+
+Worker::Worker(const RunContext& context, Collective& group)
+    : m_run(context), m_group(group), m_rank(group.rank()),
+      m_schedule(spec().schedule.id, context.resolved.scheduleParams, spec().learningRate, context.plan.totalSteps,
+                 context.plan.stepsPerEpoch) {}
+
+Worker::~Worker() = default;
+
+void Worker::run() {
+    try {
+        open();
+    } catch (const ProblemError& error) {
+        m_problem = error.problem();
+        throw;
+    }
+    m_group.barrier();
+    m_runClock.start();
+    if (leads()) announce();
+    train();
+}
+
+void Worker::interrupt() noexcept {
+    const std::lock_guard lock(m_loaderMutex);
+    if (m_trainLoader) m_trainLoader->stop();
+    if (m_testLoader) m_testLoader->stop();
+}
+
+void Worker::close() noexcept {
+    {
+        const std::lock_guard lock(m_loaderMutex);
+        m_trainLoader.reset();
+        m_testLoader.reset();
+    }
+    m_replica.reset();
+    m_device.reset();
+}
+
+void Worker::open() {
+    m_device = m_run.resolved.backend->open(m_run.resolved.devices[static_cast<std::size_t>(m_rank)]);
+    m_replica = std::make_unique<Replica>(*m_device, m_group, programList(programs()), m_run.options.trace);
+    m_replica->initialize(spec().seed);
+    if (m_run.options.resumeFrom) restore(*m_run.options.resumeFrom);
+    if (m_run.options.beforeStep) {
+        m_replica->beforeStep = [this](std::size_t, std::size_t programStep) {
+            m_run.options.beforeStep(m_rank, m_step, programStep);
+        };
+    }
+    openLoaders();
+}
+
+void Worker::restore(const Checkpoint& checkpoint) {
+    if (checkpoint.epoch > spec().epochs || checkpoint.stepInEpoch >= stepsPerEpoch())
+        throw ProblemError({"checkpoint", "checkpoint.beyond-end",
+                            {std::to_string(checkpoint.epoch + 1), std::to_string(checkpoint.stepInEpoch + 1),
+                             std::to_string(spec().epochs), std::to_string(stepsPerEpoch())}});
+    for (const std::string& name : m_replica->tensorNames()) {
+        if (!checkpoint.tensors.contains(name))
+            throw ProblemError({"checkpoint", "checkpoint.mismatch", {name, "there", "absent"}});
+    }
+    for (const auto& [name, tensor] : checkpoint.tensors) m_replica->write(name, tensor);
+    m_step = checkpoint.step;
+    m_epoch = checkpoint.epoch;
+    m_stepInEpoch = checkpoint.stepInEpoch;
+    m_best = checkpoint.bestAccuracy;
+    m_epochSums = MetricSums::from(checkpoint.epochSums);
+    m_trainClock = Stopwatch(checkpoint.trainSeconds);
+    m_runClock = Stopwatch(checkpoint.trainSeconds);
+    m_trainSecondsBefore = m_epochBegan = checkpoint.trainSeconds;
+}
+
+void Worker::openLoaders() {
+    const Dataset& test = *m_run.data.test;
+    const Sampler order(m_run.data.train->info().count, spec().batch, spec().seed, Sampler::Order::Shuffled);
+    const Sampler testOrder(test.info().count, std::min(spec().batch, test.info().count), spec().seed,
+                            Sampler::Order::Sequential);
+    m_testSteps = testOrder.stepsPerEpoch();
+    LoaderOptions options{.rank = m_rank, .world = m_group.size(), .threads = static_cast<int>(spec().loaderThreads),
+                          .slotCount = kLoaderSlots, .seed = spec().seed,
+                          .augmentation = augmentationFrom(m_run.resolved.augmentationParams), .firstEpoch = m_epoch,
+                          .firstStep = m_stepInEpoch, .epochs = spec().epochs - m_epoch, .trace = m_run.options.trace};
+    LoaderOptions testOptions = options;
+    testOptions.augmentation = {};
+    testOptions.firstStep = 0;
+    testOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
+    auto trainLoader = std::make_unique<Loader>(m_run.data.train, order, m_run.plan.batch, options);
+    auto testLoader = std::make_unique<Loader>(m_run.data.test, testOrder, m_run.plan.batch, testOptions);
+    const std::lock_guard lock(m_loaderMutex);
+    m_trainLoader = std::move(trainLoader);
+    m_testLoader = std::move(testLoader);
+}
+
+void Worker::train() {
+    if (m_epoch >= spec().epochs) evaluate();                    // a finished run, resumed: say again how good it is
+    while (m_epoch < spec().epochs && !m_stop) {
+        m_trainClock.start();
+        trainEpoch();
+        m_trainClock.stop();
+        if (m_stepInEpoch == stepsPerEpoch()) finishEpoch();
+    }
+    finish(m_epoch < spec().epochs);
+}
+
+void Worker::trainEpoch() {
+    while (m_stepInEpoch < stepsPerEpoch() && !m_stop) trainStep();
+}
+
+void Worker::trainStep() {
+    const std::int64_t asked = traceNow();
+    const BatchLease batch = nextBatch(*m_trainLoader);
+    const double wait = static_cast<double>(traceNow() - asked) * 1e-9;
+    const std::size_t which = batch.count() == programs().training->localBatch ? kTraining : kLastTraining;
+    const Replica::StepTimes times = m_replica->run(which, batch.data(), scalars(), request());
+    RankTimes& shown = m_run.times[static_cast<std::size_t>(m_rank)];
+    shown.compute.store(static_cast<float>(times.compute), std::memory_order_relaxed);
+    shown.reduce.store(static_cast<float>(times.reduce), std::memory_order_relaxed);
+    shown.wait.store(static_cast<float>(wait), std::memory_order_relaxed);
+
+    requireFinite(which);
+    const double samples = m_replica->scalar(which, "samples");
+    addSums(m_epochSums, which, samples);
+    m_attemptSamples += samples;
+    m_epochSamples += samples;
+    m_step.fetch_add(1);
+    ++m_stepInEpoch;
+    if (m_run.options.afterStep) m_run.options.afterStep(m_rank, m_step, *m_replica);
+    if (leads()) reportStep(which, samples);
+    obey(static_cast<int>(m_replica->scalar(which, "control")));
+}
+
+BatchLease Worker::nextBatch(Loader& loader) {
+    BatchLease batch = loader.next();
+    if (batch) return batch;
+    m_group.progress();                                          // throws if the loader was stopped because a rank failed
+    throw EngineError(EngineError::Kind::Internal, "loader", "the batches ended before the run did");
+}
+
+StepScalars Worker::scalars() const { return {spec().seed, m_epoch, m_step, m_schedule.at(m_step)}; }
+
+void Worker::addSums(MetricSums& sums, std::size_t which, double samples) const {
+    sums.loss += m_replica->scalar(which, "loss_sum");
+    sums.weight += m_replica->scalar(which, "weight");
+    sums.samples += samples;
+    sums.correct1 += m_replica->scalar(which, "correct1");
+    if (has(*m_run.plan.ranks.front().training, "correct5")) sums.correct5 += m_replica->scalar(which, "correct5");
+}
+
+// All ranks see the same gate. Rank 0 says what it was; the others wait to be told to leave.
+void Worker::requireFinite(std::size_t which) {
+    if (m_replica->gate(which).skip == 0) return;
+    if (!leads()) m_group.barrier();
+    const std::string where = firstNonFinite(m_replica->scalar(which, "loss_sum"));
+    throw EngineError(EngineError::Kind::NonFinite, where,
+                      "not a finite number in update " + std::to_string(m_step + 1) + ", epoch " + std::to_string(m_epoch + 1) +
+                          "; the update was not applied");
+}
+
+std::string Worker::firstNonFinite(double lossSum) {
+    if (!std::isfinite(lossSum)) return "loss";
+    for (const StorageEntry& parameter : programs().training->storage->parameters) {
+        if (!isFinite(m_replica->readGradient(parameter.name))) return "gradient of " + parameter.name;
+    }
+    return "gradient norm";
+}
+
+int Worker::request() const {
+    if (!leads()) return 0;
+    const RunControl& control = m_run.control;
+    return (control.paused() ? kPause : 0) | (control.stopping() ? kStop : 0) |
+           (control.stoppingAfterEpoch() ? kStopAfterEpoch : 0);
+}
+
+void Worker::obey(int requests) {
+    m_stop = m_stop || (requests & kStop);
+    m_stopAfterEpoch = m_stopAfterEpoch || (requests & kStopAfterEpoch);
+    if ((requests & kPause) && !m_stop) pause();
+}
+
+// Everybody waits in the broadcast for rank 0, which waits for the person.
+void Worker::pause() {
+    m_trainClock.stop();
+    m_runClock.stop();
+    double requests = 0;
+    if (leads()) {
+        m_run.events.post(StateChanged{"paused", m_step});
+        m_run.control.waitWhilePaused();
+        requests = request() & ~kPause;
+    }
+    m_group.wait(m_group.broadcast(&requests, sizeof requests, 0));
+    m_runClock.start();
+    m_trainClock.start();
+    obey(static_cast<int>(requests));
+    if (leads() && !m_stop) m_run.events.post(StateChanged{"running", m_step});
+}
+
+void Worker::finishEpoch() {
+    evaluate();
+    const bool best = m_test.accuracy() > m_best;
+    if (best) m_best = m_test.accuracy();
+    if (leads()) reportEvaluation(best);
+    ++m_epoch;
+    m_stepInEpoch = 0;
+    m_epochSums = {};
+    m_epochSamples = 0;
+    m_epochBegan = m_trainClock.seconds();
+    m_stop = m_stop || m_stopAfterEpoch;
+    if (!leads()) return;
+    if (best) writeCheckpoint("best");
+    writeCheckpoint("last");
+}
+
+// Every rank its shard; the sums meet once, at the end.
+void Worker::evaluate() {
+    MetricSums sums;
+    for (std::int64_t step = 0; step < m_testSteps; ++step) {
+        const BatchLease batch = nextBatch(*m_testLoader);
+        m_group.progress();
+        if (batch.count() == 0) continue;
+        const std::size_t which = batch.count() == programs().evaluation->localBatch ? kEvaluation : kLastEvaluation;
+        m_replica->run(which, batch.data(), scalars());
+        addSums(sums, which, static_cast<double>(batch.count()));
+    }
+    m_group.wait(m_group.allReduce(&sums, sizeof sums / sizeof(double), DType::F64));
+    m_test = sums;
+}
+
+void Worker::finish(bool stopped) {
+    if (!leads()) return;
+    if (stopped) m_run.events.post(StateChanged{"stopping", m_step});
+    if (stopped && m_stepInEpoch > 0) writeCheckpoint("last");
+    const double spent = m_trainClock.seconds() - m_trainSecondsBefore;
+    m_finished = {stopped ? "stopped" : "finished", m_run.options.trial, m_step, m_epoch + (m_stepInEpoch > 0 ? 1 : 0),
+                  m_test.accuracy(), m_test.meanLoss(), std::max(m_best, 0.0), spent > 0 ? m_attemptSamples / spent : 0, m_runClock.seconds()};
+}
+
+}  // namespace lockstep

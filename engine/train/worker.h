@@ -1,0 +1,125 @@
+#pragma once
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/data/loader.h"
+#include "engine/train/clocks.h"
+#include "engine/train/rank_threads.h"
+#include "engine/train/replica.h"
+#include "engine/train/schedule.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+// Numbers events and hands them to the sinks in order. Any thread.
+class EventLog {
+public:
+    EventLog(const std::vector<EventSink*>& sinks, std::int64_t firstNumber) : m_sinks(sinks), m_next(firstNumber) {}
+    void post(const TrainEvent& event);
+
+private:
+    const std::vector<EventSink*>& m_sinks;
+    std::mutex m_mutex;
+    std::int64_t m_next;
+};
+
+// What a rank spent on its latest step, in seconds; written by the rank, read by rank 0 for its report.
+struct alignas(64) RankTimes { std::atomic<float> compute{0}, reduce{0}, wait{0}; };
+
+// What all ranks of a run share; read-only but for the last three, which take care of themselves.
+struct RunContext {
+    const ResolvedSpec& resolved;
+    const DatasetSplits& data;
+    const RunPlan& plan;
+    const RunOptions& options;
+    RunControl& control;
+    EventLog& events;
+    std::vector<RankTimes>& times;
+};
+
+// Sums over samples, never means: of a training epoch or an evaluation, over all ranks.
+struct MetricSums {
+    double loss = 0, weight = 0, samples = 0, correct1 = 0, correct5 = 0;
+    double meanLoss() const { return weight > 0 ? loss / weight : 0; }
+    double accuracy() const { return samples > 0 ? correct1 / samples : 0; }
+    std::map<std::string, double> named() const;
+    static MetricSums from(const std::map<std::string, double>& named);
+};
+
+// One rank of a run: its device, replica and loaders, and its way through the epochs. All ranks take the same way: what
+// could differ (pause, stop) is decided by sums that all of them see. Rank 0 reports and writes the checkpoints.
+class Worker final : public RankTask {
+public:
+    Worker(const RunContext& context, Collective& group);
+    ~Worker() override;
+
+    void run() override;
+    void interrupt() noexcept override;
+    void close() noexcept override;
+
+    std::int64_t step() const { return m_step.load(); }      // optimizer updates done; any thread
+    const RunFinished& finished() const { return m_finished; }
+    const std::optional<Problem>& problem() const { return m_problem; }      // why it failed, if a person can repair it
+
+private:
+    void open();
+    void restore(const Checkpoint& checkpoint);
+    void openLoaders();
+    void announce();
+
+    void train();
+    void trainEpoch();
+    void trainStep();
+    void finishEpoch();
+    void evaluate();
+    void finish(bool stopped);
+
+    BatchLease nextBatch(Loader& loader);
+    StepScalars scalars() const;
+    void addSums(MetricSums& sums, std::size_t which, double samples) const;
+    void requireFinite(std::size_t which);
+    std::string firstNonFinite(double lossSum);
+    int request() const;
+    void obey(int requests);
+    void pause();
+    void reportStep(std::size_t which, double samples);
+    void reportEvaluation(bool best);
+    void writeCheckpoint(const char* role);
+
+    bool leads() const { return m_rank == 0; }
+    const TrialSpec& spec() const { return m_run.resolved.spec; }
+    const RankPrograms& programs() const { return m_run.plan.ranks[static_cast<std::size_t>(m_rank)]; }
+    std::int64_t stepsPerEpoch() const { return m_run.plan.stepsPerEpoch; }
+
+    const RunContext& m_run;
+    Collective& m_group;
+    const int m_rank;
+    Schedule m_schedule;
+
+    std::unique_ptr<Device> m_device;
+    std::unique_ptr<Replica> m_replica;
+    std::mutex m_loaderMutex;                    // guards the pointers against interrupt()
+    std::unique_ptr<Loader> m_trainLoader, m_testLoader;
+    std::int64_t m_testSteps = 0;
+
+    std::atomic<std::int64_t> m_step{0};
+    std::int64_t m_epoch = 0, m_stepInEpoch = 0;
+    bool m_stop = false, m_stopAfterEpoch = false;
+    MetricSums m_epochSums, m_test;
+    double m_best = -1;
+
+    Stopwatch m_trainClock, m_runClock;
+    RateMeter m_rate;
+    double m_attemptSamples = 0, m_trainSecondsBefore = 0;       // trained since this attempt began
+    double m_epochSamples = 0, m_epochBegan = 0;                 // of this attempt's part of the epoch
+    TrainEvent m_stepEvent{StepDone{}};          // kept, so that a report allocates nothing
+    RunFinished m_finished;
+    std::optional<Problem> m_problem;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,91 @@
+#include "engine/core/error.h"
+#include "engine/train/worker.h"
+
+// What rank 0 says and writes on behalf of all.
+
+namespace lockstep {
+
+void EventLog::post(const TrainEvent& event) {
+    const std::lock_guard lock(m_mutex);
+    const std::int64_t number = m_next++;
+    for (EventSink* sink : m_sinks) sink->post(number, event);
+}
+
+void Worker::announce() {
+    RunStarted started;
+    started.trial = m_run.options.trial;
+    started.attempt = m_run.options.attempt;
+    started.deviceText = spec().devices;
+    for (const DeviceChoice& device : m_run.resolved.devices) {
+        started.devices.push_back(device.id);
+        started.virtualDevices = started.virtualDevices || device.isVirtual;
+    }
+    started.parameters = m_run.plan.parameters;
+    started.stepsPerEpoch = stepsPerEpoch();
+    started.epochs = spec().epochs;
+    started.firstStep = m_step;
+    started.trainSamples = m_run.data.train->info().count;
+    started.testSamples = m_run.data.test->info().count;
+    started.bytesPerDevice = m_run.plan.bytesPerDevice;
+    m_run.events.post(started);
+    m_run.events.post(StateChanged{"running", m_step});
+    auto& step = std::get<StepDone>(m_stepEvent);
+    for (auto* each : {&step.compute, &step.reduce, &step.wait}) each->resize(m_run.times.size());
+}
+
+void Worker::reportStep(std::size_t which, double samples) {
+    const double weight = m_replica->scalar(which, "weight");
+    m_rate.add(m_trainClock.seconds() - m_trainSecondsBefore, static_cast<std::int64_t>(samples));
+    auto& done = std::get<StepDone>(m_stepEvent);
+    done.step = m_step;
+    done.epoch = m_epoch + 1;
+    done.samples = static_cast<std::int64_t>(samples);
+    done.loss = weight > 0 ? m_replica->scalar(which, "loss_sum") / weight : 0;
+    done.accuracy = samples > 0 ? m_replica->scalar(which, "correct1") / samples : 0;
+    done.learningRate = m_schedule.at(m_step - 1);
+    done.gradientNorm = m_replica->gate(which).gradientNorm;
+    done.seconds = m_runClock.seconds();
+    done.samplesPerSecond = m_rate.rate();
+    for (std::size_t rank = 0; rank < m_run.times.size(); ++rank) {
+        const RankTimes& times = m_run.times[rank];
+        done.compute[rank] = times.compute.load(std::memory_order_relaxed);
+        done.reduce[rank] = times.reduce.load(std::memory_order_relaxed);
+        done.wait[rank] = times.wait.load(std::memory_order_relaxed);
+    }
+    m_run.events.post(m_stepEvent);
+}
+
+void Worker::reportEvaluation(bool best) {
+    const double spent = m_trainClock.seconds() - m_epochBegan;
+    EvalDone done;
+    done.step = m_step;
+    done.epoch = m_epoch + 1;
+    done.samples = static_cast<std::int64_t>(m_test.samples);
+    done.loss = m_test.meanLoss();
+    done.accuracy = m_test.accuracy();
+    const auto& names = programs().training->scalars.names;
+    const bool counts5 = std::find(names.begin(), names.end(), "correct5") != names.end();
+    if (counts5 && m_test.samples > 0) done.accuracy5 = m_test.correct5 / m_test.samples;
+    done.trainLoss = m_epochSums.meanLoss();
+    done.trainAccuracy = m_epochSums.accuracy();
+    done.seconds = m_runClock.seconds();
+    done.samplesPerSecond = spent > 0 ? m_epochSamples / spent : 0;
+    done.best = best;
+    m_run.events.post(done);
+}
+
+void Worker::writeCheckpoint(const char* role) {
+    const std::filesystem::path& folder = m_run.options.checkpointFolder;
+    if (folder.empty()) return;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw EngineError(EngineError::Kind::Io, folder.string(), "cannot create " + folder.string() + ": " + error.message());
+    Checkpoint checkpoint{spec(), m_run.options.trial, m_step, m_epoch, m_stepInEpoch, m_best, m_epochSums.named(),
+                          m_trainClock.seconds(), {}};
+    for (const std::string& name : m_replica->tensorNames()) checkpoint.tensors.emplace(name, m_replica->read(name));
+    const std::filesystem::path file = folder / (std::string(role) + ".safetensors");
+    lockstep::writeCheckpoint(file, checkpoint);
+    m_run.events.post(CheckpointWritten{m_step, m_epoch + (m_stepInEpoch > 0 ? 1 : 0), file.string(), role});
+}
+
+}  // namespace lockstep
