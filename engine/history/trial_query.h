@@ -24,25 +24,31 @@ struct TrialRow {
 
 struct TrialFilter {
     std::string text;                              // in title, dataset, model, note
-    bool deleted = false;
+    bool deleted = false;                          // the trash instead of the rest
     int limit = 0;                                 // 0: all
 };
 
 struct SeriesPoint { std::int64_t step = 0; double seconds = 0, value = 0; };
 
-// Reads the history. One per thread; a read-only connection.
+// Reads the history. One per thread; a read-only connection. A file that turns out to be damaged throws ProblemError
+// ("history.corrupt").
 class TrialQuery {
 public:
+    // Problems: "history.absent", "history.older", "history.newer", "history.not-a-history", "history.corrupt",
+    // "history.unwritable".
     static Result<std::unique_ptr<TrialQuery>> open(const std::filesystem::path& file);
     ~TrialQuery();
 
     std::vector<TrialRow> list(const TrialFilter& filter) const;         // newest first
     std::optional<TrialRow> find(std::int64_t trial) const;
-    Result<TrialSpec> spec(std::int64_t trial) const;
-    std::vector<std::string> metrics(std::int64_t trial) const;          // "loss", "accuracy", "test_accuracy"…
+    Result<TrialSpec> spec(std::int64_t trial) const;                    // "history.no-such-trial", or as trialSpecFromJson
+    // "loss", "accuracy", "compute.0" (rank 0)… of the steps; "test_loss", "test_accuracy", "test_accuracy5", "train_loss",
+    // "train_accuracy" of the evaluations. Series run over all attempts, without what a resume took back.
+    std::vector<std::string> metrics(std::int64_t trial) const;
     std::vector<SeriesPoint> series(std::int64_t trial, const std::string& metric) const;
     // Every event of the trial's latest attempt from `first` on, in order, as far as committed.
     std::vector<NumberedEvent> events(std::int64_t trial, std::int64_t first) const;
+    std::int64_t lastEvent(std::int64_t trial) const;                    // newest number of any attempt; 0: none
 
 private:
     class Impl;

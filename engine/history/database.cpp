@@ -1,0 +1,172 @@
+#include "engine/history/database.h"
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+namespace lockstep {
+
+namespace {
+
+using SQLite::Database;
+namespace fs = std::filesystem;
+
+constexpr int kBusyMilliseconds = 10'000;
+constexpr std::uintmax_t kCheckedBytes = 16u << 20;      // larger files are not read through at each opening
+
+int integerOf(Database& database, const char* pragma) { return database.execAndGet(pragma).getInt(); }
+
+void harden(Database& database) {
+    sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    database.exec("PRAGMA trusted_schema = OFF");
+    database.exec("PRAGMA cell_size_check = ON");
+    database.exec("PRAGMA foreign_keys = ON");
+}
+
+[[noreturn]] void refuse(const fs::path& file, std::string code, std::vector<std::string> args = {}) {
+    throw ProblemError({file.string(), std::move(code), std::move(args)});
+}
+
+// The magic that every SQLite file starts with. An empty file is a database without tables.
+void checkMagic(const fs::path& file) {
+    constexpr std::string_view kMagic("SQLite format 3\0", 16);
+    std::ifstream in(file, std::ios::binary);
+    if (!in) refuse(file, "history.unwritable", {"it cannot be opened"});
+    std::string start(kMagic.size(), '\0');
+    in.read(start.data(), static_cast<std::streamsize>(start.size()));
+    if (in.gcount() > 0 && start != kMagic) refuse(file, "history.not-a-history");
+}
+
+struct Version {
+    int number = 0;
+    bool fresh = false;                                  // no table yet
+};
+
+Version versionOf(Database& database, const fs::path& file, int newest) {
+    const int application = integerOf(database, "PRAGMA application_id");
+    const int version = integerOf(database, "PRAGMA user_version");
+    const bool empty = integerOf(database, "SELECT count(*) FROM sqlite_schema") == 0;
+    if (empty && application == 0 && version == 0) return {0, true};
+    if (application != kHistoryApplicationId) refuse(file, "history.not-a-history");
+    if (version > newest) refuse(file, "history.newer", {std::to_string(version), std::to_string(newest)});
+    return {version, false};
+}
+
+void checkContent(Database& database, const fs::path& file) {
+    std::error_code unknown;
+    if (fs::file_size(file, unknown) > kCheckedBytes || unknown) return;
+    const std::string verdict = database.execAndGet("PRAGMA quick_check(1)").getString();
+    if (verdict != "ok") refuse(file, "history.corrupt", {verdict});
+}
+
+// Changing to WAL needs the file for a moment alone, and SQLite does not wait for that by itself.
+void enterWal(Database& database) {
+    for (int attempt = 0;; ++attempt) {
+        try {
+            database.exec("PRAGMA journal_mode = WAL");
+            return;
+        } catch (const SQLite::Exception& error) {
+            if (error.getErrorCode() != SQLITE_BUSY || attempt == 100) throw;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        }
+    }
+}
+
+void migrate(Database& database, const fs::path& file, std::span<const Migration> steps) {
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    const int version = versionOf(database, file, steps.back().version).number;      // another process may have been faster
+    for (const auto& step : steps) {
+        if (step.version > version) database.exec(step.sql);
+    }
+    database.exec("PRAGMA application_id = " + std::to_string(kHistoryApplicationId));
+    database.exec("PRAGMA user_version = " + std::to_string(steps.back().version));
+    transaction.commit();
+}
+
+std::unique_ptr<Database> openReadOnly(const fs::path& file) {
+    auto database = std::make_unique<Database>(file.string(), SQLite::OPEN_READONLY, kBusyMilliseconds);
+    try {
+        harden(*database);
+        integerOf(*database, "SELECT count(*) FROM sqlite_schema");
+        return database;
+    } catch (const SQLite::Exception& error) {
+        // A WAL file beside it cannot be made in a folder that is not ours to write; without one the file itself is complete.
+        const int code = error.getErrorCode();
+        std::error_code absent;
+        const auto walBytes = fs::file_size(file.string() + "-wal", absent);
+        const bool refused = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+        if (!refused || (!absent && walBytes > 0)) throw;
+    }
+    std::string uri = "file:";
+    for (const char c : fs::absolute(file).string()) {
+        if (c == '%' || c == '?' || c == '#') {
+            constexpr const char* kHex = "0123456789ABCDEF";
+            uri += {'%', kHex[c >> 4], kHex[c & 15]};
+        } else {
+            uri += c;
+        }
+    }
+    auto immutable = std::make_unique<Database>(uri + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    harden(*immutable);
+    return immutable;
+}
+
+// True when the file is a history that only needs opening; throws when it must not be touched.
+bool inspect(const fs::path& file, std::span<const Migration> steps) {
+    std::error_code error;
+    if (!fs::exists(file, error) || fs::file_size(file, error) == 0) return false;
+    checkMagic(file);
+    auto database = openReadOnly(file);
+    const Version version = versionOf(*database, file, steps.back().version);
+    if (!version.fresh) checkContent(*database, file);
+    return version.number == steps.back().version;
+}
+
+}  // namespace
+
+Problem problemOf(const SQLite::Exception& error, const fs::path& file) {
+    const std::string words = error.what();
+    switch (error.getErrorCode()) {
+        case SQLITE_CORRUPT: return {file.string(), "history.corrupt", {words}};
+        case SQLITE_NOTADB: return {file.string(), "history.not-a-history", {}};
+        case SQLITE_FULL: return {file.string(), "history.full", {words}};
+        case SQLITE_BUSY: return {file.string(), "history.busy", {words}};
+        case SQLITE_CONSTRAINT: return {file.string(), "history.refused", {words}};
+        default: return {file.string(), "history.unwritable", {words}};
+    }
+}
+
+std::unique_ptr<Database> openForWriting(const fs::path& file, std::span<const Migration> steps) {
+    return translated(file, [&] {
+        const bool current = inspect(file, steps);
+        auto database =
+            std::make_unique<Database>(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyMilliseconds);
+        harden(*database);
+        if (sqlite3_db_readonly(database->getHandle(), "main") == 1) {
+            refuse(file, "history.unwritable", {"it may only be read"});
+        }
+        enterWal(*database);
+        database->exec("PRAGMA synchronous = FULL");
+        if (!current) migrate(*database, file, steps);
+        return database;
+    });
+}
+
+std::unique_ptr<Database> openForReading(const fs::path& file, std::span<const Migration> steps) {
+    return translated(file, [&] {
+        std::error_code error;
+        if (!fs::exists(file, error)) refuse(file, "history.absent");
+        checkMagic(file);
+        auto database = openReadOnly(file);
+        const Version version = versionOf(*database, file, steps.back().version);
+        if (version.fresh) refuse(file, "history.absent");
+        if (version.number < steps.back().version) {
+            refuse(file, "history.older", {std::to_string(version.number), std::to_string(steps.back().version)});
+        }
+        return database;
+    });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,139 @@
+#include "engine/history/event_writer.h"
+
+#include <cstdio>
+#include <ctime>
+
+namespace lockstep {
+
+namespace {
+
+using SQLite::Database;
+using SQLite::Statement;
+
+std::int64_t stepOf(const TrainEvent& event) {
+    return std::visit([]<class Kind>(const Kind& each) -> std::int64_t {
+        if constexpr (requires { each.step; }) return each.step;
+        return 0;
+    }, event);
+}
+
+// Runs `sql` with the trial as ?1 and the others from ?2 on; false: no such trial.
+template <class... Values>
+bool update(Database& database, const char* sql, std::int64_t trial, const Values&... values) {
+    Statement statement(database, sql);
+    statement.bind(1, trial);
+    int index = 1;
+    (statement.bind(++index, values), ...);
+    return statement.exec() > 0;
+}
+
+void setState(Database& database, std::int64_t trial, std::string_view state) {
+    if (const auto known = runStateFrom(state)) writeState(database, trial, *known);
+}
+
+// What an event means for the trial's own columns.
+class TrialColumns {
+public:
+    TrialColumns(Database& database, std::int64_t trial) : m_database(database), m_trial(trial) {}
+
+    void operator()(const RunStarted&) const {
+        update(m_database, "UPDATE trial SET started_at = coalesce(started_at, ?2) WHERE id = ?1", m_trial, utcNow());
+    }
+    void operator()(const StepDone& e) const {
+        update(m_database, "UPDATE trial SET step = ?2, epoch = ?3, samples_per_second = ?4, seconds = ?5 WHERE id = ?1",
+               m_trial, e.step, e.epoch, e.samplesPerSecond, e.seconds);
+    }
+    void operator()(const EvalDone& e) const {
+        update(m_database,
+               "UPDATE trial SET step = ?2, epoch = ?3, test_loss = ?4, test_accuracy = ?5,"
+               " best_accuracy = max(coalesce(best_accuracy, ?5), coalesce(?5, best_accuracy)), seconds = ?6 WHERE id = ?1",
+               m_trial, e.step, e.epoch, e.loss, e.accuracy, e.seconds);
+    }
+    void operator()(const StateChanged& e) const { setState(m_database, m_trial, e.state); }
+    void operator()(const RunFinished& e) const {
+        update(m_database,
+               "UPDATE trial SET step = ?2, epoch = ?3, test_accuracy = ?4, test_loss = ?5, best_accuracy = ?6,"
+               " samples_per_second = ?7, seconds = ?8 WHERE id = ?1",
+               m_trial, e.step, e.epoch, e.testAccuracy, e.testLoss, e.bestAccuracy, e.trainSamplesPerSecond, e.seconds);
+        setState(m_database, m_trial, e.outcome);
+    }
+    void operator()(const RunFailed& e) const {
+        update(m_database,
+               "UPDATE trial SET failure_kind = ?2, failure_where = ?3, failure_what = ?4, failure_rank = ?5 WHERE id = ?1",
+               m_trial, e.kind, e.where, e.what, e.rank);
+        setState(m_database, m_trial, text(RunState::Failed));
+    }
+    void operator()(const CheckpointWritten&) const {}
+    void operator()(const Message&) const {}
+
+private:
+    Database& m_database;
+    std::int64_t m_trial;
+};
+
+void writeStateEvent(Database& database, const PostedEvent& posted) {
+    Statement row(database, "INSERT INTO event (trial, attempt, number, kind, step, json) VALUES (?, ?, ?, ?, ?, ?)");
+    row.bind(1, posted.trial), row.bind(2, posted.attempt), row.bind(3, posted.number);
+    row.bind(4, std::string(nameOf(posted.event))), row.bind(5, stepOf(posted.event));
+    row.bind(6, toJsonLine(posted.event, posted.number));
+    row.exec();
+}
+
+void save(Database& database, SeriesChunk& chunk) {
+    if (chunk.dirty()) chunk.save(database);
+}
+
+SeriesChunk& chunkFor(Database& database, OpenChunks& open, const PostedEvent& posted, const StepDone& step) {
+    const std::pair key(posted.trial, posted.attempt);
+    const auto found = open.find(key);
+    if (found != open.end()) {
+        if (found->second.accepts(posted.number, step)) return found->second;
+        save(database, found->second);
+        open.erase(found);
+    }
+    return open.emplace(key, SeriesChunk(posted.trial, posted.attempt, posted.number)).first->second;
+}
+
+}  // namespace
+
+bool writeState(Database& database, std::int64_t trial, RunState state) {
+    const std::string name(text(state));
+    if (!isFinal(state)) {
+        return update(database, "UPDATE trial SET state = ?2, finished_at = NULL WHERE id = ?1", trial, name);
+    }
+    return update(database, "UPDATE trial SET state = ?2, finished_at = coalesce(finished_at, ?3) WHERE id = ?1", trial, name,
+                  utcNow());
+}
+
+OpenChunks writeEvents(Database& database, std::span<const PostedEvent> events, OpenChunks open) {
+    std::map<std::int64_t, const PostedEvent*> newestStep;
+    for (const auto& posted : events) {
+        if (const auto* step = std::get_if<StepDone>(&posted.event)) {
+            chunkFor(database, open, posted, *step).add(*step);
+            newestStep[posted.trial] = &posted;
+            continue;
+        }
+        // The trial's columns follow the order of events, so a step before this one goes first.
+        if (const auto last = newestStep.extract(posted.trial)) {
+            std::visit(TrialColumns(database, posted.trial), last.mapped()->event);
+        }
+        writeStateEvent(database, posted);
+        std::visit(TrialColumns(database, posted.trial), posted.event);
+    }
+    for (auto& [key, chunk] : open) save(database, chunk);
+    for (const auto& [trial, posted] : newestStep) std::visit(TrialColumns(database, trial), posted->event);
+    return open;
+}
+
+std::string utcText(std::chrono::system_clock::time_point when) {
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(when.time_since_epoch()).count();
+    const std::time_t seconds = milliseconds / 1000;
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    char date[32], text[40];
+    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
+    std::snprintf(text, sizeof text, "%s.%03dZ", date, static_cast<int>(milliseconds % 1000));
+    return text;
+}
+
+}  // namespace lockstep

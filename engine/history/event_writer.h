@@ -1,0 +1,36 @@
+#pragma once
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "engine/history/series_chunk.h"
+#include "engine/spec/run_state.h"
+#include "engine/spec/train_event.h"
+
+namespace lockstep {
+
+struct PostedEvent {
+    std::int64_t trial = 0, attempt = 0, number = 0;
+    TrainEvent event;
+};
+
+// The chunk of each (trial, attempt) that may still grow.
+using OpenChunks = std::map<std::pair<std::int64_t, std::int64_t>, SeriesChunk>;
+
+// Writes events, in order, into series, event rows and the trial's own columns, inside the caller's transaction. Returns the
+// chunks that are open afterwards; `open` stands if the transaction fails.
+OpenChunks writeEvents(SQLite::Database& database, std::span<const PostedEvent> events, OpenChunks open);
+
+// The state and, when it is a final one, the time of the end. False: there is no such trial.
+bool writeState(SQLite::Database& database, std::int64_t trial, RunState state);
+
+// "2025-03-01T12:30:00.250Z"; such texts sort by time.
+std::string utcText(std::chrono::system_clock::time_point when);
+inline std::string utcNow() { return utcText(std::chrono::system_clock::now()); }
+
+}  // namespace lockstep

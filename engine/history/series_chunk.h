@@ -1,0 +1,45 @@
+#pragma once
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/spec/train_event.h"
+
+namespace lockstep {
+
+// Consecutive step events of one attempt, turned into columns; see series_chunk in resources/schema. Metrics are named
+// after the fields of StepDone ("loss", "learning_rate"…), per-rank ones "compute.0", "reduce.0", "wait.0".
+class SeriesChunk {
+public:
+    static constexpr std::size_t kCapacity = 512;
+
+    SeriesChunk(std::int64_t trial, std::int64_t attempt, std::int64_t firstEvent);
+    bool accepts(std::int64_t number, const StepDone& step) const;       // the next number, room, the same ranks
+    void add(const StepDone& step);
+    void save(SQLite::Database& database);                               // inside the caller's transaction
+    bool dirty() const { return m_saved < m_steps.size(); }
+
+private:
+    void saveRow(SQLite::Database& database);
+
+    std::int64_t m_trial, m_attempt, m_firstEvent, m_row = 0;
+    std::size_t m_saved = 0;
+    std::vector<std::int64_t> m_steps;
+    std::vector<double> m_seconds;
+    std::map<std::string, std::vector<double>> m_columns;
+};
+
+// Step events with numbers >= `first` of an attempt, ascending.
+std::vector<NumberedEvent> readSteps(SQLite::Database& database, std::int64_t trial, std::int64_t attempt, std::int64_t first);
+
+// Drops every step beyond `lastStep` from the trial's chunks. Inside the caller's transaction.
+void cutSeries(SQLite::Database& database, std::int64_t trial, std::int64_t lastStep);
+
+// The numbers of a blob column.
+template <class T>
+std::vector<T> numbersOf(const SQLite::Column& column);
+
+}  // namespace lockstep
