@@ -10,10 +10,10 @@ namespace {
 const QMap<QString, int> kTiers{
     {"engine/core", 0},
     {"engine/graph", 10}, {"engine/data", 10},
-    {"engine/ops", 20},
+    {"engine/ops", 20}, {"engine/collective", 20},
     {"engine/autodiff", 25}, {"engine/backend", 25},
     {"engine/spec", 27},
-    {"engine/model", 30}, {"engine/plan", 30}, {"engine/collective", 30}, {"datasets", 30}, {"plugins", 30},
+    {"engine/model", 30}, {"engine/plan", 30}, {"datasets", 30}, {"plugins", 30},
     {"engine/backend/cpu", 40}, {"engine/backend/cuda", 40}, {"engine/backend/null", 40}, {"engine/backend/reference", 40},
     {"engine/train", 50}, {"engine/plugin", 50},
     {"engine/history", 60},

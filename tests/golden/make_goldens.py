@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+"""Writes pytorch_losses.json: the first ten training steps of our models in PyTorch, float64, its own kernels, one thread.
+
+    /usr/bin/python3 tests/golden/make_goldens.py          (Debian's python3-torch)
+
+Everything starts from integers, so that tst_pytorch_golden makes the same weights, images and labels without sharing a file:
+u(p, i): see uniform() below.
+"""
+import json
+import math
+import os
+
+import torch
+import torch.nn as nn
+
+torch.set_num_threads(1)
+torch.use_deterministic_algorithms(True)
+STEPS = 10
+
+
+def uniform(stream, count):
+    i = torch.arange(count, dtype=torch.int64)
+    mixed = (i * 2654435761 + stream * 40503 + 12345) % (1 << 32)
+    mixed = (mixed ^ (mixed >> 15)) * 2246822519 % (1 << 32)
+    return mixed.double() / (1 << 32) - 0.5
+
+
+def initialize(model):
+    for stream, (name, p) in enumerate(model.named_parameters()):
+        u = uniform(stream, p.numel()).reshape(p.shape)
+        if p.dim() >= 2:
+            fan_in = p.numel() // p.shape[0]
+            p.data = u * math.sqrt(24.0 / fan_in)
+        else:
+            p.data = 0.2 * u + (1.0 if name.endswith('weight') else 0.0)
+
+
+def conv_norm(i, o, kernel=3, stride=1):
+    return [nn.Conv2d(i, o, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(o)]
+
+
+class Block(nn.Module):
+    def __init__(self, i, o, stride):
+        super().__init__()
+        self.main = nn.Sequential(*conv_norm(i, o, 3, stride), nn.ReLU(), *conv_norm(o, o))
+        self.shortcut = nn.Sequential() if stride == 1 and i == o else nn.Sequential(*conv_norm(i, o, 1, stride))
+
+    def forward(self, x):
+        return torch.relu(self.main(x) + self.shortcut(x))
+
+
+def resnet18():
+    layers, width = [*conv_norm(3, 64), nn.ReLU()], 64
+    for w, s in ((64, 1), (128, 2), (256, 2), (512, 2)):
+        layers += [Block(width, w, s), Block(w, w, 1)]
+        width = w
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+
+
+def lenet5():
+    return nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+
+
+def mlp():
+    return nn.Sequential(nn.Flatten(), nn.Linear(784, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 10))
+
+
+def fashion_cnn():
+    w = 16
+    return nn.Sequential(*conv_norm(1, w), nn.ReLU(), nn.MaxPool2d(2), *conv_norm(w, 2 * w), nn.ReLU(), nn.MaxPool2d(2),
+                         *conv_norm(2 * w, 4 * w), nn.ReLU(), *conv_norm(4 * w, 4 * w), nn.ReLU(),
+                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * w, 10))
+
+
+CASES = [
+    dict(model='mlp', params={'width': 32}, make=mlp, shape=[1, 28, 28], batch=16, optimizer='adamw', lr=0.001, decay=0.01, smoothing=0.1,
+         clip=0.0),
+    dict(model='lenet5', params={}, make=lenet5, shape=[1, 28, 28], batch=16, optimizer='sgd', nesterov=False, lr=0.02, decay=0.0005,
+         smoothing=0.0, clip=0.0),
+    dict(model='fashion-cnn', params={}, make=fashion_cnn, shape=[1, 28, 28], batch=8, optimizer='sgd', nesterov=True, lr=0.02,
+         decay=0.0005, smoothing=0.0, clip=0.0),
+    dict(model='resnet18-cifar', params={}, make=resnet18, shape=[3, 16, 16], batch=4, optimizer='sgd', nesterov=True, lr=0.01,
+         decay=0.0005, smoothing=0.0, clip=1.0),
+]
+
+
+def optimizer_of(case, model):
+    decayed = [p for p in model.parameters() if p.dim() >= 2]
+    plain = [p for p in model.parameters() if p.dim() < 2]
+    groups = [dict(params=decayed, weight_decay=case['decay']), dict(params=plain, weight_decay=0.0)]
+    if case['optimizer'] == 'adamw':
+        return torch.optim.AdamW(groups, lr=case['lr'])
+    return torch.optim.SGD(groups, lr=case['lr'], momentum=0.9, nesterov=case['nesterov'])
+
+
+def clip(model, limit):
+    norm = math.sqrt(sum(float((p.grad ** 2).sum()) for p in model.parameters()))
+    if 0 < limit < norm:
+        for p in model.parameters():
+            p.grad *= limit / norm
+    return norm
+
+
+def run(case):
+    torch.manual_seed(0)
+    model = case.pop('make')().double().train()
+    initialize(model)
+    optimizer = optimizer_of(case, model)
+    c, h, w = case['shape']
+    losses, norms = [], []
+    for step in range(STEPS):
+        x = (2 * uniform(1000 + step, case['batch'] * c * h * w)).float().double().reshape(case['batch'], c, h, w)
+        y = (7 * torch.arange(case['batch']) + 3 * step) % 10
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y, label_smoothing=case['smoothing'])
+        loss.backward()
+        norms.append(clip(model, case['clip']))
+        optimizer.step()
+        losses.append(float(loss))
+    sums = {'parameters': sum(float(p.abs().sum()) for p in model.parameters()),
+            'buffers': sum(float(b.abs().sum()) for b in model.buffers() if b.dtype == torch.float64)}
+    return dict(case, losses=losses, gradient_norms=norms, absolute_sums=sums)
+
+
+def main():
+    with torch.backends.mkldnn.flags(enabled=False):
+        results = [run(case) for case in CASES]
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'pytorch_losses.json')
+    with open(path, 'w') as out:
+        json.dump(dict(torch=torch.__version__, cases=results), out, indent=1)
+        out.write('\n')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,184 @@
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QtTest>
+#include <cmath>
+
+#include "engine/backend/reference/reference_backend.h"
+#include "engine/collective/host_group.h"
+#include "engine/data/loader.h"
+#include "engine/model/registry.h"
+#include "engine/plan/compile.h"
+#include "engine/train/replica.h"
+#ifdef LOCKSTEP_WITH_CPU
+#include "engine/backend/cpu/cpu_backend.h"
+#endif
+
+using namespace lockstep;
+
+// The first ten training steps against PyTorch in float64 (make_goldens.py): loss, gradient norm, and what they leave behind.
+namespace {
+
+double uniform(std::uint64_t stream, std::uint64_t i) {
+    std::uint32_t mixed = static_cast<std::uint32_t>(i * 2654435761u + stream * 40503u + 12345u);
+    mixed = (mixed ^ (mixed >> 15)) * 2246822519u;
+    return mixed / 4294967296.0 - 0.5;
+}
+
+QJsonArray cases() {
+    QFile file(QStringLiteral(LOCKSTEP_SOURCE_DIR "/tests/golden/pytorch_losses.json"));
+    return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()["cases"].toArray() : QJsonArray();
+}
+
+template <class T>
+void fillParameter(HostTensor& tensor, std::uint64_t stream, bool isWeight) {
+    const Shape& shape = tensor.type().shape;
+    const double scale = shape.rank() >= 2 ? std::sqrt(24.0 / static_cast<double>(shape.count() / shape[0])) : 0.2;
+    const double shift = shape.rank() < 2 && isWeight ? 1 : 0;
+    std::uint64_t i = 0;
+    for (T& value : tensor.as<T>()) value = static_cast<T>(shift + scale * uniform(stream, i++));
+}
+
+UpdateRule ruleOf(const QJsonObject& which) {
+    UpdateRule rule;
+    rule.kind = which["optimizer"].toString() == "adamw" ? UpdateRule::Kind::AdamW : UpdateRule::Kind::Sgd;
+    rule.nesterov = which["nesterov"].toBool();
+    rule.weightDecay = which["decay"].toDouble();
+    rule.clipNorm = which["clip"].toDouble();
+    return rule;
+}
+
+// One replica of one golden case on one backend.
+class Run {
+public:
+    Run(const Backend& backend, const QJsonObject& which) : m_which(which) {
+        const auto shape = which["shape"].toArray();
+        m_info.image = {shape[0].toInt(), shape[1].toInt(), shape[2].toInt()};
+        const ModelInput input{which["batch"].toInt(), m_info.image.channels, m_info.image.height, m_info.image.width, 10,
+                               which["smoothing"].toDouble()};
+        const ModelEntry* entry = findModel(builtinModels(), which["model"].toString().toStdString());
+        std::map<std::string, ParamValue> given;
+        const auto params = which["params"].toObject();
+        for (auto it = params.begin(); it != params.end(); ++it) {
+            given[it.key().toStdString()] = static_cast<std::int64_t>(it.value().toInt());
+        }
+        const auto forward = buildForward(*entry, ParamValues::from(entry->params, given, "").value(), input, true);
+        m_batch = imageBatchLayout(m_info, input.batch);
+        CompileOptions options;
+        options.reduces = false;
+        m_program = std::make_shared<Program>(compileTraining(forward.value(), backend, ruleOf(which), m_batch, options));
+        m_device = backend.open({std::string(backend.name()), 0, 1, false, std::string(backend.name()) + ":0"});
+        m_group = makeHostGroup(1);
+        m_replica = std::make_unique<Replica>(*m_device, *m_group[0], std::vector{m_program}, nullptr);
+        m_replica->initialize(1);
+        setParameters(forward.value());
+    }
+
+    // Runs one step and returns the mean loss.
+    double step(int number) {
+        HostTensor slot({{static_cast<std::int64_t>(m_batch.bytes())}, DType::U8});
+        fillBatch(slot.data(), number);
+        m_replica->run(0, slot.data(), {1, 0, number, m_which["lr"].toDouble()});
+        return m_replica->scalar(0, "loss_sum") / m_replica->scalar(0, "weight");
+    }
+    double gradientNorm() { return m_replica->gate(0).gradientNorm; }
+
+    double absoluteSum(const std::vector<StorageEntry>& entries) {
+        double sum = 0;
+        for (const StorageEntry& entry : entries) {
+            const HostTensor tensor = m_replica->read(entry.name);
+            for (std::int64_t i = 0; i < tensor.type().shape.count(); ++i) sum += std::abs(element(tensor, i));
+        }
+        return sum;
+    }
+    const StoragePlan& storage() const { return *m_program->storage; }
+
+private:
+    static double element(const HostTensor& tensor, std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        return tensor.type().dtype == DType::F64 ? tensor.as<double>()[at] : static_cast<double>(tensor.as<float>()[at]);
+    }
+
+    void setParameters(const Graph& forward) {
+        std::uint64_t stream = 0;
+        for (const ValueId parameter : forward.withRole(ValueRole::Parameter)) {
+            const std::string& name = forward.value(parameter).name;
+            HostTensor tensor = m_replica->read(name);
+            const bool isWeight = name.ends_with("/weight");
+            if (tensor.type().dtype == DType::F64) fillParameter<double>(tensor, stream++, isWeight);
+            else fillParameter<float>(tensor, stream++, isWeight);
+            m_replica->write(name, tensor);
+        }
+    }
+
+    void fillBatch(std::byte* slot, int number) {
+        const std::int64_t count = m_batch.capacity(), pixels = m_info.image.channels * m_info.image.height * m_info.image.width;
+        auto* image = reinterpret_cast<float*>(slot + m_batch.offset(static_cast<std::size_t>(m_batch.find("image"))));
+        auto* label = reinterpret_cast<std::int32_t*>(slot + m_batch.offset(static_cast<std::size_t>(m_batch.find("label"))));
+        for (std::int64_t i = 0; i < count * pixels; ++i) {
+            image[i] = static_cast<float>(2 * uniform(1000 + static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(i)));
+        }
+        for (std::int64_t i = 0; i < count; ++i) label[i] = static_cast<std::int32_t>((7 * i + 3 * number) % 10);
+    }
+
+    QJsonObject m_which;
+    DatasetInfo m_info;
+    BatchLayout m_batch;
+    std::shared_ptr<const Program> m_program;
+    std::unique_ptr<Device> m_device;
+    std::vector<std::unique_ptr<Collective>> m_group;
+    std::unique_ptr<Replica> m_replica;
+};
+
+double relative(double value, double expected) { return std::abs(value - expected) / std::max(1e-12, std::abs(expected)); }
+
+void compare(const Backend& backend, const QJsonObject& which, int steps, double tolerance) {
+    Run run(backend, which);
+    const auto losses = which["losses"].toArray(), norms = which["gradient_norms"].toArray();
+    for (int step = 0; step < steps; ++step) {
+        const double loss = run.step(step);
+        QVERIFY2(relative(loss, losses[step].toDouble()) < tolerance,
+                 qPrintable(QString("step %1: loss %2, PyTorch %3").arg(step).arg(loss, 0, 'g', 12).arg(losses[step].toDouble(), 0, 'g', 12)));
+        QVERIFY2(relative(run.gradientNorm(), norms[step].toDouble()) < 100 * tolerance,
+                 qPrintable(QString("step %1: norm %2, PyTorch %3").arg(step).arg(run.gradientNorm()).arg(norms[step].toDouble())));
+    }
+    if (steps < losses.size()) return;
+    const auto sums = which["absolute_sums"].toObject();
+    QVERIFY(relative(run.absoluteSum(run.storage().parameters), sums["parameters"].toDouble()) < 10 * tolerance);
+    if (!run.storage().buffers.empty()) {
+        QVERIFY(relative(run.absoluteSum(run.storage().buffers), sums["buffers"].toDouble()) < 100 * tolerance);
+    }
+}
+
+}  // namespace
+
+class TestPytorchGolden : public QObject {
+    Q_OBJECT
+private slots:
+    void reference_data() { rows(); }
+    // Both in double from the same f32 images; what is left is the order of sums.
+    void reference() {
+        QFETCH(QJsonObject, which);
+        const bool large = which["model"].toString() == "resnet18-cifar";      // plain loops take a second a step there
+        compare(*makeReferenceBackend(), which, large ? 3 : 10, 1e-9);
+    }
+#ifdef LOCKSTEP_WITH_CPU
+    void cpu_data() { rows(); }
+    void cpu() {
+        QFETCH(QJsonObject, which);
+        compare(*makeCpuBackend(), which, 10, 1e-5);
+    }
+#endif
+
+private:
+    void rows() {
+        QTest::addColumn<QJsonObject>("which");
+        const QJsonArray all = cases();
+        QCOMPARE(all.size(), 4);
+        for (const auto& each : all) QTest::newRow(qPrintable(each.toObject()["model"].toString())) << each.toObject();
+    }
+};
+
+QTEST_APPLESS_MAIN(TestPytorchGolden)
+#include "tst_pytorch_golden.moc"
