@@ -1,0 +1,109 @@
+#include <QtTest>
+
+#include <set>
+
+#include "engine/backend/reference/kernels.h"
+#include "engine/backend/reference/reference_backend.h"
+#include "engine/core/error.h"
+#include "engine/ops/op_set.h"
+#include "tests/support/op_cases.h"
+#ifdef LOCKSTEP_TESTS_CPU
+#include "engine/backend/cpu/cpu_backend.h"
+#endif
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+// A new op is not done before it has cases and a kernel on every backend of this build.
+class tst_op_completeness : public QObject {
+    Q_OBJECT
+private slots:
+    void everyOpHasCases();
+    void caseNamesAreUnique();
+    void everyCaseIsOfTheOpSet();
+    void everyOpHasAReferenceKernel();
+    void referenceHasNoStrayKernels();
+    void everyOpRuns_data();
+    void everyOpRuns();
+    void anUnknownOpIsRefused();
+};
+
+namespace {
+
+std::unique_ptr<Backend> backendNamed(const QString& name) {
+#ifdef LOCKSTEP_TESTS_CPU
+    if (name == "cpu") return makeCpuBackend();
+#endif
+    return name == "reference" ? makeReferenceBackend() : nullptr;
+}
+
+}  // namespace
+
+void tst_op_completeness::everyOpHasCases() {
+    for (const OpDef* op : opSet()) QVERIFY2(!casesOf(*op).empty(), op->name.data());
+}
+
+void tst_op_completeness::caseNamesAreUnique() {
+    std::set<std::string> names;
+    for (const OpCase& opCase : opCases()) QVERIFY2(names.insert(opCase.name).second, opCase.name.c_str());
+}
+
+void tst_op_completeness::everyCaseIsOfTheOpSet() {
+    for (const OpCase& opCase : opCases()) QCOMPARE(findOp(opCase.op->name), opCase.op);
+}
+
+void tst_op_completeness::everyOpHasAReferenceKernel() {
+    for (const OpDef* op : opSet()) QVERIFY2(op->isView != (reference::findKernel(*op) != nullptr), op->name.data());
+}
+
+void tst_op_completeness::referenceHasNoStrayKernels() {
+    std::set<const OpDef*> seen;
+    for (const reference::KernelEntry& entry : reference::kernelList()) {
+        QCOMPARE(findOp(entry.op->name), entry.op);
+        QVERIFY2(seen.insert(entry.op).second, entry.op->name.data());
+    }
+}
+
+void tst_op_completeness::everyOpRuns_data() {
+    QTest::addColumn<QString>("backend");
+    QTest::addColumn<const OpDef*>("op");
+    for (const char* backend : {"reference", "cpu"}) {
+        if (!backendNamed(backend)) continue;
+        for (const OpDef* op : opSet()) QTest::addRow("%s %s", backend, op->name.data()) << QString(backend) << op;
+    }
+}
+
+void tst_op_completeness::everyOpRuns() {
+    QFETCH(QString, backend);
+    QFETCH(const OpDef*, op);
+    try {
+        const OpCase& opCase = *casesOf(*op).front();
+        const auto results = runCase(*backendNamed(backend), opCase);
+        QVERIFY(!results.empty());
+    } catch (const std::exception& error) {
+        QFAIL(error.what());
+    }
+}
+
+void tst_op_completeness::anUnknownOpIsRefused() {
+    static constexpr OpDef unheardOf{
+        .name = "unheard_of",
+        .infer = [](std::span<const TensorType> in, const Attrs&) -> std::vector<TensorType> { return {in[0]}; }};
+    Graph graph;
+    const ValueId x = graph.addInput("x", {{2}, DType::F64});
+    graph.addOutput("y", graph.append(unheardOf, {x}, {}, "layer7")[0]);
+    for (const char* name : {"reference", "cpu"}) {
+        const auto backend = backendNamed(name);
+        if (!backend) continue;
+        try {
+            (void)backend->lower(graph, {});
+            QFAIL("lowered an op it has no kernel for");
+        } catch (const EngineError& error) {
+            QCOMPARE(error.kind(), EngineError::Kind::Device);
+            QVERIFY(error.where().find("unheard_of layer7") != std::string::npos);
+        }
+    }
+}
+
+QTEST_APPLESS_MAIN(tst_op_completeness)
+#include "tst_op_completeness.moc"

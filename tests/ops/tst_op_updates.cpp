@@ -1,0 +1,165 @@
+#include <QtTest>
+
+#include <cmath>
+
+#include "engine/backend/reference/reference_backend.h"
+#include "tests/support/update_cases.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+// The flat steps of an update on the reference backend, against formulas written down again from the papers.
+class tst_op_updates : public QObject {
+    Q_OBJECT
+private slots:
+    void rulesFollowTheirFormulas_data();
+    void rulesFollowTheirFormulas();
+    void sgdByHand();
+    void adamWByHand();
+    void clippingScalesTheWholeGradient();
+    void nothingMovesWhenSomethingIsNotFinite();
+    void noWeightMeansNoStep();
+    void commitDividesBySamples();
+    void scaleMultiplies();
+};
+
+namespace {
+
+UpdateCase oneElement(const UpdateRule& rule, double weight, std::vector<double> gradients) {
+    UpdateCase c;
+    c.rule = rule;
+    c.segments = {{0, 1, true}};
+    c.weights = {weight};
+    for (const double g : gradients) c.gradients.push_back({g});
+    c.weight = 1;
+    return c;
+}
+
+// Parameter i on its own through all steps, in the papers' notation; null where a step is skipped.
+double formula(const UpdateCase& c, std::size_t i, bool decays) {
+    const UpdateRule& r = c.rule;
+    double theta = c.weights[i], m = 0, v = 0;
+    for (std::size_t t = 1; t <= c.gradients.size(); ++t) {
+        double norm = 0;
+        for (const double each : c.gradients[t - 1]) norm += each / c.weight * (each / c.weight);
+        norm = std::sqrt(norm);
+        if (!std::isfinite(norm) || !std::isfinite(c.lossSum)) continue;
+        double g = c.gradients[t - 1][i] / c.weight;
+        if (r.clipNorm > 0) g *= std::min(1.0, r.clipNorm / norm);
+        const double decay = decays ? r.weightDecay : 0;
+        if (r.kind == UpdateRule::Kind::Sgd) {
+            g += decay * theta;
+            m = r.momentum * m + g;
+            theta -= c.learningRate * (r.nesterov ? g + r.momentum * m : m);
+        } else {
+            m = r.beta1 * m + (1 - r.beta1) * g;
+            v = r.beta2 * v + (1 - r.beta2) * g * g;
+            const double mHat = m / (1 - std::pow(r.beta1, t)), vHat = v / (1 - std::pow(r.beta2, t));
+            theta = theta - c.learningRate * decay * theta - c.learningRate * mHat / (std::sqrt(vHat) + r.epsilon);
+        }
+    }
+    return theta;
+}
+
+}  // namespace
+
+void tst_op_updates::rulesFollowTheirFormulas_data() {
+    QTest::addColumn<const UpdateCase*>("updateCase");
+    for (const UpdateCase& each : updateCases()) QTest::newRow(each.name.c_str()) << &each;
+}
+
+void tst_op_updates::rulesFollowTheirFormulas() {
+    QFETCH(const UpdateCase*, updateCase);
+    const UpdateResult result = runUpdate(*makeReferenceBackend(), *updateCase);
+    for (const UpdateSegment& segment : updateCase->segments)
+        for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i)
+            QVERIFY(std::abs(result.weights[i] - formula(*updateCase, i, segment.decays)) < 1e-12);
+}
+
+void tst_op_updates::sgdByHand() {
+    UpdateRule rule;
+    rule.momentum = 0.5;
+    rule.weightDecay = 0.25;
+    UpdateCase c = oneElement(rule, 4, {1, 1});
+    c.learningRate = 0.5;
+    // g = 1 + 1 = 2, v = 2, w = 3; then g = 1.75, v = 2.75, w = 1.625.
+    UpdateResult result = runUpdate(*makeReferenceBackend(), c);
+    QCOMPARE(result.weights[0], 1.625);
+    QCOMPARE(result.states[0][0], 2.75);
+    c.rule.nesterov = true;
+    // w = 4 - (2 + 1) / 2 = 2.5; then g = 1.625, v = 2.625, w = 2.5 - (1.625 + 1.3125) / 2.
+    QCOMPARE(runUpdate(*makeReferenceBackend(), c).weights[0], 1.03125);
+    c.segments[0].decays = false;
+    c.rule.nesterov = false;
+    // v = 1, w = 3.5; v = 1.5, w = 2.75.
+    QCOMPARE(runUpdate(*makeReferenceBackend(), c).weights[0], 2.75);
+}
+
+// The bias corrections make the first step a full learning rate, whatever the gradient's size.
+void tst_op_updates::adamWByHand() {
+    UpdateRule rule;
+    rule.kind = UpdateRule::Kind::AdamW;
+    rule.epsilon = 1e-30;
+    for (const double gradient : {1e-6, -3.0, 1e6}) {
+        const UpdateResult result = runUpdate(*makeReferenceBackend(), oneElement(rule, 2, {gradient}));
+        QVERIFY(std::abs(result.weights[0] - (2 - std::copysign(0.125, gradient))) < 1e-12);
+    }
+}
+
+void tst_op_updates::clippingScalesTheWholeGradient() {
+    UpdateRule rule;
+    rule.momentum = 0;
+    rule.clipNorm = 1;
+    UpdateCase c = oneElement(rule, 0, {});
+    c.segments = {{0, 2, true}};
+    c.weights = {0, 0};
+    c.gradients = {{12, 16}};  // of 4 samples: the mean is (3, 4), its norm 5
+    c.weight = 4;
+    c.learningRate = 1;
+    const UpdateResult result = runUpdate(*makeReferenceBackend(), c);
+    QCOMPARE(result.gate.gradientNorm, 5.0);
+    QVERIFY(std::abs(result.weights[0] + 0.6) < 1e-15 && std::abs(result.weights[1] + 0.8) < 1e-15);
+}
+
+void tst_op_updates::nothingMovesWhenSomethingIsNotFinite() {
+    const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    for (const double bad : {inf, -inf, nan}) {
+        UpdateCase loss = oneElement({}, 2, {1}), gradient = oneElement({}, 2, {bad}), weight = loss;
+        loss.lossSum = bad;
+        weight.weight = bad;
+        for (const UpdateCase& c : {loss, gradient, weight}) {
+            const UpdateResult result = runUpdate(*makeReferenceBackend(), c);
+            QVERIFY(result.gate.skip != 0);
+            QCOMPARE(result.weights[0], 2.0);
+            QCOMPARE(result.states[0][0], 0.0);
+            QCOMPARE(result.buffer[0], 9.0);
+        }
+    }
+}
+
+void tst_op_updates::noWeightMeansNoStep() {
+    UpdateCase c = oneElement({}, 2, {0});
+    c.weight = c.samples = c.lossSum = 0;
+    const UpdateResult result = runUpdate(*makeReferenceBackend(), c);
+    QCOMPARE(result.weights[0], 2.0);
+    QVERIFY(std::isfinite(result.gate.scale));
+}
+
+void tst_op_updates::commitDividesBySamples() {
+    UpdateCase c = oneElement({}, 2, {6});
+    c.samples = 4;
+    QCOMPARE(runUpdate(*makeReferenceBackend(), c).buffer[0], 1.5);
+}
+
+void tst_op_updates::scaleMultiplies() {
+    const auto device = makeReferenceBackend()->open({"reference", 0, 1, false, "reference:0"});
+    const auto kernel = device->prepareScale(DType::F64, 3, 2.5);
+    double from[]{1, -2, 4}, to[3];
+    std::byte* const input = reinterpret_cast<std::byte*>(from);
+    std::byte* const output = reinterpret_cast<std::byte*>(to);
+    kernel->run({{&input, 1}, {&output, 1}, nullptr, nullptr, nullptr});
+    QVERIFY(to[0] == 2.5 && to[1] == -5 && to[2] == 10);
+}
+
+QTEST_APPLESS_MAIN(tst_op_updates)
+#include "tst_op_updates.moc"

@@ -1,0 +1,394 @@
+#include <QtTest>
+
+#include <cmath>
+#include <numeric>
+
+#include "engine/backend/reference/reference_backend.h"
+#include "engine/core/error.h"
+#include "engine/core/random.h"
+#include "engine/ops/batch_norm.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/loss.h"
+#include "engine/ops/pool2d.h"
+#include "tests/support/case_inputs.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+// The reference backend against values worked out by hand, against other formulas for the same thing, and against what
+// must hold whatever the values are.
+class tst_op_values : public QObject {
+    Q_OBJECT
+private slots:
+    void convolutionByHand();
+    void convolutionIsPaddingThenCropping_data();
+    void convolutionIsPaddingThenCropping();
+    void convolutionGradientsAreAdjoint_data();
+    void convolutionGradientsAreAdjoint();
+    void dilationSpreadsTheFilter();
+    void groupsAreSeparateConvolutions();
+    void denseByHand();
+    void denseIsAConvolutionOfOnePixel();
+    void maxPoolByHand();
+    void averagePoolByHand();
+    void averagePoolGradientsAreAdjoint();
+    void batchNormByHand();
+    void batchNormNormalizes();
+    void crossEntropyByHand();
+    void crossEntropyGradientSumsToZero();
+    void topKByHand();
+    void badLabelsAreRefused();
+    void dropoutKeepsItsRate();
+    void dropoutFollowsTheSampleNotTheBatch();
+    void notANumberIsNotLost();
+    void inPlaceChangesNothing();
+};
+
+namespace {
+
+using Values = std::vector<double>;
+
+std::vector<HostTensor> apply(const OpDef& op, Attrs attrs, std::vector<CaseInput> inputs,
+                              const StepScalars& scalars = {}) {
+    const OpCase opCase{.name = "value",
+                        .op = &op,
+                        .attrs = [attrs](DType) { return attrs; },
+                        .inputs = std::move(inputs),
+                        .scalars = scalars};
+    return runCase(*makeReferenceBackend(), opCase);
+}
+
+Values valuesOf(const HostTensor& tensor) {
+    const HostTensor doubles = converted(tensor, DType::F64);
+    return {doubles.as<double>().begin(), doubles.as<double>().end()};
+}
+
+CaseInput again(const HostTensor& tensor) {
+    return {tensor, ValueRole::Input, tensor.type().dtype != DType::F64};
+}
+CaseInput of(const Shape& shape, Values values) {
+    return CaseInputs::given(shape, std::move(values));
+}
+
+double dot(const HostTensor& a, const HostTensor& b) {
+    const auto x = a.as<double>(), y = b.as<double>();
+    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
+}
+
+bool isClose(double a, double b) {
+    return std::abs(a - b) <= 1e-12 * std::max(1.0, std::abs(b));
+}
+
+bool areClose(const Values& a, const Values& b) {
+    return std::ranges::equal(a, b, isClose);
+}
+
+double& at(HostTensor& tensor, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+    const Shape& s = tensor.type().shape;
+    return tensor.as<double>()[static_cast<std::size_t>(((n * s[1] + c) * s[2] + h) * s[3] + w)];
+}
+
+// The image with a frame of zeros around it.
+HostTensor framed(HostTensor x, std::array<int, 2> padding) {
+    const Shape& s = x.type().shape;
+    HostTensor out({{s[0], s[1], s[2] + 2 * padding[0], s[3] + 2 * padding[1]}, DType::F64});
+    for (std::int64_t n = 0; n < s[0]; ++n)
+        for (std::int64_t c = 0; c < s[1]; ++c)
+            for (std::int64_t h = 0; h < s[2]; ++h)
+                for (std::int64_t w = 0; w < s[3]; ++w)
+                    at(out, n, c, h + padding[0], w + padding[1]) = at(x, n, c, h, w);
+    return out;
+}
+
+// Every stride-th row and column.
+HostTensor thinned(HostTensor y, std::array<int, 2> stride) {
+    const Shape& s = y.type().shape;
+    HostTensor out({{s[0], s[1], (s[2] - 1) / stride[0] + 1, (s[3] - 1) / stride[1] + 1}, DType::F64});
+    for (std::int64_t n = 0; n < s[0]; ++n)
+        for (std::int64_t c = 0; c < s[1]; ++c)
+            for (std::int64_t h = 0; h < out.type().shape[2]; ++h)
+                for (std::int64_t w = 0; w < out.type().shape[3]; ++w)
+                    at(out, n, c, h, w) = at(y, n, c, h * stride[0], w * stride[1]);
+    return out;
+}
+
+void addSmallConvolutions() {
+    QTest::addColumn<const OpCase*>("opCase");
+    for (const OpCase* opCase : casesOf(kConv2d))
+        if (opCase->inputs[0].tensor.type().shape.count() < 2000) QTest::newRow(opCase->name.c_str()) << opCase;
+}
+
+}  // namespace
+
+void tst_op_values::convolutionByHand() {
+    const auto y = apply(kConv2d, Attrs::of(Conv2dAttrs{.padding = {1, 0}}),
+                         {of({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}), of({1, 1, 3, 2}, {1, -1, 2, 0, 0, 1}), of({1}, {10})});
+    // First row: 2 * [1 2] + [5 6]; second row: [1 2] - [2 3] + 2 * [4 5].
+    QCOMPARE(valuesOf(y[0]), (Values{10 + 2 + 5, 10 + 4 + 6, 10 - 1 + 8, 10 - 1 + 10}));
+}
+
+void tst_op_values::convolutionIsPaddingThenCropping_data() {
+    addSmallConvolutions();
+}
+
+// A padded, strided convolution is an unpadded one of the framed image of which some rows and columns are kept.
+void tst_op_values::convolutionIsPaddingThenCropping() {
+    QFETCH(const OpCase*, opCase);
+    const auto attrs = opCase->attrs(DType::F64).as<Conv2dAttrs>();
+    Conv2dAttrs plain = attrs;
+    plain.padding = {0, 0};
+    plain.stride = {1, 1};
+    std::vector<CaseInput> inputs = opCase->inputs;
+    inputs[0].tensor = framed(inputs[0].tensor, attrs.padding);
+    const auto whole = apply(kConv2d, Attrs::of(plain), inputs);
+    const auto direct = runCase(*makeReferenceBackend(), *opCase);
+    QCOMPARE(relativeError(thinned(whole[0], attrs.stride), direct[0]), 0.0);
+}
+
+void tst_op_values::convolutionGradientsAreAdjoint_data() {
+    addSmallConvolutions();
+}
+
+// y is linear in x and in w: <conv(x, w), dy> = <x, dx> = <w, dw> for every dy.
+void tst_op_values::convolutionGradientsAreAdjoint() {
+    QFETCH(const OpCase*, opCase);
+    const auto attrs = opCase->attrs(DType::F64).as<Conv2dAttrs>();
+    const CaseInput &x = opCase->inputs[0], &w = opCase->inputs[1];
+    const auto y = apply(kConv2d, Attrs::of(attrs), {x, w});
+    const CaseInput dy = CaseInputs("adjoint").normal(y[0].type().shape);
+    const auto backward = [&](const CaseInput& like) {
+        return Attrs::of(Conv2dBackwardAttrs{attrs, like.tensor.type().shape});
+    };
+    const auto dx = apply(kConv2dBackwardData, backward(x), {dy, w});
+    const auto dw = apply(kConv2dBackwardWeights, backward(w), {x, dy});
+    const double expected = dot(y[0], dy.tensor);
+    QVERIFY(isClose(dot(x.tensor, dx[0]), expected));
+    QVERIFY(isClose(dot(w.tensor, dw[0]), expected));
+}
+
+void tst_op_values::dilationSpreadsTheFilter() {
+    CaseInputs in("dilation");
+    const CaseInput x = in.normal({2, 1, 7, 8});
+    const auto dilated =
+        apply(kConv2d, Attrs::of(Conv2dAttrs{.dilation = {2, 3}}), {x, of({1, 1, 2, 2}, {1, 2, 3, 4})});
+    const auto spread =
+        apply(kConv2d, Attrs::of(Conv2dAttrs{}), {x, of({1, 1, 3, 4}, {1, 0, 0, 2, 0, 0, 0, 0, 3, 0, 0, 4})});
+    QCOMPARE(relativeError(dilated[0], spread[0]), 0.0);
+}
+
+void tst_op_values::groupsAreSeparateConvolutions() {
+    CaseInputs in("groups");
+    const CaseInput x = in.normal({1, 4, 5, 5}), w = in.normal({6, 2, 3, 3});
+    const auto grouped = valuesOf(apply(kConv2d, Attrs::of(Conv2dAttrs{.groups = 2}), {x, w})[0]);
+    Values separate;
+    for (std::size_t group = 0; group < 2; ++group) {
+        const auto half = [&](const CaseInput& input, const Shape& shape) {
+            const Values all = valuesOf(input.tensor);
+            const auto begin = all.begin() + static_cast<std::ptrdiff_t>(group * all.size() / 2);
+            return of(shape, Values(begin, begin + static_cast<std::ptrdiff_t>(all.size() / 2)));
+        };
+        const auto y = apply(kConv2d, Attrs::of(Conv2dAttrs{}), {half(x, {1, 2, 5, 5}), half(w, {3, 2, 3, 3})});
+        std::ranges::copy(valuesOf(y[0]), std::back_inserter(separate));
+    }
+    QCOMPARE(grouped, separate);
+}
+
+void tst_op_values::denseByHand() {
+    const CaseInput x = of({2, 3}, {1, 2, 3, 4, 5, 6}), w = of({2, 3}, {1, 0, -1, 2, 1, 0}),
+                    dy = of({2, 2}, {1, 2, 3, 4});
+    QCOMPARE(valuesOf(apply(kDense, {}, {x, w, of({2}, {10, 20})})[0]), (Values{8, 24, 8, 33}));
+    QCOMPARE(valuesOf(apply(kDense, {}, {x, w})[0]), (Values{-2, 4, -2, 13}));
+    QCOMPARE(valuesOf(apply(kDenseBackwardData, {}, {dy, w})[0]), (Values{5, 2, -1, 11, 4, -3}));
+    QCOMPARE(valuesOf(apply(kDenseBackwardWeights, {}, {x, dy})[0]), (Values{13, 17, 21, 18, 24, 30}));
+    QCOMPARE(valuesOf(apply(kDenseBackwardBias, {}, {dy})[0]), (Values{4, 6}));
+}
+
+void tst_op_values::denseIsAConvolutionOfOnePixel() {
+    CaseInputs in("one-pixel");
+    CaseInput x = in.normal({3, 5}), w = in.normal({4, 5}), bias = in.normal({4});
+    const Values dense = valuesOf(apply(kDense, {}, {x, w, bias})[0]);
+    const auto conv = apply(kConv2d, Attrs::of(Conv2dAttrs{}),
+                            {of({3, 5, 1, 1}, valuesOf(x.tensor)), of({4, 5, 1, 1}, valuesOf(w.tensor)), bias});
+    QCOMPARE(valuesOf(conv[0]), dense);
+}
+
+void tst_op_values::maxPoolByHand() {
+    const Pool2dAttrs attrs{.window = {2, 2}, .stride = {1, 2}, .padding = {1, 0}};
+    const CaseInput x = of({1, 1, 2, 4}, {-1, -2, -5, -5, -3, -1, -5, -4});
+    const auto y = apply(kMaxPool2d, Attrs::of(attrs), {x});
+    QCOMPARE(valuesOf(y[0]), (Values{-1, -5, -1, -4, -1, -4}));
+    QCOMPARE(valuesOf(y[1]), (Values{2, 2, 0, 3, 1, 1}));  // of equal maxima the first
+    const auto dx = apply(kMaxPool2dBackward, Attrs::of(Pool2dBackwardAttrs{attrs, {1, 1, 2, 4}}),
+                          {of({1, 1, 3, 2}, {1, 10, 100, 1000, 1e4, 1e5}), again(y[1])});
+    QCOMPARE(valuesOf(dx[0]), (Values{101, 0, 10, 0, 0, 1e4, 0, 101000}));
+}
+
+void tst_op_values::averagePoolByHand() {
+    Pool2dAttrs attrs{.window = {2, 2}, .stride = {2, 2}, .padding = {1, 1}};
+    const CaseInput x = of({1, 1, 2, 2}, {4, 8, 12, 16});
+    QCOMPARE(valuesOf(apply(kAveragePool2d, Attrs::of(attrs), {x})[0]), (Values{4, 8, 12, 16}));
+    attrs.countPadding = true;
+    QCOMPARE(valuesOf(apply(kAveragePool2d, Attrs::of(attrs), {x})[0]), (Values{1, 2, 3, 4}));
+    QCOMPARE(valuesOf(apply(kGlobalAveragePool2d, {}, {x})[0]), (Values{10}));
+    const auto dx = apply(kGlobalAveragePool2dBackward, Attrs::of(ShapeAttrs{{1, 1, 2, 2}}), {of({1, 1}, {2})});
+    QCOMPARE(valuesOf(dx[0]), (Values{0.5, 0.5, 0.5, 0.5}));
+}
+
+void tst_op_values::averagePoolGradientsAreAdjoint() {
+    for (const OpCase* opCase : casesOf(kAveragePool2d)) {
+        const HostTensor& x = opCase->inputs[0].tensor;
+        const auto y = runCase(*makeReferenceBackend(), *opCase);
+        const CaseInput dy = CaseInputs("adjoint").normal(y[0].type().shape);
+        const Pool2dBackwardAttrs attrs{opCase->attrs(DType::F64).as<Pool2dAttrs>(), x.type().shape};
+        const auto dx = apply(kAveragePool2dBackward, Attrs::of(attrs), {dy});
+        QVERIFY2(isClose(dot(x, dx[0]), dot(y[0], dy.tensor)), opCase->name.c_str());
+    }
+}
+
+void tst_op_values::batchNormByHand() {
+    // One channel of four values: mean 2.5, biased variance 1.25, unbiased 5/3.
+    const BatchNormAttrs attrs{.epsilon = 0.3125, .momentum = 0.25};
+    const auto out = apply(kBatchNormTrain, Attrs::of(attrs),
+                           {of({4, 1}, {1, 2, 3, 4}), of({1}, {5}), of({1}, {-1}), of({1}, {8}), of({1}, {1})});
+    const double std = std::sqrt(1.5625);
+    QVERIFY(areClose(valuesOf(out[0]), {-1 - 7.5 / std, -1 - 2.5 / std, -1 + 2.5 / std, -1 + 7.5 / std}));
+    QVERIFY(areClose(valuesOf(out[1]), {2.5}));
+    QVERIFY(areClose(valuesOf(out[2]), {0.8}));
+    QVERIFY(areClose(valuesOf(out[3]), {0.75 * 8 + 0.25 * 2.5}));
+    QVERIFY(areClose(valuesOf(out[4]), {0.75 + 0.25 * 5 / 3}));
+    const auto y = apply(kBatchNormEval, Attrs::of(BatchNormAttrs{.epsilon = 0.5}),
+                         {of({2, 1}, {1, 4}), of({1}, {3}), of({1}, {0.5}), of({1}, {1}), of({1}, {1.75})});
+    QVERIFY(areClose(valuesOf(y[0]), {0.5, 0.5 + 9 / 1.5}));
+    // A single value has no unbiased variance: the biased one, zero, is used.
+    const auto single = apply(kBatchNormTrain, Attrs::of(BatchNormAttrs{}),
+                              {of({1, 1}, {7}), of({1}, {2}), of({1}, {3}), of({1}, {0}), of({1}, {1})});
+    QVERIFY(areClose(valuesOf(single[0]), {3}));
+    QVERIFY(areClose(valuesOf(single[4]), {0.9}));
+}
+
+void tst_op_values::batchNormNormalizes() {
+    CaseInputs in("normalize");
+    const CaseInput ones = of({3}, {1, 1, 1}), zeros = of({3}, {0, 0, 0}),
+                    x = in.normal({5, 3, 4, 4}, ValueRole::Input, 3, 7);
+    const auto y = apply(kBatchNormTrain, Attrs::of(BatchNormAttrs{.epsilon = 1e-30}), {x, ones, zeros, zeros, ones});
+    double sum = 0, squares = 0;
+    for (const double value : valuesOf(y[0])) sum += value, squares += value * value;
+    QVERIFY(std::abs(sum) < 1e-10);
+    QVERIFY(isClose(squares, 5 * 3 * 16));
+    // Shifting and scaling x changes nothing, so the gradient is orthogonal to both.
+    const auto dx = apply(kBatchNormBackward, {}, {x, ones, again(y[1]), again(y[2]), in.normal({5, 3, 4, 4})});
+    const Values gradients = valuesOf(dx[0]);
+    QVERIFY(std::abs(std::accumulate(gradients.begin(), gradients.end(), 0.0)) < 1e-10);
+    QVERIFY(std::abs(dot(dx[0], y[0])) < 1e-10);
+}
+
+void tst_op_values::crossEntropyByHand() {
+    const CaseInput equal = of({2, 4}, Values(8, 1.5)), labels = CaseInputs::labelsGiven({0, 3});
+    for (const double smoothing : {0.0, 0.2}) {
+        const auto loss = apply(kCrossEntropy, Attrs::of(CrossEntropyAttrs{smoothing}), {equal, labels});
+        QVERIFY(areClose(valuesOf(loss[0]), {2 * std::log(4)}));
+        QCOMPARE(valuesOf(loss[1]), (Values{2}));
+    }
+    // softmax(ln 1, ln 3) = (1/4, 3/4); with smoothing 0.5 the target of label 1 is (1/4, 3/4) too.
+    const CaseInput logits = of({1, 2}, {0, std::log(3)}), one = CaseInputs::labelsGiven({1});
+    QVERIFY(areClose(valuesOf(apply(kCrossEntropy, Attrs::of(CrossEntropyAttrs{}), {logits, one})[0]),
+                     {std::log(4.0 / 3)}));
+    const auto backward = [&](double smoothing) {
+        return valuesOf(apply(kCrossEntropyBackward, Attrs::of(CrossEntropyAttrs{smoothing}),
+                              {logits, one, CaseInputs::scalar(2)})[0]);
+    };
+    QVERIFY(areClose(backward(0), {0.5, -0.5}));
+    QVERIFY(areClose(backward(0.5), {0, 0}));
+}
+
+void tst_op_values::crossEntropyGradientSumsToZero() {
+    for (const OpCase* opCase : casesOf(kCrossEntropyBackward)) {
+        const Values d = valuesOf(runCase(*makeReferenceBackend(), *opCase)[0]);
+        QVERIFY2(std::abs(std::accumulate(d.begin(), d.end(), 0.0)) < 1e-12, opCase->name.c_str());
+    }
+}
+
+void tst_op_values::topKByHand() {
+    const CaseInput logits = of({3, 4}, {1, 3, 2, 0, 5, 5, 5, 5, 4, 3, 2, 1}),
+                    labels = CaseInputs::labelsGiven({1, 2, 3});
+    const auto count = [&](int k) {
+        return valuesOf(apply(kTopKCount, Attrs::of(TopKAttrs{k}), {logits, labels})[0])[0];
+    };
+    QCOMPARE(count(1), 1.0);
+    QCOMPARE(count(2), 1.0);
+    QCOMPARE(count(3), 2.0);
+    QCOMPARE(count(4), 3.0);
+}
+
+void tst_op_values::badLabelsAreRefused() {
+    const CaseInput logits = of({2, 3}, Values(6, 0));
+    for (const int label : {-1, 3}) {
+        try {
+            (void)apply(kCrossEntropy, Attrs::of(CrossEntropyAttrs{}), {logits, CaseInputs::labelsGiven({0, label})});
+            QFAIL("a label that is no class was used");
+        } catch (const EngineError& error) {
+            QVERIFY(QString(error.what()).contains(QString("label %1 of sample 1").arg(label)));
+        }
+    }
+}
+
+void tst_op_values::dropoutKeepsItsRate() {
+    const Attrs attrs = Attrs::of(DropoutAttrs{0.25, streamOf("a")});
+    CaseInputs in("rate");
+    const auto y = apply(kDropout, attrs, {of({10, 4000}, Values(40000, 3)), in.ids(10)}, {.seed = 4, .epoch = 1});
+    int kept = 0;
+    for (const double value : valuesOf(y[0])) {
+        QVERIFY(value == 0 || value == 4);
+        kept += value != 0;
+    }
+    // Six standard deviations of a binomial of 40000 trials.
+    QVERIFY(std::abs(kept - 30000) < 6 * std::sqrt(40000 * 0.25 * 0.75));
+}
+
+void tst_op_values::dropoutFollowsTheSampleNotTheBatch() {
+    const Attrs attrs = Attrs::of(DropoutAttrs{0.5, streamOf("a")});
+    const auto mask = [&](std::vector<std::int64_t> ids, const StepScalars& scalars) {
+        HostTensor tensor({{static_cast<std::int64_t>(ids.size())}, DType::I64});
+        std::ranges::copy(ids, tensor.as<std::int64_t>().begin());
+        const auto samples = static_cast<std::int64_t>(ids.size());
+        return valuesOf(
+            apply(kDropout, attrs, {of({samples, 32}, Values(ids.size() * 32, 1)), again(tensor)}, scalars)[0]);
+    };
+    const Values both = mask({7, 9}, {.seed = 1, .epoch = 2, .step = 3}), alone = mask({9}, {.seed = 1, .epoch = 2});
+    QVERIFY(std::equal(alone.begin(), alone.end(), both.begin() + 32));
+    QVERIFY(!std::equal(alone.begin(), alone.end(), both.begin()));
+    QVERIFY(alone != mask({9}, {.seed = 1, .epoch = 3}));
+    QVERIFY(alone != mask({9}, {.seed = 2, .epoch = 2}));
+}
+
+// A diverged run must show: no op may turn a NaN into a number.
+void tst_op_values::notANumberIsNotLost() {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    QVERIFY(std::isnan(valuesOf(apply(kRelu, {}, {of({1}, {nan})})[0])[0]));
+    for (int i = 0; i < 4; ++i) {
+        Values values{1, 2, 3, 4};
+        values[static_cast<std::size_t>(i)] = nan;
+        const CaseInput x = of({1, 1, 2, 2}, values);
+        QVERIFY(std::isnan(valuesOf(apply(kMaxPool2d, Attrs::of(Pool2dAttrs{}), {x})[0])[0]));
+        const CaseInput logits = of({1, 4}, values), label = CaseInputs::labelsGiven({1});
+        QVERIFY(std::isnan(valuesOf(apply(kCrossEntropy, Attrs::of(CrossEntropyAttrs{}), {logits, label})[0])[0]));
+    }
+}
+
+void tst_op_values::inPlaceChangesNothing() {
+    const auto backend = makeReferenceBackend();
+    for (const OpCase& opCase : opCases()) {
+        if (opCase.op->inplaceInput < 0) continue;
+        RunOptions inplace;
+        inplace.inplace = true;
+        const auto expected = runCase(*backend, opCase), actual = runCase(*backend, opCase, inplace);
+        for (std::size_t i = 0; i < expected.size(); ++i)
+            QVERIFY2(relativeError(actual[i], expected[i]) == 0, opCase.name.c_str());
+    }
+}
+
+QTEST_APPLESS_MAIN(tst_op_values)
+#include "tst_op_values.moc"
