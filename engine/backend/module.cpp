@@ -45,7 +45,9 @@ Result<std::unique_ptr<Backend>> callOpen(OpenFunction* open, const std::filesys
 
 Result<std::unique_ptr<Backend>> openBackendModule(const std::filesystem::path& file) {
     std::error_code ignored;
-    if (!std::filesystem::exists(file, ignored)) return Problem{file.string(), "backend.module-missing", {file.string()}};
+    if (!std::filesystem::exists(file, ignored)) {
+        return Problem{file.string(), "backend.module-missing", {file.string()}};
+    }
     // An absolute path: the loader searches its own folders for a bare file name.
     void* library = dlopen(std::filesystem::absolute(file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return broken(file, loaderReason());

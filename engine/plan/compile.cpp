@@ -81,8 +81,8 @@ void plan(Program& program, const Backend& backend, const BatchLayout& batch, co
 
 }  // namespace
 
-Program compileTraining(const Graph& forward, const Backend& backend, const UpdateRule& update, const BatchLayout& batch,
-                        const CompileOptions& options) {
+Program compileTraining(const Graph& forward, const Backend& backend, const UpdateRule& update,
+                        const BatchLayout& batch, const CompileOptions& options) {
     Program program;
     program.update = update;
     program.graph = lower(withGradients(forward), backend, options);

@@ -11,8 +11,9 @@
 
 namespace lockstep {
 
-// Io: one batch slot, its base changes from step to step. Staging: new buffer values on their way through the reduction.
-// Scalars: doubles (losses, counts, square sums, the gate). All but Activations are shared by the programs of a run.
+// Io: one batch slot, its base changes from step to step. Staging: new buffer values on their way through the
+// reduction. Scalars: doubles (losses, counts, square sums, the gate). All but Activations are shared by the programs of
+// a run.
 enum class Arena : std::uint8_t { Io, Parameters, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars };
 constexpr std::size_t kArenaCount = 8;
 std::string_view text(Arena arena);
@@ -23,8 +24,8 @@ struct Slot {
     bool operator==(const Slot&) const = default;
 };
 
-// Where a parameter or buffer lives, in every arena that has one for it: the same offset in Parameters and Gradients, and in
-// optimizer state s at s x the arena's bytes + offset; a buffer's offset is in Buffers and Staging.
+// Where a parameter or buffer lives, in every arena that has one for it: a parameter at the same offset in Parameters and
+// Gradients, and at s x StoragePlan::parameterBytes + offset for optimizer state s; a buffer in Buffers and Staging.
 struct StorageEntry {
     std::string name;
     Value value;                       // type, layout, initializer, decays
@@ -46,6 +47,8 @@ struct StoragePlan {
     const StorageEntry* find(std::string_view name) const;
 };
 
+// Slots of the flat steps are those that device.h prescribes for their kernels. CopyIn: from the host's batch slot
+// (input) to the device's (output), at the same offset. AllReduce: in place, input and output are the same slice.
 struct Step {
     enum class Kind : std::uint8_t { Kernel, CopyIn, Fill, Scale, AllReduce, SquareSum, Gate, Update, Commit };
     Kind kind = Kind::Kernel;
@@ -70,8 +73,8 @@ struct ScalarSlots {
 
 // Everything one replica executes for one kind of step, device-free: steps in order, and where everything lies.
 // Training: zero, kernels, all-reduces as slices become ready, square sums, the gate, updates, commits.
-// "control" is written by the replica before the step (a request to pause or stop) and reduced with the rest, so all ranks
-// agree on the same last step. A program for 0 samples has no kernels: it contributes zeros.
+// "control" is written by the replica before the step (a request to pause or stop) and reduced with the rest, so all
+// ranks agree on the same last step. A program for 0 samples has no kernels: it contributes zeros.
 struct Program {
     enum class Kind : std::uint8_t { Training, Evaluation };
     Kind kind = Kind::Training;
@@ -87,8 +90,8 @@ struct Program {
     std::size_t activationBytesWithoutReuse = 0;   // what the memory plan saved, for people
 };
 
-// Stable text: header, arenas, buckets, parameters with layouts, steps with lanes, algorithms, offsets. Golden files and
-// `lockstep program` print this.
+// Stable text: header, arenas, buckets, parameters with layouts, steps with lanes, algorithms, offsets. Golden files
+// and `lockstep program` print this.
 std::string dump(const Program& program);
 
 }  // namespace lockstep

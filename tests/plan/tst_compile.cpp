@@ -1,0 +1,271 @@
+#include <rapidcheck.h>
+
+#include <QtTest>
+
+#include "engine/core/error.h"
+#include "engine/graph/graph_builder.h"
+#include "tests/plan/program_checks.h"
+#include "tests/plan/sample_programs.h"
+
+using namespace lockstep;
+
+namespace {
+
+std::vector<std::string> reductionsOf(const Program& program) {
+    std::vector<std::string> names;
+    for (const Step& step : program.steps) {
+        if (step.kind == Step::Kind::AllReduce) names.push_back(step.name);
+    }
+    return names;
+}
+
+std::size_t countOf(const Program& program, Step::Kind kind) {
+    return static_cast<std::size_t>(std::ranges::count(program.steps, kind, &Step::kind));
+}
+
+std::size_t bytesOf(const Program& program, Arena arena) { return program.arenaBytes[static_cast<std::size_t>(arena)]; }
+
+CompileOptions with(const Program& nominal) {
+    CompileOptions options;
+    options.storage = nominal.storage;
+    return options;
+}
+
+void modelRows() {
+    QTest::addColumn<QString>("model");
+    for (const char* name : {"mlp", "lenet5", "resnet18-cifar", "fashion-cnn"}) QTest::newRow(name) << name;
+}
+
+}  // namespace
+
+class TestCompile : public QObject {
+    Q_OBJECT
+private slots:
+    void modelsGiveLegalPrograms_data() { modelRows(); }
+    void modelsGiveLegalPrograms() {
+        QFETCH(QString, model);
+        const std::string name = model.toStdString();
+        CompileOptions options;
+        options.bucketBytes = 64 << 10;
+        const Program nominal = sample::training(sample::model(name, 4, true), options);
+        QCOMPARE(complaint(nominal), std::string());
+        QCOMPARE(complaint(compileEmptyTraining(nominal)), std::string());
+        QCOMPARE(complaint(sample::evaluation(sample::model(name, 4, false), with(nominal))), std::string());
+        options.reduces = false;
+        QCOMPARE(complaint(sample::training(sample::model(name, 4, true), options), false), std::string());
+    }
+
+    void anyNetworkGivesLegalPrograms() {
+        QVERIFY(rc::check("programs of random networks are legal", [] {
+            const auto codes = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, sample::kLayerCodes));
+            const auto batch = *rc::gen::inRange<std::int64_t>(1, 9);
+            CompileOptions options;
+            options.bucketBytes = *rc::gen::inRange<std::size_t>(0, 20000);
+            options.reduces = *rc::gen::arbitrary<bool>();
+            const sample::Traits traits{.hostMemory = *rc::gen::arbitrary<bool>(),
+                                        .padsWeights = *rc::gen::arbitrary<bool>()};
+            const Program nominal = sample::training(sample::fromCodes(codes, batch, true), options, traits);
+            RC_ASSERT(complaint(nominal, options.reduces) == "");
+            options.storage = nominal.storage;
+            const Program shorter = sample::training(sample::fromCodes(codes, batch + 1, true), options, traits);
+            RC_ASSERT(complaint(shorter, options.reduces) == "");
+            RC_ASSERT(complaint(compileEmptyTraining(nominal), options.reduces) == "");
+            RC_ASSERT(complaint(sample::evaluation(sample::fromCodes(codes, batch, false), options, traits)) == "");
+        }));
+    }
+
+    void collectivesAreCounted_data() { modelRows(); }
+    void collectivesAreCounted() {
+        QFETCH(QString, model);
+        const Program program = sample::training(sample::model(model.toStdString(), 4, true));
+        const std::size_t statistics = program.storage->buffers.empty() ? 0 : 1;
+        QCOMPARE(reductionsOf(program).size(), program.storage->buckets.size() + 1 + statistics);
+        QCOMPARE(countOf(program, Step::Kind::Gate), std::size_t{1});
+        QCOMPARE(countOf(program, Step::Kind::Commit), statistics);
+        QCOMPARE(countOf(program, Step::Kind::Scale), program.storage->buffers.size());
+        QCOMPARE(countOf(program, Step::Kind::CopyIn), std::size_t{0});
+    }
+
+    void aWorldOfOneReducesNothing() {
+        CompileOptions alone;
+        alone.reduces = false;
+        const Graph forward = sample::model("resnet18-cifar", 2, true);
+        const Program one = sample::training(forward, alone), many = sample::training(forward);
+        QVERIFY(reductionsOf(one).empty());
+        QCOMPARE(one.steps.size() + reductionsOf(many).size(), many.steps.size());
+        QCOMPARE(one.storage->signature(), many.storage->signature());
+    }
+
+    void reductionsHaveOneOrderOnAllRanks() {
+        const Program nominal = sample::training(sample::model("resnet18-cifar", 4, true));
+        const Program shorter = sample::training(sample::model("resnet18-cifar", 3, true), with(nominal));
+        QVERIFY(reductionsOf(nominal).size() > 5);
+        QCOMPARE(reductionsOf(shorter), reductionsOf(nominal));
+        QCOMPARE(reductionsOf(compileEmptyTraining(nominal)), reductionsOf(nominal));
+    }
+
+    void reductionsOverlapTheBackwardPass() {
+        const Program program = sample::training(sample::model("resnet18-cifar", 4, true));
+        const auto first = std::ranges::find(program.steps, std::string("all-reduce 0"), &Step::name);
+        const auto isKernel = [](const Step& step) { return step.kind == Step::Kind::Kernel; };
+        const auto kernelsAfter = std::count_if(first, program.steps.end(), isKernel);
+        QVERIFY(kernelsAfter > static_cast<std::ptrdiff_t>(program.graph->nodes().size()) / 3);
+        QVERIFY(program.storage->parameters.front().name.starts_with("head/"));
+    }
+
+    void bucketsFollowTheGivenSize() {
+        CompileOptions options;
+        options.bucketBytes = 1 << 20;
+        const auto buckets = sample::training(sample::model("resnet18-cifar", 2, true), options).storage->buckets;
+        QVERIFY(buckets.front().bytes >= (1u << 18));
+        for (std::size_t i = 1; i + 1 < buckets.size(); ++i) QVERIFY(buckets[i].bytes >= (1u << 20));
+        options.bucketBytes = 0;
+        const Program each = sample::training(sample::model("lenet5", 2, true), options);
+        QCOMPARE(each.storage->buckets.size(), each.storage->parameters.size());
+        options.bucketBytes = std::size_t{1} << 40;
+        QCOMPARE(sample::training(sample::model("lenet5", 2, true), options).storage->buckets.size(), std::size_t{1});
+    }
+
+    void storageDoesNotDependOnTheBatch_data() { modelRows(); }
+    void storageDoesNotDependOnTheBatch() {
+        QFETCH(QString, model);
+        const Program small = sample::training(sample::model(model.toStdString(), 2, true));
+        const Program large = sample::training(sample::model(model.toStdString(), 7, true));
+        QCOMPARE(small.storage->signature(), large.storage->signature());
+    }
+
+    void programsShareStorage() {
+        const Program nominal = sample::training(sample::model("lenet5", 8, true));
+        const Program shorter = sample::training(sample::model("lenet5", 3, true), with(nominal));
+        const Program evaluation = sample::evaluation(sample::model("lenet5", 8, false), with(nominal));
+        QCOMPARE(shorter.storage.get(), nominal.storage.get());
+        QCOMPARE(evaluation.storage.get(), nominal.storage.get());
+        QCOMPARE(shorter.localBatch, std::int64_t{3});
+        QVERIFY(bytesOf(shorter, Arena::Activations) < bytesOf(nominal, Arena::Activations));
+    }
+
+    void storageOfAnotherModelIsRefused() {
+        const Program nominal = sample::training(sample::model("mlp", 2, true));
+        QVERIFY_THROWS_EXCEPTION(EngineError, sample::training(sample::model("lenet5", 2, true), with(nominal)));
+        QVERIFY_THROWS_EXCEPTION(EngineError, sample::evaluation(sample::model("lenet5", 2, false), with(nominal)));
+    }
+
+    void storageForAnotherUpdateRuleIsRefused() {
+        const Program nominal = sample::training(sample::model("mlp", 2, true));
+        UpdateRule plain;
+        plain.momentum = 0;
+        const Graph forward = sample::model("mlp", 2, true);
+        QVERIFY_THROWS_EXCEPTION(EngineError, compileTraining(forward, *sample::backend({}), plain, sample::batchLayout(2),
+                                                              with(nominal)));
+    }
+
+    void evaluationOnlyReadsTheModel() {
+        const Program program = sample::evaluation(sample::model("resnet18-cifar", 4, false));
+        for (const Step& step : program.steps) {
+            QCOMPARE(step.kind, Step::Kind::Kernel);
+            for (const Slot& slot : step.outputs) {
+                QVERIFY(slot.arena == Arena::Activations || slot.arena == Arena::Scalars);
+            }
+        }
+        QCOMPARE(bytesOf(program, Arena::Gradients), std::size_t{0});
+        QCOMPARE(bytesOf(program, Arena::OptimizerState), std::size_t{0});
+        QCOMPARE(bytesOf(program, Arena::Staging), std::size_t{0});
+        const std::vector<std::string> names{"loss_sum", "weight", "correct1", "correct5"};
+        QCOMPARE(program.scalars.names, names);
+    }
+
+    void scalarsAreContiguousAndNamed() {
+        const Program program = sample::training(sample::model("lenet5", 4, true));
+        const std::vector<std::string> names{"loss_sum", "weight", "samples", "correct1", "correct5", "control"};
+        QCOMPARE(program.scalars.names, names);
+        QCOMPARE(program.scalars.offsetOf("samples"), std::size_t{16});
+        QCOMPARE(program.scalars.gateOffset % 64, std::size_t{0});
+        QVERIFY_THROWS_EXCEPTION(EngineError, program.scalars.offsetOf("correct7"));
+    }
+
+    void anEmptyRankContributesZerosButItsControl() {
+        const Program nominal = sample::training(sample::model("resnet18-cifar", 4, true));
+        const Program empty = compileEmptyTraining(nominal);
+        QCOMPARE(empty.localBatch, std::int64_t{0});
+        QVERIFY(!empty.graph);
+        QCOMPARE(countOf(empty, Step::Kind::Kernel), std::size_t{0});
+        std::vector<Slot> zeroed;
+        for (const Step& step : empty.steps) {
+            if (step.kind == Step::Kind::Fill) zeroed.insert(zeroed.end(), step.outputs.begin(), step.outputs.end());
+        }
+        const std::vector<Slot> expected{{Arena::Scalars, 0, nominal.scalars.offsetOf("control")},
+                                         {Arena::Staging, 0, nominal.storage->bufferBytes},
+                                         {Arena::Gradients, 0, nominal.storage->parameterBytes}};
+        QVERIFY(zeroed == expected);
+    }
+
+    void memoryIsReused_data() { modelRows(); }
+    void memoryIsReused() {
+        QFETCH(QString, model);
+        for (const bool training : {true, false}) {
+            const Graph forward = sample::model(model.toStdString(), 8, training);
+            const Program program = training ? sample::training(forward) : sample::evaluation(forward);
+            QVERIFY(bytesOf(program, Arena::Activations) < program.activationBytesWithoutReuse);
+        }
+    }
+
+    void reluWorksInPlace() {
+        const Program program = sample::evaluation(sample::model("lenet5", 8, false));
+        int relus = 0;
+        for (const Step& step : program.steps) {
+            if (!step.name.starts_with("relu ")) continue;
+            QVERIFY(step.inputs[0] == step.outputs[0]);
+            ++relus;
+        }
+        QCOMPARE(relus, 4);
+    }
+
+    // One tensor is the gradient of two parameters and still read by the pass further back: it is written to one of the
+    // places and copied to the other, and neither is reduced before the last reader is through.
+    void aSharedGradientIsCopied() {
+        CompileOptions options;
+        options.bucketBytes = 0;
+        const Program program = sample::training(sample::sharedGradient(2), options);
+        QCOMPARE(complaint(program), std::string());
+        QCOMPARE(countOf(program, Step::Kind::Scale), std::size_t{1});
+    }
+
+    void aBatchThatDoesNotFitIsRefused() {
+        const Graph forward = sample::model("mlp", 8, true);
+        const auto compile = [&](const BatchLayout& batch) {
+            return compileTraining(forward, *sample::backend({}), {}, batch, {});
+        };
+        QVERIFY_THROWS_EXCEPTION(EngineError, compile(sample::batchLayout(7)));
+        QVERIFY_THROWS_EXCEPTION(EngineError, compile(BatchLayout({{"label", {{1}, DType::I32}}}, 8)));
+        const Field bytes{"image", {{sample::kChannels, sample::kExtent, sample::kExtent}, DType::U8}};
+        QVERIFY_THROWS_EXCEPTION(EngineError, compile(BatchLayout({bytes, {"label", {{1}, DType::I32}}}, 8)));
+    }
+
+    void aParameterThatTheLossDoesNotReachIsAProblem() {
+        Graph forward = sample::model("mlp", 2, true);
+        forward.addParameter("idle", {{3}, DType::F32}, {}, true);
+        QVERIFY_THROWS_EXCEPTION(ProblemError, sample::training(forward));
+    }
+
+    // The checks themselves must be able to complain.
+    void brokenProgramsAreNoticed() {
+        const Program good = sample::training(sample::model("resnet18-cifar", 2, true));
+        Program overlapping = good;
+        for (Step& step : overlapping.steps) {
+            for (auto* ends : {&step.inputs, &step.outputs}) {
+                for (Slot& slot : *ends) slot.offset = slot.arena == Arena::Activations ? 0 : slot.offset;
+            }
+        }
+        QVERIFY(!complaintAboutValues(overlapping).empty());
+        Program hasty = good;
+        for (Step& step : hasty.steps) step.after.clear();
+        QVERIFY(!complaintAboutOrder(hasty).empty());
+        Program twice = good;
+        twice.steps.push_back(twice.steps.back());
+        std::ranges::find(twice.steps, Step::Kind::Update, &Step::kind)->bucket = 1;
+        QVERIFY(!complaintAboutUpdates(twice, true).empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCompile)
+#include "tst_compile.moc"

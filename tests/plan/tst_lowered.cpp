@@ -1,0 +1,112 @@
+#include <QtTest>
+
+#include "engine/core/error.h"
+#include "engine/ops/elementwise.h"
+#include "engine/plan/precision.h"
+#include "tests/plan/program_checks.h"
+#include "tests/plan/sample_programs.h"
+
+using namespace lockstep;
+
+namespace {
+
+CompileOptions with(const Program& nominal) {
+    CompileOptions options;
+    options.storage = nominal.storage;
+    return options;
+}
+
+std::vector<const Step*> stepsOf(const Program& program, Step::Kind kind) {
+    std::vector<const Step*> found;
+    for (const Step& step : program.steps) {
+        if (step.kind == kind) found.push_back(&step);
+    }
+    return found;
+}
+
+}  // namespace
+
+// What the backend decides and the plan carries along: precision, layouts, where batches lie.
+class TestLowered : public QObject {
+    Q_OBJECT
+private slots:
+    void singlePrecisionChangesNothing() {
+        const Graph graph = sample::model("lenet5", 2, true);
+        QCOMPARE(dump(toPrecision(graph, DType::F32)), dump(graph));
+    }
+
+    void doublePrecisionReachesEverythingButInputs() {
+        const Graph graph = toPrecision(sample::model("resnet18-cifar", 2, true), DType::F64);
+        verify(graph);
+        for (const Value& value : graph.values()) {
+            if (value.role != ValueRole::Input) QVERIFY2(value.type.dtype != DType::F32, value.name.c_str());
+        }
+        QCOMPARE(graph.typeOf(*graph.find("image")).dtype, DType::F32);
+        QCOMPARE(graph.nodes().front().op, &kCast);
+        QCOMPARE(graph.assignments().size(), std::size_t{40});
+        QCOMPARE(graph.outputs().size(), std::size_t{5});
+    }
+
+    void doubleProgramsAreLegal() {
+        for (const char* name : {"mlp", "lenet5", "resnet18-cifar"}) {
+            const sample::Traits traits{.compute = DType::F64};
+            const Program nominal = sample::training(sample::model(name, 2, true), {}, traits);
+            QCOMPARE(complaint(nominal), std::string());
+            QCOMPARE(nominal.storage->dtype, DType::F64);
+            const Program evaluation = sample::evaluation(sample::model(name, 2, false), with(nominal), traits);
+            QCOMPARE(complaint(evaluation), std::string());
+        }
+    }
+
+    void theCastReadsTheBatch() {
+        const Program program = sample::training(sample::model("lenet5", 2, true), {}, {.compute = DType::F64});
+        const Step& first = *stepsOf(program, Step::Kind::Kernel).front();
+        QCOMPARE(first.name, std::string("cast image"));
+        QCOMPARE(first.inputs[0].arena, Arena::Io);
+        QCOMPARE(first.outputs[0].arena, Arena::Activations);
+    }
+
+    void layoutsDecideTheSizeOfSlots() {
+        const sample::Traits traits{.padsWeights = true};
+        const Program program = sample::training(sample::model("lenet5", 2, true), {}, traits);
+        QCOMPARE(complaint(program), std::string());
+        const StorageEntry* weight = program.storage->find("conv1/weight");
+        QCOMPARE(weight->bytes, std::size_t{2048});            // 6 x 3 x 5 x 5 floats, padded
+        QCOMPARE(weight->value.layout->text(), std::string("padded1024"));
+        QVERIFY(!program.storage->find("conv1/bias")->value.layout);
+        const Program plain = sample::training(sample::model("lenet5", 2, true));
+        QVERIFY(program.storage->signature() != plain.storage->signature());
+    }
+
+    void layoutsAreHandedToTheOtherPrograms() {
+        const sample::Traits traits{.padsWeights = true};
+        const Program nominal = sample::training(sample::model("lenet5", 4, true), {}, traits);
+        const Program shorter = sample::training(sample::model("lenet5", 2, true), with(nominal), traits);
+        const Graph& graph = *shorter.graph;
+        QCOMPARE(graph.value(*graph.find("conv1/weight")).layout, nominal.storage->find("conv1/weight")->value.layout);
+    }
+
+    void aBackendThatForgetsLayoutsIsCaught() {
+        const sample::Traits traits{.padsWeights = true, .forgetsLayouts = true};
+        const Program nominal = sample::training(sample::model("lenet5", 4, true), {}, traits);
+        const Graph shorter = sample::model("lenet5", 2, true), same = sample::model("lenet5", 4, true);
+        QVERIFY_THROWS_EXCEPTION(EngineError, sample::training(shorter, with(nominal), traits));
+        QVERIFY_THROWS_EXCEPTION(EngineError, sample::training(same, with(nominal)));
+    }
+
+    void batchesAreCopiedToADeviceOfItsOwnMemory() {
+        const Program program = sample::training(sample::model("lenet5", 4, true), {}, {.hostMemory = false});
+        QCOMPARE(complaint(program), std::string());
+        const auto copies = stepsOf(program, Step::Kind::CopyIn);
+        QCOMPARE(copies.size(), std::size_t{2});               // image and label; nothing draws random numbers by id
+        for (const Step* copy : copies) {
+            QCOMPARE(copy->lane, Lane::Copy);
+            QVERIFY(copy->inputs == copy->outputs);
+        }
+        const auto first = std::ranges::find(program.steps, std::string("conv2d conv1"), &Step::name);
+        QCOMPARE(first->after, std::vector{0});
+    }
+};
+
+QTEST_APPLESS_MAIN(TestLowered)
+#include "tst_lowered.moc"
