@@ -69,6 +69,7 @@ void TestModels::parameterCounts_data() {
     QTest::addColumn<qint64>("count");
     QTest::newRow("lenet5") << "lenet5" << false << qint64{61706};
     QTest::newRow("resnet18-cifar") << "resnet18-cifar" << true << qint64{11173962};
+    QTest::newRow("fashion-cnn") << "fashion-cnn" << false << qint64{69264 + 2 * 208 + 5770};
     QTest::newRow("mlp") << "mlp" << false << qint64{784 * 256 + 256 + 256 * 256 + 256 + 256 * 10 + 10};
 }
 
