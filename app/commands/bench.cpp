@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/format.h"
+#include "app/listing.h"
+#include "app/model_input.h"
+#include "app/spec_options.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+namespace {
+
+struct Options {
+    SpecOptions spec;
+    InputOptions input;
+    std::int64_t steps = 20, warmup = 3;
+    bool json = false;
+};
+
+// The data are made up, so the spec's dataset is the one that needs no files.
+TrialSpec benchDefaults() {
+    TrialSpec spec;
+    spec.dataset = {"synthetic", {}};
+    spec.devices = "cpu:1";
+    spec.epochs = 1;
+    return spec;
+}
+
+bool anyVirtual(const std::vector<DeviceChoice>& devices) {
+    for (const auto& device : devices) {
+        if (device.isVirtual) return true;
+    }
+    return false;
+}
+
+void printResult(const ResolvedSpec& resolved, const BenchResult& result) {
+    const auto& spec = resolved.spec;
+    fmt::print("{}, batch {}, {} ({} {}{}): {} steps in {}\n", spec.model.id, spec.batch, spec.devices, resolved.devices.size(),
+               resolved.devices.size() == 1 ? "device" : "devices", anyVirtual(resolved.devices) ? ", virtual" : "",
+               result.steps, durationText(result.seconds));
+    fmt::print("samples per second  {:.1f}\nloss                {:.6f} (first step {:.6f})\n", result.samplesPerSecond, result.loss,
+               result.firstLoss);
+}
+
+Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
+    const auto& spec = resolved.spec;
+    return {{"model", spec.model.id},
+            {"batch", spec.batch},
+            {"devices", spec.devices},
+            {"device_count", resolved.devices.size()},
+            {"virtual_devices", anyVirtual(resolved.devices)},
+            {"steps", result.steps},
+            {"seconds", result.seconds},
+            {"first_loss", result.firstLoss},
+            {"loss", result.loss},
+            {"samples_per_second", result.samplesPerSecond}};
+}
+
+int bench(Context& context, const Options& options) {
+    const auto spec = specFrom(options.spec, benchDefaults(), context.environment());
+    if (!spec.ok()) return context.report(spec.problems());
+    const auto input = inputFor(options.input, spec.value().model.id, spec.value().batch);
+    if (!input.ok()) return context.report(input.problems());
+    const auto resolved = resolve(spec.value(), context.environment());
+    if (!resolved.ok()) return context.report(resolved.problems());
+    const auto result = benchmark(resolved.value(), input.value(), options.steps, options.warmup);
+    if (options.json) fmt::print("{}\n", lineOf(resultJson(resolved.value(), result)));
+    else printResult(resolved.value(), result);
+    return kDone;
+}
+
+}  // namespace
+
+void addBench(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("bench", "The speed of training's own program on data that lie in memory");
+    addModelOptions(*command, options->spec);
+    addInputOptions(*command, options->input);
+    command->add_option("--seed", options->spec.seed, "Same seed, same data, same start")->type_name("N");
+    command->add_option("--steps", options->steps, "Updates to time")->type_name("K")->check(CLI::Range(1, 1000000000))
+        ->capture_default_str();
+    command->add_option("--warmup", options->warmup, "Updates before them")->type_name("K")->check(CLI::Range(0, 1000000000))
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "One JSON object");
+    command->footer("\nExamples:\n  lockstep bench --model resnet18-cifar --batch 128 --devices cpu:1 --steps 10\n"
+                    "  lockstep bench --model lenet5 --batch 256 --devices cpu:2x1 --steps 200 --json\n\n"
+                    "cpu:1 is one device with all cores; cpu:2 shares them between two.");
+    command->callback([options, &run] { run = [options](Context& context) { return bench(context, *options); }; });
+}
+
+}  // namespace lockstep

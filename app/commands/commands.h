@@ -1,0 +1,31 @@
+#pragma once
+#include <span>
+
+#include "app/context.h"
+
+namespace lockstep {
+
+void addDevices(CLI::App& program, Run& run);
+void addDatasets(CLI::App& program, Run& run);
+void addInspect(CLI::App& program, Run& run);
+void addModels(CLI::App& program, Run& run);
+void addTrain(CLI::App& program, Run& run);
+void addBench(CLI::App& program, Run& run);
+void addProgram(CLI::App& program, Run& run);
+void addServe(CLI::App& program, Run& run);
+void addProbePlugin(CLI::App& program, Run& run);
+
+// Those that need the history and sessions; only in the full build.
+void addTrials(CLI::App& program, Run& run);
+void addShow(CLI::App& program, Run& run);
+void addDelete(CLI::App& program, Run& run);
+void addResume(CLI::App& program, Run& run);
+void addAttach(CLI::App& program, Run& run);
+void addStop(CLI::App& program, Run& run);
+void addPause(CLI::App& program, Run& run);
+void addDoctor(CLI::App& program, Run& run);
+
+// The explicit list of this build's commands, in the order of --help. One implementation per kind of build.
+std::span<const AddCommand> allCommands();
+
+}  // namespace lockstep

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/history_access.h"
+
+namespace lockstep {
+
+namespace {
+
+struct Options {
+    std::int64_t trial = 0;
+    bool purge = false, restore = false;
+};
+
+int erase(Context& context, const Options& options) {
+    const auto history = openHistory();
+    const auto trial = options.trial;
+    if (isRunning(history, trial)) {
+        return context.report({{"trial", "trial.running", {std::to_string(trial)}}});
+    }
+    if (options.restore) {
+        history.store->restoreTrial(trial);
+        fmt::print("Trial {} is back in the list.\n", trial);
+        return kDone;
+    }
+    history.store->deleteTrial(trial, options.purge);
+    if (!options.purge) {
+        fmt::print("Trial {} is in the trash; lockstep delete {} --restore brings it back.\n", trial, trial);
+        return kDone;
+    }
+    std::error_code failed;
+    std::filesystem::remove_all(history.places.run(trial), failed);
+    if (failed) return context.report({{history.places.run(trial).string(), "trial.files-left", {failed.message()}}}), kFailed;
+    fmt::print("Trial {} and its files are gone.\n", trial);
+    return kDone;
+}
+
+}  // namespace
+
+void addDelete(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("delete", "Move a trial to the trash; with --purge remove it and its checkpoints");
+    addTrialOption(*command, options->trial);
+    auto* purge = command->add_flag("--purge", options->purge, "Remove its rows and files for good");
+    command->add_flag("--restore", options->restore, "Bring it back out of the trash")->excludes(purge);
+    command->callback([options, &run] { run = [options](Context& context) { return erase(context, *options); }; });
+}
+
+}  // namespace lockstep

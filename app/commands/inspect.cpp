@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "app/commands/commands.h"
+#include "app/format.h"
+#include "app/listing.h"
+#include "datasets/catalog.h"
+
+namespace lockstep {
+
+namespace {
+
+struct Options {
+    std::string path, format;
+    bool json = false;
+};
+
+std::int64_t total(const std::vector<std::int64_t>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+std::string countAt(const std::vector<std::int64_t>& counts, std::size_t index) {
+    return index < counts.size() ? countText(counts[index]) : "–";
+}
+
+void printReport(const DatasetReport& report, const std::string& path, const Words& words) {
+    fmt::print("{}: {}, {} x {} x {} (channels x height x width), {} classes, {} training and {} test samples\n\n", path,
+               report.format, report.image.channels, report.image.height, report.image.width, report.classes.size(),
+               countText(total(report.trainPerClass)), countText(total(report.testPerClass)));
+    Table table({"CLASS", "TRAIN", "TEST", "BALANCE"});
+    const auto most = report.trainPerClass.empty() ? 0 : *std::ranges::max_element(report.trainPerClass);
+    for (std::size_t i = 0; i < report.classes.size(); ++i) {
+        const auto count = i < report.trainPerClass.size() ? report.trainPerClass[i] : 0;
+        const auto width = most > 0 ? static_cast<std::size_t>(20 * count / most) : 0;
+        table.add({report.classes[i], countAt(report.trainPerClass, i), countAt(report.testPerClass, i), std::string(width, '#')});
+    }
+    fmt::print("{}", table.text());
+    for (const auto& warning : report.warnings) fmt::print("\nwarning: {}\n  → {}\n", words.what(warning), words.remedy(warning));
+    if (!report.skipped.empty()) fmt::print("\nSkipped ({}):\n", report.skipped.size());
+    for (const auto& skipped : report.skipped) fmt::print("  {}: {}\n", skipped.file.string(), words.what(skipped.reason));
+}
+
+Result<const DatasetEntry*> entryFor(const Options& options, const Environment& environment) {
+    if (options.format.empty()) return recogniseDataset(environment.datasets(), options.path);
+    if (const auto* entry = environment.dataset(options.format)) return entry;
+    std::string known;
+    for (const auto& each : environment.datasets()) known += (known.empty() ? "" : ", ") + each.id;
+    return Problem{"--format", "dataset.unknown", {options.format, known}};
+}
+
+int inspect(Context& context, const Options& options) {
+    const auto entry = entryFor(options, context.environment());
+    if (!entry.ok()) return context.report(entry.problems());
+    const auto report = entry.value()->inspect(options.path, ParamValues(entry.value()->params));
+    if (!report.ok()) return context.report(report.problems());
+    if (options.json) fmt::print("{}\n", lineOf(reportJson(report.value(), context.words())));
+    else printReport(report.value(), options.path, context.words());
+    return kDone;
+}
+
+}  // namespace
+
+void addInspect(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("inspect", "Look at data: format, counts, classes, balance, skipped files");
+    command->add_option("path", options->path, "A folder or file")->required()->type_name("PATH");
+    command->add_option("--format", options->format, "Read it as this dataset, whatever it looks like")->type_name("ID");
+    command->add_flag("--json", options->json, "As JSON");
+    command->footer("\nExample:\n  lockstep inspect /usr/share/datasets/fashion-mnist");
+    command->callback([options, &run] { run = [options](Context& context) { return inspect(context, *options); }; });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/history_access.h"
+#include "app/train_run.h"
+#include "engine/session/run_session.h"
+#include "engine/session/session_client.h"
+
+namespace lockstep {
+
+namespace {
+
+struct Options {
+    std::int64_t trial = 0;
+    bool json = false;
+};
+
+// A paused run goes on where it is: in its own process.
+int goOn(Context& context, const History& history, std::int64_t trial) {
+    const auto client = SessionClient::connect(history.places.socket(trial));
+    if (!client.ok()) return context.report(client.problems());
+    const auto sent = client.value()->send(ControlCommand{"resume"});
+    if (!sent.ok()) return context.report(sent.problems());
+    fmt::print("Trial {} was paused and goes on in its own process; follow it with: lockstep attach {}\n", trial, trial);
+    return kDone;
+}
+
+int resume(Context& context, const Options& options) {
+    auto history = openHistory();
+    const auto row = rowOf(history, options.trial);
+    if (row.state == text(RunState::Paused)) return goOn(context, history, options.trial);
+    auto request = SessionRequest{};
+    const auto spec = history.query->spec(options.trial);
+    if (!spec.ok()) return context.report(spec.problems());
+    request.spec = spec.value();
+    request.resumeTrial = options.trial;
+    const auto places = history.places;
+    history = {};                                            // the run writes through a store of its own
+    return watchRun(context, options.json, [&](RunControl& control, EventSink& terminal) -> Result<RunResult> {
+        request.extraSinks = {&terminal};
+        request.control = &control;
+        const auto result = runSession(request, context.environment(), places);
+        if (!result.ok()) return result.problems();
+        return result.value().run;
+    });
+}
+
+}  // namespace
+
+void addResume(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("resume", "Go on with a stopped, failed or crashed trial from its last checkpoint");
+    addTrialOption(*command, options->trial);
+    command->add_flag("--json", options->json, "One JSON object per event; the last is run_finished or run_failed");
+    command->footer("\nA paused trial goes on in the process that runs it.\n\nExample:\n  lockstep resume 7");
+    command->callback([options, &run] { run = [options](Context& context) { return resume(context, *options); }; });
+}
+
+}  // namespace lockstep

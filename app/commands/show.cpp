@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/curve.h"
+#include "app/format.h"
+#include "app/history_access.h"
+#include "app/trial_json.h"
+
+namespace lockstep {
+
+namespace {
+
+struct Options {
+    std::int64_t trial = 0;
+    bool json = false, onlySpec = false;
+    std::string metric;
+};
+
+constexpr int kCurveWidth = 64;
+constexpr int kCurveHeight = 8;
+
+std::string choiceText(const Choice& choice) {
+    std::string out = choice.id;
+    for (const auto& [name, value] : choice.params) out += "  " + name + "=" + text(value);
+    return out;
+}
+
+void printSettings(const TrialSpec& spec) {
+    Table table({"SETTING", "VALUE"});
+    table.add({"dataset", choiceText(spec.dataset) + (spec.dataPath.empty() ? "" : "  " + spec.dataPath.string())});
+    table.add({"model", choiceText(spec.model)});
+    table.add({"devices", spec.devices});
+    table.add({"batch", fmt::format("{} over all devices", spec.batch)});
+    table.add({"optimizer", choiceText(spec.optimizer)});
+    table.add({"learning rate", fmt::format("{}", spec.learningRate)});
+    table.add({"schedule", choiceText(spec.schedule)});
+    table.add({"augmentation", spec.augmentation.empty() ? "none" : choiceText({"", spec.augmentation}).substr(2)});
+    if (spec.labelSmoothing > 0) table.add({"label smoothing", fmt::format("{}", spec.labelSmoothing)});
+    table.add({"seed", std::to_string(spec.seed)});
+    table.add({"mode", spec.mode});
+    fmt::print("{}", table.text());
+}
+
+void printResults(const TrialRow& row) {
+    Table table({"RESULT", "VALUE"});
+    table.add({"state", row.deleted ? row.state + ", in the trash" : row.state});
+    table.add({"progress", fmt::format("epoch {} of {}, step {}, attempt {}", row.epoch, row.epochs, row.step, row.attempts)});
+    if (row.testAccuracy) table.add({"test accuracy", percentText(*row.testAccuracy)});
+    if (row.bestAccuracy) table.add({"best accuracy", percentText(*row.bestAccuracy)});
+    if (row.testLoss) table.add({"test loss", fmt::format("{:.4f}", *row.testLoss)});
+    if (row.samplesPerSecond) table.add({"training rate", rateText(*row.samplesPerSecond)});
+    if (row.seconds) table.add({"time", durationText(*row.seconds)});
+    table.add({"started", row.createdAt});
+    if (!row.finishedAt.empty()) table.add({"ended", row.finishedAt});
+    if (!row.failure.empty()) table.add({"failure", row.failure});
+    if (!row.note.empty()) table.add({"note", row.note});
+    table.add({"files", row.runDirectory});
+    fmt::print("{}", table.text());
+}
+
+void printCurve(const TrialQuery& query, std::int64_t trial, const std::string& metric) {
+    const auto points = query.series(trial, metric);
+    if (points.empty()) return;
+    std::vector<double> values;
+    for (const auto& point : points) values.push_back(point.value);
+    const auto curve = curveText(values, kCurveWidth, kCurveHeight);
+    if (curve.empty()) return;
+    fmt::print("\n{} over steps {} to {}\n{}", metric, points.front().step, points.back().step, curve);
+}
+
+Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spec, const std::string& metric) {
+    Json out = trialJson(row);
+    out["spec"] = Json::parse(toJson(spec));
+    out["metrics"] = query.metrics(row.id);
+    if (metric.empty()) return out;
+    out["series"] = {{"metric", metric}, {"step", Json::array()}, {"seconds", Json::array()}, {"value", Json::array()}};
+    for (const auto& point : query.series(row.id, metric)) {
+        out["series"]["step"].push_back(point.step);
+        out["series"]["seconds"].push_back(point.seconds);
+        out["series"]["value"].push_back(point.value);
+    }
+    return out;
+}
+
+int show(Context& context, const Options& options) {
+    const auto history = openHistory();
+    const auto row = rowOf(history, options.trial);
+    const auto spec = history.query->spec(options.trial);
+    if (!spec.ok()) return context.report(spec.problems());
+    if (options.onlySpec) {
+        fmt::print("{}", toJson(spec.value()));
+    } else if (options.json) {
+        fmt::print("{}\n", lineOf(showJson(*history.query, row, spec.value(), options.metric)));
+    } else {
+        fmt::print("Trial {}{}\n\n", row.id, row.title.empty() ? "" : ": " + row.title);
+        printSettings(spec.value());
+        fmt::print("\n");
+        printResults(row);
+        if (!options.metric.empty()) {
+            printCurve(*history.query, row.id, options.metric);
+        } else {
+            printCurve(*history.query, row.id, "loss");
+            printCurve(*history.query, row.id, "test_accuracy");
+        }
+    }
+    return kDone;
+}
+
+}  // namespace
+
+void addShow(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("show", "One trial: settings, results, curves");
+    addTrialOption(*command, options->trial);
+    command->add_option("--metric", options->metric, "The curve of this metric, for example gradient_norm")->type_name("NAME");
+    auto* spec = command->add_flag("--spec", options->onlySpec, "Only its spec, to start from: lockstep train --spec FILE");
+    command->add_flag("--json", options->json, "As JSON; with --metric the points too")->excludes(spec);
+    command->footer("\nExamples:\n  lockstep show 7\n  lockstep show 7 --spec > again.json && lockstep train --spec again.json --lr 0.05");
+    command->callback([options, &run] { run = [options](Context& context) { return show(context, *options); }; });
+}
+
+}  // namespace lockstep

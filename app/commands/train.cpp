@@ -1,0 +1,76 @@
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/spec_options.h"
+#include "app/train_run.h"
+
+namespace lockstep {
+
+namespace {
+
+struct Options {
+    SpecOptions spec;
+    bool json = false, withoutHistory = false, onlySpec = false;
+    std::string out, from;
+};
+
+constexpr const char* kHelp = R"(
+Examples:
+  lockstep train --preset fashion
+  lockstep train --dataset fashion-mnist --model lenet5 --devices cpu:2 --epochs 3
+  lockstep train --data ~/data/cifar-10-batches-bin --model resnet18-cifar --batch 256
+  lockstep train --spec trial.json --lr 0.05 --set optimizer.momentum=0.95
+  lockstep train --preset fashion --print-spec > trial.json
+
+Ctrl+C stops after the current step, with a checkpoint; a second one ends at once.)";
+
+int printSpec(const TrialSpec& spec) {
+    std::fputs(toJson(spec).c_str(), stdout);
+    return kDone;
+}
+
+int runWithoutHistory(Context& context, const Options& options, TrialSpec spec, std::optional<Checkpoint> from) {
+    return watchRun(context, options.json, [&](RunControl& control, EventSink& terminal) {
+        return runPlainly({std::move(spec), options.out, std::move(from), &control, {&terminal}}, context.environment());
+    });
+}
+
+int train(Context& context, const Options& options) {
+    std::optional<Checkpoint> from;
+    TrialSpec base;
+    if (!options.from.empty()) {
+        auto checkpoint = readCheckpoint(options.from);
+        if (!checkpoint.ok()) return context.report(checkpoint.problems());
+        from = std::move(checkpoint).value();
+        base = from->spec;
+    }
+    const auto spec = specFrom(options.spec, base, context.environment());
+    if (!spec.ok()) return context.report(spec.problems());
+    if (options.onlySpec) return printSpec(spec.value());
+    if (from || options.withoutHistory || !hasHistory() || !options.out.empty()) {
+        return runWithoutHistory(context, options, spec.value(), std::move(from));
+    }
+    return watchRun(context, options.json, [&](RunControl& control, EventSink& terminal) {
+        return runIntoHistory(spec.value(), control, terminal, context.environment());
+    });
+}
+
+}  // namespace
+
+void addTrain(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("train", "Train a model: from flags, a preset or a spec file");
+    addSourceOptions(*command, options->spec);
+    addDataOptions(*command, options->spec);
+    addModelOptions(*command, options->spec);
+    addRunOptions(*command, options->spec);
+    command->add_flag("--json", options->json, "One JSON object per event; the last is run_finished or run_failed");
+    command->add_flag("--print-spec", options->onlySpec, "Print the spec that these options mean, and train nothing");
+    command->add_flag("--no-history", options->withoutHistory, "Leave the history alone");
+    command->add_option("--out", options->out, "Without history: the folder for checkpoints")->type_name("FOLDER");
+    command->add_option("--from", options->from, "Without history: go on from this checkpoint")->type_name("FILE");
+    command->footer(kHelp);
+    command->callback([options, &run] { run = [options](Context& context) { return train(context, *options); }; });
+}
+
+}  // namespace lockstep

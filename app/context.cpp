@@ -1,0 +1,24 @@
+#include "app/context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::array kNotFoundCodes = {"trial.unknown", "preset.unknown", "model.unknown", "dataset.unknown"};
+
+bool isNotFound(const Problem& problem) { return std::ranges::find(kNotFoundCodes, problem.code) != kNotFoundCodes.end(); }
+
+}  // namespace
+
+int Context::report(const std::vector<Problem>& problems) const {
+    fmt::print(stderr, "{}", m_words.report(problems));
+    return !problems.empty() && isNotFound(problems.front()) ? kNotFound : kBadRequest;
+}
+
+}  // namespace lockstep

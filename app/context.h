@@ -1,0 +1,38 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+
+#include "app/exit_codes.h"
+#include "app/surroundings.h"
+#include "app/words.h"
+
+namespace lockstep {
+
+// What the commands share. The machine is looked at on first need, so that `lockstep trials` opens no backend.
+class Context {
+public:
+    const Environment& environment() { return surroundings().environment; }
+    const std::vector<PluginReport>& plugins() { return surroundings().plugins; }
+    const Words& words() const { return m_words; }
+
+    // Writes the problems to the standard error; returns the exit status that fits them.
+    int report(const std::vector<Problem>& problems) const;
+
+private:
+    const Surroundings& surroundings() {
+        if (!m_surroundings) m_surroundings = lookAround(foldersOfThisBuild());
+        return *m_surroundings;
+    }
+
+    Words m_words;
+    std::unique_ptr<Surroundings> m_surroundings;
+};
+
+// What parsing the command line decides on.
+using Run = std::function<int(Context& context)>;
+
+// Each adds one subcommand; where it is the one given, `run` becomes it.
+using AddCommand = void (*)(CLI::App& program, Run& run);
+
+}  // namespace lockstep

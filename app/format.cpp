@@ -1,0 +1,65 @@
+#include "app/format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep {
+
+std::string bytesText(std::uint64_t bytes) {
+    constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = static_cast<double>(bytes);
+    int unit = 0;
+    while (value >= 1024 && unit < 4) value /= 1024, ++unit;
+    return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string durationText(double seconds) {
+    if (!std::isfinite(seconds) || seconds < 0) return "–";
+    if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
+    const auto whole = std::llround(seconds);
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string percentText(double fraction) {
+    return std::isfinite(fraction) ? fmt::format("{:.2f} %", 100 * fraction) : "–";
+}
+
+std::string countText(std::int64_t count) {
+    std::string digits = fmt::format("{}", count);
+    const std::size_t first = count < 0 ? 1 : 0;
+    for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, " ");
+    return digits;
+}
+
+std::string rateText(double perSecond) {
+    if (!std::isfinite(perSecond) || perSecond > 1e15) return "– samples/s";
+    return (perSecond < 100 ? fmt::format("{:.1f}", perSecond) : countText(std::llround(perSecond))) + " samples/s";
+}
+
+int columnsOf(std::string_view text) {
+    return static_cast<int>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string Table::text() const {
+    std::vector<int> widths;
+    for (const auto& row : m_rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columnsOf(row[i]));
+    }
+    std::string out;
+    for (const auto& row : m_rows) {
+        std::string line;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            line += row[i];
+            line.append(static_cast<std::size_t>(widths[i] - columnsOf(row[i]) + 2), ' ');
+        }
+        out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return out;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep {
+
+// Numbers and tables for the terminal.
+std::string bytesText(std::uint64_t bytes);                  // "1.4 GiB"
+std::string durationText(double seconds);                    // "1 min 12 s"
+std::string percentText(double fraction);                    // "91.83 %"; "–" when not a number
+std::string countText(std::int64_t count);                   // "11 173 962"
+std::string rateText(double perSecond);                      // "5 120 samples/s"
+int columnsOf(std::string_view text);                        // characters, not bytes
+
+// Columns as wide as their widest cell, two spaces between them.
+class Table {
+public:
+    explicit Table(std::vector<std::string> header) : m_rows{std::move(header)} {}
+    void add(std::vector<std::string> row) { m_rows.push_back(std::move(row)); }
+    std::string text() const;
+
+private:
+    std::vector<std::vector<std::string>> m_rows;
+};
+
+}  // namespace lockstep

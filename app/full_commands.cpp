@@ -1,0 +1,13 @@
+#include "app/commands/commands.h"
+
+namespace lockstep {
+
+std::span<const AddCommand> allCommands() {
+    static constexpr AddCommand kCommands[] = {
+        addTrain,  addResume, addTrials,   addShow,   addAttach, addPause,   addStop,  addDelete,     addDevices,
+        addModels, addBench,  addDatasets, addInspect, addProgram, addDoctor, addServe, addProbePlugin,
+    };
+    return kCommands;
+}
+
+}  // namespace lockstep

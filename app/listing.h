@@ -1,0 +1,26 @@
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "app/words.h"
+#include "engine/train/environment.h"
+
+namespace lockstep {
+
+// What this machine offers, as JSON: for `--json` and for `lockstep serve`. Keys are snake_case.
+using Json = nlohmann::ordered_json;
+
+Json devicesJson(const Environment& environment, const Words& words);
+Json datasetsJson(const Environment& environment);
+Json modelsJson(const Environment& environment);
+Json settingsJson();                                         // optimizers, schedules, augmentation, with their fields
+Json schemaJson(const ParamSchema& schema);
+Json reportJson(const DatasetReport& report, const Words& words);
+Json problemsJson(const std::vector<Problem>& problems, const Words& words);
+Json layersJson(const std::vector<LayerRow>& layers);
+
+enum class Presence { Present, NeedsPath, Absent };
+Presence presenceOf(const DatasetEntry& entry);              // whether its default place has data
+
+std::string lineOf(const Json& json);                        // one line, invalid UTF-8 replaced
+
+}  // namespace lockstep

@@ -1,0 +1,19 @@
+#include "app/commands/commands.h"
+#include "app/train_run.h"
+
+namespace lockstep {
+
+std::span<const AddCommand> allCommands() {
+    static constexpr AddCommand kCommands[] = {
+        addTrain, addDevices, addModels, addBench, addDatasets, addInspect, addProgram, addServe, addProbePlugin,
+    };
+    return kCommands;
+}
+
+bool hasHistory() { return false; }
+
+Result<RunResult> runIntoHistory(const TrialSpec& spec, RunControl& control, EventSink& terminal, const Environment& environment) {
+    return runPlainly({spec, {}, std::nullopt, &control, {&terminal}}, environment);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,23 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "engine/data/dataset.h"
+#include "engine/model/registry.h"
+
+namespace lockstep {
+
+// The image a model is asked about when no dataset is at hand.
+struct InputOptions {
+    std::string shape;                                       // "3x32x32"; empty: what is usual for the model
+    int classes = 10;
+};
+void addInputOptions(CLI::App& command, InputOptions& options);
+
+// Problems: "cli.bad-input".
+Result<ModelInput> inputFor(const InputOptions& options, const std::string& model, std::int64_t batch);
+
+// A dataset of that shape, in numbers only: `count` samples.
+DatasetInfo infoOf(const ModelInput& input, std::int64_t count);
+
+}  // namespace lockstep

@@ -1,0 +1,28 @@
+#include "app/plain_run.h"
+
+namespace lockstep {
+
+namespace fs = std::filesystem;
+
+Result<DatasetSplits> openData(const ResolvedSpec& resolved) {
+    const auto& path = resolved.spec.dataPath.empty() ? resolved.dataset->defaultPath : resolved.spec.dataPath;
+    return resolved.dataset->open(path, resolved.datasetParams);
+}
+
+Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment) {
+    const auto resolved = resolve(request.spec, environment);
+    if (!resolved.ok()) return resolved.problems();
+    const auto data = openData(resolved.value());
+    if (!data.ok()) return data.problems();
+    if (!request.checkpointFolder.empty()) {
+        std::error_code failed;
+        fs::create_directories(request.checkpointFolder, failed);
+        if (failed) return Problem{request.checkpointFolder.string(), "out.unwritable", {failed.message()}};
+    }
+    RunOptions options;
+    options.checkpointFolder = request.checkpointFolder;
+    options.resumeFrom = request.resumeFrom;
+    return runTrial(resolved.value(), data.value(), options, *request.control, request.sinks);
+}
+
+}  // namespace lockstep

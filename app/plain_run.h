@@ -1,0 +1,24 @@
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+// A run without history, leases or socket: checkpoints go to a folder, or nowhere.
+struct PlainRun {
+    TrialSpec spec;
+    std::filesystem::path checkpointFolder;                  // empty: none are written; made when absent
+    std::optional<Checkpoint> resumeFrom;
+    RunControl* control = nullptr;
+    std::vector<EventSink*> sinks;
+};
+// Blocks until the run is over. Problems: of resolve(), of the dataset, "out.unwritable".
+Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment);
+
+// Opens the data of a resolved spec where its path, or the entry's own, says.
+Result<DatasetSplits> openData(const ResolvedSpec& resolved);
+
+}  // namespace lockstep

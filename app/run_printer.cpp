@@ -1,0 +1,149 @@
+#include "app/run_printer.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "app/format.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr auto kLivePeriod = std::chrono::milliseconds(100);
+constexpr auto kPlainPeriod = std::chrono::seconds(10);
+
+int terminalColumns() {
+    winsize size = {};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
+
+Problem problemOf(const RunFailed& failed) {
+    const auto who = failed.rank < 0 ? std::string("The run") : fmt::format("Rank {}", failed.rank);
+    return {failed.where, "run.failed." + failed.kind, {failed.what, fmt::format("{} at step {}", who, failed.step)}};
+}
+
+RunPrinter::Style RunPrinter::styleFor(bool json) {
+    if (json) return Style::Json;
+    return isatty(STDOUT_FILENO) ? Style::Live : Style::Plain;
+}
+
+void RunPrinter::print(std::int64_t number, const TrainEvent& event) {
+    m_progress.take(event);
+    if (m_style == Style::Json) {
+        std::puts(toJsonLine(event, number).c_str());
+        if (const auto* failed = std::get_if<RunFailed>(&event)) say(*failed);
+    } else {
+        std::visit([&](const auto& each) { say(each); }, event);
+    }
+    std::fflush(stdout);
+}
+
+void RunPrinter::clearLine() {
+    if (m_lineShown) std::fputs("\r\033[K", stdout);
+    m_lineShown = false;
+}
+
+void RunPrinter::say(const RunStarted& event) {
+    if (event.trial > 0) fmt::print("Trial {}", event.trial);
+    else fmt::print("A run without history");
+    fmt::print("{} on {} ({} {}), {} parameters, {} per device\n",
+               event.attempt > 1 ? fmt::format(", attempt {},", event.attempt) : "", event.deviceText, event.devices.size(),
+               event.devices.size() == 1 ? "device" : "devices", countText(event.parameters), bytesText(event.bytesPerDevice));
+    if (event.virtualDevices) fmt::print("The devices are virtual: they share cores or cards, which shows the method, not its speed.\n");
+    fmt::print("{} training and {} test samples; {} epochs of {} steps{}\n", countText(event.trainSamples),
+               countText(event.testSamples), event.epochs, event.stepsPerEpoch,
+               event.firstStep > 0 ? fmt::format(", continuing after step {}", event.firstStep) : "");
+}
+
+void RunPrinter::say(const StepDone&) {
+    const auto now = Clock::now();
+    if (m_style == Style::Live) {
+        if (now - m_lastLine < kLivePeriod) return;
+        fmt::print("\r\033[K{}", m_progress.line(terminalColumns() - 1));
+        m_lineShown = true;
+    } else {
+        if (now - m_lastLine < kPlainPeriod) return;
+        fmt::print("{}\n", m_progress.line(1000));
+    }
+    m_lastLine = now;
+}
+
+void RunPrinter::say(const EvalDone& event) {
+    clearLine();
+    const auto left = m_progress.eta();
+    fmt::print("epoch {}/{}  train loss {:.4f} accuracy {}  test loss {:.4f} accuracy {}{}  {}{}\n", event.epoch,
+               m_progress.started().epochs, event.trainLoss, percentText(event.trainAccuracy), event.loss,
+               percentText(event.accuracy), event.best ? " (best)" : "", rateText(event.samplesPerSecond),
+               left > 0 ? "  ETA " + durationText(left) : "");
+    m_lastLine = Clock::now();
+}
+
+void RunPrinter::say(const StateChanged& event) {
+    if (event.state != "paused" && event.state != "stopping") return;
+    clearLine();
+    fmt::print("{} at step {}\n", event.state, event.step);
+}
+
+void RunPrinter::say(const Message& event) {
+    clearLine();
+    std::fflush(stdout);
+    fmt::print(stderr, "{}{}\n", event.level == "warning" ? "warning: " : "", m_words.what(event.text));
+    const auto remedy = m_words.remedy(event.text);
+    if (!remedy.empty()) fmt::print(stderr, "  → {}\n", remedy);
+}
+
+void RunPrinter::say(const RunFinished& event) {
+    clearLine();
+    const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
+    fmt::print("{} {} after {} steps in {}: test accuracy {} (best {}), test loss {:.4f}, {} in training\n", who,
+               event.outcome == "stopped" ? "was stopped" : "finished", event.step, durationText(event.seconds),
+               percentText(event.testAccuracy), percentText(event.bestAccuracy), event.testLoss,
+               rateText(event.trainSamplesPerSecond));
+    if (event.trial == 0) return;
+    if (event.outcome == "stopped") fmt::print("It goes on from its checkpoint with: lockstep resume {}\n", event.trial);
+    else fmt::print("Look at it again with: lockstep show {}\n", event.trial);
+}
+
+void RunPrinter::say(const RunFailed& event) {
+    clearLine();
+    std::fflush(stdout);
+    fmt::print(stderr, "{}", m_words.report({problemOf(event)}));
+}
+
+PrintingSink::PrintingSink(RunPrinter& printer) : m_printer(printer), m_thread([this] { work(); }) {}
+
+PrintingSink::~PrintingSink() {
+    {
+        const std::lock_guard lock(m_mutex);
+        m_closing = true;
+    }
+    m_changed.notify_all();
+    m_thread.join();
+}
+
+void PrintingSink::post(std::int64_t number, const TrainEvent& event) {
+    {
+        const std::lock_guard lock(m_mutex);
+        if (isStepEvent(event) && m_waiting.size() >= kMostWaiting) return;
+        m_waiting.push_back({number, event});
+    }
+    m_changed.notify_all();
+}
+
+void PrintingSink::work() {
+    std::unique_lock lock(m_mutex);
+    for (;;) {
+        m_changed.wait(lock, [&] { return m_closing || !m_waiting.empty(); });
+        if (m_waiting.empty()) return;
+        const auto next = std::move(m_waiting.front());
+        m_waiting.pop_front();
+        lock.unlock();
+        m_printer.print(next.number, next.event);
+        lock.lock();
+    }
+}
+
+}  // namespace lockstep

@@ -1,0 +1,58 @@
+#include "app/stop_signals.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "app/exit_codes.h"
+#include "engine/core/error.h"
+
+namespace lockstep {
+
+namespace {
+
+// A signal handler may only write to a pipe; the thread at its other end does the rest.
+int g_pipe[2] = {-1, -1};
+volatile sig_atomic_t g_asked = 0;
+
+extern "C" void onStopSignal(int) {
+    if (g_asked) _exit(kKilled);
+    g_asked = 1;
+    const char byte = 's';
+    [[maybe_unused]] const auto written = write(g_pipe[1], &byte, 1);
+}
+
+void install(void (*handler)(int)) {
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+StopSignals::StopSignals(RunControl& control) {
+    if (pipe2(g_pipe, O_CLOEXEC) != 0) throw EngineError(EngineError::Kind::Io, "signals", "no pipe could be made");
+    g_asked = 0;
+    m_thread = std::thread([&control] {
+        char byte = 0;
+        while (read(g_pipe[0], &byte, 1) < 0 && errno == EINTR) {}
+        if (byte != 's') return;
+        std::fputs("\nStopping after this step, with a checkpoint. Ctrl+C again ends at once, without one.\n", stderr);
+        control.stop();
+    });
+    signal(SIGPIPE, SIG_IGN);
+    install(onStopSignal);
+}
+
+StopSignals::~StopSignals() {
+    install(SIG_DFL);
+    close(g_pipe[1]);
+    m_thread.join();
+    close(g_pipe[0]);
+}
+
+}  // namespace lockstep

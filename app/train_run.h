@@ -1,0 +1,18 @@
+#pragma once
+#include "app/context.h"
+#include "app/plain_run.h"
+#include "app/run_printer.h"
+
+namespace lockstep {
+
+// Prints a run while `start` runs it, stops it on Ctrl+C, and turns its end into an exit status.
+using StartRun = std::function<Result<RunResult>(RunControl& control, EventSink& terminal)>;
+int watchRun(Context& context, bool json, const StartRun& start);
+
+int exitStatusOf(const RunResult& result);
+
+// With the history, in a build that has one; otherwise as a plain run. One implementation per kind of build.
+bool hasHistory();
+Result<RunResult> runIntoHistory(const TrialSpec& spec, RunControl& control, EventSink& terminal, const Environment& environment);
+
+}  // namespace lockstep

@@ -1,0 +1,75 @@
+#include "app/words.h"
+
+#include <nlohmann/json.hpp>
+
+#include "app/embedded.h"
+
+namespace lockstep {
+
+namespace {
+
+std::string valueOf(std::string_view key, const Problem& problem) {
+    if (key == "field") return problem.field;
+    if (key.empty() || key.size() > 1 || key[0] < '0' || key[0] > '9') return "{" + std::string(key) + "}";
+    const auto index = static_cast<std::size_t>(key[0] - '0');
+    return index < problem.args.size() ? problem.args[index] : std::string("?");
+}
+
+// "batch: " in front of a sentence leads nowhere when the problem has no field.
+std::string trimmed(std::string sentence) {
+    const auto start = sentence.find_first_not_of(" :");
+    return start == sentence.npos ? std::string() : sentence.substr(start);
+}
+
+}  // namespace
+
+std::string fillIn(std::string_view sentence, const Problem& problem) {
+    std::string out;
+    for (std::size_t at = 0; at < sentence.size();) {
+        const auto open = sentence.find('{', at);
+        const auto close = open == sentence.npos ? sentence.npos : sentence.find('}', open);
+        if (close == sentence.npos) {
+            out += sentence.substr(at);
+            break;
+        }
+        out += sentence.substr(at, open - at);
+        out += valueOf(sentence.substr(open + 1, close - open - 1), problem);
+        at = close + 1;
+    }
+    return trimmed(std::move(out));
+}
+
+Words::Words() {
+    for (const auto& file : embeddedTexts()) {
+        if (!file.name.starts_with("messages/")) continue;
+        const auto json = nlohmann::json::parse(file.text);
+        for (const auto& [code, entry] : json.items()) {
+            m_entries[code] = {entry.at("what").get<std::string>(), entry.at("remedy").get<std::string>()};
+        }
+    }
+}
+
+std::string Words::what(const Problem& problem) const {
+    const auto entry = m_entries.find(problem.code);
+    if (entry != m_entries.end()) return fillIn(entry->second.what, problem);
+    std::string out = problem.field.empty() ? problem.code : problem.field + ": " + problem.code;
+    for (const auto& arg : problem.args) out += " " + arg;
+    return out;
+}
+
+std::string Words::remedy(const Problem& problem) const {
+    const auto entry = m_entries.find(problem.code);
+    return entry == m_entries.end() ? std::string() : fillIn(entry->second.remedy, problem);
+}
+
+std::string Words::report(const std::vector<Problem>& problems) const {
+    std::string out;
+    for (const auto& problem : problems) {
+        out += "lockstep: " + what(problem) + "\n";
+        const auto help = remedy(problem);
+        if (!help.empty()) out += "  → " + help + "\n";
+    }
+    return out;
+}
+
+}  // namespace lockstep
