@@ -1,0 +1,31 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace lockstep {
+
+// The bytes of a file from front to back, unpacked if it is compressed. Owned by one parser, used by one thread.
+class ByteStream {
+public:
+    virtual ~ByteStream() = default;
+    // Fills `into` from the front; fewer bytes only at the end. Throws ProblemError: unreadable, or corrupt compression.
+    virtual std::size_t read(std::span<std::uint8_t> into) = 0;
+    // No more bytes than this can come, known before reading: nothing larger needs to be believed or allocated.
+    virtual std::uint64_t bound() const = 0;
+    // bound() is the very size.
+    virtual bool exact() const = 0;
+};
+
+// Throws ProblemError "file.unreadable" or "file.not-regular" (a folder, a pipe, a device).
+std::unique_ptr<ByteStream> openPlain(const std::filesystem::path& file);
+// By the first two bytes: plain, or gzip.
+std::unique_ptr<ByteStream> openUnpacked(const std::filesystem::path& file);
+
+// A whole file as it lies on disk. Throws ProblemError; "file.too-large" above `limit` bytes.
+std::vector<std::uint8_t> readWhole(const std::filesystem::path& file, std::uint64_t limit);
+
+}  // namespace lockstep

@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "datasets/byte_stream.h"
+#include "datasets/decoded.h"
+#include "datasets/image_codec.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::uint64_t kLargestFile = 256 << 20;
+
+void decodeOne(const ImageFile& file, const DecodedFormat& format, std::span<std::uint8_t> out) {
+    const auto bytes = readWhole(file.file, kLargestFile);
+    toSquare(decodeImage(bytes, file.file, {format.channels, format.size}), format.size, format.channels, out);
+}
+
+// Shared by the threads of one decodeAll; each takes the next file.
+class Decoding {
+public:
+    Decoding(std::span<const ImageFile> files, const DecodedFormat& format) : m_files(files), m_format(format) {
+        m_out.pixels.resize(files.size() * format.bytes());
+    }
+
+    void work() noexcept {
+        try {
+            for (std::size_t i; (i = m_next++) < m_files.size();) decode(i);
+        } catch (...) {
+            m_next = m_files.size();
+            const std::lock_guard lock(m_mutex);
+            m_broken = std::current_exception();
+        }
+    }
+
+    DecodedImages finish() {
+        if (m_broken) std::rethrow_exception(m_broken);
+        std::ranges::sort(m_out.failures, {}, &DecodedImages::Failure::index);
+        closeGaps();
+        return std::move(m_out);
+    }
+
+private:
+    void decode(std::size_t index) {
+        try {
+            decodeOne(m_files[index], m_format, std::span(m_out.pixels).subspan(index * m_format.bytes(), m_format.bytes()));
+        } catch (const ProblemError& error) {
+            const std::lock_guard lock(m_mutex);
+            m_out.failures.push_back({static_cast<std::int64_t>(index), error.problem()});
+        }
+    }
+
+    void closeGaps() {
+        const std::size_t bytes = m_format.bytes();
+        std::size_t kept = 0;
+        auto failure = m_out.failures.begin();
+        for (std::size_t i = 0; i < m_files.size(); ++i) {
+            if (failure != m_out.failures.end() && failure->index == static_cast<std::int64_t>(i)) {
+                ++failure;
+                continue;
+            }
+            if (kept != i) std::memcpy(&m_out.pixels[kept * bytes], &m_out.pixels[i * bytes], bytes);
+            ++kept;
+        }
+        m_out.pixels.resize(kept * bytes);
+    }
+
+    std::span<const ImageFile> m_files;
+    DecodedFormat m_format;
+    DecodedImages m_out;
+    std::atomic<std::size_t> m_next{0};
+    std::mutex m_mutex;
+    std::exception_ptr m_broken;
+};
+
+}  // namespace
+
+DecodedImages decodeAll(std::span<const ImageFile> files, const DecodedFormat& format) {
+    constexpr std::size_t kMostThreads = 8, kFilesWorthAThread = 16;
+    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const std::size_t helpers = std::min({cores, kMostThreads, files.size() / kFilesWorthAThread + 1}) - 1;
+    Decoding decoding(files, format);
+    {
+        std::vector<std::jthread> threads;
+        for (std::size_t i = 0; i < helpers; ++i) threads.emplace_back([&] { decoding.work(); });
+        decoding.work();
+    }
+    return decoding.finish();
+}
+
+}  // namespace lockstep

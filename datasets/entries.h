@@ -1,0 +1,16 @@
+#pragma once
+#include <filesystem>
+
+#include "engine/data/dataset.h"
+
+namespace lockstep {
+
+DatasetEntry fashionMnistEntry();
+DatasetEntry idxEntry();
+DatasetEntry cifar10Entry();
+DatasetEntry cifar100Entry();
+DatasetEntry syntheticEntry();
+// `cacheFolder`: where decoded images are kept; empty: nowhere.
+DatasetEntry imageFolderEntry(const std::filesystem::path& cacheFolder);
+
+}  // namespace lockstep

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+// The IDX format of the MNIST family (yann.lecun.com/exdb/mnist): big-endian magic 00 00 type rank, one u32 per axis, data.
+// Plain or gzip. Sizes are checked against the file before memory is taken.
+struct IdxImages {
+    std::int64_t count = 0;
+    int height = 0, width = 0;
+    std::vector<std::uint8_t> pixels;
+};
+
+// Throw ProblemError naming the file: idx.wrong-magic, idx.bad-dimension, idx.truncated, idx.over-long, file.*, gzip.*.
+IdxImages readIdxImages(const std::filesystem::path& file);
+std::vector<std::uint8_t> readIdxLabels(const std::filesystem::path& file);
+
+// The four files of one collection within a folder.
+struct IdxFiles {
+    std::string name;                                    // "" or what stands before "train-images": "emnist-letters"
+    std::filesystem::path trainImages, trainLabels, testImages, testLabels;      // empty: not there
+};
+
+// Every collection of the folder, by name: [NAME-](train|t10k|test)-(images|labels)[-.]idx[31]-ubyte[.gz]. A plain file is
+// preferred to its packed twin.
+std::vector<IdxFiles> findIdxFiles(const std::filesystem::path& folder);
+
+}  // namespace lockstep

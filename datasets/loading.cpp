@@ -1,0 +1,112 @@
+#include "datasets/loading.h"
+
+#include <algorithm>
+#include <new>
+#include <sstream>
+
+#include "datasets/byte_stream.h"
+
+namespace lockstep {
+
+namespace {
+
+std::vector<std::int64_t> perClass(const MemoryDataset& data) {
+    std::vector<std::int64_t> counts(data.info().classes.size());
+    for (const std::int32_t label : data.labels()) ++counts[static_cast<std::size_t>(label)];
+    return counts;
+}
+
+std::string text(const ImageShape& shape) {
+    return std::to_string(shape.channels) + "x" + std::to_string(shape.height) + "x" + std::to_string(shape.width);
+}
+
+void check(const std::filesystem::path& path, const Loaded& loaded) {
+    const std::string field = path.empty() ? "dataset" : path.string();
+    if (!loaded.train || loaded.train->info().count == 0) throw ProblemError({field, "dataset.no-samples", {}});
+    if (!loaded.test || loaded.test->info().count == 0) throw ProblemError({field, "dataset.missing-test", {}});
+    const ImageShape &train = loaded.train->info().image, &test = loaded.test->info().image;
+    if (train != test) throw ProblemError({field, "dataset.shape-mismatch", {text(train), text(test)}});
+    const auto counts = perClass(*loaded.train);
+    const auto inhabited = std::ranges::count_if(counts, [](std::int64_t count) { return count > 0; });
+    if (inhabited < 2) throw ProblemError({field, "dataset.too-few-classes", {std::to_string(inhabited)}});
+}
+
+void warnOfEmptyClasses(DatasetReport& report, const std::vector<std::int64_t>& counts, const char* split) {
+    for (std::size_t label = 0; label < counts.size(); ++label) {
+        if (counts[label] == 0) report.warnings.push_back({"classes", "dataset.empty-class", {report.classes[label], split}});
+    }
+}
+
+void warnOfImbalance(DatasetReport& report) {
+    const auto& counts = report.trainPerClass;
+    const auto [smallest, largest] = std::ranges::minmax_element(counts);
+    if (*smallest == 0 || *largest < 2 * *smallest) return;
+    const auto name = [&](auto at) { return report.classes[static_cast<std::size_t>(at - counts.begin())]; };
+    report.warnings.push_back({"classes", "dataset.imbalanced",
+                               {name(largest), std::to_string(*largest), name(smallest), std::to_string(*smallest)}});
+}
+
+DatasetReport reportOf(const std::string& format, Loaded loaded) {
+    DatasetReport report;
+    report.format = format;
+    report.image = loaded.train->info().image;
+    report.classes = loaded.train->info().classes;
+    report.trainPerClass = perClass(*loaded.train);
+    report.testPerClass = perClass(*loaded.test);
+    report.skipped = std::move(loaded.skipped);
+    report.warnings = std::move(loaded.warnings);
+    warnOfEmptyClasses(report, report.trainPerClass, "training");
+    warnOfEmptyClasses(report, report.testPerClass, "test");
+    warnOfImbalance(report);
+    return report;
+}
+
+// The one place where what goes wrong while reading becomes a Problem.
+Result<Loaded> tryLoad(const LoadFunction& load, const std::filesystem::path& path, const ParamValues& params) {
+    try {
+        Loaded loaded = load(path, params);
+        check(path, loaded);
+        return loaded;
+    } catch (const ProblemError& error) {
+        return error.problem();
+    } catch (const std::filesystem::filesystem_error& error) {
+        return Problem{error.path1().empty() ? path.string() : error.path1().string(), "file.unreadable",
+                       {error.code().message()}};
+    } catch (const std::bad_alloc&) {
+        return Problem{path.string(), "dataset.out-of-memory", {}};
+    }
+}
+
+}  // namespace
+
+void loadBy(DatasetEntry& entry, LoadFunction load) {
+    entry.open = [load](const std::filesystem::path& path, const ParamValues& params) -> Result<DatasetSplits> {
+        auto loaded = tryLoad(load, path, params);
+        if (!loaded.ok()) return loaded.problems();
+        return DatasetSplits{loaded.value().train, loaded.value().test};
+    };
+    entry.inspect = [load, id = entry.id](const std::filesystem::path& path, const ParamValues& params) -> Result<DatasetReport> {
+        auto loaded = tryLoad(load, path, params);
+        if (!loaded.ok()) return loaded.problems();
+        return reportOf(id, std::move(loaded).value());
+    };
+}
+
+std::vector<std::string> numbered(int classes) {
+    std::vector<std::string> names;
+    for (int label = 0; label < classes; ++label) names.push_back(std::to_string(label));
+    return names;
+}
+
+std::vector<std::string> readLines(const std::filesystem::path& file) {
+    const auto bytes = readWhole(file, 1 << 20);
+    std::istringstream text(std::string(bytes.begin(), bytes.end()));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) {
+        if (!line.empty() && line.back() == '\r') line.pop_back();
+        if (!line.empty()) lines.push_back(line);
+    }
+    return lines;
+}
+
+}  // namespace lockstep

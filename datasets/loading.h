@@ -1,0 +1,33 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datasets/memory_dataset.h"
+#include "engine/data/dataset.h"
+
+namespace lockstep {
+
+// What a source makes of a folder.
+struct Loaded {
+    std::shared_ptr<const MemoryDataset> train, test;
+    std::vector<SkippedFile> skipped;
+    std::vector<Problem> warnings;
+};
+
+// Reads a folder; throws ProblemError for whatever a person can repair.
+using LoadFunction = std::function<Loaded(const std::filesystem::path&, const ParamValues&)>;
+
+// Gives the entry its open and inspect, both by `load`: one way to read for training and for reporting. Also checks what
+// holds for every source: a test split, equal shapes, at least two classes with training images.
+void loadBy(DatasetEntry& entry, LoadFunction load);
+
+// Class names "0", "1", …
+std::vector<std::string> numbered(int classes);
+
+// Splits a text file into lines without their line ends; empty lines are dropped. Throws ProblemError.
+std::vector<std::string> readLines(const std::filesystem::path& file);
+
+}  // namespace lockstep

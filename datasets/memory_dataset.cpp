@@ -1,0 +1,78 @@
+#include "datasets/memory_dataset.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+
+namespace lockstep {
+
+namespace {
+
+struct Sums { std::uint64_t sum = 0, squares = 0; };
+
+Sums sumsOf(std::span<const std::uint8_t> plane) {
+    Sums sums;
+    for (const std::uint64_t pixel : plane) {
+        sums.sum += pixel;
+        sums.squares += pixel * pixel;
+    }
+    return sums;
+}
+
+}  // namespace
+
+std::size_t imageBytes(const ImageShape& shape) {
+    return static_cast<std::size_t>(shape.channels) * static_cast<std::size_t>(shape.height) *
+           static_cast<std::size_t>(shape.width);
+}
+
+MemoryDataset::MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels)
+    : m_info(std::move(info)), m_imageBytes(imageBytes(m_info.image)), m_pixels(std::move(pixels)), m_labels(std::move(labels)) {
+    m_info.count = static_cast<std::int64_t>(m_labels.size());
+    assert(m_pixels.size() == m_labels.size() * m_imageBytes);
+}
+
+std::int32_t MemoryDataset::read(std::int64_t index, std::span<std::uint8_t> image) const {
+    assert(index >= 0 && index < m_info.count && image.size() <= m_imageBytes);
+    if (!image.empty()) std::memcpy(image.data(), resident(index), image.size());
+    return m_labels[static_cast<std::size_t>(index)];
+}
+
+const std::uint8_t* MemoryDataset::resident(std::int64_t index) const {
+    return m_pixels.data() + static_cast<std::size_t>(index) * m_imageBytes;
+}
+
+void measureNormalisation(DatasetInfo& info, const std::vector<std::uint8_t>& pixels) {
+    constexpr std::size_t kMostImages = 5000;
+    const std::size_t bytes = imageBytes(info.image), channels = static_cast<std::size_t>(info.image.channels);
+    const std::size_t plane = bytes / channels, count = pixels.size() / bytes, taken = std::min(count, kMostImages);
+    std::vector<Sums> totals(channels);
+    for (std::size_t i = 0; i < taken; ++i) {
+        const std::uint8_t* image = &pixels[i * count / taken * bytes];
+        for (std::size_t c = 0; c < channels; ++c) {
+            const Sums sums = sumsOf({image + c * plane, plane});
+            totals[c].sum += sums.sum;
+            totals[c].squares += sums.squares;
+        }
+    }
+    info.mean.clear();
+    info.deviation.clear();
+    for (const Sums& total : totals) {
+        const double number = std::max(1.0, static_cast<double>(taken * plane));
+        const double mean = static_cast<double>(total.sum) / number;
+        const double variance = static_cast<double>(total.squares) / number - mean * mean;
+        info.mean.push_back(static_cast<float>(mean / 255));
+        info.deviation.push_back(variance > 1e-6 ? static_cast<float>(std::sqrt(variance) / 255) : 1.0f);
+    }
+}
+
+void requireMemory(const std::string& field, std::uint64_t bytes) {
+    const auto memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    if (bytes <= memory / 2) return;
+    throw ProblemError({field, "dataset.too-large", {std::to_string(bytes >> 20), std::to_string(memory >> 21)}});
+}
+
+}  // namespace lockstep

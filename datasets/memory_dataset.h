@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/data/dataset.h"
+
+namespace lockstep {
+
+// Images and labels decoded in memory. Immutable; any thread may read.
+class MemoryDataset : public Dataset {
+public:
+    // `info.count` is taken from the labels; `pixels` holds that many images of `info.image`, every label is a class.
+    MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels);
+
+    const DatasetInfo& info() const override { return m_info; }
+    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override;
+    const std::uint8_t* resident(std::int64_t index) const override;
+    const std::vector<std::int32_t>& labels() const { return m_labels; }
+
+private:
+    DatasetInfo m_info;
+    std::size_t m_imageBytes;
+    std::vector<std::uint8_t> m_pixels;
+    std::vector<std::int32_t> m_labels;
+};
+
+std::size_t imageBytes(const ImageShape& shape);
+
+// Mean and deviation per channel of pixels scaled to 0…1, from up to 5,000 images spread evenly over `pixels`. A channel
+// that never changes gets deviation 1.
+void measureNormalisation(DatasetInfo& info, const std::vector<std::uint8_t>& pixels);
+
+// Throws ProblemError "dataset.too-large" when `bytes` of decoded images would take more than half of the machine's memory.
+void requireMemory(const std::string& field, std::uint64_t bytes);
+
+}  // namespace lockstep

@@ -1,0 +1,150 @@
+#include <QtTest>
+#include <algorithm>
+
+#include "dataset_files.h"
+#include "datasets/image_codec.h"
+#include "image_files.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace {
+
+struct Decoded { Picture picture; std::string code; };
+
+Decoded decode(const Bytes& bytes, const DecodeWish& wish = {}) {
+    try {
+        return {decodeImage(bytes, "x.jpg", wish), ""};
+    } catch (const ProblemError& error) {
+        return {{}, error.problem().code};
+    }
+}
+
+Bytes square(const Picture& picture, int size, int channels) {
+    Bytes out(static_cast<std::size_t>(size * size * channels));
+    toSquare(picture, size, channels, out);
+    return out;
+}
+
+int largestDifference(const Bytes& a, const Bytes& b) {
+    int largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+    return largest;
+}
+
+}  // namespace
+
+class TestImageCodec : public QObject {
+    Q_OBJECT
+private slots:
+    void jpegDecodes() {
+        const Decoded colour = decode(jpeg(20, 12));
+        QCOMPARE(colour.code, std::string());
+        QCOMPARE(colour.picture.width, 20);
+        QCOMPARE(colour.picture.height, 12);
+        QVERIFY(largestDifference(colour.picture.pixels, gradient(20, 12, 3)) <= 6);
+        const Decoded grey = decode(jpeg(20, 12, false), {1, 0});
+        QVERIFY(largestDifference(grey.picture.pixels, gradient(20, 12, 1)) <= 4);
+        QCOMPARE(sizeOfImage(jpeg(20, 12, false), "x").channels, 1);
+        QCOMPARE(sizeOfImage(jpeg(20, 12), "x").channels, 3);
+        QCOMPARE(decode(jpeg(20, 12, true, TJFLAG_PROGRESSIVE)).code, std::string());
+    }
+
+    void largeJpegsAreDecodedAtAReducedScale() {
+        const Decoded out = decode(jpeg(400, 300), {3, 60});
+        QCOMPARE(out.picture.height, 75);
+        QCOMPARE(out.picture.width, 100);
+        QCOMPARE(decode(jpeg(400, 300), {3, 300}).picture.height, 300);
+        QCOMPARE(decode(jpeg(40, 30), {3, 300}).picture.height, 30);
+    }
+
+    void pngOfEveryKindDecodes() {
+        const Bytes rgb = gradient(9, 7, 3), grey = gradient(9, 7, 1);
+        QCOMPARE(decode(png(9, 7)).picture.pixels, rgb);
+        QCOMPARE(decode(png(9, 7, false)).picture.pixels, grey);
+        QCOMPARE(decode(pngOf(rgb, 9, 7, PNG_COLOR_TYPE_RGB, 8, PNG_INTERLACE_ADAM7)).picture.pixels, rgb);
+        Bytes alpha, deep, palette;
+        for (std::size_t i = 0; i < rgb.size(); ++i) {
+            alpha.push_back(rgb[i]);
+            if (i % 3 == 2) alpha.push_back(static_cast<std::uint8_t>(i));
+            deep.push_back(rgb[i]);
+            deep.push_back(rgb[i]);
+        }
+        for (const std::uint8_t value : grey) palette.insert(palette.end(), {value, static_cast<std::uint8_t>(255 - value), 7});
+        QCOMPARE(decode(pngOf(alpha, 9, 7, PNG_COLOR_TYPE_RGB_ALPHA)).picture.pixels, rgb);
+        QCOMPARE(decode(pngOf(deep, 9, 7, PNG_COLOR_TYPE_RGB, 16)).picture.pixels, rgb);
+        QCOMPARE(decode(pngOf(grey, 9, 7, PNG_COLOR_TYPE_PALETTE)).picture.pixels, palette);
+        QCOMPARE(decode(pngOf(Bytes(7 * 2, 0xaa), 9, 7, PNG_COLOR_TYPE_GRAY, 1)).picture.pixels[0], 255);
+    }
+
+    void everyTruncationIsAProblem() {
+        for (const Bytes& whole : {jpeg(24, 24), jpeg(24, 24, false, TJFLAG_PROGRESSIVE), png(24, 24), png(5, 40, false)}) {
+            for (std::size_t size = 0; size < whole.size(); ++size) {
+                const Decoded out = decode(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
+                QVERIFY2(!out.code.empty(), qPrintable(QString("%1 of %2 bytes").arg(size).arg(whole.size())));
+            }
+            const Bytes half(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(whole.size() - 12));
+            QCOMPARE(decode(half).code, std::string("image.truncated"));
+        }
+    }
+
+    // A flipped bit may give another picture (a JPEG has no checksum), but never a crash, and never other pixels from a PNG.
+    void bitFlipsAreSurvived() {
+        for (const Bytes& whole : {jpeg(16, 16), png(16, 16)}) {
+            const Picture intact = decode(whole).picture;
+            for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+                Bytes flipped = whole;
+                flipped[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
+                const Decoded out = decode(flipped);
+                QVERIFY(!out.code.empty() || out.picture.pixels.size() >= 1);
+                if (whole[0] == 0x89 && out.code.empty()) QCOMPARE(out.picture.pixels, intact.pixels);
+            }
+        }
+    }
+
+    void bombsAreRefusedBeforeAnythingIsAllocated() {
+        Bytes bytes = jpeg(16, 16);
+        for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+            if (bytes[i] == 0xff && bytes[i + 1] == 0xc0) bytes[i + 5] = bytes[i + 7] = 0xff;
+        }
+        QCOMPARE(decode(bytes).code, std::string("image.too-large"));
+        const Bytes rows = pngOf(Bytes(12'500 * 1000), 100'000, 1000, PNG_COLOR_TYPE_GRAY, 1);
+        QVERIFY(rows.size() < 20'000);
+        QCOMPARE(decode(rows).code, std::string("image.too-large"));
+        QCOMPARE(decode(Bytes{}).code, std::string("image.empty"));
+        QCOMPARE(decode(Bytes{'G', 'I', 'F', '8'}).code, std::string("image.not-an-image"));
+    }
+
+    void fittingPicturesStayExact() {
+        const Bytes pixels = gradient(10, 10, 3);
+        const Bytes planar = square({3, 10, 10, pixels}, 10, 3);
+        for (std::size_t i = 0; i < 100; ++i) {
+            for (std::size_t c = 0; c < 3; ++c) QCOMPARE(planar[c * 100 + i], pixels[i * 3 + c]);
+        }
+    }
+
+    void theCentreIsTaken() {
+        Bytes pixels(30 * 10, 0);                                    // 30 wide, 10 high: the middle third is white
+        for (int y = 0; y < 10; ++y) std::fill_n(pixels.begin() + y * 30 + 10, 10, std::uint8_t{255});
+        QCOMPARE(square({1, 10, 30, pixels}, 10, 1), Bytes(100, 255));
+    }
+
+    void scalingKeepsMeansAndConstants() {
+        for (const int size : {1, 3, 8, 17, 40, 100}) {
+            QCOMPARE(square({1, 33, 47, Bytes(33 * 47, 77)}, size, 1), Bytes(static_cast<std::size_t>(size * size), 77));
+            const Bytes out = square({1, 64, 64, gradient(64, 64, 1)}, size, 1);
+            double sum = 0;
+            for (const std::uint8_t pixel : out) sum += pixel;
+            QVERIFY2(std::abs(sum / static_cast<double>(out.size()) - 78.7) < 3, qPrintable(QString::number(size)));
+        }
+    }
+
+    void greyAndColourConvert() {
+        QCOMPARE(square({3, 1, 1, {255, 0, 0}}, 1, 1), Bytes{76});
+        QCOMPARE(square({3, 1, 1, {0, 255, 0}}, 1, 1), Bytes{150});
+        QCOMPARE(square({1, 1, 1, {9}}, 1, 3), (Bytes{9, 9, 9}));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestImageCodec)
+#include "tst_image_codec.moc"

@@ -1,0 +1,263 @@
+#include <QProcess>
+#include <QtTest>
+#include <set>
+
+#include "dataset_files.h"
+#include "datasets/decoded.h"
+#include "image_files.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void writeSplits(const Folder& folder) {
+    for (const std::string split : {"train", "test"}) {
+        for (int i = 0; i < 4; ++i) {
+            const std::string name = std::to_string(i);
+            writeFile(folder / (split + "/cat/" + name + ".jpg"), jpeg(16, 16));
+            writeFile(folder / (split + "/dog/" + name + ".PNG"), png(16, 16));
+        }
+    }
+}
+
+Result<DatasetReport> inspect(const fs::path& path, const std::map<std::string, ParamValue>& given = {}, const fs::path& cache = {}) {
+    const DatasetEntry of = entry("image-folder", cache);
+    return of.inspect(path, params(of, given));
+}
+
+std::string reasonFor(const DatasetReport& report, const std::string& name) {
+    for (const SkippedFile& file : report.skipped) {
+        if (file.file.filename() == name) return file.reason.code;
+    }
+    return "not skipped";
+}
+
+std::vector<std::string> codes(const std::vector<Problem>& problems) {
+    std::vector<std::string> out;
+    for (const Problem& problem : problems) out.push_back(problem.code);
+    return out;
+}
+
+// Unpacks files of an archive; false when there is no program to do it.
+bool unpack(const fs::path& archive, const fs::path& into, const QStringList& more = {}) {
+    QProcess tar;
+    tar.start("tar", QStringList{"-xf", archive.c_str(), "-C", into.c_str()} + more);
+    return tar.waitForStarted() && tar.waitForFinished(60000) && tar.exitCode() == 0;
+}
+
+}  // namespace
+
+class TestImageFolder : public QObject {
+    Q_OBJECT
+private slots:
+    void splitsClassesAndPixels() {
+        const Folder folder;
+        writeSplits(folder);
+        QCOMPARE(recogniseDataset(builtinDatasets({}), folder.path()).value()->id, std::string("image-folder"));
+        const auto result = open("image-folder", folder.path());
+        QCOMPARE(codeOf(result), std::string("ok"));
+        const Dataset& train = *result.value().train;
+        QCOMPARE(train.info().classes, (std::vector<std::string>{"cat", "dog"}));
+        QCOMPARE(train.info().image, (ImageShape{3, 16, 16}));
+        QCOMPARE(train.info().count, 8);
+        Bytes image(768);
+        QCOMPARE(train.read(7, image), 1);
+        const Bytes pixels = gradient(16, 16, 3);
+        for (std::size_t i = 0; i < 256; ++i) QCOMPARE(image[256 + i], pixels[3 * i + 1]);
+    }
+
+    void classesAreSortedBytewiseAndHiddenNamesPassedOver() {
+        const Folder folder;
+        for (const std::string name : {"b", "a", "Z", ".git", "\xc3\xa4"}) {
+            for (int i = 0; i < 5; ++i) writeFile(folder / ("train/" + name + "/" + std::to_string(i) + ".png"), png(8, 8, false));
+            writeFile(folder / ("val/" + name + "/x.png"), png(8, 8, false));
+        }
+        writeFile(folder / "train/a/.DS_Store", Bytes{1});
+        const auto report = inspect(folder.path());
+        QVERIFY(report.ok());
+        QCOMPARE(report.value().classes, (std::vector<std::string>{"Z", "a", "b", "\xc3\xa4"}));
+        QCOMPARE(report.value().image, (ImageShape{1, 8, 8}));
+        QVERIFY(report.value().skipped.empty());
+    }
+
+    void badFilesAreSkippedWithReasons() {
+        const Folder folder;
+        writeSplits(folder);
+        const Bytes whole = jpeg(100, 100);
+        writeFile(folder / "train/cat/half.jpg", std::span(whole).first(whole.size() / 2));
+        writeFile(folder / "train/cat/empty.jpg", {});
+        writeFile(folder / "train/cat/text.jpg", Bytes{'h', 'e', 'l', 'l', 'o'});
+        writeFile(folder / "train/cat/notes.txt", Bytes{'h'});
+        writeFile(folder / "test/dog/png-inside.jpeg", png(16, 16));
+        fs::create_symlink("nowhere", folder / "train/cat/broken.jpg");
+        const auto report = inspect(folder.path());
+        QVERIFY(report.ok());
+        QCOMPARE(reasonFor(report.value(), "half.jpg"), std::string("image.truncated"));
+        QCOMPARE(reasonFor(report.value(), "empty.jpg"), std::string("image.empty"));
+        QCOMPARE(reasonFor(report.value(), "text.jpg"), std::string("image.not-an-image"));
+        QCOMPARE(reasonFor(report.value(), "notes.txt"), std::string("image.unknown-kind"));
+        QCOMPARE(reasonFor(report.value(), "broken.jpg"), std::string("file.not-regular"));
+        QCOMPARE(report.value().skipped.size(), std::size_t{5});
+        QCOMPARE(report.value().trainPerClass, (std::vector<std::int64_t>{4, 4}));
+        QCOMPARE(report.value().testPerClass, (std::vector<std::int64_t>{4, 5}));
+    }
+
+    void emptyClassesAndTooFew() {
+        const Folder folder;
+        writeSplits(folder);
+        fs::create_directories(folder / "train/eel");
+        const auto report = inspect(folder.path());
+        QVERIFY(report.ok());
+        QCOMPARE(codes(report.value().warnings), (std::vector<std::string>{"dataset.empty-class", "dataset.empty-class"}));
+        fs::remove_all(folder / "train/dog");
+        QCOMPARE(codeOf(inspect(folder.path())), std::string("image-folder.unknown-class"));
+        fs::remove_all(folder / "test/dog");
+        QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.too-few-classes"));
+        fs::remove_all(folder / "train/cat");
+        writeFile(folder / "train/cat/bad.jpg", Bytes{1, 2, 3});
+        QCOMPARE(codeOf(inspect(folder.path())), std::string("image-folder.none-readable"));
+        fs::remove_all(folder / "train/cat/bad.jpg");
+        QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.no-samples"));
+        const Folder bare;
+        QCOMPARE(codeOf(inspect(bare.path())), std::string("image-folder.no-classes"));
+        QCOMPARE(codeOf(inspect(bare / "nowhere")), std::string("dataset.not-found"));
+    }
+
+    void aShareIsHeldOutByName() {
+        const Folder folder;
+        for (int i = 0; i < 200; ++i) {
+            for (const std::string name : {"a", "b"}) writeFile(folder / (name + "/" + std::to_string(i) + ".png"), png(4, 4, false));
+        }
+        const auto before = scanImageFolder(folder.path(), 0.2);
+        const double share = static_cast<double>(before.test.size()) / 400;
+        QVERIFY2(share > 0.12 && share < 0.28, qPrintable(QString::number(share)));
+        std::set<std::string> test, all;
+        for (const ImageFile& file : before.test) test.insert(file.name), all.insert(file.name);
+        for (const ImageFile& file : before.train) all.insert(file.name);
+        QCOMPARE(all.size(), std::size_t{400});
+        // Files that stay keep their split.
+        for (int i = 0; i < 100; ++i) fs::remove(folder / ("a/" + std::to_string(i) + ".png"));
+        const auto after = scanImageFolder(folder.path(), 0.2);
+        for (const ImageFile& file : after.test) QVERIFY(test.contains(file.name));
+        QVERIFY(scanImageFolder(folder.path(), 0.5).test.size() > after.test.size());
+        for (const auto& files : {before.train, before.test}) QVERIFY(std::ranges::is_sorted(files, {}, &ImageFile::name));
+    }
+
+    void aClassOfOneImageIsTrainedOn() {
+        const Folder folder;
+        for (char c = 'a'; c < 'z'; ++c) writeFile(folder / (std::string(1, c) + "/only.png"), png(4, 4));
+        const auto scan = scanImageFolder(folder.path(), 0.9);
+        QCOMPARE(scan.train.size(), std::size_t{25});
+        QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.missing-test"));
+    }
+
+    void sizeAndColourAreDecidedOrGiven() {
+        const Folder folder;
+        writeSplits(folder);
+        QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{10}}, {"colour", std::string("grey")}}).value().image, (ImageShape{1, 10, 10}));
+        writeFile(folder / "train/cat/large.jpg", jpeg(300, 200));
+        QCOMPARE(inspect(folder.path()).value().image, (ImageShape{3, 64, 64}));
+        QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{16}}}).value().image, (ImageShape{3, 16, 16}));
+    }
+
+    void theCacheGivesTheSameAndIsNeverTrusted() {
+        const Folder folder, cache;
+        writeSplits(folder);
+        const Bytes whole = jpeg(16, 16);
+        writeFile(folder / "train/cat/half.jpg", std::span(whole).first(whole.size() / 2));
+        const ImageScan scan = scanImageFolder(folder.path(), 0.2);
+        const DecodedFormat format{16, 3};
+        const std::uint64_t key = decodedKey(folder.path(), scan.train, format);
+        const DecodedImages images = decodeAll(scan.train, format);
+        QCOMPARE(images.failures.size(), std::size_t{1});
+        QCOMPARE(images.pixels.size(), 8 * format.bytes());
+        const fs::path file = cache / "x.decoded";
+        QVERIFY(!loadDecoded(file, key, scan.train, format));
+        storeDecoded(file, key, images);
+        const auto kept = loadDecoded(file, key, scan.train, format);
+        QVERIFY(kept && kept->pixels == images.pixels);
+        QCOMPARE(kept->failures[0].reason, images.failures[0].reason);
+        QVERIFY(!loadDecoded(file, key + 1, scan.train, format));
+
+        const Bytes stored = readFile(file);
+        for (std::size_t size = 0; size < stored.size(); size += 1 + size % 97) {
+            writeFile(file, std::span(stored).first(size));
+            QVERIFY(!loadDecoded(file, key, scan.train, format));
+        }
+        for (std::size_t at = 0; at < stored.size(); at += 1 + at % 53) {
+            Bytes flipped = stored;
+            flipped[at] ^= 0x40;
+            writeFile(file, flipped);
+            QVERIFY2(!loadDecoded(file, key, scan.train, format), qPrintable(QString::number(at)));
+        }
+        Bytes longer = stored;
+        longer.push_back(0);
+        writeFile(file, longer);
+        QVERIFY(!loadDecoded(file, key, scan.train, format));
+    }
+
+    void theCacheFollowsChangedFiles() {
+        const Folder folder, cache;
+        writeSplits(folder);
+        const DatasetEntry of = entry("image-folder", cache.path());
+        const auto pixelsOf = [&] {
+            const auto result = of.open(folder.path(), params(of));
+            return Bytes(result.value().train->resident(0), result.value().train->resident(0) + 768);
+        };
+        const Bytes first = pixelsOf();
+        QCOMPARE(std::distance(fs::directory_iterator(cache.path()), fs::directory_iterator()), 2);
+        QCOMPARE(pixelsOf(), first);
+        writeFile(folder / "train/cat/0.jpg", jpegOf(Bytes(768, 200), 16, 16, TJPF_RGB));
+        fs::last_write_time(folder / "train/cat/0.jpg", fs::file_time_type::clock::now() + std::chrono::seconds(3));
+        QVERIFY(pixelsOf() != first);
+        QCOMPARE(std::distance(fs::directory_iterator(cache.path()), fs::directory_iterator()), 2);
+    }
+
+    void aCacheThatCannotBeWrittenIsAWarning() {
+        const Folder folder;
+        writeSplits(folder);
+        const auto report = inspect(folder.path(), {}, "/proc/nowhere");
+        QVERIFY(report.ok());
+        QCOMPARE(codes(report.value().warnings),
+                 (std::vector<std::string>{"image-folder.cache-not-written", "image-folder.cache-not-written"}));
+    }
+
+    void realPhotographs() {
+        const auto archive = sharedData("imagenet-sample.tar");
+        if (!archive) QSKIP("imagenet-sample.tar is absent (LOCKSTEP_TEST_DATA)");
+        const Folder folder;
+        if (!unpack(*archive, folder.path())) QSKIP("tar cannot unpack the photographs");
+        const auto scan = scanImageFolder(folder / "imagenet-sample", 0.2);
+        QCOMPARE(scan.classes.size(), std::size_t{200});
+        QCOMPARE(scan.train.size() + scan.test.size(), std::size_t{200});
+        const DecodedFormat format{64, 3};
+        const DecodedImages images = decodeAll(scan.train, format);
+        for (const auto& failure : images.failures) qInfo("%s: %s", failure.reason.field.c_str(), failure.reason.code.c_str());
+        QVERIFY(images.failures.size() <= 2);
+        std::int64_t extremes = 0;
+        for (const std::uint8_t pixel : images.pixels) extremes += pixel == 128;
+        QVERIFY(extremes < static_cast<std::int64_t>(images.pixels.size() / 20));
+    }
+
+    void realCifarJpegs() {
+        const auto archive = sharedData("cifar10-jpeg.tar.zst");
+        if (!archive) QSKIP("cifar10-jpeg.tar.zst is absent (LOCKSTEP_TEST_DATA)");
+        const Folder folder;
+        if (!unpack(*archive, folder.path(), {"-I", "zstd", "--wildcards", "cifar10-jpeg/*/*/00*.jpg"})) {
+            QSKIP("tar cannot unpack the images (zstd missing?)");
+        }
+        const auto report = inspect(folder / "cifar10-jpeg");
+        QCOMPARE(codeOf(report), std::string("ok"));
+        QCOMPARE(report.value().image, (ImageShape{3, 32, 32}));
+        QCOMPARE(report.value().classes[0], std::string("airplane"));
+        QCOMPARE(report.value().classes.size(), std::size_t{10});
+        QVERIFY(report.value().skipped.empty());
+        QCOMPARE(report.value().trainPerClass, std::vector<std::int64_t>(10, 100));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestImageFolder)
+#include "tst_image_folder.moc"
