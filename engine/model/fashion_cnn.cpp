@@ -22,9 +22,9 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& inp
 
 }  // namespace
 
-// The widest layers come where the image is small: at 28x28x1 and width 16 a forward pass is 5.5 million multiply-adds, and
-// all widths are multiples of the vector length. Clothes are centred, so the head keeps where things are: global average
-// pooling in its place cost 1.7 points of accuracy after five epochs on Fashion-MNIST.
+// The widest layers come where the image is small: at 28x28x1 and width 16 a forward pass is 5.5 million multiply-adds,
+// and all widths are multiples of the vector length. Clothes are centred, so the head keeps where things are: global
+// average pooling in its place cost 1.7 points of accuracy after five epochs on Fashion-MNIST.
 ModelEntry fashionCnnModel() {
     return {.name = "fashion-cnn",
             .meaning = "Five small convolutions with batch norm: accurate and quick on images like Fashion-MNIST's.",
