@@ -68,9 +68,10 @@ def mlp():
 
 def fashion_cnn():
     w = 16
-    return nn.Sequential(*conv_norm(1, w), nn.ReLU(), nn.MaxPool2d(2), *conv_norm(w, 2 * w), nn.ReLU(), nn.MaxPool2d(2),
-                         *conv_norm(2 * w, 4 * w), nn.ReLU(), *conv_norm(4 * w, 4 * w), nn.ReLU(),
-                         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * w, 10))
+    return nn.Sequential(*conv_norm(1, w), nn.ReLU(), nn.MaxPool2d(2),
+                         *conv_norm(w, 2 * w), nn.ReLU(), *conv_norm(2 * w, 2 * w), nn.ReLU(), nn.MaxPool2d(2),
+                         *conv_norm(2 * w, 4 * w), nn.ReLU(), *conv_norm(4 * w, 4 * w), nn.ReLU(), nn.MaxPool2d(2),
+                         nn.Flatten(), nn.Linear(4 * w * 9, 10))
 
 
 CASES = [
