@@ -1,0 +1,76 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/train/replica.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+// A handful of small images in memory: one random pattern per class, plus noise.
+class PatternDataset final : public Dataset {
+public:
+    PatternDataset(std::int64_t count, ImageShape shape, int classes, std::uint64_t seed, double noise = 40);
+    const DatasetInfo& info() const override { return m_info; }
+    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override;
+
+    std::function<void(std::int64_t index)> beforeRead;      // for fault injection
+
+private:
+    DatasetInfo m_info;
+    std::uint64_t m_seed;
+    double m_noise;
+};
+
+DatasetSplits patterns(std::int64_t train, std::int64_t test, ImageShape shape = {1, 12, 12}, int classes = 4);
+
+// Reference and null backends (and the CPU's where it is built), all models, and one entry "patterns".
+const Environment& testEnvironment();
+bool hasCpuBackend();
+
+TrialSpec smallSpec(const std::string& model, const std::string& devices);
+ResolvedSpec resolved(const TrialSpec& spec);                // throws std::runtime_error naming the problems
+
+class Recorder final : public EventSink {
+public:
+    void post(std::int64_t number, const TrainEvent& event) override;
+    std::function<void(const TrainEvent&)> onEvent;
+    std::vector<std::int64_t> numbers;
+    std::vector<TrainEvent> events;
+
+    template <class T>
+    std::vector<T> all() const {
+        std::vector<T> found;
+        for (const TrainEvent& event : events) {
+            if (const T* each = std::get_if<T>(&event)) found.push_back(*each);
+        }
+        return found;
+    }
+    std::string order() const;                               // names, runs of step_done as one
+};
+
+// One run, and what its replicas held at the end and after each step.
+struct Run {
+    RunResult result;
+    Recorder recorder;
+    std::map<std::string, HostTensor> tensors;               // of rank 0, after the last step
+    std::map<std::int64_t, std::vector<std::uint64_t>> hashes;       // by step, then rank
+};
+struct RunRequest {
+    TrialSpec spec;
+    DatasetSplits data;
+    RunOptions options;
+    std::function<void(const TrainEvent&, RunControl&)> onEvent;
+    bool hashes = false;
+};
+Run run(RunRequest request);
+
+std::map<std::string, HostTensor> allTensors(Replica& replica);
+bool sameBits(const std::map<std::string, HostTensor>& a, const std::map<std::string, HostTensor>& b);
+// The largest difference over all tensors, relative to each tensor's largest element.
+double relativeDifference(const std::map<std::string, HostTensor>& a, const std::map<std::string, HostTensor>& b);
+
+}  // namespace lockstep

@@ -1,0 +1,128 @@
+#include <QtTest>
+
+#include "tests/train/train_fixture.h"
+
+using namespace lockstep;
+
+namespace {
+
+Run trained(const TrialSpec& spec, std::int64_t samples) {
+    Run out = run({.spec = spec, .data = patterns(samples, 7), .options = {}, .onEvent = {}, .hashes = true});
+    if (out.result.outcome != RunResult::Outcome::Finished) qWarning("%s", out.result.failed.what.c_str());
+    return out;
+}
+
+}  // namespace
+
+class TstDataParallel : public QObject {
+    Q_OBJECT
+
+private slots:
+    void manyDevicesEqualOne_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("optimizer");
+        QTest::addColumn<double>("clip");
+        QTest::addColumn<int>("samples");
+        for (const char* model : {"mlp", "lenet5"}) {
+            for (const char* optimizer : {"sgd", "adamw"}) {
+                QTest::addRow("%s %s short last batch", model, optimizer) << model << optimizer << 0.0 << 21;
+                QTest::addRow("%s %s ranks without samples", model, optimizer) << model << optimizer << 0.0 << 18;
+                QTest::addRow("%s %s clipped", model, optimizer) << model << optimizer << 0.5 << 21;
+            }
+        }
+    }
+
+    void manyDevicesEqualOne() {
+        QFETCH(QString, model);
+        QFETCH(QString, optimizer);
+        QFETCH(double, clip);
+        QFETCH(int, samples);
+        TrialSpec spec = smallSpec(model.toStdString(), "reference:1");
+        spec.optimizer = {optimizer.toStdString(), {{"weight_decay", 0.01}, {"clip_norm", clip}}};
+        spec.learningRate = optimizer == "adamw" ? 0.002 : 0.02;
+        spec.labelSmoothing = 0.1;
+        spec.augmentation = {{"crop_padding", std::int64_t{1}}, {"flip", true}};
+        const Run one = trained(spec, samples);
+        QCOMPARE(one.result.outcome, RunResult::Outcome::Finished);
+        const auto steps = one.recorder.all<StepDone>();
+        QCOMPARE(steps.size(), std::size_t{6});
+        for (int devices = 2; devices <= 4; ++devices) {
+            spec.devices = "reference:" + std::to_string(devices);
+            const Run many = trained(spec, samples);
+            QCOMPARE(many.result.outcome, RunResult::Outcome::Finished);
+            const double difference = relativeDifference(one.tensors, many.tensors);
+            QVERIFY2(difference <= 1e-12, qPrintable(QString("%1 devices: %2").arg(devices).arg(difference)));
+            const auto others = many.recorder.all<StepDone>();
+            for (std::size_t i = 0; i < steps.size(); ++i) {
+                QCOMPARE(others[i].samples, steps[i].samples);
+                QCOMPARE(others[i].accuracy, steps[i].accuracy);
+                QVERIFY(std::abs(others[i].loss - steps[i].loss) <= 1e-12 * steps[i].loss);
+                QVERIFY(std::abs(others[i].gradientNorm - steps[i].gradientNorm) <= 1e-11 * steps[i].gradientNorm);
+            }
+            QCOMPARE(many.recorder.all<EvalDone>().back().accuracy, one.recorder.all<EvalDone>().back().accuracy);
+            QCOMPARE(many.recorder.all<EvalDone>().back().samples, 7);
+        }
+    }
+
+    void replicasAreBitwiseEqualAfterEveryStep_data() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("backend");
+        for (const char* model : {"mlp", "lenet5", "fashion-cnn"}) {
+            QTest::addRow("%s reference", model) << model << "reference";
+            if (hasCpuBackend()) QTest::addRow("%s cpu", model) << model << "cpu";
+        }
+    }
+
+    void replicasAreBitwiseEqualAfterEveryStep() {
+        QFETCH(QString, model);
+        QFETCH(QString, backend);
+        for (const int devices : {2, 3, 4}) {
+            for (const int samples : {21, 18}) {
+                const Run out = trained(smallSpec(model.toStdString(), (backend + ":%1").arg(devices).toStdString()), samples);
+                QCOMPARE(out.result.outcome, RunResult::Outcome::Finished);
+                QCOMPARE(out.hashes.size(), std::size_t{6});
+                std::set<std::uint64_t> distinct;
+                for (const auto& [step, hashes] : out.hashes) {
+                    QCOMPARE(hashes.size(), static_cast<std::size_t>(devices));
+                    for (const std::uint64_t hash : hashes) QCOMPARE(hash, hashes.front());
+                    distinct.insert(hashes.front());
+                }
+                QCOMPARE(distinct.size(), std::size_t{6});         // every step changed something
+            }
+        }
+    }
+
+    void onTheCpuDevicesAgreeToRounding() {
+        if (!hasCpuBackend()) QSKIP("this build has no CPU backend");
+        TrialSpec spec = smallSpec("lenet5", "cpu:1x1");
+        spec.epochs = 1;
+        const Run one = trained(spec, 21);
+        for (int devices = 2; devices <= 4; ++devices) {
+            spec.devices = "cpu:" + std::to_string(devices) + "x1";
+            const double difference = relativeDifference(one.tensors, trained(spec, 21).tensors);
+            QVERIFY2(difference <= 1e-5, qPrintable(QString("%1 devices: %2").arg(devices).arg(difference)));
+        }
+    }
+
+    // The first value of every element depends on its name and the seed alone.
+    void initialValuesDependOnTheSeedAlone() {
+        TrialSpec spec = smallSpec("lenet5", "reference:1");
+        spec.learningRate = 0;
+        spec.epochs = 1;
+        const auto parameters = [&] {
+            auto tensors = trained(spec, 16).tensors;
+            std::erase_if(tensors, [](const auto& each) { return each.first.starts_with("momentum."); });
+            return tensors;
+        };
+        const auto first = parameters();
+        spec.devices = "reference:3";
+        spec.batch = 16;
+        spec.bucketBytes = 1 << 20;
+        QVERIFY(sameBits(first, parameters()));
+        spec.seed = 2;
+        QVERIFY(!sameBits(first, parameters()));
+    }
+};
+
+QTEST_APPLESS_MAIN(TstDataParallel)
+#include "tst_data_parallel.moc"

@@ -1,0 +1,108 @@
+#include <QtTest>
+
+#include "tests/train/train_fixture.h"
+
+using namespace lockstep;
+
+namespace {
+
+DatasetInfo info(std::int64_t count, int classes = 4) { return PatternDataset(count, {1, 12, 12}, classes, 1).info(); }
+
+std::string codeOf(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const ProblemError& error) {
+        return error.problem().code;
+    }
+    return "";
+}
+
+}  // namespace
+
+class TstPlanRun : public QObject {
+    Q_OBJECT
+
+private slots:
+    void aGoodSpecHasNoProblems() { QVERIFY(validate(smallSpec("mlp", "reference:2"), testEnvironment()).empty()); }
+
+    void everyProblemHasItsField_data() {
+        QTest::addColumn<QString>("field");
+        QTest::addColumn<QString>("code");
+        QTest::addColumn<std::function<void(TrialSpec&)>>("spoil");
+        const auto row = [](const char* name, const char* field, const char* code, std::function<void(TrialSpec&)> spoil) {
+            QTest::newRow(name) << QString(field) << QString(code) << spoil;
+        };
+        row("model", "model", "spec.unknown-model", [](TrialSpec& s) { s.model.id = "mlpp"; });
+        row("model setting", "model.width", "spec.out-of-range", [](TrialSpec& s) { s.model.params["width"] = std::int64_t{0}; });
+        row("dataset", "dataset", "spec.unknown-dataset", [](TrialSpec& s) { s.dataset.id = "imagenet"; });
+        row("path", "dataset.path", "spec.no-data-path", [](TrialSpec& s) { s.dataset.id = "filed"; });
+        row("optimizer", "optimizer", "spec.unknown-optimizer", [](TrialSpec& s) { s.optimizer.id = "adam"; });
+        row("optimizer setting", "optimizer.momentmu", "spec.unknown-key",
+            [](TrialSpec& s) { s.optimizer.params["momentmu"] = 0.9; });
+        row("schedule", "schedule", "spec.unknown-schedule", [](TrialSpec& s) { s.schedule.id = "linear"; });
+        row("schedule setting", "schedule.warmup", "spec.out-of-range", [](TrialSpec& s) { s.schedule.params["warmup"] = -1.0; });
+        row("augmentation", "augmentation.rotate", "spec.unknown-key", [](TrialSpec& s) { s.augmentation["rotate"] = true; });
+        row("no batch", "batch", "spec.out-of-range", [](TrialSpec& s) { s.batch = 0; });
+        row("small batch", "batch", "spec.batch-too-small", [](TrialSpec& s) { s.batch = 1; });
+        row("epochs", "epochs", "spec.out-of-range", [](TrialSpec& s) { s.epochs = 0; });
+        row("rate", "learning_rate", "spec.out-of-range", [](TrialSpec& s) { s.learningRate = -0.1; });
+        row("rate not a number", "learning_rate", "spec.out-of-range", [](TrialSpec& s) { s.learningRate = NAN; });
+        row("smoothing", "label_smoothing", "spec.out-of-range", [](TrialSpec& s) { s.labelSmoothing = 1; });
+        row("mode", "mode", "spec.unknown-mode", [](TrialSpec& s) { s.mode = "slow"; });
+        row("bucket", "bucket_bytes", "spec.out-of-range", [](TrialSpec& s) { s.bucketBytes = 1; });
+        row("loader", "loader_threads", "spec.out-of-range", [](TrialSpec& s) { s.loaderThreads = 0; });
+        row("devices", "devices", "devices.syntax", [](TrialSpec& s) { s.devices = "reference:x"; });
+    }
+
+    void everyProblemHasItsField() {
+        QFETCH(QString, field);
+        QFETCH(QString, code);
+        QFETCH(std::function<void(TrialSpec&)>, spoil);
+        TrialSpec spec = smallSpec("mlp", "reference:2");
+        spoil(spec);
+        const auto problems = validate(spec, testEnvironment());
+        QCOMPARE(problems.size(), std::size_t{1});
+        QCOMPARE(QString::fromStdString(problems[0].field), field);
+        QCOMPARE(QString::fromStdString(problems[0].code), code);
+    }
+
+    void problemsAreReportedTogether() {
+        TrialSpec spec = smallSpec("none", "reference:2");
+        spec.epochs = -3;
+        spec.schedule.id = "none";
+        const auto problems = validate(spec, testEnvironment());
+        QCOMPARE(problems.size(), std::size_t{3});
+        QVERIFY(problems[0].args[1].find("lenet5") != std::string::npos);
+    }
+
+    void dataThatCannotBeTrainedOn() {
+        const ResolvedSpec spec = resolved(smallSpec("mlp", "reference:2"));
+        QCOMPARE(codeOf([&] { planRun(spec, info(7), info(7)); }), std::string("spec.batch-too-large"));
+        QCOMPARE(codeOf([&] { planRun(spec, info(20, 1), info(7, 1)); }), std::string("data.too-few-classes"));
+        QCOMPARE(codeOf([&] { planRun(spec, info(20), info(7, 5)); }), std::string("data.splits-differ"));
+        QCOMPARE(codeOf([&] { planRun(spec, info(20), info(0)); }), std::string("data.empty-split"));
+    }
+
+    void programsHaveExactShapesAndAreShared() {
+        const RunPlan plan = planRun(resolved(smallSpec("mlp", "reference:3")), info(18), info(4));
+        QCOMPARE(plan.stepsPerEpoch, 3);
+        QCOMPARE(plan.totalSteps, 6);
+        std::vector<std::int64_t> full, last;
+        for (const RankPrograms& rank : plan.ranks) {
+            full.push_back(rank.training->localBatch);
+            last.push_back(rank.lastTraining->localBatch);
+        }
+        QCOMPARE(full, (std::vector<std::int64_t>{3, 3, 2}));
+        QCOMPARE(last, (std::vector<std::int64_t>{1, 1, 0}));
+        QVERIFY(plan.ranks[0].training == plan.ranks[1].training);
+        QVERIFY(plan.ranks[0].lastTraining == plan.ranks[1].lastTraining);
+        QCOMPARE(plan.ranks[0].evaluation->localBatch, 2);
+        for (const RankPrograms& rank : plan.ranks) QVERIFY(rank.lastTraining->storage == plan.ranks[0].training->storage);
+        QCOMPARE(plan.batch.capacity(), 3);
+        QCOMPARE(plan.parameters, 144 * 16 + 16 + 16 * 4 + 4);
+        QVERIFY(plan.bytesPerDevice > static_cast<std::size_t>(plan.parameters) * sizeof(double) * 3);
+    }
+};
+
+QTEST_APPLESS_MAIN(TstPlanRun)
+#include "tst_plan_run.moc"
