@@ -79,7 +79,7 @@ CASES = [
          clip=0.0),
     dict(model='lenet5', params={}, make=lenet5, shape=[1, 28, 28], batch=16, optimizer='sgd', nesterov=False, lr=0.02, decay=0.0005,
          smoothing=0.0, clip=0.0),
-    dict(model='fashion-cnn', params={}, make=fashion_cnn, shape=[1, 28, 28], batch=8, optimizer='sgd', nesterov=True, lr=0.02,
+    dict(model='fashion-cnn', params={}, make=fashion_cnn, shape=[1, 28, 28], batch=8, optimizer='sgd', nesterov=True, lr=0.002,
          decay=0.0005, smoothing=0.0, clip=0.0),
     dict(model='resnet18-cifar', params={}, make=resnet18, shape=[3, 16, 16], batch=4, optimizer='sgd', nesterov=True, lr=0.01,
          decay=0.0005, smoothing=0.0, clip=1.0),
