@@ -1,5 +1,7 @@
 #include <QtTest>
 
+#include <set>
+
 #include "tests/train/train_fixture.h"
 
 using namespace lockstep;
