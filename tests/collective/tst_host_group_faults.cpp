@@ -84,7 +84,7 @@ private slots:
         team[1].abort({1, "io", "a", "first"});
         team[0].abort({0, "io", "b", "second"});
         QCOMPARE(team[0].abortCause().what, std::string("first"));
-        QVERIFY_EXCEPTION_THROWN(team[0].barrier(), EngineError);
+        QVERIFY_THROWS_EXCEPTION(EngineError, team[0].barrier());
     }
 
     void anAbortFromAnOutsideThread() {
@@ -161,11 +161,11 @@ private slots:
     void impossibleRanksAreRefused() {
         RankTeam team(2);
         int data = 0;
-        QVERIFY_EXCEPTION_THROWN(team[0].broadcast(&data, 4, 2), EngineError);
-        QVERIFY_EXCEPTION_THROWN(team[0].send(&data, 4, -1), EngineError);
-        QVERIFY_EXCEPTION_THROWN(team[0].subgroup(std::vector{1}), EngineError);
-        QVERIFY_EXCEPTION_THROWN(team[0].subgroup(std::vector{1, 0}), EngineError);
-        QVERIFY_EXCEPTION_THROWN(team[0].subgroup(std::vector{0, 5}), EngineError);
+        QVERIFY_THROWS_EXCEPTION(EngineError, team[0].broadcast(&data, 4, 2));
+        QVERIFY_THROWS_EXCEPTION(EngineError, team[0].send(&data, 4, -1));
+        QVERIFY_THROWS_EXCEPTION(EngineError, team[0].subgroup(std::vector{1}));
+        QVERIFY_THROWS_EXCEPTION(EngineError, team[0].subgroup(std::vector{1, 0}));
+        QVERIFY_THROWS_EXCEPTION(EngineError, team[0].subgroup(std::vector{0, 5}));
     }
 };
 

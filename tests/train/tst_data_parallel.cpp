@@ -43,7 +43,7 @@ private slots:
         spec.optimizer = {optimizer.toStdString(), {{"weight_decay", 0.01}, {"clip_norm", clip}}};
         spec.learningRate = optimizer == "adamw" ? 0.002 : 0.02;
         spec.labelSmoothing = 0.1;
-        spec.augmentation = {{"crop_padding", std::int64_t{1}}, {"flip", true}};
+        spec.augmentation = {{"cutout", std::int64_t{3}}, {"flip", true}};
         const Run one = trained(spec, samples);
         QCOMPARE(one.result.outcome, RunResult::Outcome::Finished);
         const auto steps = one.recorder.all<StepDone>();
