@@ -1,0 +1,61 @@
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/parallel.h"
+
+namespace lockstep::cpu {
+
+// How both passes of batch norm are shared out. An item is a channel block and a slice of the batch: whole batches while
+// there are blocks enough for the threads, so that the second pass finds in the cache what the first one read.
+struct NormItems {
+    std::int64_t blocks = 1, slices = 1, samples = 1;
+    int threads = 1;
+
+    NormItems(const ChannelRuns& runs, int deviceThreads);
+    std::int64_t count() const { return blocks * slices; }
+    std::int64_t block(std::int64_t item) const { return item / slices; }
+    std::int64_t slice(std::int64_t item) const { return item % slices; }
+    std::int64_t begin(std::int64_t item) const { return samples * slice(item) / slices; }
+    std::int64_t end(std::int64_t item) const { return samples * (slice(item) + 1) / slices; }
+
+    // first(item) for all, then second(item), with the threads waiting between where a block has several slices.
+    template <class First, class Second>
+    void run(First first, Second second) const {
+        const auto items = static_cast<std::size_t>(count());
+        if (slices == 1) {
+            overItems(items, [&](std::int64_t item) {
+                first(item);
+                second(item);
+            });
+            return;
+        }
+        overItems(items, first);
+        overItems(items, second);
+    }
+
+private:
+    template <class Body>
+    void overItems(std::size_t items, Body body) const {
+        inParallel(threads, items, kSmallWork, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) body(static_cast<std::int64_t>(i));
+        });
+    }
+};
+
+struct Pattern {
+    alignas(64) float lane[16] = {};
+};
+
+// A channel block's affine form y = (x - mean) scale + offset; zero behind the last channel.
+struct Affine { Pattern mean, scale, offset; };
+Affine affineOf(const ChannelRuns& runs, std::int64_t block, const float* gamma, const float* beta, const Pattern& mean,
+                const Pattern& invStd);
+inline Pattern patternOf(const ChannelRuns& runs, std::int64_t block, const float* perChannel) {
+    Pattern pattern;
+    runs.spread(perChannel, block, pattern.lane);
+    return pattern;
+}
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,161 @@
+#include "engine/backend/cpu/batch_norm.h"
+#include "engine/backend/cpu/fused_ops.h"
+
+namespace lockstep::cpu {
+
+namespace {
+
+// Where the node's inputs and outputs are; see kBatchNormBackward and kNormBackward.
+struct Ports {
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    std::size_t g1 = 0, x = 1, gamma = 2, mean = 3, invStd = 4, g2 = kNone, beta = kNone, z = kNone, second = kNone;
+    std::size_t other = kNone, dx = 0;           // outputs; dgamma and dbeta follow dx, then those of the second norm
+};
+
+Ports portsOf(const Node& node, const FusedNormBackwardAttrs& attrs) {
+    if (node.op == &kBatchNormBackward) return {.g1 = 4, .x = 0, .gamma = 1, .mean = 2, .invStd = 3};
+    Ports ports;
+    std::size_t next = 5;
+    if (attrs.pair) ports.g2 = next++;
+    if (attrs.mask == GradMask::Recomputed) ports.beta = next++;
+    if (attrs.mask == GradMask::FromOutput) ports.z = next++;
+    if (attrs.other == GradOther::Norm) ports.second = next;
+    if (attrs.other != GradOther::None) {
+        ports.other = 0;
+        ports.dx = 1;
+    }
+    return ports;
+}
+
+const float* optionalIn(const KernelCall& call, std::size_t port) { return port == Ports::kNone ? nullptr : in(call, port); }
+
+// How dx follows from g in one channel block: dx = scale g + slope (x - mean) + shift.
+struct Chain { Affine affine; Pattern slope, shift; };
+
+class NormBackward final : public Kernel {
+public:
+    NormBackward(const Order& order, const FusedNormBackwardAttrs& attrs)
+        : m_simd(*order.machine.simd), m_attrs(attrs), m_ports(portsOf(order.node, attrs)),
+          m_runs(channelRuns(order.input(m_ports.x))), m_items(m_runs, order.machine.threads) {}
+
+    std::size_t workspaceBytes() const override { return static_cast<std::size_t>(m_items.count()) * sizeof(Sums); }
+
+    void run(const KernelCall& call) override {
+        m_items.run([&](std::int64_t item) { sum(call, item); }, [&](std::int64_t item) { apply(call, item); });
+    }
+
+private:
+    struct Sums { double s[16], q[16], r[16]; };
+    struct NormPlace { std::size_t gamma, mean, invStd, dgamma; };
+
+    bool isSecond() const { return m_attrs.other == GradOther::Norm; }
+    NormPlace first() const { return {m_ports.gamma, m_ports.mean, m_ports.invStd, m_ports.dx + 1}; }
+    NormPlace second() const { return {m_ports.second + 1, m_ports.second + 2, m_ports.second + 3, m_ports.dx + 3}; }
+    Sums& sumsOf(const KernelCall& call, std::int64_t item) const { return reinterpret_cast<Sums*>(call.workspace)[item]; }
+
+    Affine affine(const KernelCall& call, std::int64_t block, const NormPlace& norm, const float* beta) const {
+        return affineOf(m_runs, block, in(call, norm.gamma), beta, patternOf(m_runs, block, in(call, norm.mean)),
+                        patternOf(m_runs, block, in(call, norm.invStd)));
+    }
+
+    GradRun runOver(const KernelCall& call, std::int64_t sample, std::int64_t block) const {
+        const std::size_t at = m_runs.at(sample, block);
+        const auto read = [&](std::size_t port) { return port == Ports::kNone ? nullptr : in(call, port) + at; };
+        GradRun run{.g1 = read(m_ports.g1), .g2 = read(m_ports.g2), .x = read(m_ports.x), .z = read(m_ports.z),
+                    .x2 = read(m_ports.second)};
+        run.out = m_ports.other == Ports::kNone ? nullptr : out(call, m_ports.other) + at;
+        run.dx = out(call, m_ports.dx) + at;
+        run.count = m_runs.length(block);
+        return run;
+    }
+
+    static void setAffine(GradRun& run, const Affine& first, const Affine& second) {
+        run.mean = first.mean.lane;
+        run.scale = first.scale.lane;
+        run.offset = first.offset.lane;
+        run.mean2 = second.mean.lane;
+        run.scale2 = second.scale.lane;
+    }
+
+    void sum(const KernelCall& call, std::int64_t item) const {
+        const std::int64_t block = m_items.block(item);
+        const Affine one = affine(call, block, first(), optionalIn(call, m_ports.beta));
+        const Affine two = isSecond() ? affine(call, block, second(), nullptr) : Affine{};
+        Sums sums{};
+        for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n) {
+            GradRun run = runOver(call, n, block);
+            setAffine(run, one, two);
+            m_simd.gradSums(run, {sums.s, sums.q, sums.r}, m_attrs.mask, m_attrs.pair, isSecond());
+        }
+        m_runs.fold(sums.s);
+        m_runs.fold(sums.q);
+        m_runs.fold(sums.r);
+        sumsOf(call, item) = sums;
+    }
+
+    // Over the whole batch.
+    Sums total(const KernelCall& call, std::int64_t block) const {
+        Sums total{};
+        for (std::int64_t slice = 0; slice < m_items.slices; ++slice) {
+            const Sums& part = sumsOf(call, block * m_items.slices + slice);
+            for (int lane = 0; lane < m_runs.block; ++lane) {
+                total.s[lane] += part.s[lane];
+                total.q[lane] += part.q[lane];
+                total.r[lane] += part.r[lane];
+            }
+        }
+        return total;
+    }
+
+    // centred: the sums of g (x - mean). The block's first item writes dgamma and dbeta.
+    Chain chain(const KernelCall& call, std::int64_t item, const NormPlace& norm, const float* beta, const double* g,
+                const double* centred) const {
+        const std::int64_t block = m_items.block(item);
+        const auto count = static_cast<double>(m_runs.samples * m_runs.pixels);
+        Chain chain{affine(call, block, norm, beta), {}, {}};
+        for (int lane = 0; lane < m_runs.block && m_runs.channel(block, lane) < m_runs.channels; ++lane) {
+            const std::int64_t c = m_runs.channel(block, lane);
+            const double invStd = in(call, norm.invStd)[c], scale = chain.affine.scale.lane[lane];
+            for (int same = lane; same < 16; same += m_runs.block) {
+                chain.slope.lane[same] = static_cast<float>(-scale * invStd * invStd * centred[lane] / count);
+                chain.shift.lane[same] = static_cast<float>(-scale * g[lane] / count);
+            }
+            if (m_items.slice(item) > 0) continue;
+            out(call, norm.dgamma)[c] = static_cast<float>(centred[lane] * invStd);
+            out(call, norm.dgamma + 1)[c] = static_cast<float>(g[lane]);
+        }
+        return chain;
+    }
+
+    void apply(const KernelCall& call, std::int64_t item) const {
+        const std::int64_t block = m_items.block(item);
+        const Sums sums = total(call, block);
+        const Chain one = chain(call, item, first(), optionalIn(call, m_ports.beta), sums.s, sums.q);
+        const Chain two = isSecond() ? chain(call, item, second(), nullptr, sums.s, sums.r) : Chain{};
+        for (std::int64_t n = m_items.end(item); n-- > m_items.begin(item);) {
+            GradRun run = runOver(call, n, block);
+            setAffine(run, one.affine, two.affine);
+            run.slope = one.slope.lane;
+            run.shift = one.shift.lane;
+            run.slope2 = two.slope.lane;
+            run.shift2 = two.shift.lane;
+            m_simd.gradApply(run, m_attrs.mask, m_attrs.pair, m_attrs.other);
+        }
+    }
+
+    const SimdTable& m_simd;
+    FusedNormBackwardAttrs m_attrs;
+    Ports m_ports;
+    ChannelRuns m_runs;
+    NormItems m_items;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> makeNormBackward(const Order& order) {
+    const bool fused = order.node.op == &kNormBackward;
+    const auto attrs = fused ? order.node.attrs.as<FusedNormBackwardAttrs>() : FusedNormBackwardAttrs{};
+    return std::make_unique<NormBackward>(order, attrs);
+}
+
+}  // namespace lockstep::cpu

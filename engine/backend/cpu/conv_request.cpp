@@ -1,0 +1,33 @@
+#include "engine/backend/cpu/conv_request.h"
+
+namespace lockstep::cpu {
+
+onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, const Shape& x, const Shape& w,
+                                const Shape& y) {
+    onednn::ConvRequest request;
+    request.pass = pass;
+    request.stride = attrs.stride;
+    request.padding = attrs.padding;
+    request.dilation = attrs.dilation;
+    for (int axis = 0; axis < 2; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        const std::int64_t window = attrs.dilation[a] * (w[2 + axis] - 1) + 1;
+        const std::int64_t covered = (y[2 + axis] - 1) * attrs.stride[a] + window;
+        request.paddingEnd[a] = static_cast<int>(covered - x[2 + axis] - attrs.padding[a]);
+    }
+    return request;
+}
+
+std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w) {
+    if (attrs.groups == 1) return {w[0], w[1], w[2], w[3]};
+    return {attrs.groups, w[0] / attrs.groups, w[1], w[2], w[3]};
+}
+
+bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
+    constexpr std::array<int, 2> kOnes{1, 1};
+    constexpr std::int64_t kChannels = 32;
+    return attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes && w[2] == 3 && w[3] == 3 &&
+           x[1] >= kChannels && w[0] >= kChannels;
+}
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,17 @@
+#pragma once
+#include "engine/backend/cpu/onednn.h"
+#include "engine/core/shape.h"
+#include "engine/ops/conv2d.h"
+
+namespace lockstep::cpu {
+
+// The library's question for one pass of a convolution, without descriptors: x, w, y are the logical shapes.
+onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y);
+
+// The library's extents of the weights: with groups G, K/G, C/G, R, S.
+std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w);
+
+// Winograd F(4x4, 3x3), Lavin & Gray, arXiv 1509.09308: worth it for 3x3 windows of stride 1 and enough channels.
+bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
+
+}  // namespace lockstep::cpu

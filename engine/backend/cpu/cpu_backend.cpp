@@ -1,0 +1,71 @@
+#include "engine/backend/cpu/cpu_backend.h"
+
+#include <fstream>
+
+#include <omp.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "engine/backend/cpu/cpu_device.h"
+#include "engine/backend/cpu/fuse.h"
+#include "engine/backend/cpu/lay_out.h"
+
+namespace lockstep {
+
+namespace {
+
+std::string processorName() {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (!line.starts_with("model name")) continue;
+        const std::size_t colon = line.find(": ");
+        if (colon != std::string::npos) return line.substr(colon + 2);
+    }
+    return "CPU";
+}
+
+int permittedCores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+// The library plans for the calling thread's team.
+class TeamOf {
+public:
+    explicit TeamOf(int threads) : m_before(omp_get_max_threads()) { omp_set_num_threads(threads); }
+    ~TeamOf() { omp_set_num_threads(m_before); }
+    TeamOf(const TeamOf&) = delete;
+    TeamOf& operator=(const TeamOf&) = delete;
+
+private:
+    int m_before;
+};
+
+class CpuBackend final : public Backend {
+public:
+    std::string_view name() const override { return "cpu"; }
+
+    std::vector<DeviceInfo> devices() const override {
+        const int cores = permittedCores();
+        const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                            static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+        const std::string count = std::to_string(cores) + (cores == 1 ? " core" : " cores");
+        return {{"cpu", processorName() + ", " + count, "cpu", memory, cores}};
+    }
+
+    Graph lower(const Graph& graph, const LowerOptions& options) const override {
+        const TeamOf team(options.threads);
+        return cpu::layOut(cpu::fuse(graph), options.layouts);
+    }
+
+    std::unique_ptr<Device> open(const DeviceChoice& choice) const override {
+        return std::make_unique<cpu::CpuDevice>(choice);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> makeCpuBackend() { return std::make_unique<CpuBackend>(); }
+
+}  // namespace lockstep

@@ -1,0 +1,118 @@
+#include "engine/ops/elementwise.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/parallel.h"
+#include "engine/backend/cpu/primitive_kernel.h"
+
+namespace lockstep::cpu {
+
+namespace {
+
+std::size_t floatsOf(const Value& value) { return value.bytes() / sizeof(float); }
+
+void requireF32(const Order& order) {
+    if (order.output(0).type.dtype != DType::F32)
+        throw EngineError(EngineError::Kind::Device, order.where(), "the CPU computes this in f32 only");
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> makeRelu(const Order& order) {
+    requireF32(order);
+    return kernelOf([&machine = order.machine, count = floatsOf(order.output(0))](const KernelCall& call) {
+        overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+            machine.simd->relu(in(call, 0) + begin, out(call, 0) + begin, end - begin);
+        });
+    });
+}
+
+std::unique_ptr<Kernel> makeReluBackward(const Order& order) {
+    requireF32(order);
+    return kernelOf([&machine = order.machine, count = floatsOf(order.output(0))](const KernelCall& call) {
+        overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+            machine.simd->reluBackward(in(call, 0) + begin, in(call, 1) + begin, out(call, 0) + begin, end - begin);
+        });
+    });
+}
+
+std::unique_ptr<Kernel> makeAdd(const Order& order) {
+    const Value& y = order.output(0);
+    if (y.type.dtype == DType::F64) {
+        return kernelOf([count = y.type.shape.count()](const KernelCall& call) {
+            std::transform(in<double>(call, 0), in<double>(call, 0) + count, in<double>(call, 1), out<double>(call, 0),
+                           std::plus<>());
+        });
+    }
+    requireF32(order);
+    return kernelOf([&machine = order.machine, count = floatsOf(y)](const KernelCall& call) {
+        overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+            machine.simd->add(in(call, 0) + begin, in(call, 1) + begin, out(call, 0) + begin, end - begin);
+        });
+    });
+}
+
+namespace {
+
+template <class To>
+std::unique_ptr<Kernel> fillOf(std::size_t count, double value) {
+    return kernelOf([count, element = static_cast<To>(value)](const KernelCall& call) {
+        std::fill_n(out<To>(call, 0), count, element);
+    });
+}
+
+template <class From, class To>
+std::unique_ptr<Kernel> castOf(const Order& order, std::size_t count) {
+    return kernelOf([threads = order.machine.threads, count](const KernelCall& call) {
+        overFloats(threads, count, [&](std::size_t begin, std::size_t end) {
+            std::transform(in<From>(call, 0) + begin, in<From>(call, 0) + end, out<To>(call, 0) + begin,
+                           [](From x) { return static_cast<To>(x); });
+        });
+    });
+}
+
+template <class From>
+std::unique_ptr<Kernel> castFrom(const Order& order, std::size_t count) {
+    switch (order.output(0).type.dtype) {
+        case DType::F32: return castOf<From, float>(order, count);
+        case DType::F64: return castOf<From, double>(order, count);
+        case DType::I32: return castOf<From, std::int32_t>(order, count);
+        case DType::I64: return castOf<From, std::int64_t>(order, count);
+        default: return castOf<From, std::uint8_t>(order, count);
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> makeFill(const Order& order) {
+    const auto& [type, value] = order.node.attrs.as<FillAttrs>();
+    const auto count = static_cast<std::size_t>(type.shape.count());
+    switch (type.dtype) {
+        case DType::F32: return fillOf<float>(count, value);
+        case DType::F64: return fillOf<double>(count, value);
+        case DType::I32: return fillOf<std::int32_t>(count, value);
+        case DType::I64: return fillOf<std::int64_t>(count, value);
+        default: return fillOf<std::uint8_t>(count, value);
+    }
+}
+
+std::unique_ptr<Kernel> makeCast(const Order& order) {
+    const auto count = static_cast<std::size_t>(order.output(0).type.shape.count());
+    switch (order.input(0).type.dtype) {
+        case DType::F32: return castFrom<float>(order, count);
+        case DType::F64: return castFrom<double>(order, count);
+        case DType::I32: return castFrom<std::int32_t>(order, count);
+        case DType::I64: return castFrom<std::int64_t>(order, count);
+        default: return castFrom<std::uint8_t>(order, count);
+    }
+}
+
+std::unique_ptr<Kernel> makeReorder(const Order& order) {
+    const onednn::Desc from = descOf(order.input(0)), to = descOf(order.output(0));
+    const auto dims = from.isRowMajor() ? to.dims() : from.dims();
+    return primitiveKernel(order, onednn::planReorder(order.machine.engine, reshaped(from, dims), reshaped(to, dims)));
+}
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,9 @@
+#pragma once
+#include "engine/graph/graph.h"
+
+namespace lockstep::cpu {
+
+// Replaces neighbours by the fused ops of fused_ops.h, before anything is laid out. The mathematics stays the same.
+Graph fuse(const Graph& graph);
+
+}  // namespace lockstep::cpu

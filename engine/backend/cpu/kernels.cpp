@@ -1,0 +1,63 @@
+#include "engine/backend/cpu/kernels.h"
+
+#include <algorithm>
+
+#include "engine/backend/cpu/fused_ops.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/loss.h"
+#include "engine/ops/pool2d.h"
+
+namespace lockstep::cpu {
+
+namespace {
+
+constexpr KernelEntry kKernels[] = {
+    {&kConv2d, makeConv2d},
+    {&kConv2dRelu, makeConv2d},
+    {&kConv2dBackwardData, makeConv2dBackwardData},
+    {&kConv2dBackwardWeights, makeConv2dBackwardWeights},
+    {&kConv2dBackwardWeightsBias, makeConv2dBackwardWeights},
+    {&kConv2dBackwardBias, makeConv2dBackwardBias},
+    {&kDense, makeDense},
+    {&kDenseRelu, makeDense},
+    {&kDenseBackwardData, makeDenseBackwardData},
+    {&kDenseBackwardWeights, makeDenseBackwardWeights},
+    {&kDenseBackwardWeightsBias, makeDenseBackwardWeights},
+    {&kDenseBackwardBias, makeDenseBackwardBias},
+    {&kBatchNormTrain, makeNormTrain},
+    {&kNormTrain, makeNormTrain},
+    {&kBatchNormEval, makeNormEval},
+    {&kNormEval, makeNormEval},
+    {&kBatchNormBackward, makeNormBackward},
+    {&kNormBackward, makeNormBackward},
+    {&kRelu, makeRelu},
+    {&kReluBackward, makeReluBackward},
+    {&kAdd, makeAdd},
+    {&kFill, makeFill},
+    {&kCast, makeCast},
+    {&kReorder, makeReorder},
+    {&kMaxPool2d, makeMaxPool2d},
+    {&kMaxPool2dBackward, makeMaxPool2dBackward},
+    {&kMaxPool2dBackwardRelu, makeMaxPool2dBackward},
+    {&kAveragePool2d, makeAveragePool2d},
+    {&kAveragePool2dBackward, makeAveragePool2dBackward},
+    {&kGlobalAveragePool2d, makeGlobalAveragePool2d},
+    {&kGlobalAveragePool2dBackward, makeGlobalAveragePool2dBackward},
+    {&kDropout, makeDropout},
+    {&kDropoutBackward, makeDropout},
+    {&kCrossEntropy, makeCrossEntropy},
+    {&kCrossEntropyBackward, makeCrossEntropyBackward},
+    {&kTopKCount, makeTopKCount},
+};
+
+}  // namespace
+
+const KernelEntry* findKernel(const OpDef& op) {
+    const auto* found = std::ranges::find(kKernels, &op, &KernelEntry::op);
+    return found == std::end(kKernels) ? nullptr : found;
+}
+
+}  // namespace lockstep::cpu

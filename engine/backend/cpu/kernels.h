@@ -1,0 +1,110 @@
+#pragma once
+#include <memory>
+#include <span>
+
+#include "engine/backend/cpu/layout.h"
+#include "engine/backend/cpu/onednn.h"
+#include "engine/backend/cpu/simd/table.h"
+#include "engine/backend/kernel.h"
+#include "engine/core/error.h"
+#include "engine/graph/graph.h"
+#include "engine/ops/update.h"
+
+// The kernels of the CPU, one file per family of ops. All is settled when a kernel is made; run() allocates nothing.
+namespace lockstep::cpu {
+
+// What a device has and its kernels use. Outlives them.
+struct Machine {
+    onednn::Engine engine;
+    const SimdTable* simd = nullptr;
+    int threads = 1;
+};
+
+// A node whose kernel is to be made.
+struct Order {
+    const Machine& machine;
+    const Graph& graph;
+    const Node& node;
+
+    const Value& input(std::size_t i) const { return graph.value(node.inputs[i]); }
+    const Value& output(std::size_t i) const { return graph.value(node.outputs[i]); }
+    std::string where() const { return std::string(node.op->name) + " " + node.scope; }
+};
+
+struct KernelEntry {
+    const OpDef* op;
+    std::unique_ptr<Kernel> (*make)(const Order& order);
+};
+const KernelEntry* findKernel(const OpDef& op);              // null when there is none; a view has none
+
+// A kernel that is one function of its call.
+template <class Body>
+class BodyKernel final : public Kernel {
+public:
+    BodyKernel(Body body, std::size_t workspace) : m_body(std::move(body)), m_workspace(workspace) {}
+    std::size_t workspaceBytes() const override { return m_workspace; }
+    void run(const KernelCall& call) override { m_body(call); }
+
+private:
+    Body m_body;
+    std::size_t m_workspace;
+};
+
+template <class Body>
+std::unique_ptr<Kernel> kernelOf(Body body, std::size_t workspace = 0) {
+    return std::make_unique<BodyKernel<Body>>(std::move(body), workspace);
+}
+
+template <class T = float>
+const T* in(const KernelCall& call, std::size_t i) {
+    return reinterpret_cast<const T*>(call.inputs[i]);
+}
+template <class T = float>
+T* out(const KernelCall& call, std::size_t i) {
+    return reinterpret_cast<T*>(call.outputs[i]);
+}
+
+// conv2d.cpp
+std::unique_ptr<Kernel> makeConv2d(const Order& order);                      // also with ReLU
+std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);       // also with the bias
+std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order);
+// dense.cpp
+std::unique_ptr<Kernel> makeDense(const Order& order);
+std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order);
+std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order);
+// batch_norm.cpp: plain and fused
+std::unique_ptr<Kernel> makeNormTrain(const Order& order);
+std::unique_ptr<Kernel> makeNormEval(const Order& order);
+// batch_norm_backward.cpp
+std::unique_ptr<Kernel> makeNormBackward(const Order& order);
+// elementwise.cpp
+std::unique_ptr<Kernel> makeRelu(const Order& order);
+std::unique_ptr<Kernel> makeReluBackward(const Order& order);
+std::unique_ptr<Kernel> makeAdd(const Order& order);
+std::unique_ptr<Kernel> makeFill(const Order& order);
+std::unique_ptr<Kernel> makeCast(const Order& order);
+std::unique_ptr<Kernel> makeReorder(const Order& order);
+// pool2d.cpp
+std::unique_ptr<Kernel> makeMaxPool2d(const Order& order);
+std::unique_ptr<Kernel> makeMaxPool2dBackward(const Order& order);           // also with ReLU
+std::unique_ptr<Kernel> makeAveragePool2d(const Order& order);
+std::unique_ptr<Kernel> makeAveragePool2dBackward(const Order& order);
+std::unique_ptr<Kernel> makeGlobalAveragePool2d(const Order& order);
+std::unique_ptr<Kernel> makeGlobalAveragePool2dBackward(const Order& order);
+// dropout.cpp: forward and backward are the same mask and factor
+std::unique_ptr<Kernel> makeDropout(const Order& order);
+// loss.cpp
+std::unique_ptr<Kernel> makeCrossEntropy(const Order& order);
+std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order);
+std::unique_ptr<Kernel> makeTopKCount(const Order& order);
+// update.cpp: the flat steps (see Device), on f32; fills and scales also on f64
+std::unique_ptr<Kernel> makeFlatFill(const Machine& machine, DType dtype, std::size_t count, double value);
+std::unique_ptr<Kernel> makeFlatScale(const Machine& machine, DType dtype, std::size_t count, double factor);
+std::unique_ptr<Kernel> makeSquareSum(const Machine& machine, std::size_t count);
+std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums);
+std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule, std::span<const UpdateSegment> segments);
+std::unique_ptr<Kernel> makeCommit(const Machine& machine, std::size_t count);
+
+}  // namespace lockstep::cpu

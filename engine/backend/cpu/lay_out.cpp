@@ -1,0 +1,155 @@
+#include "engine/backend/cpu/lay_out.h"
+
+#include <algorithm>
+
+#include "engine/backend/cpu/fused_ops.h"
+#include "engine/backend/cpu/layout_pass.h"
+#include "engine/ops/batch_norm.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/pool2d.h"
+
+namespace lockstep::cpu {
+
+namespace {
+
+using onednn::Desc;
+using Form = LayoutPass::Form;
+
+// Rank 4, f32 or i32, in the channel blocks of another image.
+Desc likeImage(const Value& image, const Shape& shape, DType dtype) {
+    const int block = image.layout ? descOf(image).channelBlock() : 1;
+    return block == 1 ? Desc::rowMajor(shape.dims(), dtype) : Desc::blockedChannels(shape.dims(), block, dtype);
+}
+
+// Inputs take the layout of the first that is not row-major.
+void layOutElementwise(LayoutPass& pass, const Node& node) {
+    const auto isLaidOut = [&](ValueId old) { return pass.newValue(old).layout != nullptr; };
+    const auto leader = std::ranges::find_if(node.inputs, isLaidOut);
+    std::vector<ValueId> inputs;
+    if (leader == node.inputs.end()) {
+        for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
+        return pass.emit(node, std::move(inputs), "simd");
+    }
+    const Desc desc = descOf(pass.newValue(*leader));
+    for (const ValueId input : node.inputs) inputs.push_back(pass.image(input, desc));
+    pass.emit(node, std::move(inputs), "simd", {{desc}});
+}
+
+// A view of what is not row-major waits until somebody needs the other shape.
+void layOutView(LayoutPass& pass, const Node& node) {
+    const Value& from = pass.newValue(node.inputs[0]);
+    const Shape& to = pass.oldValue(node.outputs[0]).type.shape;
+    if (from.layout || from.type.shape == to) return pass.become(node.outputs[0], pass.now(node.inputs[0]));
+    pass.emit(node, {pass.now(node.inputs[0])}, "");
+}
+
+// The images at `images` take the layout of the node's x; all else is per channel.
+void layOutNorm(LayoutPass& pass, const Node& node, std::size_t x, const std::vector<std::size_t>& images,
+                const std::vector<std::size_t>& outputs) {
+    const Value value = pass.made().value(pass.shaped(node.inputs[x]));
+    const Desc desc = likeImage(value, value.type.shape, DType::F32);
+    std::vector<ValueId> inputs;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const bool isImage = std::ranges::count(images, i) > 0;
+        inputs.push_back(isImage ? pass.image(node.inputs[i], desc) : pass.rowMajor(node.inputs[i]));
+    }
+    std::vector<Form> forms(node.outputs.size());
+    for (const std::size_t output : outputs) forms[output] = {desc};
+    pass.emit(node, std::move(inputs), "simd", std::move(forms));
+}
+
+void layOutNormForward(LayoutPass& pass, const Node& node) {
+    if (node.op != &kNormTrain && node.op != &kNormEval) return layOutNorm(pass, node, 0, {0}, {0});
+    const bool hasOther = node.attrs.as<FusedNormAttrs>().residual != Residual::None;
+    layOutNorm(pass, node, 0, hasOther ? std::vector<std::size_t>{0, 5} : std::vector<std::size_t>{0}, {0});
+}
+
+void layOutNormBackward(LayoutPass& pass, const Node& node) { layOutNorm(pass, node, 0, {0, 4}, {0}); }
+
+void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
+    const auto& attrs = node.attrs.as<FusedNormBackwardAttrs>();
+    std::vector<std::size_t> images{0, 1};
+    std::size_t next = 5;
+    if (attrs.pair) images.push_back(next++);
+    if (attrs.mask == GradMask::FromOutput) images.push_back(next);
+    if (attrs.mask != GradMask::None) ++next;
+    if (attrs.other == GradOther::Norm) images.push_back(next);
+    layOutNorm(pass, node, 1, images, attrs.other == GradOther::None ? std::vector<std::size_t>{0}
+                                                                     : std::vector<std::size_t>{0, 1});
+}
+
+void layOutPool(LayoutPass& pass, const Node& node) {
+    const ValueId x = pass.shaped(node.inputs[0]);
+    const Value value = pass.made().value(x);
+    const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
+    std::vector<Form> forms{{likeImage(value, y, DType::F32)}};
+    if (node.outputs.size() == 2) forms.push_back({likeImage(value, y, DType::I32)});
+    pass.emit(node, {x}, "simd", std::move(forms));
+}
+
+// In the layout of argmax where there is one, else of dy.
+void layOutPoolBackward(LayoutPass& pass, const Node& node) {
+    const ValueId leader = pass.shaped(node.inputs[node.inputs.size() > 1 ? 1 : 0]);
+    const Value value = pass.made().value(leader);
+    const Desc dy = likeImage(value, value.type.shape, DType::F32);
+    std::vector<ValueId> inputs{pass.image(node.inputs[0], dy)};
+    if (node.inputs.size() > 1) inputs.push_back(leader);
+    if (node.inputs.size() > 2) inputs.push_back(pass.image(node.inputs[2], dy));
+    const Shape& dx = pass.oldValue(node.outputs[0]).type.shape;
+    pass.emit(node, std::move(inputs), "simd", {{likeImage(value, dx, DType::F32)}});
+}
+
+void layOutGlobalPool(LayoutPass& pass, const Node& node) { pass.emit(node, {pass.shaped(node.inputs[0])}, "simd"); }
+
+void layOutGlobalPoolBackward(LayoutPass& pass, const Node& node) {
+    const Shape& dx = pass.oldValue(node.outputs[0]).type.shape;
+    pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayouts(dx).front()}});
+}
+
+void layOutBias(LayoutPass& pass, const Node& node) { pass.emit(node, {pass.shaped(node.inputs[0])}, "simd"); }
+
+struct Rule { const OpDef* op; LayoutRule rule; };
+constexpr Rule kRules[] = {
+    {&kConv2d, layOutConv},
+    {&kConv2dRelu, layOutConv},
+    {&kConv2dBackwardData, layOutConvBackwardData},
+    {&kConv2dBackwardWeights, layOutConvBackwardWeights},
+    {&kConv2dBackwardWeightsBias, layOutConvBackwardWeights},
+    {&kConv2dBackwardBias, layOutBias},
+    {&kDense, layOutDense},
+    {&kDenseRelu, layOutDense},
+    {&kDenseBackwardData, layOutDenseBackwardData},
+    {&kDenseBackwardWeights, layOutDenseBackwardWeights},
+    {&kDenseBackwardWeightsBias, layOutDenseBackwardWeights},
+    {&kBatchNormTrain, layOutNormForward},
+    {&kBatchNormEval, layOutNormForward},
+    {&kNormTrain, layOutNormForward},
+    {&kNormEval, layOutNormForward},
+    {&kBatchNormBackward, layOutNormBackward},
+    {&kNormBackward, layOutFusedNormBackward},
+    {&kRelu, layOutElementwise},
+    {&kReluBackward, layOutElementwise},
+    {&kAdd, layOutElementwise},
+    {&kFlatten, layOutView},
+    {&kReshape, layOutView},
+    {&kMaxPool2d, layOutPool},
+    {&kMaxPool2dBackward, layOutPoolBackward},
+    {&kMaxPool2dBackwardRelu, layOutPoolBackward},
+    {&kAveragePool2d, layOutPool},
+    {&kAveragePool2dBackward, layOutPoolBackward},
+    {&kGlobalAveragePool2d, layOutGlobalPool},
+    {&kGlobalAveragePool2dBackward, layOutGlobalPoolBackward},
+};
+
+}  // namespace
+
+LayoutRule findRule(const OpDef& op) {
+    const auto* found = std::ranges::find(kRules, &op, &Rule::op);
+    return found == std::end(kRules) ? nullptr : found->rule;
+}
+
+Graph layOut(const Graph& graph, const ParameterLayouts* layouts) { return LayoutPass(graph, layouts).run(); }
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,136 @@
+#include "engine/backend/cpu/conv_request.h"
+#include "engine/backend/cpu/fused_ops.h"
+#include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/layout_pass.h"
+
+namespace lockstep::cpu {
+
+namespace {
+
+using onednn::ConvRequest;
+using onednn::Desc;
+using onednn::Pass;
+using onednn::Plan;
+
+// A convolution whose implementation is to be chosen; layouts in the order of preference.
+struct Choice {
+    ConvRequest request;
+    bool mayUseWinograd = false;
+    std::vector<Desc> sources, destinations, weights;
+    Shape x, w, y;
+};
+
+struct Chosen {
+    Plan plan;
+    std::string algorithm;
+};
+
+std::optional<Chosen> tryLayouts(const LayoutPass& pass, const Choice& choice, bool winograd) {
+    ConvRequest request = choice.request;
+    request.winograd = winograd;
+    for (const Desc& source : choice.sources) {
+        for (const Desc& destination : choice.destinations) {
+            for (const Desc& weights : choice.weights) {
+                request.source = source;
+                request.destination = destination;
+                request.weights = weights;
+                auto plan = planConv(pass.engine(), request);
+                if (plan && plan->isFast) return Chosen{std::move(*plan), winograd ? "winograd" : "direct"};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+// The library has some implementation for row-major tensors, fast or not.
+Chosen rowMajorPlan(const LayoutPass& pass, const Choice& choice, const Node& node) {
+    ConvRequest request = choice.request;
+    request.source = Desc::rowMajor(choice.x.dims(), DType::F32);
+    request.destination = Desc::rowMajor(choice.y.dims(), DType::F32);
+    request.weights = Desc::rowMajor(choice.weights.back().dims(), DType::F32);
+    auto plan = planConv(pass.engine(), request);
+    if (plan) return {std::move(*plan), "direct"};
+    throw EngineError(EngineError::Kind::Device, std::string(node.op->name) + " " + node.scope,
+                      "oneDNN has no implementation for this convolution");
+}
+
+Chosen choose(const LayoutPass& pass, const Choice& choice, const Node& node) {
+    if (choice.mayUseWinograd) {
+        if (auto chosen = tryLayouts(pass, choice, true)) return std::move(*chosen);
+    }
+    if (auto chosen = tryLayouts(pass, choice, false)) return std::move(*chosen);
+    return rowMajorPlan(pass, choice, node);
+}
+
+Choice choiceOf(Pass which, const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y) {
+    Choice choice{.request = convRequest(which, attrs, x, w, y), .sources = {}, .destinations = {}, .weights = {},
+                  .x = x, .w = w, .y = y};
+    choice.mayUseWinograd = suitsWinograd(attrs, x, w);
+    return choice;
+}
+
+const char* axesOf(const Conv2dAttrs& attrs) { return attrs.groups == 1 ? "oihw" : "goihw"; }
+
+// As the weights lie once that is decided; else, and failing that, as the library likes.
+std::vector<Desc> weightLayouts(const LayoutPass& pass, ValueId w, const std::vector<std::int64_t>& dims) {
+    const Desc any = Desc::any(dims, DType::F32);
+    if (!pass.isParameter(w) || !pass.isDecided(w)) return {any};
+    return {reshaped(descOf(pass.newValue(w)), dims), any};
+}
+
+ValueId takeWeights(LayoutPass& pass, ValueId w, const Desc& desc, const Conv2dAttrs& attrs) {
+    if (pass.isParameter(w) && !pass.isDecided(w)) pass.decide(w, desc, axesOf(attrs));
+    return pass.weights(w, desc, axesOf(attrs));
+}
+
+}  // namespace
+
+void layOutConv(LayoutPass& pass, const Node& node) {
+    const auto& attrs = node.attrs.as<Conv2dAttrs>();
+    const ValueId x = node.inputs[0], w = node.inputs[1];
+    const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
+    Choice choice = choiceOf(Pass::Forward, attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape, y);
+    choice.request.relu = node.op == &kConv2dRelu;
+    choice.request.bias = node.inputs.size() == 3;
+    choice.sources = pass.imageLayouts(x);
+    choice.destinations = {pass.imageLayouts(y).back()};
+    choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
+    const Chosen chosen = choose(pass, choice, node);
+    std::vector<ValueId> inputs{pass.image(x, chosen.plan.arguments[0]),
+                                takeWeights(pass, w, chosen.plan.arguments[1], attrs)};
+    if (choice.request.bias) inputs.push_back(pass.rowMajor(node.inputs[2]));
+    pass.emit(node, std::move(inputs), chosen.algorithm, {{chosen.plan.arguments.back()}});
+}
+
+void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
+    const auto& [attrs, shape] = node.attrs.as<Conv2dBackwardAttrs>();
+    const ValueId dy = node.inputs[0], w = node.inputs[1];
+    Choice choice =
+        choiceOf(Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape);
+    choice.sources = pass.imageLayouts(shape);
+    choice.destinations = {pass.imageLayouts(dy).back()};
+    choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
+    const Chosen chosen = choose(pass, choice, node);
+    std::vector<ValueId> inputs{pass.image(dy, chosen.plan.arguments[0]),
+                                takeWeights(pass, w, chosen.plan.arguments[1], attrs)};
+    pass.emit(node, std::move(inputs), chosen.algorithm, {{chosen.plan.arguments[2]}});
+}
+
+void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
+    const auto& [attrs, shape] = node.attrs.as<Conv2dBackwardAttrs>();
+    const ValueId x = node.inputs[0], dy = node.inputs[1];
+    const auto parameter = pass.parameterOf(node.outputs[0]);
+    Choice choice =
+        choiceOf(Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape);
+    choice.request.bias = node.outputs.size() == 2;
+    choice.sources = pass.imageLayouts(x);
+    choice.destinations = {pass.imageLayouts(dy).back()};
+    const std::vector<std::int64_t> dims = weightDims(attrs, shape);
+    choice.weights = parameter ? weightLayouts(pass, *parameter, dims) : std::vector{Desc::any(dims, DType::F32)};
+    const Chosen chosen = choose(pass, choice, node);
+    if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, chosen.plan.arguments[2], axesOf(attrs));
+    std::vector<ValueId> inputs{pass.image(x, chosen.plan.arguments[0]), pass.image(dy, chosen.plan.arguments[1])};
+    pass.emit(node, std::move(inputs), chosen.algorithm, {{chosen.plan.arguments[2], axesOf(attrs), true}});
+}
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,69 @@
+#include "engine/backend/cpu/layout.h"
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+
+namespace lockstep::cpu {
+
+using onednn::Desc;
+
+std::vector<std::int64_t> dimsOf(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
+
+std::shared_ptr<const Layout> layoutOf(const Desc& desc, const char* axes) {
+    if (desc.isRowMajor()) return nullptr;
+    return std::make_shared<CpuLayout>(desc, axes);
+}
+
+Desc rowMajorOf(const TensorType& type) { return Desc::rowMajor(type.shape.dims(), type.dtype); }
+
+Desc descOf(const Value& value) {
+    if (value.layout) return static_cast<const CpuLayout&>(*value.layout).desc();
+    return rowMajorOf(value.type);
+}
+
+Desc reshaped(const Desc& desc, const std::vector<std::int64_t>& dims) {
+    if (desc.dims() == dims) return desc;
+    if (!desc.isRowMajor()) throw EngineError(EngineError::Kind::Internal, "cpu", "a blocked tensor has one shape only");
+    return Desc::rowMajor(dims, desc.dtype());
+}
+
+void ChannelRuns::spread(const float* perChannel, std::int64_t b, float* pattern) const {
+    for (int lane = 0; lane < 16; ++lane) {
+        const std::int64_t c = channel(b, lane);
+        pattern[lane] = c < channels ? perChannel[c] : 0;
+    }
+}
+
+void ChannelRuns::fold(double* lanes) const {
+    for (int lane = block; lane < 16; ++lane) lanes[lane % block] += lanes[lane];
+}
+
+namespace {
+
+std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
+
+ChannelRuns rowsOf(const Shape& shape) {
+    ChannelRuns runs{.samples = shape[0], .channels = shape[1], .pixels = 1, .block = 16};
+    runs.blocks = (runs.channels + 15) / 16;
+    runs.run = runs.blockStride = 16;
+    runs.lastRun = size(runs.channels - (runs.blocks - 1) * 16);
+    runs.sampleStride = size(runs.channels);
+    return runs;
+}
+
+}  // namespace
+
+ChannelRuns channelRuns(const Value& value) {
+    const Shape& shape = value.type.shape;
+    if (shape.rank() == 2) return rowsOf(shape);
+    ChannelRuns runs{.samples = shape[0], .channels = shape[1], .pixels = shape[2] * shape[3]};
+    runs.block = value.layout ? descOf(value).channelBlock() : 1;
+    if (runs.block == 0) throw EngineError(EngineError::Kind::Internal, value.name, "is not in channel blocks");
+    runs.blocks = (runs.channels + runs.block - 1) / runs.block;
+    runs.run = runs.lastRun = runs.blockStride = size(runs.pixels * runs.block);
+    runs.sampleStride = size(runs.blocks) * runs.run;
+    return runs;
+}
+
+}  // namespace lockstep::cpu

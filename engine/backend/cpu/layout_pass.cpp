@@ -1,0 +1,122 @@
+#include "engine/backend/cpu/layout_pass.h"
+
+#include "engine/backend/cpu/fused_ops.h"
+#include "engine/backend/cpu/kernels.h"
+
+namespace lockstep::cpu {
+
+using onednn::Desc;
+
+LayoutPass::LayoutPass(const Graph& graph, const ParameterLayouts* layouts)
+    : Rewriter(graph), m_graph(graph), m_block(onednn::preferredBlock()), m_decided(graph.values().size()) {
+    for (const ValueId parameter : graph.withRole(ValueRole::Parameter)) {
+        if (const auto gradient = graph.gradientOf(parameter)) m_parameters[*gradient] = parameter;
+        if (!layouts) continue;
+        const auto given = layouts->find(graph.value(parameter).name);
+        if (given == layouts->end()) continue;
+        made().setLayout(now(parameter), given->second);
+        m_decided[index(parameter)] = true;
+    }
+}
+
+Graph LayoutPass::run() {
+    for (const Node& node : m_graph.nodes()) {
+        m_scope = node.scope;
+        const LayoutRule rule = findRule(*node.op);
+        if (rule) rule(*this, node);
+        else copyNode(node);
+    }
+    // What is read from outside has the shape that the old graph gives it.
+    for (const Graph::Output& output : m_graph.outputs()) become(output.value, shaped(output.value));
+    return finish([&](ValueId parameter, ValueId gradient) {
+        const Value& value = made().value(parameter);
+        if (!value.layout && !newValue(gradient).layout) return now(gradient);
+        return inLayout(gradient, descOf(value), "", value.type.shape);
+    });
+}
+
+void LayoutPass::copyNode(const Node& node) {
+    if (!node.op->isView && !findKernel(*node.op))
+        throw EngineError(EngineError::Kind::Device, std::string(node.op->name) + " " + node.scope,
+                          "the CPU has no kernel for this op");
+    std::vector<ValueId> inputs;
+    for (const ValueId input : node.inputs) inputs.push_back(rowMajor(input));
+    emit(node, std::move(inputs), node.op->isView ? "" : "loop");
+}
+
+void LayoutPass::decide(ValueId parameter, const Desc& desc, const char* axes) {
+    made().setLayout(now(parameter), layoutOf(desc, axes));
+    m_decided[index(parameter)] = true;
+}
+
+std::optional<ValueId> LayoutPass::parameterOf(ValueId gradient) const {
+    const auto found = m_parameters.find(gradient);
+    return found == m_parameters.end() ? std::nullopt : std::optional(found->second);
+}
+
+ValueId LayoutPass::shaped(ValueId old) {
+    return newValue(old).type.shape == oldValue(old).type.shape ? now(old) : rowMajor(old);
+}
+
+ValueId LayoutPass::rowMajor(ValueId old) {
+    const Value& value = newValue(old);
+    const Shape& shape = oldValue(old).type.shape;
+    if (!value.layout && value.type.shape == shape) return now(old);
+    return inLayout(old, Desc::rowMajor(value.layout ? descOf(value).dims() : dimsOf(shape), value.type.dtype), "", shape);
+}
+
+ValueId LayoutPass::image(ValueId old, const Desc& want) {
+    return inLayout(old, want, "nchw", Shape(std::span<const std::int64_t>(want.dims())));
+}
+
+ValueId LayoutPass::weights(ValueId old, const Desc& want, const char* axes) {
+    return inLayout(old, want, axes, oldValue(old).type.shape);
+}
+
+ValueId LayoutPass::inLayout(ValueId old, const Desc& want, const char* axes, const Shape& shape) {
+    const Value& value = newValue(old);
+    const Desc has = descOf(value);
+    const bool isPlain = has.isRowMajor() && want.isRowMajor();
+    if ((isPlain || has == want) && value.type.shape == shape) return now(old);
+    const auto key = std::pair(now(old), want.text("abcdef") + " " + shape.text());
+    const auto known = m_reordered.find(key);
+    if (known != m_reordered.end()) return known->second;
+    Node node{&kReorder, {now(old)}, {}, {}, uniqueScope(made(), kReorder, m_scope), "jit"};
+    const Value result{.name = value.name + ":" + want.text("abcdef"), .type = {shape, value.type.dtype},
+                       .layout = layoutOf(want, axes)};
+    return m_reordered[key] = made().appendLowered(std::move(node), {result})[0];
+}
+
+std::vector<Desc> LayoutPass::imageLayouts(const Shape& shape) const {
+    constexpr std::int64_t kFewChannels = 4;
+    const std::vector<std::int64_t> dims = dimsOf(shape);
+    const Desc plain = Desc::rowMajor(dims, DType::F32), blocked = Desc::blockedChannels(dims, m_block, DType::F32);
+    if (shape[1] <= kFewChannels) return {plain, blocked};
+    return {blocked};
+}
+
+std::vector<Desc> LayoutPass::imageLayouts(ValueId old) const {
+    const Value& value = newValue(old);
+    const Shape& shape = oldValue(old).type.shape;
+    if (value.layout && value.type.shape == shape) return {descOf(value)};
+    return imageLayouts(shape);
+}
+
+Value LayoutPass::outputOf(ValueId old, const Form& form) const {
+    Value value{.name = oldValue(old).name, .type = oldValue(old).type};
+    if (!form.desc) return value;
+    value.layout = layoutOf(form.desc, form.axes);
+    if (!form.keepsShape) value.type.shape = Shape(std::span<const std::int64_t>(form.desc.dims()));
+    return value;
+}
+
+void LayoutPass::emit(const Node& old, std::vector<ValueId> inputs, std::string algorithm, std::vector<Form> outputs) {
+    outputs.resize(old.outputs.size());
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < old.outputs.size(); ++i) values.push_back(outputOf(old.outputs[i], outputs[i]));
+    Node node{old.op, std::move(inputs), {}, old.attrs, old.scope, std::move(algorithm)};
+    const auto results = made().appendLowered(std::move(node), std::move(values));
+    for (std::size_t i = 0; i < results.size(); ++i) become(old.outputs[i], results[i]);
+}
+
+}  // namespace lockstep::cpu

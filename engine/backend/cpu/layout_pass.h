@@ -1,0 +1,72 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/backend/backend.h"
+#include "engine/backend/cpu/layout.h"
+#include "engine/backend/cpu/onednn.h"
+#include "engine/backend/cpu/rewriter.h"
+
+namespace lockstep::cpu {
+
+// The state of the layout pass, and what its rules (lay_out.cpp, lay_out_conv.cpp, lay_out_dense.cpp) are written with.
+// An activation may be seen as an image where the old graph has it flattened: its new value then has the image's shape.
+class LayoutPass : public Rewriter {
+public:
+    LayoutPass(const Graph& graph, const ParameterLayouts* layouts);
+    Graph run();
+
+    const onednn::Engine& engine() const { return m_engine; }
+    const Value& newValue(ValueId old) const { return made().value(now(old)); }
+    using Rewriter::become;
+    using Rewriter::made;
+    using Rewriter::now;
+    using Rewriter::oldValue;
+    bool isDecided(ValueId parameter) const { return m_decided[index(parameter)]; }
+    bool isParameter(ValueId old) const { return oldValue(old).role == ValueRole::Parameter; }
+    void decide(ValueId parameter, const onednn::Desc& desc, const char* axes);
+    std::optional<ValueId> parameterOf(ValueId gradient) const;      // whose gradient an old value is
+
+    // The new value of an old one in a given form, by way of a reorder where it has another.
+    ValueId rowMajor(ValueId old);
+    ValueId shaped(ValueId old);                                     // any layout, but the old value's shape
+    ValueId inLayout(ValueId old, const onednn::Desc& want, const char* axes, const Shape& shape);
+    ValueId image(ValueId old, const onednn::Desc& want);            // an activation, shaped as the descriptor
+    ValueId weights(ValueId old, const onednn::Desc& want, const char* axes);
+
+    // The layouts an activation of this shape may have, the preferred first: few channels stay as they come.
+    std::vector<onednn::Desc> imageLayouts(const Shape& shape) const;
+    std::vector<onednn::Desc> imageLayouts(ValueId old) const;       // first of all the one that it has
+
+    // Appends a node; the outputs' layouts in order, none: row-major with the old shape.
+    struct Form { onednn::Desc desc; const char* axes = "nchw"; bool keepsShape = false; };
+    void emit(const Node& old, std::vector<ValueId> inputs, std::string algorithm, std::vector<Form> outputs = {});
+
+private:
+    void copyNode(const Node& node);
+    Value outputOf(ValueId old, const Form& form) const;
+    ValueId reorder(ValueId from, const onednn::Desc& want, const char* axes, const Shape& shape, const Node* consumer);
+
+    const Graph& m_graph;
+    onednn::Engine m_engine;
+    int m_block;
+    std::vector<bool> m_decided;
+    std::map<ValueId, ValueId> m_parameters;                         // by gradient
+    std::map<std::pair<ValueId, std::string>, ValueId> m_reordered;  // by new value and what it was reordered to
+    std::string m_scope;                                             // of the node at hand
+};
+
+using LayoutRule = void (*)(LayoutPass& pass, const Node& node);
+LayoutRule findRule(const OpDef& op);            // null: inputs and outputs are row-major
+
+// lay_out_conv.cpp
+void layOutConv(LayoutPass& pass, const Node& node);
+void layOutConvBackwardData(LayoutPass& pass, const Node& node);
+void layOutConvBackwardWeights(LayoutPass& pass, const Node& node);
+// lay_out_dense.cpp
+void layOutDense(LayoutPass& pass, const Node& node);
+void layOutDenseBackwardData(LayoutPass& pass, const Node& node);
+void layOutDenseBackwardWeights(LayoutPass& pass, const Node& node);
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,105 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/core/tensor.h"
+
+// The one door to oneDNN: every call of the library is behind this header, so that another major version of it is one
+// more implementation file. Plans depend on the calling thread's number of OpenMP threads; make and run them alike.
+namespace lockstep::onednn {
+
+// The channel block that suits this processor: 16 with AVX-512, 8 without.
+int preferredBlock();
+
+// How a tensor of f32 or i32 lies in memory. Cheap to copy.
+class Desc {
+public:
+    Desc() = default;                                                         // of nothing
+    static Desc rowMajor(std::span<const std::int64_t> dims, DType dtype);
+    static Desc any(std::span<const std::int64_t> dims, DType dtype);         // the library chooses
+    // N, C, spatial with channels in blocks of 8 or 16, the last one filled with zeros ("nChw16c"). Rank 4.
+    static Desc blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype);
+
+    explicit operator bool() const { return m_impl != nullptr; }
+    bool operator==(const Desc& other) const;
+    std::vector<std::int64_t> dims() const;
+    DType dtype() const;
+    bool isRowMajor() const;
+    int channelBlock() const;                    // 1 row-major; 8 or 16 as blockedChannels(); 0 anything else
+    std::size_t bytes() const;
+    std::string text(const char* axes) const;    // axes "nchw" -> "nChw16c"
+
+    struct Impl;
+    explicit Desc(std::shared_ptr<const Impl> impl) : m_impl(std::move(impl)) {}
+    const Impl& impl() const { return *m_impl; }
+
+private:
+    std::shared_ptr<const Impl> m_impl;
+};
+
+// One per device or lowering; used by one thread. Holds the library's engine and stream.
+class Engine {
+public:
+    Engine();
+    ~Engine();
+    struct Impl;
+    const Impl& impl() const { return *m_impl; }
+
+private:
+    std::unique_ptr<Impl> m_impl;
+};
+
+// A chosen implementation: what it reads and writes, in the order in which run() takes the pointers.
+class Plan {
+public:
+    std::vector<Desc> arguments;
+    std::size_t scratchBytes = 0;
+    std::string implementation;                  // the library's name for it
+    bool isFast = false;                         // not one of the library's plain fallbacks
+
+    struct Impl;
+    std::shared_ptr<const Impl> impl;
+};
+
+enum class Pass { Forward, BackwardData, BackwardWeights };
+
+// source: x or dx; weights: w or dw; destination: y or dy. Arguments of the plan:
+// Forward: x, w, [bias,] y. BackwardData: dy, w, dx. BackwardWeights: x, dy, dw [, dbias].
+struct ConvRequest {
+    Pass pass = Pass::Forward;
+    bool winograd = false, relu = false, bias = false;
+    std::array<int, 2> stride{1, 1}, padding{0, 0}, paddingEnd{0, 0}, dilation{1, 1};
+    Desc source, weights, destination;           // weights of rank 5 (G, K/G, C/G, R, S) when grouped
+};
+struct DenseRequest {
+    Pass pass = Pass::Forward;
+    bool relu = false, bias = false;
+    Desc source, weights, destination;
+};
+
+// Empty when the library has no such implementation. Throws EngineError(Device).
+std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request);
+std::optional<Plan> planDense(const Engine& engine, const DenseRequest& request);
+Plan planReorder(const Engine& engine, const Desc& from, const Desc& to);          // arguments: from, to
+
+// A plan made ready: all the library's objects exist, run() only gives them their memory.
+class Primitive {
+public:
+    Primitive(const Engine& engine, const Plan& plan);
+    ~Primitive();
+    Primitive(Primitive&&) noexcept;
+    std::size_t scratchBytes() const;
+    void run(std::span<std::byte* const> pointers, std::byte* scratch);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace lockstep::onednn

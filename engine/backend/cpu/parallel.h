@@ -1,0 +1,36 @@
+#pragma once
+#include <cstddef>
+
+#include <omp.h>
+
+// Work shared among the threads of a device, always cut in the same places, so that results do not depend on timing.
+namespace lockstep::cpu {
+
+constexpr std::size_t kSmallWork = 16 * 1024;        // floats: below this, waking the team costs more than it brings
+
+struct Range { std::size_t begin, end; };
+inline Range partOf(std::size_t items, std::size_t part, std::size_t parts) {
+    return {items * part / parts, items * (part + 1) / parts};
+}
+
+// body(begin, end) for consecutive parts of 0…items; `work` is the size of the whole in floats.
+template <class Body>
+void inParallel(int threads, std::size_t items, std::size_t work, Body body) {
+    if (threads == 1 || items < 2 || work < kSmallWork) return body(std::size_t{0}, items);
+#pragma omp parallel num_threads(threads)
+    {
+        const auto [begin, end] = partOf(items, static_cast<std::size_t>(omp_get_thread_num()),
+                                         static_cast<std::size_t>(omp_get_num_threads()));
+        if (begin < end) body(begin, end);
+    }
+}
+
+// The same for `count` floats, cut at multiples of 16.
+template <class Body>
+void overFloats(int threads, std::size_t count, Body body) {
+    inParallel(threads, (count + 15) / 16, count, [&](std::size_t begin, std::size_t end) {
+        body(begin * 16, end * 16 < count ? end * 16 : count);
+    });
+}
+
+}  // namespace lockstep::cpu

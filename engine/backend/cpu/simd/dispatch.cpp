@@ -1,0 +1,26 @@
+#include "engine/backend/cpu/simd/table.h"
+
+namespace lockstep::cpu {
+
+namespace {
+
+bool hasV3() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"); }
+
+bool hasV4() {
+    return hasV3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+}  // namespace
+
+std::array<const SimdTable*, 3> allSimd() {
+    return {&baseline::kTable, hasV3() ? &v3::kTable : nullptr, hasV4() ? &v4::kTable : nullptr};
+}
+
+const SimdTable& bestSimd() {
+    const auto tables = allSimd();
+    if (tables[2]) return *tables[2];
+    return tables[1] ? *tables[1] : *tables[0];
+}
+
+}  // namespace lockstep::cpu

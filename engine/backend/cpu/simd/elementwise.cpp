@@ -1,0 +1,32 @@
+#include "engine/backend/cpu/simd/lanes.h"
+#include "engine/backend/cpu/simd/loops.h"
+
+namespace lockstep::cpu::LOCKSTEP_SIMD {
+
+void relu(const float* x, float* y, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) store(y + i, positive(load(x + i)));
+    for (; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i];
+}
+
+void reluBackward(const float* y, const float* dy, float* dx, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) store(dx + i, load(y + i) > F16{} ? load(dy + i) : F16{});
+    for (; i < count; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
+}
+
+void add(const float* a, const float* b, float* y, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) store(y + i, load(a + i) + load(b + i));
+    for (; i < count; ++i) y[i] = a[i] + b[i];
+}
+
+void scale(const float* x, float factor, float* y, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) store(y + i, load(x + i) * factor);
+    for (; i < count; ++i) y[i] = x[i] * factor;
+}
+
+void addRow(float* y, const float* row, std::size_t count) { add(y, row, y, count); }
+
+}  // namespace lockstep::cpu::LOCKSTEP_SIMD

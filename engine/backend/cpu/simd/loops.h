@@ -1,0 +1,29 @@
+#pragma once
+#include "engine/backend/cpu/simd/table.h"
+
+// What the files of one instruction set show each other: the entries of its table.
+namespace lockstep::cpu::LOCKSTEP_SIMD {
+
+void moments(const float* x, std::size_t count, const float* shift, double* sum, double* square);
+void sum(const float* x, std::size_t count, double* sum);
+void norm(const NormRun& run, int residual, bool relu);
+void gradSums(const GradRun& run, const GradSums& sums, GradMask mask, bool pair, bool second);
+void gradApply(const GradRun& run, GradMask mask, bool pair, GradOther other);
+
+void relu(const float* x, float* y, std::size_t count);
+void reluBackward(const float* y, const float* dy, float* dx, std::size_t count);
+void add(const float* a, const float* b, float* y, std::size_t count);
+void scale(const float* x, float factor, float* y, std::size_t count);
+void addRow(float* y, const float* row, std::size_t count);
+
+void maxPool(const PoolShape& shape, int block, const float* x, float* y, std::int32_t* argmax);
+void maxPoolBackward(const PoolShape& shape, int block, const float* dy, const std::int32_t* argmax, const float* y,
+                     float* dx);
+void averagePool(const PoolShape& shape, int block, const float* x, float* y);
+void averagePoolBackward(const PoolShape& shape, int block, const float* dy, float* dx);
+
+double squareSum(const float* x, std::size_t count);
+void sgd(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
+void adamW(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);
+
+}  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -1,0 +1,31 @@
+#include "engine/backend/cpu/simd/table.h"
+
+#include "engine/backend/cpu/simd/loops.h"
+
+namespace lockstep::cpu::LOCKSTEP_SIMD {
+
+#define LOCKSTEP_TEXT_OF(name) #name
+#define LOCKSTEP_TEXT(name) LOCKSTEP_TEXT_OF(name)
+
+const SimdTable kTable{
+    .name = LOCKSTEP_TEXT(LOCKSTEP_SIMD),
+    .moments = moments,
+    .sum = sum,
+    .norm = norm,
+    .gradSums = gradSums,
+    .gradApply = gradApply,
+    .relu = relu,
+    .reluBackward = reluBackward,
+    .add = add,
+    .scale = scale,
+    .addRow = addRow,
+    .maxPool = maxPool,
+    .maxPoolBackward = maxPoolBackward,
+    .averagePool = averagePool,
+    .averagePoolBackward = averagePoolBackward,
+    .squareSum = squareSum,
+    .sgd = sgd,
+    .adamW = adamW,
+};
+
+}  // namespace lockstep::cpu::LOCKSTEP_SIMD
