@@ -29,14 +29,25 @@ void harden(Database& database) {
     throw ProblemError({file.string(), std::move(code), std::move(args)});
 }
 
-// The magic that every SQLite file starts with. An empty file is a database without tables.
-void checkMagic(const fs::path& file) {
+// The big-endian number at `at` of a file's header; see "The Database Header" in SQLite's file format.
+std::int32_t headerNumber(const std::string& header, std::size_t at) {
+    std::uint32_t number = 0;
+    for (std::size_t i = 0; i < 4; ++i) number = number << 8 | static_cast<unsigned char>(header[at + i]);
+    return static_cast<std::int32_t>(number);
+}
+
+// The header as it lies in the file, before SQLite puts its companions beside it. An empty file is a database without tables.
+void checkHeader(const fs::path& file, int newest) {
     constexpr std::string_view kMagic("SQLite format 3\0", 16);
     std::ifstream in(file, std::ios::binary);
     if (!in) refuse(file, "history.unwritable", {"it cannot be opened"});
-    std::string start(kMagic.size(), '\0');
-    in.read(start.data(), static_cast<std::streamsize>(start.size()));
-    if (in.gcount() > 0 && start != kMagic) refuse(file, "history.not-a-history");
+    std::string header(100, '\0');
+    in.read(header.data(), static_cast<std::streamsize>(header.size()));
+    if (in.gcount() > 0 && !header.starts_with(kMagic)) refuse(file, "history.not-a-history");
+    const int version = headerNumber(header, 60);
+    if (headerNumber(header, 68) == kHistoryApplicationId && version > newest) {
+        refuse(file, "history.newer", {std::to_string(version), std::to_string(newest)});
+    }
 }
 
 struct Version {
@@ -117,7 +128,7 @@ std::unique_ptr<Database> openReadOnly(const fs::path& file) {
 bool inspect(const fs::path& file, std::span<const Migration> steps) {
     std::error_code error;
     if (!fs::exists(file, error) || fs::file_size(file, error) == 0) return false;
-    checkMagic(file);
+    checkHeader(file, steps.back().version);
     auto database = openReadOnly(file);
     const Version version = versionOf(*database, file, steps.back().version);
     if (!version.fresh) checkContent(*database, file);
@@ -158,7 +169,7 @@ std::unique_ptr<Database> openForReading(const fs::path& file, std::span<const M
     return translated(file, [&] {
         std::error_code error;
         if (!fs::exists(file, error)) refuse(file, "history.absent");
-        checkMagic(file);
+        checkHeader(file, steps.back().version);
         auto database = openReadOnly(file);
         const Version version = versionOf(*database, file, steps.back().version);
         if (version.fresh) refuse(file, "history.absent");

@@ -1,7 +1,7 @@
 #include "engine/history/trial_store.h"
 
 #include "engine/history/database.h"
-#include "engine/history/writer.h"
+#include "engine/history/history_writer.h"
 
 namespace lockstep {
 
@@ -12,12 +12,12 @@ using SQLite::Statement;
 
 class AttemptSink : public EventSink {
 public:
-    AttemptSink(Writer& writer, std::int64_t trial, std::int64_t attempt)
+    AttemptSink(HistoryWriter& writer, std::int64_t trial, std::int64_t attempt)
         : m_writer(writer), m_trial(trial), m_attempt(attempt) {}
     void post(std::int64_t number, const TrainEvent& event) override { m_writer.post({m_trial, m_attempt, number, event}); }
 
 private:
-    Writer& m_writer;
+    HistoryWriter& m_writer;
     std::int64_t m_trial, m_attempt;
 };
 
@@ -70,7 +70,7 @@ public:
     }
 
     const std::filesystem::path file;
-    Writer writer;
+    HistoryWriter writer;
 };
 
 TrialStore::TrialStore(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}

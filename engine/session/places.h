@@ -12,6 +12,7 @@ struct Places {
     std::filesystem::path data, cache, runtime, config;
     std::filesystem::path history() const { return data / "history.sqlite"; }
     std::filesystem::path runs() const { return data / "runs"; }
+    std::filesystem::path lease(std::int64_t trial) const { return run(trial) / "lease"; }      // held while it runs
     std::filesystem::path run(std::int64_t trial) const { return runs() / std::to_string(trial); }
     std::filesystem::path socket(std::int64_t trial) const { return runtime / ("run-" + std::to_string(trial) + ".sock"); }
 };

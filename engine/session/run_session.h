@@ -20,11 +20,13 @@ struct SessionRequest {
     RunControl* control = nullptr;                         // the caller's, so that Ctrl+C reaches it
 };
 struct SessionResult { std::int64_t trial = 0; RunResult run; };
+// A resumed trial keeps its own spec. CPUs are shared; only GPUs are leased. From the first event on every failure is a
+// RunFailed event and a Failed result, and the row ends in a final state.
 // Problems: of validate(), of the dataset, "run.busy" (its lease is held), "device.busy", "history.…", "home.…",
-// "run.no-checkpoint".
+// "run.no-checkpoint", "run.not-resumable".
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
 
-// Trials that the history calls running but whose lease is free become "crashed". Called by whoever lists trials.
+// Trials that the history calls preparing, paused, stopping or running but whose lease is free become "crashed". Called by whoever lists trials.
 void settleCrashed(TrialStore& store, const TrialQuery& query, const Places& places);
 
 }  // namespace lockstep

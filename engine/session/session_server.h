@@ -13,6 +13,7 @@ namespace lockstep {
 // memory, sends them to every subscriber; own thread (poll loop); a slow client never blocks the run.
 class SessionServer : public EventSink {
 public:
+    // `control` runs on the server's thread. Problem "session.no-socket".
     struct Handlers { std::function<void(std::string_view control)> control; };
     static Result<std::unique_ptr<SessionServer>> listen(const std::filesystem::path& socket, std::int64_t trial, Handlers handlers);
     ~SessionServer() override;                     // sends what is queued (up to a second), then closes and removes the socket

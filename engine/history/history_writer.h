@@ -22,12 +22,12 @@ namespace lockstep {
 
 // The one thread of a store that touches its connection. Events wait in a bounded queue and are committed together: step
 // events after up to 250 ms or 512 of them, state events at once. Jobs run one by one, after the events posted before them.
-class Writer {
+class HistoryWriter {
 public:
     using Job = std::function<void(SQLite::Database&)>;
 
-    Writer(std::unique_ptr<SQLite::Database> database, std::filesystem::path file);
-    ~Writer();                                         // writes what is queued; if the disk refuses then, it is lost
+    HistoryWriter(std::unique_ptr<SQLite::Database> database, std::filesystem::path file);
+    ~HistoryWriter();                                         // writes what is queued; if the disk refuses then, it is lost
 
     // In a transaction of its own; returns after the commit. Throws ProblemError.
     void run(const Job& job);

@@ -1,4 +1,4 @@
-#include "engine/history/writer.h"
+#include "engine/history/history_writer.h"
 
 #include <algorithm>
 #include <iterator>
@@ -16,10 +16,10 @@ constexpr std::uint64_t kBound = 65'536;
 
 }  // namespace
 
-Writer::Writer(std::unique_ptr<SQLite::Database> database, std::filesystem::path file)
+HistoryWriter::HistoryWriter(std::unique_ptr<SQLite::Database> database, std::filesystem::path file)
     : m_database(std::move(database)), m_file(std::move(file)), m_thread([this] { loop(); }) {}
 
-Writer::~Writer() {
+HistoryWriter::~HistoryWriter() {
     {
         const std::lock_guard lock(m_mutex);
         m_closing = true;
@@ -29,7 +29,7 @@ Writer::~Writer() {
     m_thread.join();
 }
 
-void Writer::run(const Job& job) {
+void HistoryWriter::run(const Job& job) {
     Task task{&job, nullptr, false};
     std::unique_lock lock(m_mutex);
     m_tasks.push_back(&task);
@@ -38,7 +38,7 @@ void Writer::run(const Job& job) {
     if (task.error) std::rethrow_exception(task.error);
 }
 
-void Writer::post(PostedEvent event) {
+void HistoryWriter::post(PostedEvent event) {
     const bool isStep = isStepEvent(event.event);
     std::unique_lock lock(m_mutex);
     if (isStep) m_progress.wait(lock, [&] { return m_posted - m_settled < kBound || m_closing; });
@@ -50,7 +50,7 @@ void Writer::post(PostedEvent event) {
     if (!isStep) m_progress.wait(lock, [&] { return m_settled >= mine || m_inTrouble || m_closing; });
 }
 
-void Writer::flush() {
+void HistoryWriter::flush() {
     std::unique_lock lock(m_mutex);
     const std::uint64_t target = m_posted, round = m_rounds;
     if (m_settled >= target) return;
@@ -59,18 +59,18 @@ void Writer::flush() {
     m_progress.wait(lock, [&] { return m_settled >= target || (m_inTrouble && m_rounds > round); });
 }
 
-void Writer::onTrouble(std::function<void(const Problem&)> handler) {
+void HistoryWriter::onTrouble(std::function<void(const Problem&)> handler) {
     const std::lock_guard lock(m_mutex);
     m_onTrouble = std::move(handler);
 }
 
-std::int64_t Writer::committedEvent(std::int64_t trial) const {
+std::int64_t HistoryWriter::committedEvent(std::int64_t trial) const {
     const std::lock_guard lock(m_mutex);
     const auto found = m_committedEvent.find(trial);
     return found == m_committedEvent.end() ? 0 : found->second;
 }
 
-void Writer::awaitWork(std::unique_lock<std::mutex>& lock) {
+void HistoryWriter::awaitWork(std::unique_lock<std::mutex>& lock) {
     for (;;) {
         if (m_closing || m_flushing || !m_tasks.empty()) return;
         const bool waiting = m_posted > m_settled;
@@ -85,7 +85,7 @@ void Writer::awaitWork(std::unique_lock<std::mutex>& lock) {
     }
 }
 
-void Writer::loop() {
+void HistoryWriter::loop() {
     std::unique_lock lock(m_mutex);
     for (bool closing = false; !closing;) {
         awaitWork(lock);
@@ -105,7 +105,7 @@ void Writer::loop() {
     }
 }
 
-void Writer::commitBacklog() {
+void HistoryWriter::commitBacklog() {
     // Transactions are bounded: after hours of a full disk the backlog is large, and other processes want to write too.
     std::size_t done = 0;
     while (done < m_backlog.size()) {
@@ -118,7 +118,7 @@ void Writer::commitBacklog() {
 }
 
 // How many events, from the first on, need no further try.
-std::size_t Writer::commit(std::span<const PostedEvent> events) {
+std::size_t HistoryWriter::commit(std::span<const PostedEvent> events) {
     try {
         SQLite::Transaction transaction(*m_database, SQLite::TransactionBehavior::IMMEDIATE);
         OpenChunks open = writeEvents(*m_database, events, m_open);
@@ -137,7 +137,7 @@ std::size_t Writer::commit(std::span<const PostedEvent> events) {
 }
 
 // One of the events is refused for good, for the rows it belongs to are gone; the others must not suffer.
-std::size_t Writer::commitSingly(std::span<const PostedEvent> events) {
+std::size_t HistoryWriter::commitSingly(std::span<const PostedEvent> events) {
     if (events.size() == 1) {
         m_open.erase({events.front().trial, events.front().attempt});
         settle(events, false);
@@ -149,7 +149,7 @@ std::size_t Writer::commitSingly(std::span<const PostedEvent> events) {
     return events.size();
 }
 
-void Writer::runTask(Task& task) {
+void HistoryWriter::runTask(Task& task) {
     try {
         translated(m_file, [&] {
             SQLite::Transaction transaction(*m_database, SQLite::TransactionBehavior::IMMEDIATE);
@@ -161,7 +161,7 @@ void Writer::runTask(Task& task) {
     }
 }
 
-void Writer::settle(std::span<const PostedEvent> events, bool written) {
+void HistoryWriter::settle(std::span<const PostedEvent> events, bool written) {
     const std::lock_guard lock(m_mutex);
     if (written) {
         for (const auto& each : events) m_committedEvent[each.trial] = each.number;
@@ -171,7 +171,7 @@ void Writer::settle(std::span<const PostedEvent> events, bool written) {
     m_progress.notify_all();
 }
 
-void Writer::trouble(const Problem& problem) {
+void HistoryWriter::trouble(const Problem& problem) {
     std::function<void(const Problem&)> handler;
     {
         const std::lock_guard lock(m_mutex);

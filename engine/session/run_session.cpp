@@ -1,0 +1,271 @@
+#include "engine/session/run_session.h"
+
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "engine/core/durable_file.h"
+#include "engine/core/error.h"
+#include "engine/history/event_writer.h"
+#include "engine/session/run_log.h"
+#include "engine/session/session_server.h"
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Throws the problems of a failed Result (the first of them, where only one can be thrown).
+template <class T>
+T required(Result<T> result) {
+    if (!result.ok()) throw ProblemError(result.problems().front());
+    return std::move(result).value();
+}
+
+// Whether the run has said its last word, and the number that would come next.
+class LastWord : public EventSink {
+public:
+    explicit LastWord(std::int64_t first) : m_next(first) {}
+    void post(std::int64_t number, const TrainEvent& event) override {
+        m_next = number + 1;
+        m_said = std::holds_alternative<RunFinished>(event) || std::holds_alternative<RunFailed>(event);
+    }
+    std::int64_t next() const { return m_next; }
+    bool said() const { return m_said; }
+
+private:
+    std::int64_t m_next;
+    bool m_said = false;
+};
+
+void steer(RunControl& control, std::string_view command) {
+    if (command == "pause") control.pause();
+    if (command == "resume") control.resume();
+    if (command == "stop") control.stop();
+    if (command == "stop-after-epoch") control.stopAfterEpoch();
+}
+
+RunState outcomeOf(const RunResult& result) {
+    switch (result.outcome) {
+        case RunResult::Outcome::Finished: return RunState::Finished;
+        case RunResult::Outcome::Stopped: return RunState::Stopped;
+        case RunResult::Outcome::Failed: break;
+    }
+    return RunState::Failed;
+}
+
+class Session {
+public:
+    Session(const SessionRequest& request, const Environment& environment, const Places& places)
+        : m_request(request), m_environment(environment), m_places(places),
+          m_control(request.control ? *request.control : m_ownControl) {}
+
+    Result<SessionResult> run() {
+        m_store = required(TrialStore::open(m_places.history()));
+        m_store->onTrouble([this](const Problem& problem) { tell(problem); });
+        TrialSpec spec = m_request.resumeTrial ? claimForResume(*m_request.resumeTrial) : m_request.spec;
+        const auto resolved = resolve(spec, m_environment);
+        if (!resolved.ok()) return resolved.problems();
+        const auto data = openData(resolved.value());
+        if (!data.ok()) return data.problems();
+        leaseDevices(resolved.value());
+        beginAttempt(spec);
+        return SessionResult{m_trial, runToTheEnd(resolved.value(), data.value())};
+    }
+
+private:
+    static Result<DatasetSplits> openData(const ResolvedSpec& resolved) {
+        const auto& path = resolved.spec.dataPath.empty() ? resolved.dataset->defaultPath : resolved.spec.dataPath;
+        return resolved.dataset->open(path, resolved.datasetParams);
+    }
+
+    // The spec of a trial that is ours to go on with: its lease is held and its checkpoint read from here on.
+    TrialSpec claimForResume(std::int64_t trial) {
+        const auto query = required(TrialQuery::open(m_places.history()));
+        TrialSpec spec = required(query->spec(trial));
+        m_trial = trial;
+        fs::create_directories(m_places.run(trial));
+        leaseRun();
+        m_state = runStateFrom(query->find(trial)->state).value_or(RunState::Crashed);
+        if (!isFinal(m_state)) advance(RunSignal::Crash);               // its lease was free, so nobody runs it
+        if (!next(m_state, RunSignal::Attempt)) {
+            throw ProblemError({"", "run.not-resumable", {std::to_string(trial), std::string(text(m_state))}});
+        }
+        const fs::path file = checkpoints() / "last.safetensors";
+        if (!fs::exists(file)) throw ProblemError({file.string(), "run.no-checkpoint", {std::to_string(trial)}});
+        m_checkpoint = required(readCheckpoint(file));
+        m_firstEvent = query->lastEvent(trial) + 1;
+        return spec;
+    }
+
+    void leaseRun() {
+        m_lease = Lease::tryAcquire(m_places.lease(m_trial));
+        if (!m_lease) throw ProblemError({"", "run.busy", {std::to_string(m_trial)}});
+    }
+
+    // CPUs are shared by nature; a GPU belongs to one run at a time, however many of its ranks use it.
+    void leaseDevices(const ResolvedSpec& resolved) {
+        std::set<std::string> cards;
+        for (const auto& device : resolved.devices) {
+            if (device.backend == "cuda") cards.insert("cuda-" + std::to_string(device.index));
+        }
+        for (const auto& card : cards) {
+            auto lease = Lease::tryAcquire(m_places.runtime / ("device-" + card + ".lease"));
+            if (!lease) throw ProblemError({"devices", "device.busy", {card}});
+            m_deviceLeases.push_back(std::move(*lease));
+        }
+    }
+
+    void beginAttempt(const TrialSpec& spec) {
+        if (m_checkpoint) {
+            advance(RunSignal::Attempt);
+        } else {
+            m_trial = m_store->createTrial(spec, m_places.runs());
+            fs::create_directories(m_places.run(m_trial));
+            leaseRun();
+        }
+        m_attempt = m_store->beginAttempt(m_trial, m_checkpoint ? m_checkpoint->step : 0);
+        advance(RunSignal::Prepare);
+    }
+
+    RunResult runToTheEnd(const ResolvedSpec& resolved, const DatasetSplits& data) {
+        const auto history = m_store->sinkFor(m_trial, m_attempt);
+        LastWord lastWord(m_firstEvent);
+        m_sinks = {&lastWord, history.get()};
+        m_sinks.insert(m_sinks.end(), m_request.extraSinks.begin(), m_request.extraSinks.end());
+        RunResult result;
+        std::unique_ptr<SessionServer> server;
+        try {
+            server = openRunDirectory(resolved.spec);
+            m_sinks.push_back(server.get());
+            m_sinks.push_back(m_log.get());
+            result = runTrial(resolved, data, options(), m_control, m_sinks);
+        } catch (const ProblemError& error) {
+            result = failed("io", error.problem().field, error.problem().code);
+            result.problem = error.problem();
+        } catch (const EngineError& error) {
+            result = failed(std::string(text(error.kind())), error.where(), error.what());
+        } catch (const std::exception& error) {
+            result = failed(std::string(text(EngineError::Kind::Internal)), "session", error.what());
+        }
+        if (!lastWord.said()) post(lastWord.next(), result.failed);
+        settle(result);
+        return result;
+    }
+
+    static RunResult failed(std::string kind, std::string where, std::string what) {
+        RunResult result;
+        result.outcome = RunResult::Outcome::Failed;
+        result.failed = {std::move(kind), std::move(where), std::move(what), -1, 0};
+        return result;
+    }
+
+    std::unique_ptr<SessionServer> openRunDirectory(const TrialSpec& spec) {
+        fs::create_directories(checkpoints());
+        replaceFile(m_places.run(m_trial) / "spec.json", toJson(spec));
+        m_log = std::make_unique<RunLog>(m_places.run(m_trial) / "run.log");
+        return required(SessionServer::listen(m_places.socket(m_trial), m_trial,
+                                              {[this](std::string_view command) { steer(m_control, command); }}));
+    }
+
+    RunOptions options() {
+        RunOptions options;
+        options.checkpointFolder = checkpoints();
+        options.resumeFrom = std::move(m_checkpoint);
+        options.trial = m_trial;
+        options.attempt = m_attempt;
+        options.firstEventNumber = m_firstEvent;
+        return options;
+    }
+
+    // The events have set the final state already, unless the disk refused them; trouble has been told by then, and the
+    // store tries once more when it closes.
+    void settle(const RunResult& result) {
+        m_store->flush();
+        try {
+            m_store->setState(m_trial, outcomeOf(result));
+        } catch (const ProblemError& error) {
+            tell(error.problem());
+        }
+    }
+
+    void advance(RunSignal signal) {
+        const auto state = next(m_state, signal);
+        if (!state) throw EngineError(EngineError::Kind::Internal, "session", "no such transition from " + std::string(text(m_state)));
+        m_store->setState(m_trial, *state);
+        m_state = *state;
+    }
+
+    void post(std::int64_t number, const TrainEvent& event) {
+        for (EventSink* sink : m_sinks) sink->post(number, event);
+    }
+
+    // Outside the run's numbering (number 0), and not to the history, which is the one in trouble.
+    void tell(const Problem& problem) {
+        const TrainEvent event = Message{"warning", problem};
+        for (EventSink* sink : m_request.extraSinks) sink->post(0, event);
+    }
+
+    fs::path checkpoints() const { return m_places.run(m_trial) / "checkpoints"; }
+
+    const SessionRequest& m_request;
+    const Environment& m_environment;
+    const Places& m_places;
+    RunControl m_ownControl;
+    RunControl& m_control;
+    std::optional<Lease> m_lease;                          // held until the store below has closed
+    std::vector<Lease> m_deviceLeases;
+    std::unique_ptr<RunLog> m_log;
+    std::unique_ptr<TrialStore> m_store;
+    std::optional<Checkpoint> m_checkpoint;
+    std::vector<EventSink*> m_sinks;
+    RunState m_state = RunState::Queued;
+    std::int64_t m_trial = 0, m_attempt = 1, m_firstEvent = 1;
+};
+
+// Its row says it is under way, but nobody holds its lease. The row is read again under the lease: the run may just have ended.
+void settleIfCrashed(TrialStore& store, const TrialQuery& query, const Places& places, std::int64_t trial) {
+    std::optional<Lease> lease;
+    if (fs::is_directory(places.run(trial))) {
+        lease = Lease::tryAcquire(places.lease(trial));
+        if (!lease) return;
+    }
+    const auto row = query.find(trial);
+    const auto state = row ? runStateFrom(row->state) : std::nullopt;
+    const auto crashed = state ? next(*state, RunSignal::Crash) : std::nullopt;
+    if (crashed) store.setState(trial, *crashed);
+}
+
+// Queued is a trial only between its row and its lease; one that stays so has lost its process there.
+bool shouldBeHeld(const TrialRow& row) {
+    const auto state = runStateFrom(row.state);
+    if (state == RunState::Queued) return row.createdAt < utcText(std::chrono::system_clock::now() - std::chrono::minutes(1));
+    return state && !isFinal(*state);
+}
+
+}  // namespace
+
+Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places) {
+    try {
+        const auto prepared = preparePlaces(places);
+        if (!prepared.ok()) return prepared.problems();
+        return Session(request, environment, places).run();
+    } catch (const ProblemError& error) {
+        return error.problem();
+    } catch (const EngineError& error) {
+        return Problem{error.where(), "home.unwritable", {error.what()}};
+    } catch (const fs::filesystem_error& error) {
+        return Problem{error.path1().string(), "home.unwritable", {error.code().message()}};
+    }
+}
+
+void settleCrashed(TrialStore& store, const TrialQuery& query, const Places& places) {
+    for (const bool deleted : {false, true}) {
+        for (const auto& row : query.list({"", deleted, 0})) {
+            if (shouldBeHeld(row)) settleIfCrashed(store, query, places, row.id);
+        }
+    }
+}
+
+}  // namespace lockstep

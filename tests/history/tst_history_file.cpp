@@ -1,0 +1,225 @@
+#include <QtTest>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <thread>
+
+#include "engine/history/database.h"
+#include "tests/history/history_support.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+namespace fs = std::filesystem;
+
+// The file itself: versions, migrations, and whatever else may lie at its place.
+class tst_HistoryFile : public QObject {
+    Q_OBJECT
+private slots:
+    void migrationsAreNumberedWithoutGaps();
+    void aFreshFileIsAHistory();
+    void anOlderFileIsMigratedWithItsRows();
+    void aFailedMigrationChangesNothing();
+    void processesMayMigrateAtOnce();
+    void aNewerFileIsRefusedUntouched();
+    void otherFilesAreRefusedUntouched();
+    void aTruncatedFileIsAProblem();
+    void flippedBytesNeverCrash();
+    void absentAndImpossiblePlaces();
+};
+
+namespace {
+
+std::string bytesOf(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void put(const fs::path& file, const std::string& bytes) {
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+std::size_t entriesOf(const fs::path& folder) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+template <class T>
+std::string codeOf(const Result<T>& result) {
+    return result.ok() ? "" : result.problems().front().code;
+}
+
+void fillHistory(const fs::path& file) {
+    const auto store = openStore(file);
+    for (int i = 0; i < 3; ++i) {
+        const auto trial = store->createTrial({}, "/runs");
+        const auto sink = store->sinkFor(trial, store->beginAttempt(trial, 0));
+        for (int step = 1; step <= 700; ++step) sink->post(step, stepOf(step));
+        sink->post(701, evalOf(700, 0.5));
+    }
+}
+
+// Reads all that a window would; problems are fine, anything else is not.
+void readEverything(const fs::path& file) {
+    try {
+        const auto query = openQuery(file);
+        if (!query) return;
+        for (const auto& row : query->list({})) {
+            (void)query->spec(row.id);
+            query->events(row.id, 1);
+            for (const auto& metric : query->metrics(row.id)) query->series(row.id, metric);
+        }
+    } catch (const ProblemError&) {
+    }
+}
+
+std::vector<Migration> withSecond(const char* sql) {
+    std::vector<Migration> steps(migrations().begin(), migrations().end());
+    steps.push_back({static_cast<int>(steps.size()) + 1, sql});
+    return steps;
+}
+
+}  // namespace
+
+void tst_HistoryFile::migrationsAreNumberedWithoutGaps() {
+    int expected = 0;
+    for (const auto& each : migrations()) QCOMPARE(each.version, ++expected);
+    QVERIFY(expected >= 1);
+}
+
+void tst_HistoryFile::aFreshFileIsAHistory() {
+    const Folder folder;
+    QVERIFY(openStore(folder.file()) != nullptr);
+    QCOMPARE(ask(folder.file(), "PRAGMA application_id"), std::to_string(kHistoryApplicationId));
+    QCOMPARE(ask(folder.file(), "PRAGMA user_version"), std::to_string(migrations().size()));
+    QCOMPARE(ask(folder.file(), "PRAGMA journal_mode"), std::string("wal"));
+    QCOMPARE(entriesOf(folder.path()), std::size_t{1});
+    put(folder.path() / "empty", "");
+    QVERIFY(openStore(folder.path() / "empty") != nullptr);
+}
+
+void tst_HistoryFile::anOlderFileIsMigratedWithItsRows() {
+    const Folder folder;
+    fillHistory(folder.file());
+    const auto steps = withSecond("ALTER TABLE trial ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'");
+    try {
+        openForReading(folder.file(), steps);
+        QFAIL("an older history must not be read as a newer one");
+    } catch (const ProblemError& error) {
+        QCOMPARE(error.problem().code, std::string("history.older"));
+    }
+    openForWriting(folder.file(), steps);
+    QCOMPARE(ask(folder.file(), "SELECT group_concat(id || colour) FROM trial"), std::string("1blue,2blue,3blue"));
+    QCOMPARE(ask(folder.file(), "PRAGMA user_version"), std::to_string(steps.size()));
+    openForWriting(folder.file(), steps);                  // once is enough
+    QCOMPARE(codeOf(TrialStore::open(folder.file())), std::string("history.newer"));
+}
+
+void tst_HistoryFile::aFailedMigrationChangesNothing() {
+    const Folder folder;
+    fillHistory(folder.file());
+    const auto steps = withSecond("ALTER TABLE trial ADD COLUMN colour TEXT; INSERT INTO no_such_table VALUES (1)");
+    QVERIFY_EXCEPTION_THROWN(openForWriting(folder.file(), steps), ProblemError);
+    QCOMPARE(ask(folder.file(), "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'colour'"), std::string("0"));
+    QCOMPARE(openQuery(folder.file())->list({}).size(), std::size_t{3});
+}
+
+void tst_HistoryFile::processesMayMigrateAtOnce() {
+    const auto steps = withSecond("ALTER TABLE trial ADD COLUMN colour TEXT");
+    for (int round = 0; round < 5; ++round) {
+        const Folder folder;
+        std::atomic<int> opened{0};
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([&] {
+                try {
+                    openForWriting(folder.file(), steps);
+                    ++opened;
+                } catch (const ProblemError& error) {
+                    qWarning("%s %s", error.problem().code.c_str(), error.problem().args.empty() ? "" : error.problem().args[0].c_str());
+                }
+            });
+        }
+        threads.clear();
+        QCOMPARE(opened.load(), 4);
+    }
+}
+
+void tst_HistoryFile::aNewerFileIsRefusedUntouched() {
+    const Folder folder;
+    fillHistory(folder.file());
+    ask(folder.file(), "PRAGMA user_version = 99");
+    const auto before = bytesOf(folder.file());
+    QCOMPARE(entriesOf(folder.path()), std::size_t{1});
+    const auto store = TrialStore::open(folder.file());
+    QCOMPARE(codeOf(store), std::string("history.newer"));
+    QVERIFY((store.problems().front().args == std::vector<std::string>{"99", std::to_string(migrations().size())}));
+    QCOMPARE(codeOf(TrialQuery::open(folder.file())), std::string("history.newer"));
+    QVERIFY(bytesOf(folder.file()) == before);
+    QCOMPARE(entriesOf(folder.path()), std::size_t{1});
+}
+
+void tst_HistoryFile::otherFilesAreRefusedUntouched() {
+    const Folder folder;
+    ask(folder.file(), "CREATE TABLE shopping (item TEXT)");
+    const auto before = bytesOf(folder.file());
+    QCOMPARE(codeOf(TrialStore::open(folder.file())), std::string("history.not-a-history"));
+    QCOMPARE(codeOf(TrialQuery::open(folder.file())), std::string("history.not-a-history"));
+    QVERIFY(bytesOf(folder.file()) == before);
+    const std::string letter = "Dear reader, this is a letter and no database at all. " + std::string(5000, '.');
+    put(folder.path() / "letter", letter);
+    QCOMPARE(codeOf(TrialStore::open(folder.path() / "letter")), std::string("history.not-a-history"));
+    QVERIFY(bytesOf(folder.path() / "letter") == letter);
+}
+
+void tst_HistoryFile::aTruncatedFileIsAProblem() {
+    const Folder folder;
+    fillHistory(folder.file());
+    const auto whole = bytesOf(folder.file());
+    QVERIFY(whole.size() > 20'000);
+    const fs::path cut = folder.path() / "cut";
+    for (const std::size_t size : {std::size_t{1}, std::size_t{16}, std::size_t{99}, std::size_t{100}, std::size_t{4095},
+                                   std::size_t{4096}, whole.size() / 2, whole.size() - 4096}) {
+        put(cut, whole.substr(0, size));
+        const auto store = codeOf(TrialStore::open(cut));
+        QVERIFY2(store == "history.corrupt" || store == "history.not-a-history", (std::to_string(size) + store).c_str());
+        const auto query = codeOf(TrialQuery::open(cut));
+        QVERIFY2(query == "history.corrupt" || query == "history.not-a-history", (std::to_string(size) + query).c_str());
+        QCOMPARE(fs::file_size(cut), size);
+    }
+}
+
+void tst_HistoryFile::flippedBytesNeverCrash() {
+    const Folder folder;
+    fillHistory(folder.file());
+    const auto whole = bytesOf(folder.file());
+    const fs::path damaged = folder.path() / "damaged";
+    std::mt19937 random(11);
+    for (int round = 0; round < 60; ++round) {
+        auto bytes = whole;
+        for (int i = 0; i < 4; ++i) bytes[16 + random() % (bytes.size() - 16)] = static_cast<char>(random());
+        put(damaged, bytes);
+        readEverything(damaged);
+        if (auto store = TrialStore::open(damaged); store.ok()) {
+            try {
+                const auto trial = store.value()->createTrial({}, "/runs");
+                store.value()->beginAttempt(trial, 0);
+                store.value()->beginAttempt(1, 300);
+            } catch (const ProblemError&) {
+            }
+        }
+        for (const char* companion : {"-wal", "-shm"}) fs::remove(damaged.string() + companion);
+    }
+}
+
+void tst_HistoryFile::absentAndImpossiblePlaces() {
+    const Folder folder;
+    QCOMPARE(codeOf(TrialQuery::open(folder.file())), std::string("history.absent"));
+    QVERIFY(!fs::exists(folder.file()));
+    QCOMPARE(codeOf(TrialStore::open(folder.path() / "no" / "such" / "folder.sqlite")), std::string("history.unwritable"));
+    QCOMPARE(codeOf(TrialStore::open(folder.path())), std::string("history.unwritable"));
+    const fs::path strange = folder.path() / "100% of ä?#.sqlite";
+    QVERIFY(openStore(strange)->createTrial({}, "/runs") == 1);
+    QCOMPARE(openQuery(strange)->list({}).size(), std::size_t{1});
+}
+
+QTEST_APPLESS_MAIN(tst_HistoryFile)
+#include "tst_history_file.moc"

@@ -1,0 +1,351 @@
+#include <rapidcheck.h>
+
+#include <QtTest>
+#include <cmath>
+#include <limits>
+
+#include "tests/history/history_support.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+class tst_TrialStore : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { qputenv("RC_PARAMS", "max_success=40 max_size=60"); }      // each state event is an fsync
+    void aNewTrialIsQueued();
+    void theRunDirectoryCarriesTheTrialsNumber();
+    void identifiersAreNotUsedTwice();
+    void eventsComeBackAsTheyWere();
+    void eventsComeBackForEveryMixture();
+    void stateEventsAreCommittedOnReturn();
+    void manyStepsMakeFewChunks();
+    void eventsShapeTheTrialsRow();
+    void aFailureIsKept();
+    void resumeCutsTheSeriesBack();
+    void filterSearchesAndPages();
+    void trashAndPurge();
+    void eventsOfAPurgedTrialDoNotStopTheOthers();
+    void unknownTrialsAreNamed();
+    void missingAndNonFiniteNumbersSurvive();
+};
+
+namespace {
+
+TrialSpec specTitled(const std::string& title) {
+    TrialSpec spec;
+    spec.title = title;
+    return spec;
+}
+
+std::vector<std::string> linesOf(const std::vector<NumberedEvent>& events) {
+    std::vector<std::string> lines;
+    for (const auto& each : events) lines.push_back(toJsonLine(each.event, each.number));
+    return lines;
+}
+
+struct Attempt {
+    explicit Attempt(TrialStore& store) : trial(store.createTrial({}, "/runs")), number(store.beginAttempt(trial, 0)),
+                                          sink(store.sinkFor(trial, number)) {}
+    std::int64_t trial, number;
+    std::shared_ptr<EventSink> sink;
+};
+
+}  // namespace
+
+void tst_TrialStore::aNewTrialIsQueued() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    TrialSpec spec = specTitled("a first try");
+    spec.batch = 64;
+    spec.model.params["width"] = std::int64_t{3};
+    const auto trial = store->createTrial(spec, folder.path() / "runs");
+    const auto query = openQuery(folder.file());
+    const auto row = query->find(trial);
+    QVERIFY(row.has_value());
+    QCOMPARE(row->state, std::string("queued"));
+    QCOMPARE(row->title, spec.title);
+    QCOMPARE(row->batch, std::int64_t{64});
+    QCOMPARE(row->attempts, std::int64_t{0});
+    QVERIFY(row->finishedAt.empty());
+    QVERIFY(row->createdAt.ends_with("Z") && row->createdAt.size() == 24);
+    QVERIFY(query->spec(trial).value() == spec);
+}
+
+void tst_TrialStore::theRunDirectoryCarriesTheTrialsNumber() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    const auto trial = store->createTrial({}, "/home/me/runs");
+    QCOMPARE(openQuery(folder.file())->find(trial)->runDirectory, "/home/me/runs/" + std::to_string(trial));
+}
+
+void tst_TrialStore::identifiersAreNotUsedTwice() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    const auto first = store->createTrial({}, "/runs");
+    store->deleteTrial(first, true);
+    QVERIFY(store->createTrial({}, "/runs") > first);
+}
+
+void tst_TrialStore::eventsComeBackAsTheyWere() {
+    const Folder folder;
+    std::vector<std::string> posted;
+    std::int64_t trial = 0;
+    {
+        const auto store = openStore(folder.file());
+        Attempt attempt(*store);
+        trial = attempt.trial;
+        std::int64_t number = 0;
+        const auto post = [&](const TrainEvent& event) {
+            posted.push_back(toJsonLine(event, ++number));
+            attempt.sink->post(number, event);
+        };
+        RunStarted started;
+        started.trial = trial;
+        started.deviceText = "cpu:2";
+        started.devices = {"cpu:0", "cpu:1"};
+        post(started);
+        post(StateChanged{"running", 0});
+        for (int step = 1; step <= 1300; ++step) {
+            post(stepOf(step));
+            if (step % 100 == 0) post(evalOf(step, 0.5 + step / 10'000.0));
+        }
+        post(CheckpointWritten{1300, 13, "last.safetensors", "last"});
+        post(Message{"warning", {"batch", "some.code", {"1", "ü \" \\"}}});
+        post(RunFinished{"finished", trial, 1300, 13, 0.9, 0.3, 0.91, 1000, 13});
+    }
+    const auto query = openQuery(folder.file());
+    QVERIFY(linesOf(query->events(trial, 1)) == posted);
+    QCOMPARE(query->lastEvent(trial), static_cast<std::int64_t>(posted.size()));
+    for (const std::int64_t first : {2, 3, 50, 513, 1000, 1318}) {
+        const std::vector<std::string> expected(posted.begin() + (first - 1), posted.end());
+        QVERIFY(linesOf(query->events(trial, first)) == expected);
+    }
+    QVERIFY(query->events(trial, static_cast<std::int64_t>(posted.size()) + 1).empty());
+}
+
+// Whatever the order of step and state events, the flushes between them and the number of ranks.
+void tst_TrialStore::eventsComeBackForEveryMixture() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    const auto query = openQuery(folder.file());
+    const bool held = rc::check([&](const std::vector<std::uint8_t>& choices) {
+        Attempt attempt(*store);
+        std::vector<std::string> posted;
+        std::int64_t number = 0;
+        for (const std::uint8_t choice : choices) {
+            if (choice % 8 == 0) store->flush();
+            const TrainEvent event = choice % 5 == 0 ? TrainEvent(evalOf(number, 0.5)) : TrainEvent(stepOf(number + 1, choice % 16 < 12 ? 2 : 3));
+            posted.push_back(toJsonLine(event, ++number));
+            attempt.sink->post(number, event);
+        }
+        store->flush();
+        RC_ASSERT(store->committedEvent(attempt.trial) == number);
+        RC_ASSERT(linesOf(query->events(attempt.trial, 1)) == posted);
+    });
+    QVERIFY(held);
+}
+
+void tst_TrialStore::stateEventsAreCommittedOnReturn() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    attempt.sink->post(1, stepOf(1));
+    attempt.sink->post(2, StateChanged{"paused", 1});
+    QCOMPARE(store->committedEvent(attempt.trial), std::int64_t{2});
+    const auto query = openQuery(folder.file());
+    QCOMPARE(query->events(attempt.trial, 1).size(), std::size_t{2});
+    QCOMPARE(query->find(attempt.trial)->state, std::string("paused"));
+}
+
+void tst_TrialStore::manyStepsMakeFewChunks() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    for (int step = 1; step <= 5000; ++step) {
+        attempt.sink->post(step, stepOf(step));
+        if (step % 37 == 0) store->flush();               // commits far more often than chunks fill up
+    }
+    store->flush();
+    QCOMPARE(ask(folder.file(), "SELECT count(*) FROM series_chunk"), std::to_string((5000 + 511) / 512));
+    const auto series = openQuery(folder.file())->series(attempt.trial, "loss");
+    QCOMPARE(series.size(), std::size_t{5000});
+    for (std::size_t i = 0; i < series.size(); ++i) {
+        const auto expected = stepOf(static_cast<std::int64_t>(i) + 1);
+        QVERIFY(series[i].step == expected.step && series[i].value == expected.loss && series[i].seconds == expected.seconds);
+    }
+}
+
+void tst_TrialStore::eventsShapeTheTrialsRow() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    const auto query = openQuery(folder.file());
+    attempt.sink->post(1, stepOf(250));
+    attempt.sink->post(2, evalOf(250, 0.8));
+    attempt.sink->post(3, evalOf(300, 0.7));
+    auto row = *query->find(attempt.trial);
+    QCOMPARE(row.step, std::int64_t{300});
+    QCOMPARE(*row.bestAccuracy, 0.8);
+    QCOMPARE(*row.testAccuracy, 0.7);
+    attempt.sink->post(4, RunFinished{"stopped", attempt.trial, 310, 4, 0.75, 0.4, 0.8, 999, 3.5});
+    row = *query->find(attempt.trial);
+    QCOMPARE(row.state, std::string("stopped"));
+    QVERIFY(!row.finishedAt.empty());
+    QCOMPARE(*row.samplesPerSecond, 999.0);
+    QCOMPARE(*row.testAccuracy, 0.75);
+    QCOMPARE(query->series(attempt.trial, "test_accuracy").size(), std::size_t{2});
+    const auto metrics = query->metrics(attempt.trial);
+    for (const char* name : {"loss", "compute.0", "wait.1", "test_accuracy", "test_loss"}) {
+        QVERIFY2(std::find(metrics.begin(), metrics.end(), name) != metrics.end(), name);
+    }
+    QVERIFY(std::find(metrics.begin(), metrics.end(), "test_accuracy5") == metrics.end());
+}
+
+void tst_TrialStore::aFailureIsKept() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    attempt.sink->post(1, RunFailed{"out-of-memory", "conv2d block3/conv1 on cpu:1", "no 3 GiB", 1, 17});
+    const auto row = *openQuery(folder.file())->find(attempt.trial);
+    QCOMPARE(row.state, std::string("failed"));
+    QCOMPARE(row.failure, std::string("out-of-memory in conv2d block3/conv1 on cpu:1 (rank 1): no 3 GiB"));
+}
+
+void tst_TrialStore::resumeCutsTheSeriesBack() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt first(*store);
+    std::int64_t number = 0;
+    for (int step = 1; step <= 1000; ++step) {
+        first.sink->post(++number, stepOf(step));
+        if (step % 200 == 0) first.sink->post(++number, evalOf(step, step / 1000.0));
+    }
+    first.sink->post(++number, RunFailed{"io", "", "", -1, 1000});
+    QCOMPARE(store->beginAttempt(first.trial, 650), std::int64_t{2});
+    const auto query = openQuery(folder.file());
+    QCOMPARE(query->series(first.trial, "accuracy").size(), std::size_t{650});
+    QCOMPARE(query->series(first.trial, "accuracy").back().step, std::int64_t{650});
+    QCOMPARE(query->series(first.trial, "test_accuracy").size(), std::size_t{3});
+    auto row = *query->find(first.trial);
+    QCOMPARE(row.attempts, std::int64_t{2});
+    QCOMPARE(row.step, std::int64_t{650});
+    QCOMPARE(*row.bestAccuracy, 0.6);
+    QVERIFY(row.failure.empty() && row.finishedAt.empty());
+    QVERIFY(query->events(first.trial, 1).empty());        // the new attempt has said nothing yet
+    QCOMPARE(query->lastEvent(first.trial), number);
+
+    const auto second = store->sinkFor(first.trial, 2);
+    for (int step = 651; step <= 800; ++step) second->post(++number, stepOf(step));
+    second->post(++number, evalOf(800, 0.9));
+    const auto series = query->series(first.trial, "loss");
+    QCOMPARE(series.size(), std::size_t{800});
+    for (std::size_t i = 0; i < series.size(); ++i) QCOMPARE(series[i].step, static_cast<std::int64_t>(i) + 1);
+    QCOMPARE(query->series(first.trial, "test_accuracy").size(), std::size_t{4});
+    QCOMPARE(query->events(first.trial, 1).size(), std::size_t{151});
+    QCOMPARE(store->beginAttempt(first.trial, 0), std::int64_t{3});
+    QVERIFY(query->series(first.trial, "loss").empty());
+}
+
+void tst_TrialStore::filterSearchesAndPages() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    store->createTrial(specTitled("half_baked 50%"), "/runs");
+    store->createTrial(specTitled("Something else"), "/runs");
+    const auto last = store->createTrial(specTitled("halfxbaked 50"), "/runs");
+    store->setNote(last, "the lucky one");
+    const auto query = openQuery(folder.file());
+    QCOMPARE(query->list({}).size(), std::size_t{3});
+    QCOMPARE(query->list({}).front().id, last);
+    QCOMPARE(query->list({"", false, 2}).size(), std::size_t{2});
+    QCOMPARE(query->list({"half_b", false, 0}).size(), std::size_t{1});
+    QCOMPARE(query->list({"50%", false, 0}).size(), std::size_t{1});
+    QCOMPARE(query->list({"something", false, 0}).size(), std::size_t{1});
+    QCOMPARE(query->list({"lucky", false, 0}).size(), std::size_t{1});
+    QCOMPARE(query->list({"fashion", false, 0}).size(), std::size_t{3});
+    QCOMPARE(query->list({"'; DROP TABLE trial; --", false, 0}).size(), std::size_t{0});
+}
+
+void tst_TrialStore::trashAndPurge() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    attempt.sink->post(1, stepOf(1));
+    attempt.sink->post(2, evalOf(1, 0.5));
+    const auto query = openQuery(folder.file());
+    store->deleteTrial(attempt.trial, false);
+    QVERIFY(query->list({}).empty());
+    QCOMPARE(query->list({"", true, 0}).size(), std::size_t{1});
+    store->restoreTrial(attempt.trial);
+    QCOMPARE(query->list({}).size(), std::size_t{1});
+    store->deleteTrial(attempt.trial, true);
+    QVERIFY(!query->find(attempt.trial).has_value());
+    for (const char* table : {"attempt", "event", "series_chunk", "series_value"}) {
+        QCOMPARE(ask(folder.file(), std::string("SELECT count(*) FROM ") + table), std::string("0"));
+    }
+}
+
+void tst_TrialStore::eventsOfAPurgedTrialDoNotStopTheOthers() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    std::vector<std::string> troubles;
+    store->onTrouble([&](const Problem& problem) { troubles.push_back(problem.code); });
+    Attempt gone(*store), stays(*store);
+    gone.sink->post(1, stepOf(1));
+    store->flush();
+    store->deleteTrial(gone.trial, true);
+    for (int step = 2; step <= 20; ++step) {
+        gone.sink->post(step, stepOf(step));
+        stays.sink->post(step - 1, stepOf(step - 1));
+    }
+    gone.sink->post(21, StateChanged{"running", 20});
+    stays.sink->post(20, StateChanged{"running", 19});
+    QCOMPARE(openQuery(folder.file())->events(stays.trial, 1).size(), std::size_t{20});
+    QVERIFY(troubles == std::vector<std::string>{"history.refused"});
+}
+
+void tst_TrialStore::unknownTrialsAreNamed() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    const auto codeOf = [](auto&& work) -> std::string {
+        try {
+            work();
+        } catch (const ProblemError& error) {
+            return error.problem().code + " " + error.problem().args.front();
+        }
+        return "";
+    };
+    const std::string expected = "history.no-such-trial 42";
+    QCOMPARE(codeOf([&] { store->setNote(42, "x"); }), expected);
+    QCOMPARE(codeOf([&] { store->setState(42, RunState::Running); }), expected);
+    QCOMPARE(codeOf([&] { store->beginAttempt(42, 0); }), expected);
+    QCOMPARE(codeOf([&] { store->deleteTrial(42, true); }), expected);
+    const auto query = openQuery(folder.file());
+    QCOMPARE(query->spec(42).problems().front().code, std::string("history.no-such-trial"));
+    QVERIFY(query->events(42, 1).empty() && query->series(42, "loss").empty() && query->metrics(42).empty());
+}
+
+void tst_TrialStore::missingAndNonFiniteNumbersSurvive() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    StepDone step = stepOf(1, 0);
+    step.loss = std::numeric_limits<double>::quiet_NaN();
+    step.gradientNorm = std::numeric_limits<double>::infinity();
+    step.samplesPerSecond = step.loss;
+    attempt.sink->post(1, step);
+    EvalDone evaluation = evalOf(1, 0.25);
+    evaluation.loss = step.loss;
+    attempt.sink->post(2, evaluation);
+    const auto query = openQuery(folder.file());
+    const auto events = query->events(attempt.trial, 1);
+    QCOMPARE(events.size(), std::size_t{2});
+    const auto& back = std::get<StepDone>(events[0].event);
+    QVERIFY(std::isnan(back.loss) && std::isinf(back.gradientNorm) && back.compute.empty());
+    const auto row = *query->find(attempt.trial);
+    QVERIFY(!row.testLoss.has_value() && !row.samplesPerSecond.has_value());
+    QCOMPARE(*row.bestAccuracy, 0.25);
+}
+
+QTEST_APPLESS_MAIN(tst_TrialStore)
+#include "tst_trial_store.moc"
