@@ -13,9 +13,10 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max() - kAlignment;      // no object can be larger
 
 std::byte* allocateAligned(std::size_t bytes) {
-    if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) return nullptr;
+    if (bytes > kMost) return nullptr;
     const std::size_t rounded = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
     void* data = std::aligned_alloc(kAlignment, rounded);
     if (data) std::memset(data, 0, rounded);
