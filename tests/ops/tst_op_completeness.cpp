@@ -3,13 +3,10 @@
 #include <set>
 
 #include "engine/backend/reference/kernels.h"
-#include "engine/backend/reference/reference_backend.h"
 #include "engine/core/error.h"
 #include "engine/ops/op_set.h"
+#include "tests/ops/backends.h"
 #include "tests/support/op_cases.h"
-#ifdef LOCKSTEP_TESTS_CPU
-#include "engine/backend/cpu/cpu_backend.h"
-#endif
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -27,17 +24,6 @@ private slots:
     void everyOpRuns();
     void anUnknownOpIsRefused();
 };
-
-namespace {
-
-std::unique_ptr<Backend> backendNamed(const QString& name) {
-#ifdef LOCKSTEP_TESTS_CPU
-    if (name == "cpu") return makeCpuBackend();
-#endif
-    return name == "reference" ? makeReferenceBackend() : nullptr;
-}
-
-}  // namespace
 
 void tst_op_completeness::everyOpHasCases() {
     for (const OpDef* op : opSet()) QVERIFY2(!casesOf(*op).empty(), op->name.data());

@@ -166,21 +166,26 @@ HostTensor tensorOf(Shape shape, std::span<const double> values) {
     return tensor;
 }
 
-double relativeError(const HostTensor& a, const HostTensor& b) {
+double largestMagnitude(const HostTensor& tensor) {
+    const HostTensor doubles = converted(tensor, DType::F64);
+    double largest = 0;
+    for (const double x : doubles.as<double>())
+        if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+    return largest;
+}
+
+double relativeError(const HostTensor& a, const HostTensor& b, double floor) {
     if (!(a.type().shape == b.type().shape)) return std::numeric_limits<double>::infinity();
     const HostTensor x = converted(a, DType::F64), y = converted(b, DType::F64);
-    double largest = 0, difference = 0;
+    double difference = 0;
     for (std::size_t i = 0; i < x.as<double>().size(); ++i) {
         const double u = x.as<double>()[i], v = y.as<double>()[i];
-        if (u == v || (std::isnan(u) && std::isnan(v))) {
-            if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
-            continue;
-        }
+        if (u == v || (std::isnan(u) && std::isnan(v))) continue;
         if (!std::isfinite(u) || !std::isfinite(v)) return std::numeric_limits<double>::infinity();
-        largest = std::max(largest, std::abs(v));
         difference = std::max(difference, std::abs(u - v));
     }
-    return largest > 0 ? difference / largest : difference;
+    const double scale = std::max(largestMagnitude(b), floor);
+    return scale > 0 ? difference / scale : difference;
 }
 
 RunResult runGraph(const Backend& backend, const Graph& graph, const Tensors& given, const RunOptions& options) {

@@ -30,8 +30,11 @@ RunResult runGraph(const Backend& backend, const Graph& graph, const Tensors& gi
 HostTensor converted(const HostTensor& tensor, DType to);
 HostTensor tensorOf(Shape shape, std::span<const double> values);  // F64
 
-// The largest |a - b| over the largest |b| (or 1 where b is zero throughout); infinite when types differ in shape or
-// one side alone is not finite. Elements that are equal, also as infinities or NaN, differ by nothing.
-double relativeError(const HostTensor& a, const HostTensor& b);
+double largestMagnitude(const HostTensor& tensor);  // of its finite elements
+
+// The largest |a - b| over the largest |b| (or over `floor`, or over 1, where b is smaller than `floor`, or zero
+// throughout); infinite when shapes differ or one side alone is not finite. Elements that are equal, also as infinities
+// or NaN, differ by nothing.
+double relativeError(const HostTensor& a, const HostTensor& b, double floor = 0);
 
 }  // namespace lockstep::test

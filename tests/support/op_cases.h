@@ -18,7 +18,7 @@ struct CaseInput {
 
 // One op on given inputs: the list that every backend is tested with.
 struct OpCase {
-    std::string name;  // "conv2d/stride-2": unique
+    std::string name{};  // "conv2d/stride-2": unique
     const OpDef* op = nullptr;
     std::function<Attrs(DType compute)> attrs = [](DType) { return Attrs(); };
     std::vector<CaseInput> inputs{};

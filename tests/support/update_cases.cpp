@@ -74,6 +74,7 @@ public:
           m_commit(m_device->prepareCommit(m_dtype, m_count)) {
         m_weights.write(c.weights);
         for (int i = 0; i < c.rule.stateCount(); ++i) m_states.push_back(memory(m_count));
+        for (std::size_t i = 0; i < c.states.size(); ++i) m_states[i].write(c.states[i]);
         launch(*m_device->prepareFill(m_dtype, m_count, 9), {}, {m_buffer.data()}, {});
     }
 

@@ -10,11 +10,12 @@ namespace lockstep::test {
 // A few optimizer steps over one bucket, as a compiled program takes them: square sum, gate, update; then the commit of
 // a buffer of the same size.
 struct UpdateCase {
-    std::string name;
+    std::string name{};
     UpdateRule rule{};
     std::vector<UpdateSegment> segments{};
     std::vector<double> weights{};                 // exact in F32, as are the gradients
     std::vector<std::vector<double>> gradients{};  // one reduced sum per step
+    std::vector<std::vector<double>> states{};     // to start from; zero when empty
     double lossSum = 1, weight = 4, samples = 4;
     double learningRate = 0.125;
 };
