@@ -1,0 +1,274 @@
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <future>
+#include <thread>
+
+#include "datasets/catalog.h"
+#include "engine/backend/reference/reference_backend.h"
+#include "engine/core/error.h"
+#include "engine/session/run_session.h"
+#include "engine/session/session_client.h"
+
+using namespace lockstep;
+using namespace std::chrono_literals;
+
+class tst_RunSession : public QObject {
+    Q_OBJECT
+private slots:
+    void aKilledRunIsSettledAndResumed();
+    void aRunLeavesEverythingInItsPlace();
+    void aClientStopsARunAndResumeFinishesIt();
+    void badRequestsLeaveNoRow();
+    void whatCannotBeResumedSaysWhy();
+    void aFailureEndsTheRow();
+    void aRowIsSettledOnlyWhenNobodyHoldsIt();
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The synthetic dataset under its own name, and a second one whose third image is on a bad disk.
+class Broken : public Dataset {
+public:
+    explicit Broken(std::shared_ptr<const Dataset> sound) : m_sound(std::move(sound)) {}
+    const DatasetInfo& info() const override { return m_sound->info(); }
+    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override {
+        if (index == 3) throw EngineError(EngineError::Kind::Io, "image 3", "bad sector");
+        return m_sound->read(index, image);
+    }
+
+private:
+    std::shared_ptr<const Dataset> m_sound;
+};
+
+const Environment& environment() {
+    static const Environment* built = [] {
+        auto* e = new Environment;
+        e->add(makeReferenceBackend());
+        for (const auto& model : builtinModels()) e->add(model);
+        for (const auto& dataset : builtinDatasets({})) {
+            if (dataset.id != "synthetic") continue;
+            e->add(dataset);
+            DatasetEntry broken = dataset;
+            broken.id = "broken";
+            broken.open = [open = dataset.open](const fs::path& path, const ParamValues& params) -> Result<DatasetSplits> {
+                auto splits = open(path, params);
+                if (!splits.ok()) return splits.problems();
+                return DatasetSplits{std::make_shared<Broken>(splits.value().train), splits.value().test};
+            };
+            e->add(broken);
+        }
+        return e;
+    }();
+    return *built;
+}
+
+TrialSpec smallSpec(std::int64_t epochs) {
+    TrialSpec spec;
+    spec.dataset = {"synthetic", {{"samples", std::int64_t{64}}, {"testSamples", std::int64_t{16}}, {"height", std::int64_t{8}},
+                                  {"width", std::int64_t{8}}, {"classes", std::int64_t{2}}}};
+    spec.model = {"mlp", {}};
+    spec.devices = "reference:2";
+    spec.batch = 16;
+    spec.epochs = epochs;
+    spec.learningRate = 0.01;
+    return spec;
+}
+
+struct Home {
+    Home() {
+        const fs::path base = folder.path().toStdString();
+        places = {base, base / "cache", base / "sockets", base / "config"};
+    }
+    std::unique_ptr<TrialQuery> query() const { return std::move(TrialQuery::open(places.history())).value(); }
+    std::unique_ptr<TrialStore> store() const { return std::move(TrialStore::open(places.history())).value(); }
+    Result<SessionResult> run(const SessionRequest& request) const { return runSession(request, environment(), places); }
+    QTemporaryDir folder;
+    Places places;
+};
+
+template <class T>
+std::string codeOf(const Result<T>& result) {
+    return result.ok() ? "" : result.problems().front().code;
+}
+
+// Connects as soon as the run listens.
+std::unique_ptr<SessionClient> attach(const fs::path& socket) {
+    for (int i = 0; i < 1000; ++i) {
+        auto client = SessionClient::connect(socket);
+        if (client.ok()) return std::move(client).value();
+        std::this_thread::sleep_for(10ms);
+    }
+    return nullptr;
+}
+
+bool waitForEvent(SessionClient& client, const std::string& name) {
+    for (;;) {
+        const auto line = client.readLine(20s);
+        if (!line || line->closed) return false;
+        if (line->text.find("\"event\":\"" + name + "\"") != std::string::npos) return true;
+    }
+}
+
+bool withoutGaps(const std::vector<NumberedEvent>& events, std::int64_t first) {
+    for (const auto& each : events) {
+        if (each.number != first++) return false;
+    }
+    return !events.empty();
+}
+
+}  // namespace
+
+// First of all, while this process has no threads: the child is a fork of it.
+void tst_RunSession::aKilledRunIsSettledAndResumed() {
+    const Home home;
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)home.run({smallSpec(100'000), {}, {}, nullptr});
+        _exit(0);
+    }
+    const auto client = attach(home.places.socket(1));
+    QVERIFY(client != nullptr);
+    QVERIFY(client->send(SubscribeCommand{}).ok());
+    QVERIFY(waitForEvent(*client, "checkpoint_written"));
+    QVERIFY(waitForEvent(*client, "eval_done"));
+    QVERIFY(Lease::isHeld(home.places.lease(1)));
+    const auto store = home.store();
+    settleCrashed(*store, *home.query(), home.places);
+    QCOMPARE(home.query()->find(1)->state, std::string("running"));
+
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    QCOMPARE(home.query()->find(1)->state, std::string("running"));
+    settleCrashed(*store, *home.query(), home.places);
+    QCOMPARE(home.query()->find(1)->state, std::string("crashed"));
+
+    RunControl control;
+    control.stop();
+    const auto resumed = home.run({{}, 1, {}, &control});
+    QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
+    QCOMPARE(resumed.value().trial, std::int64_t{1});
+    QCOMPARE(home.query()->find(1)->state, std::string("stopped"));
+    QCOMPARE(home.query()->find(1)->attempts, std::int64_t{2});
+}
+
+void tst_RunSession::aRunLeavesEverythingInItsPlace() {
+    const Home home;
+    const auto spec = smallSpec(3);
+    const auto result = home.run({spec, {}, {}, nullptr});
+    QVERIFY2(result.ok(), codeOf(result).c_str());
+    QVERIFY2(result.value().run.outcome == RunResult::Outcome::Finished, result.value().run.failed.what.c_str());
+    const auto trial = result.value().trial;
+    const auto query = home.query();
+    const auto row = *query->find(trial);
+    QCOMPARE(row.state, std::string("finished"));
+    QCOMPARE(row.step, std::int64_t{12});
+    QVERIFY(row.testAccuracy.has_value() && row.samplesPerSecond.has_value() && !row.finishedAt.empty());
+    QCOMPARE(row.runDirectory, home.places.run(trial).string());
+    QVERIFY(withoutGaps(query->events(trial, 1), 1));
+    QCOMPARE(query->series(trial, "loss").size(), std::size_t{12});
+    QVERIFY(std::holds_alternative<RunFinished>(query->events(trial, 1).back().event));
+    QVERIFY(trialSpecFromFile(home.places.run(trial) / "spec.json").value() == spec);
+    QVERIFY(fs::file_size(home.places.run(trial) / "run.log") > 0);
+    QVERIFY(fs::exists(home.places.run(trial) / "checkpoints" / "last.safetensors"));
+    QVERIFY(!fs::exists(home.places.socket(trial)));
+    QVERIFY(!Lease::isHeld(home.places.lease(trial)));
+}
+
+void tst_RunSession::aClientStopsARunAndResumeFinishesIt() {
+    const Home home;
+    auto spec = smallSpec(100'000);
+    auto running = std::async(std::launch::async, [&] { return home.run({spec, {}, {}, nullptr}); });
+    const auto client = attach(home.places.socket(1));
+    QVERIFY(client != nullptr);
+    QVERIFY(client->send(SubscribeCommand{}).ok());
+    QVERIFY(waitForEvent(*client, "eval_done"));
+    QCOMPARE(codeOf(home.run({{}, 1, {}, nullptr})), std::string("run.busy"));
+    QVERIFY(client->send(ControlCommand{"pause"}).ok());
+    QVERIFY(waitForEvent(*client, "state_changed"));
+    QCOMPARE(home.query()->find(1)->state, std::string("paused"));
+    QVERIFY(client->send(ControlCommand{"resume"}).ok());
+    QVERIFY(waitForEvent(*client, "step_done"));
+    QVERIFY(client->send(ControlCommand{"stop"}).ok());
+    QVERIFY(waitForEvent(*client, "run_finished"));
+    const auto stopped = running.get();
+    QVERIFY(stopped.ok() && stopped.value().run.outcome == RunResult::Outcome::Stopped);
+    const auto before = home.query()->lastEvent(1);
+    const auto steps = home.query()->find(1)->step;
+
+    RunControl control;
+    control.stopAfterEpoch();
+    const auto resumed = home.run({{}, 1, {}, &control});
+    QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
+    const auto query = home.query();
+    QVERIFY(withoutGaps(query->events(1, 1), before + 1));
+    QVERIFY(query->find(1)->step > steps);
+    const auto series = query->series(1, "loss");
+    QCOMPARE(static_cast<std::int64_t>(series.size()), query->find(1)->step);
+    for (std::size_t i = 0; i < series.size(); ++i) QCOMPARE(series[i].step, static_cast<std::int64_t>(i) + 1);
+}
+
+void tst_RunSession::badRequestsLeaveNoRow() {
+    const Home home;
+    auto spec = smallSpec(1);
+    spec.model.id = "no-such-model";
+    QVERIFY(!home.run({spec, {}, {}, nullptr}).ok());
+    spec = smallSpec(1);
+    spec.devices = "cuda:0";
+    QVERIFY(!home.run({spec, {}, {}, nullptr}).ok());
+    QVERIFY(home.query()->list({}).empty());
+    const fs::path nowhere = "/proc/lockstep";
+    const Places impossible{nowhere, nowhere / "c", nowhere / "s", nowhere / "k"};
+    QCOMPARE(codeOf(runSession({smallSpec(1), {}, {}, nullptr}, environment(), impossible)), std::string("home.unwritable"));
+}
+
+void tst_RunSession::whatCannotBeResumedSaysWhy() {
+    const Home home;
+    QVERIFY(home.run({smallSpec(1), {}, {}, nullptr}).ok());
+    QCOMPARE(codeOf(home.run({{}, 1, {}, nullptr})), std::string("run.not-resumable"));
+    QCOMPARE(codeOf(home.run({{}, 2, {}, nullptr})), std::string("history.no-such-trial"));
+    home.store()->setState(1, RunState::Stopped);
+    fs::remove_all(home.places.run(1) / "checkpoints");
+    QCOMPARE(codeOf(home.run({{}, 1, {}, nullptr})), std::string("run.no-checkpoint"));
+    QCOMPARE(home.query()->find(1)->state, std::string("stopped"));
+    QCOMPARE(home.query()->find(1)->attempts, std::int64_t{1});
+}
+
+void tst_RunSession::aFailureEndsTheRow() {
+    const Home home;
+    auto spec = smallSpec(1);
+    spec.dataset.id = "broken";
+    const auto result = home.run({spec, {}, {}, nullptr});
+    QVERIFY2(result.ok(), codeOf(result).c_str());
+    QVERIFY(result.value().run.outcome == RunResult::Outcome::Failed);
+    const auto row = *home.query()->find(1);
+    QCOMPARE(row.state, std::string("failed"));
+    QVERIFY2(row.failure.find("bad sector") != std::string::npos, row.failure.c_str());
+    QVERIFY(std::holds_alternative<RunFailed>(home.query()->events(1, 1).back().event));
+}
+
+void tst_RunSession::aRowIsSettledOnlyWhenNobodyHoldsIt() {
+    const Home home;
+    QVERIFY(preparePlaces(home.places).ok());
+    const auto store = home.store();
+    for (const auto state : {RunState::Running, RunState::Queued, RunState::Paused, RunState::Finished, RunState::Running}) {
+        const auto trial = store->createTrial({}, home.places.runs());
+        fs::create_directories(home.places.run(trial));
+        store->setState(trial, state);
+    }
+    const auto held = Lease::tryAcquire(home.places.lease(1));
+    fs::remove_all(home.places.run(5));                    // somebody tidied up
+    settleCrashed(*store, *home.query(), home.places);
+    const std::vector<std::string> expected = {"running", "queued", "crashed", "finished", "crashed"};
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        QCOMPARE(home.query()->find(static_cast<std::int64_t>(i) + 1)->state, expected[i]);
+    }
+}
+
+QTEST_APPLESS_MAIN(tst_RunSession)
+#include "tst_run_session.moc"
