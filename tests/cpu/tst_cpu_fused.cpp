@@ -1,0 +1,186 @@
+#include <QtTest>
+
+#include <optional>
+
+#include "engine/autodiff/gradients.h"
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/reference/reference_backend.h"
+#include "engine/ops/batch_norm.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/loss.h"
+#include "engine/ops/pool2d.h"
+#include "tests/support/op_cases.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+// Whole small nets on the CPU, fused and laid out, against the reference backend: outputs, gradients and running
+// statistics, for odd numbers of channels, odd images, single samples, several threads, with and without memory taken over.
+class tst_cpu_fused : public QObject {
+    Q_OBJECT
+private slots:
+    void nets_data();
+    void nets();
+};
+
+namespace {
+
+// Convolutions here are followed by a batch norm or have no bias: the gradient of a bias that a norm takes away is noise.
+class Net {
+public:
+    Net(DType compute, const Shape& image) : m_compute(compute) {
+        m_x = m_builder.input("image", {image, compute});
+        m_labels = m_builder.input("label", {{image[0]}, DType::I32});
+    }
+
+    ValueId image() const { return m_x; }
+    ValueId conv(ValueId x, std::int64_t channels, int window, int stride = 1) {
+        const std::string name = next("conv");
+        const ValueId w = parameter(name, {channels, m_builder.typeOf(x).shape[1], window, window});
+        return conv2d(m_builder, x, w, std::nullopt, {.stride = {stride, stride}, .padding = {window / 2, window / 2}}, name);
+    }
+    ValueId norm(ValueId x) {
+        const std::string name = next("norm");
+        const Shape channels{m_builder.typeOf(x).shape[1]};
+        const ValueId gamma = parameter(name + "/gamma", channels), beta = parameter(name + "/beta", channels);
+        const ValueId mean = m_builder.graph().addBuffer(name + "/mean", {channels, m_compute}, {});
+        const ValueId variance = m_builder.graph().addBuffer(name + "/variance", {channels, m_compute}, {});
+        return batchNorm(m_builder, x, gamma, beta, mean, variance, {}, name);
+    }
+    ValueId relu(ValueId x) { return lockstep::relu(m_builder, x, next("relu")); }
+    ValueId add(ValueId x, ValueId y) { return lockstep::add(m_builder, x, y, next("add")); }
+    ValueId maxPool(ValueId x) { return maxPool2d(m_builder, x, {.window = {2, 2}, .stride = {2, 2}}, next("max")); }
+    ValueId dense(ValueId x, std::int64_t out) {
+        const std::string name = next("dense");
+        const ValueId w = parameter(name, {out, m_builder.typeOf(x).shape[1]});
+        return lockstep::dense(m_builder, x, w, parameter(name + "/bias", {out}), name);
+    }
+    ValueId flatten(ValueId x) { return lockstep::flatten(m_builder, x, next("flatten")); }
+    ValueId globalPool(ValueId x) { return globalAveragePool2d(m_builder, x, next("global")); }
+
+    Graph finish(ValueId logits) {
+        const LossValues loss = crossEntropy(m_builder, logits, m_labels, 0, "loss");
+        m_builder.graph().addOutput("loss_sum", loss.sum);
+        m_builder.graph().addOutput("logits", logits);
+        appendGradients(m_builder.graph(), loss.sum);
+        return m_builder.take();
+    }
+
+private:
+    ValueId parameter(const std::string& name, const Shape& shape) {
+        return m_builder.graph().addParameter(name, {shape, m_compute}, {}, true);
+    }
+    std::string next(const std::string& kind) { return kind + std::to_string(++m_count); }
+
+    GraphBuilder m_builder{true};
+    DType m_compute;
+    ValueId m_x{}, m_labels{};
+    int m_count = 0;
+};
+
+using BuildNet = Graph (*)(DType compute, const Shape& image, std::int64_t channels);
+
+// Identity and projected shortcuts, as in ResNet: every fused form of the norm, forward and backward.
+Graph residual(DType compute, const Shape& image, std::int64_t channels) {
+    Net net(compute, image);
+    ValueId x = net.relu(net.norm(net.conv(net.image(), channels, 3)));
+    for (const int stride : {1, 2, 1}) {
+        const ValueId y = net.norm(net.conv(net.relu(net.norm(net.conv(x, channels, 3, stride))), channels, 3));
+        const ValueId shortcut = stride == 1 ? x : net.norm(net.conv(x, channels, 1, stride));
+        x = net.relu(stride == 1 ? net.add(shortcut, y) : net.add(y, shortcut));
+    }
+    return net.finish(net.dense(net.globalPool(x), 10));
+}
+
+// Norm and ReLU before each convolution, with the sum left bare: He et al., arXiv 1603.05027.
+Graph preActivation(DType compute, const Shape& image, std::int64_t channels) {
+    Net net(compute, image);
+    ValueId x = net.conv(net.image(), channels, 3);
+    for (int i = 0; i < 2; ++i) x = net.add(x, net.conv(net.relu(net.norm(x)), channels, 3));
+    return net.finish(net.dense(net.globalPool(net.relu(net.norm(x))), 10));
+}
+
+// No norms: ReLU goes into convolutions, dense layers and pools; the image stays one through the flattening.
+Graph plain(DType compute, const Shape& image, std::int64_t channels) {
+    Net net(compute, image);
+    ValueId x = net.maxPool(net.relu(net.conv(net.image(), channels, 5)));
+    x = net.maxPool(net.relu(net.conv(x, channels + 3, 3)));
+    return net.finish(net.dense(net.relu(net.dense(net.flatten(x), 13)), 10));
+}
+
+// A ReLU's output that is read from outside, and a norm whose output has two readers: little may be fused.
+Graph shared(DType compute, const Shape& image, std::int64_t channels) {
+    Net net(compute, image);
+    const ValueId normed = net.norm(net.conv(net.image(), channels, 3)), active = net.relu(normed);
+    const ValueId joined = net.relu(net.add(net.add(normed, active), net.norm(net.conv(active, channels, 1))));
+    const ValueId twice = net.relu(net.add(joined, joined));
+    return net.finish(net.dense(net.flatten(net.maxPool(twice)), 10));
+}
+
+struct NetCase { const char* name; BuildNet build; };
+constexpr NetCase kNets[] = {
+    {"residual", residual}, {"pre-activation", preActivation}, {"plain", plain}, {"shared", shared}};
+
+double largestError(const Tensors& actual, const Tensors& expected, std::string& where) {
+    double worst = 0;
+    for (const auto& [name, tensor] : expected) {
+        const double error = actual.contains(name) ? relativeError(actual.at(name), tensor) : INFINITY;
+        if (error >= worst) {
+            worst = error;
+            where = name;
+        }
+    }
+    return worst;
+}
+
+void expectClose(const Tensors& actual, const Tensors& expected, double tolerance) {
+    std::string where;
+    const double worst = largestError(actual, expected, where);
+    QVERIFY2(worst <= tolerance, (where + " is off by " + std::to_string(worst * 1e6) + "e-6").c_str());
+}
+
+}  // namespace
+
+void tst_cpu_fused::nets_data() {
+    QTest::addColumn<int>("net");
+    QTest::addColumn<int>("samples");
+    QTest::addColumn<int>("channels");
+    QTest::addColumn<int>("height");
+    QTest::addColumn<int>("threads");
+    for (int net = 0; net < static_cast<int>(std::size(kNets)); ++net) {
+        for (const int channels : {6, 10, 16, 20, 32, 48}) {
+            for (const int samples : {1, 3, 17}) {
+                for (const int threads : {1, 3}) {
+                    const int height = channels % 4 == 0 ? 8 : 7;
+                    QTest::addRow("%s %d channels, %d samples, %d threads", kNets[net].name, channels, samples, threads)
+                        << net << samples << channels << height << threads;
+                }
+            }
+        }
+    }
+}
+
+void tst_cpu_fused::nets() {
+    QFETCH(int, net);
+    QFETCH(int, samples);
+    QFETCH(int, channels);
+    QFETCH(int, height);
+    QFETCH(int, threads);
+    const Shape image{samples, 3, height, 9};
+    const Graph exact = kNets[net].build(DType::F64, image, channels);
+    const Graph graph = kNets[net].build(DType::F32, image, channels);
+    const Tensors given = randomTensors(exact, 11);
+    const RunResult expected = runGraph(*makeReferenceBackend(), exact, given);
+    for (const bool inplace : {false, true}) {
+        const RunResult actual = runGraph(*makeCpuBackend(), graph, given, {.threads = threads, .scalars = {}, .inplace = inplace});
+        verify(actual.lowered);
+        expectClose(actual.outputs, expected.outputs, 1e-5);
+        expectClose(actual.buffers, expected.buffers, 1e-5);
+        expectClose(actual.gradients, expected.gradients, 3e-5);
+    }
+}
+
+QTEST_APPLESS_MAIN(tst_cpu_fused)
+#include "tst_cpu_fused.moc"

@@ -1,0 +1,168 @@
+#include <QtTest>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/autodiff/gradients.h"
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/model/registry.h"
+
+using namespace lockstep;
+
+// What the lowering makes of whole models: what is fused, where layouts change, what the other programs of a run get.
+class tst_cpu_lowering : public QObject {
+    Q_OBJECT
+private slots:
+    void modelsStayLegal_data();
+    void modelsStayLegal();
+    void residualNetworkIsFused();
+    void residualNetworkReordersNoActivation();
+    void gradientsLieLikeTheirParameters();
+    void evaluationTakesTheLayoutsItIsGiven();
+    void layoutsDependOnNeitherBatchNorThreads();
+    void rowMajorLayoutsAreAccepted();
+    void loweringIsRepeatable();
+};
+
+namespace {
+
+Graph modelGraph(const std::string& name, std::int64_t batch, bool training) {
+    const ModelEntry* model = findModel(builtinModels(), name);
+    const bool colour = name == "resnet18-cifar";
+    const ModelInput input{.batch = batch, .channels = colour ? 3 : 1, .height = colour ? 32 : 28,
+                           .width = colour ? 32 : 28, .classes = 10};
+    Graph graph = buildForward(*model, ParamValues(model->params), input, training).value();
+    if (training) appendGradients(graph, *graph.output("loss_sum"));
+    return graph;
+}
+
+Graph lowered(const Graph& graph, const ParameterLayouts* layouts = nullptr, int threads = 1) {
+    return makeCpuBackend()->lower(graph, {.threads = threads, .layouts = layouts});
+}
+
+std::map<std::string, int> countOps(const Graph& graph) {
+    std::map<std::string, int> counts;
+    for (const Node& node : graph.nodes()) ++counts[std::string(node.op->name)];
+    return counts;
+}
+
+ParameterLayouts layoutsOf(const Graph& graph) {
+    ParameterLayouts layouts;
+    for (const ValueId id : graph.withRole(ValueRole::Parameter)) layouts[graph.value(id).name] = graph.value(id).layout;
+    return layouts;
+}
+
+std::string textOf(const std::shared_ptr<const Layout>& layout) { return layout ? layout->text() : "row-major"; }
+
+void compareLayouts(const ParameterLayouts& a, const ParameterLayouts& b) {
+    QCOMPARE(a.size(), b.size());
+    for (const auto& [name, layout] : a)
+        QVERIFY2(textOf(layout) == textOf(b.at(name)), (name + ": " + textOf(layout) + ", " + textOf(b.at(name))).c_str());
+}
+
+}  // namespace
+
+void tst_cpu_lowering::modelsStayLegal_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<bool>("training");
+    for (const ModelEntry& model : builtinModels()) {
+        const QString name = QString::fromStdString(model.name);
+        QTest::addRow("%s training", qPrintable(name)) << name << true;
+        QTest::addRow("%s evaluation", qPrintable(name)) << name << false;
+    }
+}
+
+void tst_cpu_lowering::modelsStayLegal() {
+    QFETCH(QString, name);
+    QFETCH(bool, training);
+    const Graph graph = modelGraph(name.toStdString(), 3, training), low = lowered(graph);
+    verify(low);
+    for (const ValueRole role : {ValueRole::Input, ValueRole::Parameter, ValueRole::Buffer}) {
+        const auto before = graph.withRole(role), after = low.withRole(role);
+        QCOMPARE(after.size(), before.size());
+        for (std::size_t i = 0; i < before.size(); ++i) {
+            QCOMPARE(low.value(after[i]).name, graph.value(before[i]).name);
+            QVERIFY(low.typeOf(after[i]) == graph.typeOf(before[i]));
+        }
+    }
+    QCOMPARE(low.outputs().size(), graph.outputs().size());
+    for (const Graph::Output& output : graph.outputs()) {
+        QVERIFY(low.output(output.name));
+        QVERIFY(low.typeOf(*low.output(output.name)) == graph.typeOf(output.value));
+    }
+    QCOMPARE(low.assignments().size(), graph.assignments().size());
+    for (const Node& node : low.nodes()) QVERIFY(node.op->isView || !node.algorithm.empty());
+}
+
+void tst_cpu_lowering::residualNetworkIsFused() {
+    auto counts = countOps(lowered(modelGraph("resnet18-cifar", 4, true)));
+    QCOMPARE(counts["batch_norm_train"] + counts["batch_norm_backward"], 0);
+    QCOMPARE(counts["relu"] + counts["relu_backward"], 0);
+    // 20 batch norms, three of which are shortcuts that go with their block's second.
+    QCOMPARE(counts["norm_train"], 17);
+    QCOMPARE(counts["norm_backward"], 17);
+    QCOMPARE(counts["add"], 0);
+
+    auto evaluation = countOps(lowered(modelGraph("resnet18-cifar", 4, false)));
+    QCOMPARE(evaluation["batch_norm_eval"] + evaluation["relu"] + evaluation["add"], 0);
+    QCOMPARE(evaluation["norm_eval"], 17);
+}
+
+void tst_cpu_lowering::residualNetworkReordersNoActivation() {
+    const Graph low = lowered(modelGraph("resnet18-cifar", 4, true));
+    for (const Node& node : low.nodes()) {
+        if (node.op->name != "reorder") continue;
+        QVERIFY2(low.value(node.inputs[0]).role == ValueRole::Parameter, node.scope.c_str());
+    }
+    QVERIFY(countOps(low)["reorder"] <= 6);      // the weights of the strided convolutions, for their backward pass
+}
+
+void tst_cpu_lowering::gradientsLieLikeTheirParameters() {
+    const Graph low = lowered(modelGraph("resnet18-cifar", 4, true));
+    int blocked = 0;
+    for (const ValueId id : low.withRole(ValueRole::Parameter)) {
+        const Value &parameter = low.value(id), &gradient = low.value(*low.gradientOf(id));
+        QCOMPARE(textOf(gradient.layout), textOf(parameter.layout));
+        QCOMPARE(gradient.bytes(), parameter.bytes());
+        QVERIFY(low.node(*gradient.producer).op->name != "reorder");
+        blocked += parameter.layout != nullptr;
+    }
+    QCOMPARE(blocked, 20);                       // every convolution's weights
+}
+
+void tst_cpu_lowering::evaluationTakesTheLayoutsItIsGiven() {
+    for (const ModelEntry& model : builtinModels()) {
+        const ParameterLayouts layouts = layoutsOf(lowered(modelGraph(model.name, 8, true)));
+        for (const bool training : {false, true}) {
+            const Graph low = lowered(modelGraph(model.name, 5, training), &layouts);
+            verify(low);
+            compareLayouts(layoutsOf(low), layouts);
+        }
+    }
+}
+
+void tst_cpu_lowering::layoutsDependOnNeitherBatchNorThreads() {
+    const ParameterLayouts layouts = layoutsOf(lowered(modelGraph("resnet18-cifar", 16, true)));
+    compareLayouts(layoutsOf(lowered(modelGraph("resnet18-cifar", 1, true))), layouts);
+    compareLayouts(layoutsOf(lowered(modelGraph("resnet18-cifar", 16, true), nullptr, 3)), layouts);
+}
+
+void tst_cpu_lowering::rowMajorLayoutsAreAccepted() {
+    const Graph graph = modelGraph("fashion-cnn", 2, true);
+    ParameterLayouts layouts;
+    for (const ValueId id : graph.withRole(ValueRole::Parameter)) layouts[graph.value(id).name] = nullptr;
+    const Graph low = lowered(graph, &layouts);
+    verify(low);
+    for (const ValueId id : low.withRole(ValueRole::Parameter)) {
+        QVERIFY(!low.value(id).layout);
+        QVERIFY(!low.value(*low.gradientOf(id)).layout);
+    }
+}
+
+void tst_cpu_lowering::loweringIsRepeatable() {
+    const Graph graph = modelGraph("lenet5", 4, true);
+    QCOMPARE(QString::fromStdString(dump(lowered(graph))), QString::fromStdString(dump(lowered(graph))));
+}
+
+QTEST_APPLESS_MAIN(tst_cpu_lowering)
+#include "tst_cpu_lowering.moc"
