@@ -21,10 +21,11 @@ struct AbortCause {
     std::string where, what;
 };
 
-// One rank's endpoint of a group, used by that rank's thread alone (abort() apart). Every rank of the group must start the
-// same operations in the same order with the same sizes. start… returns at once; memory given to an operation is the group's
-// until wait(). Sums are in rank order for every element, so all ranks get the same bits. Nothing here assumes that the
-// other ranks are threads of this process. Every call throws EngineError(Aborted) once the group is aborted.
+// One rank's endpoint of a group, used by that rank's thread alone (abort() apart). Every rank of the group must start
+// the same operations in the same order with the same sizes. start… returns at once; memory given to an operation is
+// the group's until wait(). Sums are in rank order for every element, so all ranks get the same bits. Nothing here
+// assumes that the other ranks are threads of this process. Every call throws EngineError(Aborted) once the group is
+// aborted.
 class Collective {
 public:
     virtual ~Collective() = default;
@@ -35,12 +36,13 @@ public:
     virtual Ticket reduceScatter(const void* in, void* out, std::size_t countPerRank, DType dtype) = 0;
     virtual Ticket allGather(const void* in, void* out, std::size_t bytesPerRank) = 0;
     virtual Ticket broadcast(void* inout, std::size_t bytes, int root) = 0;
-    virtual Ticket send(const void* in, std::size_t bytes, int to) = 0;                         // matched in order per pair
+    virtual Ticket send(const void* in, std::size_t bytes, int to) = 0;  // matched in order per pair
     virtual Ticket receive(void* out, std::size_t bytes, int from) = 0;
 
-    // Does a piece of the pending work if there is any that can be done now; never blocks. A rank calls it between kernels.
+    // Does a piece of the pending work if there is any that can be done now; never blocks. A rank calls it between
+    // kernels.
     virtual void progress() = 0;
-    virtual void wait(Ticket ticket) = 0;              // blocks until the operation and all earlier ones are complete here
+    virtual void wait(Ticket ticket) = 0;  // blocks until the operation and all earlier ones are complete here
     virtual void barrier() = 0;
 
     // A new endpoint for this rank among `ranks` (of this group, ascending); every one of them must call it.

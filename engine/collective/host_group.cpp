@@ -78,7 +78,8 @@ private:
     static std::byte* bytesOf(void* memory) { return static_cast<std::byte*>(memory); }
     std::string me() const { return "rank " + std::to_string(m_rank); }
     void requireRank(int rank, const char* what) const {
-        if (rank < 0 || rank >= m_size) fail(me(), std::string(what) + " with rank " + std::to_string(rank) + ", which is not there");
+        if (rank < 0 || rank >= m_size)
+            fail(me(), std::string(what) + " with rank " + std::to_string(rank) + ", which is not there");
     }
 
     Ticket start(const HostPart& part);
@@ -245,9 +246,9 @@ bool HostEndpoint::receiveMessage(Pending& pending) {
     if (sent == pending.bytes && sent > 0) std::memcpy(pending.memory, message.data, sent);
     m_family.leave();
     if (sent != pending.bytes)
-        fail("message " + std::to_string(pending.number),
-             "rank " + std::to_string(pending.peer) + " sent " + std::to_string(sent) + " bytes, " + me() + " expected " +
-                 std::to_string(pending.bytes));
+        fail("message " + std::to_string(pending.number), "rank " + std::to_string(pending.peer) + " sent " +
+                                                              std::to_string(sent) + " bytes, " + me() + " expected " +
+                                                              std::to_string(pending.bytes));
     pending.complete = true;
     box.taken.store(pending.number + 1, std::memory_order_release);
     m_family.notify();

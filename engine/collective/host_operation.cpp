@@ -39,7 +39,9 @@ void addTo(T* __restrict sum, const T* __restrict x, std::size_t n) {
 template <class T, class Write>
 void sum(std::span<const HostPart> parts, Range range, const Write& write) {
     alignas(kLine) T block[kBlockBytes / sizeof(T)];
-    const auto input = [&](std::size_t rank, std::size_t at) { return reinterpret_cast<const T*>(parts[rank].in + at); };
+    const auto input = [&](std::size_t rank, std::size_t at) {
+        return reinterpret_cast<const T*>(parts[rank].in + at);
+    };
     for (std::size_t at = range.begin; at < range.end; at += kBlockBytes) {
         const std::size_t bytes = std::min(kBlockBytes, range.end - at);
         const std::size_t n = bytes / sizeof(T);

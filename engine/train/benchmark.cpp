@@ -31,7 +31,8 @@ public:
     void run() override {
         const auto rank = static_cast<std::size_t>(m_group.rank());
         m_device = m_request.resolved.backend->open(m_request.resolved.devices[rank]);
-        m_replica = std::make_unique<Replica>(*m_device, m_group, std::vector{m_request.plan.ranks[rank].training}, nullptr);
+        m_replica =
+            std::make_unique<Replica>(*m_device, m_group, std::vector{m_request.plan.ranks[rank].training}, nullptr);
         m_replica->initialize(m_request.resolved.spec.seed);
         fillBatch();
         steps(0, m_request.warmup);
@@ -43,7 +44,8 @@ public:
         m_result.seconds = watch.seconds();
         m_result.loss = m_loss;
         m_result.steps = m_request.steps;
-        m_result.samplesPerSecond = static_cast<double>(m_request.steps * m_request.resolved.spec.batch) / m_result.seconds;
+        m_result.samplesPerSecond =
+            static_cast<double>(m_request.steps * m_request.resolved.spec.batch) / m_result.seconds;
     }
 
     void close() noexcept override {
@@ -66,7 +68,8 @@ private:
             id[i] = share.begin + i;
             label[i] = static_cast<std::int32_t>(id[i] % m_request.classes);
             const CounterRng rng(1, streamOf("bench"), 0, static_cast<std::uint64_t>(id[i]));
-            for (std::size_t p = 0; p < pixels; ++p) *image++ = static_cast<float>(rng.normal(static_cast<std::uint32_t>(p)));
+            for (std::size_t p = 0; p < pixels; ++p)
+                *image++ = static_cast<float>(rng.normal(static_cast<std::uint32_t>(p)));
         }
     }
 

@@ -79,7 +79,8 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
 }  // namespace
 
 void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
-    writeTensorFile(file, {{"format", kFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}},
+    writeTensorFile(file,
+                    {{"format", kFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}},
                     checkpoint.tensors);
 }
 

@@ -11,8 +11,8 @@
 namespace lockstep {
 
 // A checkpoint: logical, row-major tensors by canonical name, and where the run stood. The file is safetensors
-// (huggingface/safetensors: u64 header length, JSON header, tensors without gaps), so other tools can read it; the position
-// and the spec are in its __metadata__.
+// (huggingface/safetensors: u64 header length, JSON header, tensors without gaps), so other tools can read it; the
+// position and the spec are in its __metadata__.
 struct Checkpoint {
     TrialSpec spec;
     std::int64_t trial = 0;

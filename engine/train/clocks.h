@@ -15,7 +15,9 @@ public:
         m_spent = seconds();
         m_since = -1;
     }
-    double seconds() const { return m_since < 0 ? m_spent : m_spent + static_cast<double>(traceNow() - m_since) * 1e-9; }
+    double seconds() const {
+        return m_since < 0 ? m_spent : m_spent + static_cast<double>(traceNow() - m_since) * 1e-9;
+    }
 
 private:
     double m_spent;

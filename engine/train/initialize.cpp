@@ -38,7 +38,8 @@ void fillAs(std::span<T> out, const Value& value, std::uint64_t seed) {
         case Initializer::Kind::Constant: return fill(out, [&](std::int64_t) { return init.value; });
         case Initializer::Kind::HeNormal: return fillRandom(out, value, seed, std::sqrt(2 / fanOut), true);
         case Initializer::Kind::HeUniform: return fillRandom(out, value, seed, std::sqrt(6 / fanIn), false);
-        case Initializer::Kind::GlorotUniform: return fillRandom(out, value, seed, std::sqrt(6 / (fanIn + fanOut)), false);
+        case Initializer::Kind::GlorotUniform:
+            return fillRandom(out, value, seed, std::sqrt(6 / (fanIn + fanOut)), false);
         case Initializer::Kind::FanInUniform: return fillRandom(out, value, seed, 1 / std::sqrt(fanIn), false);
     }
 }
@@ -51,7 +52,8 @@ HostTensor initialTensor(const Value& value, std::uint64_t seed) {
         case DType::F32: fillAs(tensor.as<float>(), value, seed); break;
         case DType::F64: fillAs(tensor.as<double>(), value, seed); break;
         default:
-            throw EngineError(EngineError::Kind::Internal, value.name, "only floats are initialised, not " + value.type.text());
+            throw EngineError(EngineError::Kind::Internal, value.name,
+                              "only floats are initialised, not " + value.type.text());
     }
     return tensor;
 }

@@ -24,7 +24,8 @@ void requireUsable(const TrialSpec& spec, const DatasetInfo& train, const Datase
     if (!(train.image == test.image) || classes != test.classes.size())
         throw ProblemError({"dataset", "data.splits-differ", {train.id, describe(train), describe(test)}});
     if (spec.batch > train.count)
-        throw ProblemError({"batch", "spec.batch-too-large", {std::to_string(spec.batch), train.id, std::to_string(train.count)}});
+        throw ProblemError(
+            {"batch", "spec.batch-too-large", {std::to_string(spec.batch), train.id, std::to_string(train.count)}});
 }
 
 // Compiles each program once, whatever the number of ranks that run it.
@@ -100,7 +101,8 @@ std::size_t arenaBytes(const RankPrograms& programs) {
     std::size_t total = 0;
     for (std::size_t arena = 0; arena < kArenaCount; ++arena) {
         std::size_t most = 0;
-        for (const auto* program : {&programs.training, &programs.lastTraining, &programs.evaluation, &programs.lastEvaluation}) {
+        for (const auto* program :
+             {&programs.training, &programs.lastTraining, &programs.evaluation, &programs.lastEvaluation}) {
             if (*program) most = std::max(most, (*program)->arenaBytes[arena]);
         }
         total += most;

@@ -10,7 +10,8 @@
 
 namespace lockstep {
 
-// All problems of a spec in this environment, without opening data or devices; empty: good to go as far as one can tell.
+// All problems of a spec in this environment, without opening data or devices; empty: good to go as far as one can
+// tell.
 std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment);
 
 struct ResolvedSpec {
@@ -26,7 +27,7 @@ Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environme
 
 // The programs one rank needs. Keyed by local batch; ranks of equal batch share them.
 struct RankPrograms {
-    std::shared_ptr<const Program> training, lastTraining;         // lastTraining: the epoch's short batch; may equal training
+    std::shared_ptr<const Program> training, lastTraining;  // lastTraining: the epoch's short batch; may equal training
     std::shared_ptr<const Program> evaluation, lastEvaluation;
 };
 struct RunPlan {

@@ -44,7 +44,8 @@ AbortCause currentCause(int rank) {
     } catch (const EngineError& error) {
         return {rank, std::string(text(error.kind())), error.where().empty() ? here : error.where(), error.what()};
     } catch (const std::bad_alloc&) {
-        return {rank, std::string(text(EngineError::Kind::OutOfMemory)), here, "the machine has no more memory to give"};
+        return {rank, std::string(text(EngineError::Kind::OutOfMemory)), here,
+                "the machine has no more memory to give"};
     } catch (const std::exception& error) {
         return {rank, std::string(text(EngineError::Kind::Internal)), here, error.what()};
     } catch (...) {

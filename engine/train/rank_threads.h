@@ -15,12 +15,12 @@ public:
     virtual void close() noexcept = 0;           // on the rank's thread, after run() or its failure
 };
 
-// What the exception under way says, as the first cause of a failure. Only inside a catch block. A ProblemError has its code
-// as kind, its field as where and its arguments, joined by ", ", as what. Rank -1: before there were ranks.
+// What the exception under way says, as the first cause of a failure. Only inside a catch block. A ProblemError has its
+// code as kind, its field as where and its arguments, joined by ", ", as what. Rank -1: before there were ranks.
 AbortCause currentCause(int rank);
 
-// Runs task r on a thread of its own with endpoint r and waits for all. The first exception aborts the group and interrupts
-// all tasks. Returns its cause; rank -1: there was none.
+// Runs task r on a thread of its own with endpoint r and waits for all. The first exception aborts the group and
+// interrupts all tasks. Returns its cause; rank -1: there was none.
 AbortCause runRanks(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group);
 
 }  // namespace lockstep

@@ -54,7 +54,8 @@ struct Replica::Prepared {
     bool hasControl = false;
 };
 
-Replica::Replica(Device& device, Collective& group, std::vector<std::shared_ptr<const Program>> programs, TraceBoard* trace)
+Replica::Replica(Device& device, Collective& group, std::vector<std::shared_ptr<const Program>> programs,
+                 TraceBoard* trace)
     : m_device(device), m_group(group), m_trace(trace), m_storage(programs.front()->storage) {
     if (trace) {
         m_computeLane = &trace->addLane(group.rank(), "compute", kTraceSpans);

@@ -20,18 +20,19 @@ public:
     Replica(Device& device, Collective& group, std::vector<std::shared_ptr<const Program>> programs, TraceBoard* trace);
     ~Replica();
 
-    // Fills parameters and buffers by their initializers (keyed by seed and name); rank 0's values reach all by broadcast.
-    // Every rank of the group calls it. Ranks whose storage differs are an EngineError(Collective).
+    // Fills parameters and buffers by their initializers (keyed by seed and name); rank 0's values reach all by
+    // broadcast. Every rank of the group calls it. Ranks whose storage differs are an EngineError(Collective).
     void initialize(std::uint64_t seed);
 
     struct StepTimes { double compute = 0, reduce = 0; };          // seconds
     // Runs one step of programs[which] on the batch slot at `batch`. `control` is this rank's request (see Program).
     // On return the scalars are on the host. Our code allocates nothing. Throws EngineError.
     StepTimes run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control = 0);
-    double scalar(std::size_t which, std::string_view name) const;       // of the last run; reduced for training programs
+    double scalar(std::size_t which, std::string_view name) const;  // of the last run; reduced for training programs
     UpdateGate gate(std::size_t which) const;
 
-    // Logical tensors by canonical name: "<parameter>", "<buffer>", "<state>.<parameter>". For checkpoints, hashes, tests.
+    // Logical tensors by canonical name: "<parameter>", "<buffer>", "<state>.<parameter>". For checkpoints, hashes,
+    // tests.
     std::vector<std::string> tensorNames() const;
     HostTensor read(const std::string& name);
     // Converts between f32 and f64. Another shape or type, or an unknown name: ProblemError "checkpoint.mismatch".

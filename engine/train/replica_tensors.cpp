@@ -51,7 +51,8 @@ Replica::Place Replica::place(const std::string& name) const {
     for (const StorageEntry& entry : m_storage->buffers) {
         if (entry.name == name) return {&entry.value, arena(Arena::Buffers) + entry.offset};
     }
-    if (const StorageEntry* entry = m_storage->find(name)) return {&entry->value, arena(Arena::Parameters) + entry->offset};
+    if (const StorageEntry* entry = m_storage->find(name))
+        return {&entry->value, arena(Arena::Parameters) + entry->offset};
     for (int state = 0; state < m_storage->stateCount; ++state) {
         const std::string prefix = std::string(m_rule.stateName(state)) + ".";
         const StorageEntry* entry = name.starts_with(prefix) ? m_storage->find(name.substr(prefix.size())) : nullptr;

@@ -37,7 +37,8 @@ const char* nameOf(DType dtype) {
     return "?";
 }
 
-std::string headerOf(const std::map<std::string, std::string>& metadata, const std::map<std::string, HostTensor>& tensors) {
+std::string headerOf(const std::map<std::string, std::string>& metadata,
+                     const std::map<std::string, HostTensor>& tensors) {
     Json header = Json::object();
     header[kMetadata] = metadata;
     std::size_t at = 0;
@@ -92,7 +93,8 @@ private:
 
     void readBytes(void* to, std::uint64_t bytes) {
         m_in.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
-        if (static_cast<std::uint64_t>(m_in.gcount()) != bytes) fail("checkpoint.unreadable", {"the file ended while it was read"});
+        if (static_cast<std::uint64_t>(m_in.gcount()) != bytes)
+            fail("checkpoint.unreadable", {"the file ended while it was read"});
     }
 
     std::string readHeader() {
@@ -148,18 +150,19 @@ private:
     }
 
     Entry entryOf(const std::string& name, const Json& value) const {
-        const bool complete = value.is_object() && value.size() == 3 && value.contains("dtype") && value.contains("shape") &&
-                              value.contains("data_offsets");
+        const bool complete = value.is_object() && value.size() == 3 && value.contains("dtype") &&
+                              value.contains("shape") && value.contains("data_offsets");
         if (!complete) malformed("tensor \"" + name + "\" has no dtype, shape and data_offsets");
         const Json& offsets = value["data_offsets"];
-        if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() || !offsets[1].is_number_unsigned())
+        if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
+            !offsets[1].is_number_unsigned())
             malformed("tensor \"" + name + "\" has bad data_offsets");
         Entry entry{name, {shapeOf(name, value["shape"]), dtypeOf(name, value["dtype"])},
                     offsets[0].get<std::uint64_t>(), offsets[1].get<std::uint64_t>()};
         if (entry.end < entry.begin || entry.end > m_dataBytes) truncatedOrBad(entry);
         if (bytesOf(name, entry.type) != entry.end - entry.begin)
-            malformed("tensor \"" + name + "\" is " + entry.type.text() + " but has " + std::to_string(entry.end - entry.begin) +
-                      " bytes");
+            malformed("tensor \"" + name + "\" is " + entry.type.text() + " but has " +
+                      std::to_string(entry.end - entry.begin) + " bytes");
         return entry;
     }
 
@@ -222,7 +225,8 @@ void writeTensorFile(const std::filesystem::path& file, const std::map<std::stri
                      const std::map<std::string, HostTensor>& tensors) {
     const std::string header = headerOf(metadata, tensors);
     const std::uint64_t length = header.size();
-    std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(header))};
+    std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(&length, 1)),
+                                                   std::as_bytes(std::span(header))};
     for (const auto& [name, tensor] : tensors) pieces.emplace_back(tensor.data(), tensor.bytes());
     replaceFile(file, pieces);
 }

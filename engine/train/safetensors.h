@@ -9,7 +9,8 @@
 
 namespace lockstep {
 
-// The container (huggingface/safetensors): u64 little-endian header length, JSON header, tensors without gaps, row-major.
+// The container (huggingface/safetensors): u64 little-endian header length, JSON header, tensors without gaps,
+// row-major.
 struct TensorFile {
     std::map<std::string, std::string> metadata;
     std::map<std::string, HostTensor> tensors;
@@ -19,9 +20,9 @@ struct TensorFile {
 void writeTensorFile(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
                      const std::map<std::string, HostTensor>& tensors);
 
-// Strict: header of at most 100 MB, no key twice, known element types, shape x type = bytes, tensors contiguous from 0 to the
-// end of the file. All is checked before memory is taken. Problems: "checkpoint.unreadable", "checkpoint.truncated",
-// "checkpoint.malformed", with the file as field.
+// Strict: header of at most 100 MB, no key twice, known element types, shape x type = bytes, tensors contiguous from 0
+// to the end of the file. All is checked before memory is taken. Problems: "checkpoint.unreadable",
+// "checkpoint.truncated", "checkpoint.malformed", with the file as field.
 Result<TensorFile> readTensorFile(const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -46,8 +46,12 @@ const ScheduleEntry* findSchedule(std::string_view name) {
     return found == schedules().end() ? nullptr : &*found;
 }
 
-Schedule::Schedule(std::string name, ParamValues params, double base, std::int64_t totalSteps, std::int64_t stepsPerEpoch)
-    : m_name(std::move(name)), m_params(std::move(params)), m_base(base), m_totalSteps(totalSteps),
+Schedule::Schedule(std::string name, ParamValues params, double base, std::int64_t totalSteps,
+                   std::int64_t stepsPerEpoch)
+    : m_name(std::move(name)),
+      m_params(std::move(params)),
+      m_base(base),
+      m_totalSteps(totalSteps),
       m_stepsPerEpoch(stepsPerEpoch),
       m_warmupSteps(std::llround(m_params.number("warmup") * static_cast<double>(stepsPerEpoch))) {}
 

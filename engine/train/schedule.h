@@ -8,11 +8,13 @@
 
 namespace lockstep {
 
-// The learning rate as a pure function of the optimizer update (from 0): base rate x factor, after a linear warm-up from 0
-// over `warmup` epochs (every schedule has it): update s of W warm-up updates gets (s + 1) / W of what the schedule starts with.
-//   constant;  step: x gamma every `every` epochs, counted from the start of the run;  cosine: half a cosine from the end of
-//   the warm-up down to `final` x base (Loshchilov & Hutter, arXiv 1608.03983);  one-cycle: after the warm-up, linear up to base
-//   over `rise` of what remains, then cosine down to `final` x base (Smith & Topin, arXiv 1708.07120).
+// The learning rate as a pure function of the optimizer update (from 0): base rate x factor, after a linear warm-up
+// from 0 over `warmup` epochs (every schedule has it): update s of W warm-up updates gets (s + 1) / W of what the
+// schedule starts with.
+//   constant;  step: x gamma every `every` epochs, counted from the start of the run;  cosine: half a cosine from the
+//   end of the warm-up down to `final` x base (Loshchilov & Hutter, arXiv 1608.03983);  one-cycle: after the warm-up,
+//   linear up to base over `rise` of what remains, then cosine down to `final` x base (Smith & Topin, arXiv
+//   1708.07120).
 struct ScheduleEntry { std::string name, meaning; ParamSchema params; };
 const std::vector<ScheduleEntry>& schedules();
 const ScheduleEntry* findSchedule(std::string_view name);        // null when there is none

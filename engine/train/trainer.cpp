@@ -45,8 +45,8 @@ RunResult runWorkers(const RunContext& run) {
 
 }  // namespace
 
-RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options, RunControl& control,
-                   const std::vector<EventSink*>& sinks) {
+RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
+                   RunControl& control, const std::vector<EventSink*>& sinks) {
     EventLog events(sinks, options.firstEventNumber);
     try {
         const RunPlan plan = planRun(resolved, data.train->info(), data.test->info());

@@ -50,14 +50,14 @@ struct RunResult {
     std::optional<Problem> problem;                // its cause, if a person can repair it
 };
 
-// Runs a trial to its end on the calling thread's time: one worker thread per device, events to the sinks in order, numbered
-// from firstEventNumber. Everything that goes wrong after resolve() becomes a RunFailed event and a Failed result; nothing is
-// thrown. Exactly one RunFinished or RunFailed is the last event. A problem that a person can repair fails the run with its code
-// as kind, its field as where and its arguments as what; RunResult::problem then has it whole. Rank -1: nobody's in particular
-// (planning; what is not finite, a sum over all ranks). Checkpoints: last.safetensors after each epoch and at a stop,
-// best.safetensors when the test accuracy improves.
-RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options, RunControl& control,
-                   const std::vector<EventSink*>& sinks);
+// Runs a trial to its end on the calling thread's time: one worker thread per device, events to the sinks in order,
+// numbered from firstEventNumber. Everything that goes wrong after resolve() becomes a RunFailed event and a Failed
+// result; nothing is thrown. Exactly one RunFinished or RunFailed is the last event. A problem that a person can repair
+// fails the run with its code as kind, its field as where and its arguments as what; RunResult::problem then has it
+// whole. Rank -1: nobody's in particular (planning; what is not finite, a sum over all ranks). Checkpoints:
+// last.safetensors after each epoch and at a stop, best.safetensors when the test accuracy improves.
+RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
+                   RunControl& control, const std::vector<EventSink*>& sinks);
 
 struct BenchResult { double samplesPerSecond = 0, loss = 0, firstLoss = 0, seconds = 0; std::int64_t steps = 0; };
 // Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank.

@@ -1,6 +1,3 @@
-#include <charconv>
-#include <cmath>
-
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
 #include "engine/train/plan_run.h"
@@ -33,7 +30,8 @@ public:
         resolveDevices();
         resolveOptimizer();
         resolveSchedule();
-        if (auto values = params(augmentationSchema(), m_spec.augmentation, "augmentation")) m_resolved.augmentationParams = *values;
+        if (auto values = params(augmentationSchema(), m_spec.augmentation, "augmentation"))
+            m_resolved.augmentationParams = *values;
         checkNumbers();
         if (!m_problems.empty()) return std::move(m_problems);
         return std::move(m_resolved);
@@ -54,7 +52,9 @@ private:
 
     void resolveDataset() {
         const DatasetEntry* entry = m_environment.dataset(m_spec.dataset.id);
-        if (!entry) return add("dataset", "spec.unknown-dataset", {m_spec.dataset.id, namesOf(m_environment.datasets(), &DatasetEntry::id)});
+        if (!entry)
+            return add("dataset", "spec.unknown-dataset",
+                       {m_spec.dataset.id, namesOf(m_environment.datasets(), &DatasetEntry::id)});
         m_resolved.dataset = entry;
         if (auto values = params(entry->params, m_spec.dataset.params, "dataset")) m_resolved.datasetParams = *values;
         if (entry->needsPath && m_spec.dataPath.empty() && entry->defaultPath.empty())
@@ -63,7 +63,9 @@ private:
 
     void resolveModel() {
         const ModelEntry* entry = m_environment.model(m_spec.model.id);
-        if (!entry) return add("model", "spec.unknown-model", {m_spec.model.id, namesOf(m_environment.models(), &ModelEntry::name)});
+        if (!entry)
+            return add("model", "spec.unknown-model",
+                       {m_spec.model.id, namesOf(m_environment.models(), &ModelEntry::name)});
         m_resolved.model = entry;
         if (auto values = params(entry->params, m_spec.model.params, "model")) m_resolved.modelParams = *values;
     }
@@ -83,14 +85,20 @@ private:
 
     void resolveOptimizer() {
         const UpdateEntry* entry = findUpdateRule(m_spec.optimizer.id);
-        if (!entry) return add("optimizer", "spec.unknown-optimizer", {m_spec.optimizer.id, namesOf(updateRules(), &UpdateEntry::name)});
-        if (auto values = params(entry->params, m_spec.optimizer.params, "optimizer")) m_resolved.update = entry->make(*values);
+        if (!entry)
+            return add("optimizer", "spec.unknown-optimizer",
+                       {m_spec.optimizer.id, namesOf(updateRules(), &UpdateEntry::name)});
+        if (auto values = params(entry->params, m_spec.optimizer.params, "optimizer"))
+            m_resolved.update = entry->make(*values);
     }
 
     void resolveSchedule() {
         const ScheduleEntry* entry = findSchedule(m_spec.schedule.id);
-        if (!entry) return add("schedule", "spec.unknown-schedule", {m_spec.schedule.id, namesOf(schedules(), &ScheduleEntry::name)});
-        if (auto values = params(entry->params, m_spec.schedule.params, "schedule")) m_resolved.scheduleParams = *values;
+        if (!entry)
+            return add("schedule", "spec.unknown-schedule",
+                       {m_spec.schedule.id, namesOf(schedules(), &ScheduleEntry::name)});
+        if (auto values = params(entry->params, m_spec.schedule.params, "schedule"))
+            m_resolved.scheduleParams = *values;
     }
 
     void checkNumbers() {

@@ -42,7 +42,8 @@ bool isFinite(const HostTensor& tensor) {
 }  // namespace
 
 std::map<std::string, double> MetricSums::named() const {
-    return {{"loss_sum", loss}, {"weight", weight}, {"samples", samples}, {"correct1", correct1}, {"correct5", correct5}};
+    return {
+        {"loss_sum", loss}, {"weight", weight}, {"samples", samples}, {"correct1", correct1}, {"correct5", correct5}};
 }
 
 MetricSums MetricSums::from(const std::map<std::string, double>& named) {
@@ -184,7 +185,7 @@ void Worker::trainStep() {
 BatchLease Worker::nextBatch(Loader& loader) {
     BatchLease batch = loader.next();
     if (batch) return batch;
-    m_group.progress();                                          // throws if the loader was stopped because a rank failed
+    m_group.progress();  // throws if the loader was stopped because a rank failed
     throw EngineError(EngineError::Kind::Internal, "loader", "the batches ended before the run did");
 }
 
@@ -204,8 +205,8 @@ void Worker::requireFinite(std::size_t which) {
     if (!leads()) m_group.barrier();
     const std::string where = firstNonFinite(m_replica->scalar(which, "loss_sum"));
     throw EngineError(EngineError::Kind::NonFinite, where,
-                      "not a finite number in update " + std::to_string(m_step + 1) + ", epoch " + std::to_string(m_epoch + 1) +
-                          "; the update was not applied");
+                      "not a finite number in update " + std::to_string(m_step + 1) + ", epoch " +
+                          std::to_string(m_epoch + 1) + "; the update was not applied");
 }
 
 std::string Worker::firstNonFinite(double lossSum) {
@@ -282,8 +283,15 @@ void Worker::finish(bool stopped) {
     if (stopped) m_run.events.post(StateChanged{"stopping", m_step});
     if (stopped && m_stepInEpoch > 0) writeCheckpoint("last");
     const double spent = m_trainClock.seconds() - m_trainSecondsBefore;
-    m_finished = {stopped ? "stopped" : "finished", m_run.options.trial, m_step, m_epoch + (m_stepInEpoch > 0 ? 1 : 0),
-                  m_test.accuracy(), m_test.meanLoss(), std::max(m_best, 0.0), spent > 0 ? m_attemptSamples / spent : 0, m_runClock.seconds()};
+    m_finished = {stopped ? "stopped" : "finished",
+                  m_run.options.trial,
+                  m_step,
+                  m_epoch + (m_stepInEpoch > 0 ? 1 : 0),
+                  m_test.accuracy(),
+                  m_test.meanLoss(),
+                  std::max(m_best, 0.0),
+                  spent > 0 ? m_attemptSamples / spent : 0,
+                  m_runClock.seconds()};
 }
 
 }  // namespace lockstep

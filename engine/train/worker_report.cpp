@@ -79,7 +79,9 @@ void Worker::writeCheckpoint(const char* role) {
     if (folder.empty()) return;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) throw EngineError(EngineError::Kind::Io, folder.string(), "cannot create " + folder.string() + ": " + error.message());
+    if (error)
+        throw EngineError(EngineError::Kind::Io, folder.string(),
+                          "cannot create " + folder.string() + ": " + error.message());
     Checkpoint checkpoint{spec(), m_run.options.trial, m_step, m_epoch, m_stepInEpoch, m_best, m_epochSums.named(),
                           m_trainClock.seconds(), {}};
     for (const std::string& name : m_replica->tensorNames()) checkpoint.tensors.emplace(name, m_replica->read(name));

@@ -91,13 +91,15 @@ private slots:
     void sumsAreCloseToDouble() {
         auto data = inputs<float>(9, 10000);
         std::vector<double> exact(10000);
-        for (const auto& own : data) std::transform(own.begin(), own.end(), exact.begin(), exact.begin(), std::plus<>());
+        for (const auto& own : data)
+            std::transform(own.begin(), own.end(), exact.begin(), exact.begin(), std::plus<>());
         RankTeam team(9);
         team.expect([&](Collective& group) {
             auto& own = data[static_cast<std::size_t>(group.rank())];
             group.wait(group.allReduce(own.data(), own.size(), DType::F32));
         });
-        for (std::size_t i = 0; i < exact.size(); ++i) QVERIFY(std::abs(data[4][i] - exact[i]) <= 9 * 1000 * 9 * 0x1p-24);
+        for (std::size_t i = 0; i < exact.size(); ++i)
+            QVERIFY(std::abs(data[4][i] - exact[i]) <= 9 * 1000 * 9 * 0x1p-24);
     }
 
     void integersWrapAround() {
@@ -125,7 +127,8 @@ private slots:
                     auto& own = data[op][static_cast<std::size_t>(group.rank())];
                     tickets.push_back(group.allReduce(own.data(), own.size(), DType::F32));
                     if ((op + static_cast<std::size_t>(group.rank())) % 3 == 0) group.progress();
-                    if (op >= static_cast<std::size_t>(depth)) group.wait(tickets[op - static_cast<std::size_t>(depth)]);
+                    if (op >= static_cast<std::size_t>(depth))
+                        group.wait(tickets[op - static_cast<std::size_t>(depth)]);
                 }
                 group.wait(tickets.back());
             });

@@ -38,7 +38,8 @@ std::int32_t PatternDataset::read(std::int64_t index, std::span<std::uint8_t> im
 }
 
 DatasetSplits patterns(std::int64_t train, std::int64_t test, ImageShape shape, int classes) {
-    return {std::make_shared<PatternDataset>(train, shape, classes, 1), std::make_shared<PatternDataset>(test, shape, classes, 2)};
+    return {std::make_shared<PatternDataset>(train, shape, classes, 1),
+            std::make_shared<PatternDataset>(test, shape, classes, 2)};
 }
 
 bool hasCpuBackend() {

@@ -142,7 +142,7 @@ private slots:
                 std::string broken = whole;
                 broken[at] = static_cast<char>(broken[at] ^ flip);
                 put(file(), broken);
-                (void)readCheckpoint(file());              // a problem or another value; never an abort or a flood of memory
+                (void)readCheckpoint(file());  // a problem or another value; never an abort or a flood of memory
             }
         }
     }
@@ -150,10 +150,14 @@ private slots:
     void corruptHeaders_data() {
         QTest::addColumn<QByteArray>("header");
         QTest::addColumn<int>("dataBytes");
-        const auto row = [](const char* name, const char* header, int bytes) { QTest::newRow(name) << QByteArray(header) << bytes; };
+        const auto row = [](const char* name, const char* header, int bytes) {
+            QTest::newRow(name) << QByteArray(header) << bytes;
+        };
         row("not json", "{\"a\":", 0);
         row("not an object", "[1,2]", 0);
-        row("duplicate tensor", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1);
+        row("duplicate tensor",
+            R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+            1);
         row("duplicate field", R"({"a":{"dtype":"U8","dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1);
         row("unknown type", R"({"a":{"dtype":"F7","shape":[1],"data_offsets":[0,1]}})", 1);
         row("type is a number", R"({"a":{"dtype":7,"shape":[1],"data_offsets":[0,1]}})", 1);
@@ -169,7 +173,9 @@ private slots:
         row("overflow by one", R"({"a":{"dtype":"F64","shape":[2305843009213693952],"data_offsets":[0,0]}})", 0);
         row("wrong size", R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4);
         row("gap", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})", 2);
-        row("overlap", R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", 3);
+        row("overlap",
+            R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+            3);
         row("rest", R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 2);
         row("metadata not text", R"({"__metadata__":{"a":1}})", 0);
         row("metadata a list", R"({"__metadata__":[]})", 0);
@@ -199,8 +205,9 @@ private slots:
 
     void oddPositionsAreProblems() {
         for (const char* position : {"", "{}", "[]", R"({"trial":-1})", "null"}) {
-            const nlohmann::json header = {{"__metadata__", {{"format", "lockstep-checkpoint-1"}, {"spec", toJson(TrialSpec())},
-                                                             {"position", position}}}};
+            const nlohmann::json header = {
+                {"__metadata__",
+                 {{"format", "lockstep-checkpoint-1"}, {"spec", toJson(TrialSpec())}, {"position", position}}}};
             put(file(), withHeader(header.dump(), 0));
             expectProblem("checkpoint.malformed");
         }

@@ -80,7 +80,8 @@ private slots:
         QFETCH(QString, backend);
         for (const int devices : {2, 3, 4}) {
             for (const int samples : {21, 18}) {
-                const Run out = trained(smallSpec(model.toStdString(), (backend + ":%1").arg(devices).toStdString()), samples);
+                const Run out =
+                    trained(smallSpec(model.toStdString(), (backend + ":%1").arg(devices).toStdString()), samples);
                 QCOMPARE(out.result.outcome, RunResult::Outcome::Finished);
                 QCOMPARE(out.hashes.size(), std::size_t{6});
                 std::set<std::uint64_t> distinct;

@@ -90,8 +90,10 @@ private slots:
         train->beforeRead = [](std::int64_t index) {
             if (index == 17) throw EngineError(EngineError::Kind::Io, "/data/17.png", "cannot read /data/17.png");
         };
-        const RunFailed failure = expectFailure(
-            run({.spec = smallSpec("mlp", "reference:3"), .data = {train, patterns(1, 9).test}, .options = {}, .onEvent = {}}));
+        const RunFailed failure = expectFailure(run({.spec = smallSpec("mlp", "reference:3"),
+                                                     .data = {train, patterns(1, 9).test},
+                                                     .options = {},
+                                                     .onEvent = {}}));
         QCOMPARE(failure.kind, std::string("io"));
         QCOMPARE(failure.where, std::string("/data/17.png"));
         QVERIFY(failure.rank >= 0);
@@ -112,7 +114,8 @@ private slots:
         QTemporaryDir folder;
         std::mutex mutex;
         std::map<int, std::map<std::string, HostTensor>> before;
-        RunRequest request{.spec = smallSpec("mlp", "reference:3"), .data = patterns(34, 9), .options = {}, .onEvent = {}};
+        RunRequest request{
+            .spec = smallSpec("mlp", "reference:3"), .data = patterns(34, 9), .options = {}, .onEvent = {}};
         request.options.checkpointFolder = folder.path().toStdString();
         std::int64_t reached = 0;
         request.options.afterStep = [&](int rank, std::int64_t step, Replica& replica) {
@@ -142,7 +145,8 @@ private slots:
         spec.learningRate = 1000;
         spec.optimizer.params = {{"weight_decay", 10.0}};
         spec.epochs = 200;
-        const RunFailed failure = expectFailure(run({.spec = spec, .data = patterns(34, 9), .options = {}, .onEvent = {}}));
+        const RunFailed failure =
+            expectFailure(run({.spec = spec, .data = patterns(34, 9), .options = {}, .onEvent = {}}));
         QCOMPARE(failure.kind, std::string("non-finite"));
         QVERIFY(failure.step > 0);
     }

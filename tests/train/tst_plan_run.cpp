@@ -29,19 +29,23 @@ private slots:
         QTest::addColumn<QString>("field");
         QTest::addColumn<QString>("code");
         QTest::addColumn<std::function<void(TrialSpec&)>>("spoil");
-        const auto row = [](const char* name, const char* field, const char* code, std::function<void(TrialSpec&)> spoil) {
+        const auto row = [](const char* name, const char* field, const char* code,
+                            std::function<void(TrialSpec&)> spoil) {
             QTest::newRow(name) << QString(field) << QString(code) << spoil;
         };
         row("model", "model", "spec.unknown-model", [](TrialSpec& s) { s.model.id = "mlpp"; });
-        row("model setting", "model.width", "spec.out-of-range", [](TrialSpec& s) { s.model.params["width"] = std::int64_t{0}; });
+        row("model setting", "model.width", "spec.out-of-range",
+            [](TrialSpec& s) { s.model.params["width"] = std::int64_t{0}; });
         row("dataset", "dataset", "spec.unknown-dataset", [](TrialSpec& s) { s.dataset.id = "imagenet"; });
         row("path", "dataset.path", "spec.no-data-path", [](TrialSpec& s) { s.dataset.id = "filed"; });
         row("optimizer", "optimizer", "spec.unknown-optimizer", [](TrialSpec& s) { s.optimizer.id = "adam"; });
         row("optimizer setting", "optimizer.momentmu", "spec.unknown-key",
             [](TrialSpec& s) { s.optimizer.params["momentmu"] = 0.9; });
         row("schedule", "schedule", "spec.unknown-schedule", [](TrialSpec& s) { s.schedule.id = "linear"; });
-        row("schedule setting", "schedule.warmup", "spec.out-of-range", [](TrialSpec& s) { s.schedule.params["warmup"] = -1.0; });
-        row("augmentation", "augmentation.rotate", "spec.unknown-key", [](TrialSpec& s) { s.augmentation["rotate"] = true; });
+        row("schedule setting", "schedule.warmup", "spec.out-of-range",
+            [](TrialSpec& s) { s.schedule.params["warmup"] = -1.0; });
+        row("augmentation", "augmentation.rotate", "spec.unknown-key",
+            [](TrialSpec& s) { s.augmentation["rotate"] = true; });
         row("no batch", "batch", "spec.out-of-range", [](TrialSpec& s) { s.batch = 0; });
         row("small batch", "batch", "spec.batch-too-small", [](TrialSpec& s) { s.batch = 1; });
         row("epochs", "epochs", "spec.out-of-range", [](TrialSpec& s) { s.epochs = 0; });
@@ -97,7 +101,8 @@ private slots:
         QVERIFY(plan.ranks[0].training == plan.ranks[1].training);
         QVERIFY(plan.ranks[0].lastTraining == plan.ranks[1].lastTraining);
         QCOMPARE(plan.ranks[0].evaluation->localBatch, 2);
-        for (const RankPrograms& rank : plan.ranks) QVERIFY(rank.lastTraining->storage == plan.ranks[0].training->storage);
+        for (const RankPrograms& rank : plan.ranks)
+            QVERIFY(rank.lastTraining->storage == plan.ranks[0].training->storage);
         QCOMPARE(plan.batch.capacity(), 3);
         QCOMPARE(plan.parameters, 144 * 16 + 16 + 16 * 4 + 4);
         QVERIFY(plan.bytesPerDevice > static_cast<std::size_t>(plan.parameters) * sizeof(double) * 3);

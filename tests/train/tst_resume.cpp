@@ -82,7 +82,8 @@ private slots:
         run(requestFor(spec, whole.path().toStdString()));
         RunRequest request = requestFor(spec, pieces.path().toStdString());
         int attempts = 0;
-        for (RunResult::Outcome outcome = RunResult::Outcome::Stopped; outcome == RunResult::Outcome::Stopped; ++attempts) {
+        for (RunResult::Outcome outcome = RunResult::Outcome::Stopped; outcome == RunResult::Outcome::Stopped;
+             ++attempts) {
             request.onEvent = [](const TrainEvent& event, RunControl& control) {
                 if (std::holds_alternative<RunStarted>(event)) control.stop();
             };
@@ -136,8 +137,9 @@ private:
         for (const StepDone& done : resumed.recorder.all<StepDone>()) {
             QVERIFY(done.step > from);
             const StepDone& other = expected[static_cast<std::size_t>(done.step - 1)];
-            QVERIFY(done.loss == other.loss && done.accuracy == other.accuracy && done.learningRate == other.learningRate &&
-                    done.gradientNorm == other.gradientNorm && done.epoch == other.epoch && done.samples == other.samples);
+            QVERIFY(done.loss == other.loss && done.accuracy == other.accuracy &&
+                    done.learningRate == other.learningRate && done.gradientNorm == other.gradientNorm &&
+                    done.epoch == other.epoch && done.samples == other.samples);
         }
         const auto evaluations = unbroken.recorder.all<EvalDone>();
         for (const EvalDone& done : resumed.recorder.all<EvalDone>()) {

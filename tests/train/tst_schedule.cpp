@@ -18,7 +18,8 @@ std::vector<double> rates(const std::string& name, const std::map<std::string, P
 void compare(const std::vector<double>& actual, const std::vector<double>& expected) {
     QCOMPARE(actual.size(), expected.size());
     for (std::size_t i = 0; i < actual.size(); ++i) {
-        QVERIFY2(std::abs(actual[i] - expected[i]) < 1e-12, qPrintable(QString("step %1: %2").arg(i).arg(actual[i], 0, 'g', 17)));
+        QVERIFY2(std::abs(actual[i] - expected[i]) < 1e-12,
+                 qPrintable(QString("step %1: %2").arg(i).arg(actual[i], 0, 'g', 17)));
     }
 }
 
@@ -46,7 +47,8 @@ private slots:
     }
 
     void oneCycle() {
-        compare(rates("one-cycle", {{"rise", 0.5}}, 8, 4), {0.5, 1, 1.5, 2, 2, 1.7071067811865475, 1, 0.2928932188134524});
+        compare(rates("one-cycle", {{"rise", 0.5}}, 8, 4),
+                {0.5, 1, 1.5, 2, 2, 1.7071067811865475, 1, 0.2928932188134524});
     }
     void oneCycleAfterWarmup() {
         compare(rates("one-cycle", {{"rise", 0.5}, {"warmup", 1.0}}, 6, 2), {0.5, 1, 1, 2, 2, 1});
@@ -56,7 +58,8 @@ private slots:
     void ratesStayWithinBounds() {
         for (const ScheduleEntry& entry : schedules()) {
             for (const double warmup : {0.0, 0.3, 1.0, 50.0}) {
-                for (const double rate : rates(entry.name, {{"warmup", warmup}}, 37, 5)) QVERIFY(rate >= 0 && rate <= 2);
+                for (const double rate : rates(entry.name, {{"warmup", warmup}}, 37, 5))
+                    QVERIFY(rate >= 0 && rate <= 2);
             }
         }
     }

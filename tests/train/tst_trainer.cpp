@@ -38,7 +38,8 @@ private slots:
         request.spec.batch = 20;
         const Run out = run(std::move(request));
         QCOMPARE(out.result.outcome, RunResult::Outcome::Finished);
-        QVERIFY2(out.result.finished.testAccuracy >= 0.97, qPrintable(QString::number(out.result.finished.testAccuracy)));
+        QVERIFY2(out.result.finished.testAccuracy >= 0.97,
+                 qPrintable(QString::number(out.result.finished.testAccuracy)));
         const auto steps = out.recorder.all<StepDone>();
         QVERIFY(steps.back().loss < 0.3 * steps.front().loss);
         QVERIFY(out.result.finished.trainSamplesPerSecond > 0);
@@ -164,7 +165,8 @@ private slots:
         const Run out = run(std::move(request));
         QCOMPARE(out.result.outcome, RunResult::Outcome::Stopped);
         QCOMPARE(out.result.finished.step, 5);
-        QVERIFY(QString::fromStdString(out.recorder.order()).endsWith("step_done eval_done state_changed:stopping run_finished"));
+        QVERIFY(QString::fromStdString(out.recorder.order())
+                    .endsWith("step_done eval_done state_changed:stopping run_finished"));
     }
 
     void spansAreRecordedOnEveryLane() {
@@ -197,7 +199,8 @@ private slots:
             const Run out = run(requestFor(model, "null:5"));
             QCOMPARE(out.result.outcome, RunResult::Outcome::Finished);
             QCOMPARE(out.recorder.all<StepDone>().size(), std::size_t{10});
-            for (const StepDone& done : out.recorder.all<StepDone>()) QCOMPARE(done.samples, done.step % 5 == 0 ? 4 : 8);
+            for (const StepDone& done : out.recorder.all<StepDone>())
+                QCOMPARE(done.samples, done.step % 5 == 0 ? 4 : 8);
         }
     }
 
