@@ -37,7 +37,8 @@ struct Choices {
 
 Choices choose(const Augmentation& how, const ImageShape& shape, std::uint64_t seed, std::int64_t epoch,
                std::int64_t sampleId) {
-    const CounterRng rng(seed, streamOf("augment"), static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sampleId));
+    const CounterRng rng(seed, streamOf("augment"), static_cast<std::uint64_t>(epoch),
+                         static_cast<std::uint64_t>(sampleId));
     Choices choices;
     if (how.cropPadding > 0) {
         const auto places = static_cast<std::uint64_t>(2 * how.cropPadding + 1);
@@ -91,7 +92,7 @@ void cutHole(int side, const ImageShape& shape, const Choices& choices, float* o
 
 const ParamSchema& augmentationSchema() {
     static const ParamSchema schema{
-        {"cropPadding", std::int64_t{0}, 0, 64, {}, "pixels",
+        {"crop_padding", std::int64_t{0}, 0, 64, {}, "pixels",
          "Shifts each image by up to this many pixels in both directions; the border is filled with black."},
         {"flip", false, {}, {}, {}, "", "Mirrors each image left to right with probability 1/2."},
         {"cutout", std::int64_t{0}, 0, 1024, {}, "pixels",
@@ -101,7 +102,8 @@ const ParamSchema& augmentationSchema() {
 }
 
 Augmentation augmentationFrom(const ParamValues& values) {
-    return {static_cast<int>(values.integer("cropPadding")), values.flag("flip"), static_cast<int>(values.integer("cutout"))};
+    return {static_cast<int>(values.integer("crop_padding")), values.flag("flip"),
+            static_cast<int>(values.integer("cutout"))};
 }
 
 void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,

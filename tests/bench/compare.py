@@ -35,7 +35,7 @@ def train(args, devices, batch):
         return last_line([args.lockstep, 'train', '--dataset', 'synthetic', '--set', f'dataset.samples={samples}',
                           'dataset.channels=3', 'dataset.height=32', 'dataset.width=32', 'dataset.classes=10',
                           'dataset.test_samples=256', '--model', 'resnet18-cifar', '--devices', devices, '--batch', str(batch),
-                          '--epochs', '1', '--set', 'augmentation.crop=4', 'augmentation.flip=true', '--json'],
+                          '--epochs', '1', '--set', 'augmentation.crop_padding=4', 'augmentation.flip=true', '--json'],
                          dict(os.environ, LOCKSTEP_HOME=home))['train_samples_per_second']
 
 

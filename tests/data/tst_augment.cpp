@@ -21,11 +21,13 @@ Picture picture(int channels, int height, int width) {
         out.info.mean.push_back(0.3f + 0.1f * static_cast<float>(c));
         out.info.deviation.push_back(0.2f + 0.05f * static_cast<float>(c));
     }
-    for (int i = 0; i < channels * height * width; ++i) out.pixels.push_back(static_cast<std::uint8_t>(1 + i * 37 % 255));
+    for (int i = 0; i < channels * height * width; ++i)
+        out.pixels.push_back(static_cast<std::uint8_t>(1 + i * 37 % 255));
     return out;
 }
 
-std::vector<float> run(const Picture& picture, const Augmentation& how, std::uint64_t seed, std::int64_t epoch, std::int64_t id) {
+std::vector<float> run(const Picture& picture, const Augmentation& how, std::uint64_t seed, std::int64_t epoch,
+                       std::int64_t id) {
     std::vector<float> out(picture.pixels.size(), -99);
     augment(how, picture.info, picture.pixels, seed, epoch, id, out);
     return out;
@@ -98,7 +100,8 @@ private slots:
         QVERIFY(rc::check("places", [] {
             const Augmentation how{*rc::gen::inRange(0, 4), *rc::gen::arbitrary<bool>(), *rc::gen::inRange(0, 12)};
             const Picture image = picture(*rc::gen::inRange(1, 4), *rc::gen::inRange(1, 9), *rc::gen::inRange(1, 9));
-            const auto out = run(image, how, *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 99), *rc::gen::inRange(0, 99));
+            const auto out = run(image, how, *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 99),
+                                 *rc::gen::inRange(0, 99));
             const auto allowed = places(how, image.info.image);
             RC_ASSERT(std::ranges::any_of(allowed, [&](const Place& at) { return matches(image, at, out); }));
         }));
@@ -135,7 +138,8 @@ private slots:
         std::vector<int> hits(allowed.size());
         for (int id = 0; id < kSamples; ++id) {
             const auto out = run(image, how, 1, 0, id);
-            const auto at = std::ranges::find_if(allowed, [&](const Place& place) { return matches(image, place, out); });
+            const auto at =
+                std::ranges::find_if(allowed, [&](const Place& place) { return matches(image, place, out); });
             ++hits[static_cast<std::size_t>(at - allowed.begin())];
         }
         const double each = kSamples / 18.0;
@@ -144,11 +148,11 @@ private slots:
 
     void settingsComeFromTheSchema() {
         QCOMPARE(augmentationFrom(ParamValues(augmentationSchema())), Augmentation{});
-        const auto values = ParamValues::from(augmentationSchema(),
-                                              {{"cropPadding", std::int64_t{4}}, {"flip", true}, {"cutout", std::int64_t{8}}}, "");
+        const auto values = ParamValues::from(
+            augmentationSchema(), {{"crop_padding", std::int64_t{4}}, {"flip", true}, {"cutout", std::int64_t{8}}}, "");
         QVERIFY(values.ok());
         QCOMPARE(augmentationFrom(values.value()), (Augmentation{4, true, 8}));
-        QVERIFY(!ParamValues::from(augmentationSchema(), {{"cropPadding", std::int64_t{-1}}}, "").ok());
+        QVERIFY(!ParamValues::from(augmentationSchema(), {{"crop_padding", std::int64_t{-1}}}, "").ok());
     }
 };
 
