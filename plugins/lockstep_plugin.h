@@ -1,12 +1,12 @@
 /* The C interface between Lockstep and its plugins: this file is all that a plugin needs.
  *
  * A plugin is a shared object that exports lockstep_plugin_entry. It is probed in a child process first; only one that
- * survives that is loaded by the engine, where it stays until the process ends. Functions return LOCKSTEP_OK, or another
- * code after writing a sentence for a person into `message`. No C++ exception may leave a function. Pointers handed over
- * stay valid: tables and their strings for ever, everything of a dataset until its close(). Text is UTF-8.
+ * survives that is loaded by the engine, where it stays until the process ends. Functions return LOCKSTEP_OK, or
+ * another code after writing a sentence for a person into `message`. No C++ exception may leave a function. Pointers
+ * handed over stay valid: tables and their strings for ever, everything of a dataset until its close(). Text is UTF-8.
  *
- * Compatibility: `size` is the first field of every struct, set by the side that fills it. Fields are only ever added at
- * the end, and a reader uses only those within `size`; whatever else changes raises LOCKSTEP_PLUGIN_ABI. */
+ * Compatibility: `size` is the first field of every struct, set by the side that fills it. Fields are only ever added
+ * at the end, and a reader uses only those within `size`; whatever else changes raises LOCKSTEP_PLUGIN_ABI. */
 #ifndef LOCKSTEP_PLUGIN_H
 #define LOCKSTEP_PLUGIN_H
 
@@ -84,8 +84,8 @@ typedef struct lockstep_dataset_kind {
     uint32_t setting_count;
 
     /* Opens one split of what lies at `path`. `settings` is a JSON object with every setting of the kind. */
-    int (*open)(const lockstep_host* host, const char* path, const char* settings, int split, lockstep_dataset** dataset,
-                lockstep_message message);
+    int (*open)(const lockstep_host* host, const char* path, const char* settings, int split,
+                lockstep_dataset** dataset, lockstep_message message);
     int (*info)(lockstep_dataset* dataset, lockstep_dataset_info* info, lockstep_message message);
     /* Writes channels x height x width bytes, plane by plane, and the label. Called by many threads at once. */
     int (*read)(lockstep_dataset* dataset, int64_t index, uint8_t* image, int32_t* label, lockstep_message message);

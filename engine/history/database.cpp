@@ -36,7 +36,8 @@ std::int32_t headerNumber(const std::string& header, std::size_t at) {
     return static_cast<std::int32_t>(number);
 }
 
-// The header as it lies in the file, before SQLite puts its companions beside it. An empty file is a database without tables.
+// The header as it lies in the file, before SQLite puts its companions beside it. An empty file is a database without
+// tables.
 void checkHeader(const fs::path& file, int newest) {
     constexpr std::string_view kMagic("SQLite format 3\0", 16);
     std::ifstream in(file, std::ios::binary);
@@ -87,7 +88,7 @@ void enterWal(Database& database) {
 
 void migrate(Database& database, const fs::path& file, std::span<const Migration> steps) {
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-    const int version = versionOf(database, file, steps.back().version).number;      // another process may have been faster
+    const int version = versionOf(database, file, steps.back().version).number;  // another process may have been faster
     for (const auto& step : steps) {
         if (step.version > version) database.exec(step.sql);
     }
@@ -103,7 +104,8 @@ std::unique_ptr<Database> openReadOnly(const fs::path& file) {
         integerOf(*database, "SELECT count(*) FROM sqlite_schema");
         return database;
     } catch (const SQLite::Exception& error) {
-        // A WAL file beside it cannot be made in a folder that is not ours to write; without one the file itself is complete.
+        // A WAL file beside it cannot be made in a folder that is not ours to write; without one the file itself is
+        // complete.
         const int code = error.getErrorCode();
         std::error_code absent;
         const auto walBytes = fs::file_size(file.string() + "-wal", absent);

@@ -15,7 +15,8 @@ namespace lockstep {
 // A file that is no history, or a newer one, is not written to.
 std::unique_ptr<SQLite::Database> openForWriting(const std::filesystem::path& file, std::span<const Migration> steps);
 
-// A read-only connection to a history of exactly the newest version. Throws ProblemError: the codes of TrialQuery::open.
+// A read-only connection to a history of exactly the newest version. Throws ProblemError: the codes of
+// TrialQuery::open.
 std::unique_ptr<SQLite::Database> openForReading(const std::filesystem::path& file, std::span<const Migration> steps);
 
 // What SQLite's refusal means to a person: "history.corrupt", "history.not-a-history", "history.full", "history.busy",

@@ -40,13 +40,15 @@ public:
         update(m_database, "UPDATE trial SET started_at = coalesce(started_at, ?2) WHERE id = ?1", m_trial, utcNow());
     }
     void operator()(const StepDone& e) const {
-        update(m_database, "UPDATE trial SET step = ?2, epoch = ?3, samples_per_second = ?4, seconds = ?5 WHERE id = ?1",
-               m_trial, e.step, e.epoch, e.samplesPerSecond, e.seconds);
+        update(m_database,
+               "UPDATE trial SET step = ?2, epoch = ?3, samples_per_second = ?4, seconds = ?5 WHERE id = ?1", m_trial,
+               e.step, e.epoch, e.samplesPerSecond, e.seconds);
     }
     void operator()(const EvalDone& e) const {
         update(m_database,
                "UPDATE trial SET step = ?2, epoch = ?3, test_loss = ?4, test_accuracy = ?5,"
-               " best_accuracy = max(coalesce(best_accuracy, ?5), coalesce(?5, best_accuracy)), seconds = ?6 WHERE id = ?1",
+               " best_accuracy = max(coalesce(best_accuracy, ?5), coalesce(?5, best_accuracy)), seconds = ?6"
+               " WHERE id = ?1",
                m_trial, e.step, e.epoch, e.loss, e.accuracy, e.seconds);
     }
     void operator()(const StateChanged& e) const { setState(m_database, m_trial, e.state); }
@@ -54,12 +56,14 @@ public:
         update(m_database,
                "UPDATE trial SET step = ?2, epoch = ?3, test_accuracy = ?4, test_loss = ?5, best_accuracy = ?6,"
                " samples_per_second = ?7, seconds = ?8 WHERE id = ?1",
-               m_trial, e.step, e.epoch, e.testAccuracy, e.testLoss, e.bestAccuracy, e.trainSamplesPerSecond, e.seconds);
+               m_trial, e.step, e.epoch, e.testAccuracy, e.testLoss, e.bestAccuracy, e.trainSamplesPerSecond,
+               e.seconds);
         setState(m_database, m_trial, e.outcome);
     }
     void operator()(const RunFailed& e) const {
         update(m_database,
-               "UPDATE trial SET failure_kind = ?2, failure_where = ?3, failure_what = ?4, failure_rank = ?5 WHERE id = ?1",
+               "UPDATE trial SET failure_kind = ?2, failure_where = ?3, failure_what = ?4, failure_rank = ?5"
+               " WHERE id = ?1",
                m_trial, e.kind, e.where, e.what, e.rank);
         setState(m_database, m_trial, text(RunState::Failed));
     }
@@ -101,8 +105,8 @@ bool writeState(Database& database, std::int64_t trial, RunState state) {
     if (!isFinal(state)) {
         return update(database, "UPDATE trial SET state = ?2, finished_at = NULL WHERE id = ?1", trial, name);
     }
-    return update(database, "UPDATE trial SET state = ?2, finished_at = coalesce(finished_at, ?3) WHERE id = ?1", trial, name,
-                  utcNow());
+    return update(database, "UPDATE trial SET state = ?2, finished_at = coalesce(finished_at, ?3) WHERE id = ?1", trial,
+                  name, utcNow());
 }
 
 OpenChunks writeEvents(Database& database, std::span<const PostedEvent> events, OpenChunks open) {

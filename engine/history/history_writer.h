@@ -20,14 +20,15 @@
 
 namespace lockstep {
 
-// The one thread of a store that touches its connection. Events wait in a bounded queue and are committed together: step
-// events after up to 250 ms or 512 of them, state events at once. Jobs run one by one, after the events posted before them.
+// The one thread of a store that touches its connection. Events wait in a bounded queue and are committed together:
+// step events after up to 250 ms or 512 of them, state events at once. Jobs run one by one, after the events posted
+// before them.
 class HistoryWriter {
 public:
     using Job = std::function<void(SQLite::Database&)>;
 
     HistoryWriter(std::unique_ptr<SQLite::Database> database, std::filesystem::path file);
-    ~HistoryWriter();                                         // writes what is queued; if the disk refuses then, it is lost
+    ~HistoryWriter();  // writes what is queued; if the disk refuses then, it is lost
 
     // In a transaction of its own; returns after the commit. Throws ProblemError.
     void run(const Job& job);

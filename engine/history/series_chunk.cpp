@@ -12,7 +12,8 @@ static_assert(std::endian::native == std::endian::little, "blobs of the history 
 
 // One list of the columns, for writing and reading alike.
 void visitScalars(auto& step, auto&& visit) {
-    visit("epoch", step.epoch), visit("samples", step.samples), visit("loss", step.loss), visit("accuracy", step.accuracy);
+    visit("epoch", step.epoch), visit("samples", step.samples);
+    visit("loss", step.loss), visit("accuracy", step.accuracy);
     visit("learning_rate", step.learningRate), visit("gradient_norm", step.gradientNorm);
     visit("samples_per_second", step.samplesPerSecond);
 }
@@ -93,16 +94,19 @@ void SeriesChunk::add(const StepDone& step) {
     m_seconds.push_back(step.seconds);
     visitScalars(step, [&](const char* name, auto value) { m_columns[name].push_back(static_cast<double>(value)); });
     visitRanks(step, [&](const std::string& name, const std::vector<float>& values) {
-        for (std::size_t rank = 0; rank < values.size(); ++rank) m_columns[name + std::to_string(rank)].push_back(values[rank]);
+        for (std::size_t rank = 0; rank < values.size(); ++rank)
+            m_columns[name + std::to_string(rank)].push_back(values[rank]);
     });
 }
 
 void SeriesChunk::saveRow(SQLite::Database& database) {
-    SQLite::Statement row(database, m_row == 0
-        ? "INSERT INTO series_chunk (trial, attempt, first_step, last_step, first_event, last_event, count, steps, seconds)"
-          " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-        : "UPDATE series_chunk SET last_step = ?4, last_event = ?6, count = ?7, steps = ?8, seconds = ?9"
-          " WHERE trial = ?1 AND attempt = ?2 AND first_event = ?5 AND first_step = ?3");
+    const char* insert =
+        "INSERT INTO series_chunk (trial, attempt, first_step, last_step, first_event, last_event, count, steps,"
+        " seconds) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    const char* update =
+        "UPDATE series_chunk SET last_step = ?4, last_event = ?6, count = ?7, steps = ?8, seconds = ?9"
+        " WHERE trial = ?1 AND attempt = ?2 AND first_event = ?5 AND first_step = ?3";
+    SQLite::Statement row(database, m_row == 0 ? insert : update);
     const auto count = static_cast<std::int64_t>(m_steps.size());
     row.bind(1, m_trial), row.bind(2, m_attempt), row.bind(3, m_steps.front()), row.bind(4, m_steps.back());
     row.bind(5, m_firstEvent), row.bind(6, m_firstEvent + count - 1), row.bind(7, count);

@@ -33,7 +33,8 @@ private:
 };
 
 // Step events with numbers >= `first` of an attempt, ascending.
-std::vector<NumberedEvent> readSteps(SQLite::Database& database, std::int64_t trial, std::int64_t attempt, std::int64_t first);
+std::vector<NumberedEvent> readSteps(SQLite::Database& database, std::int64_t trial, std::int64_t attempt,
+                                     std::int64_t first);
 
 // Drops every step beyond `lastStep` from the trial's chunks. Inside the caller's transaction.
 void cutSeries(SQLite::Database& database, std::int64_t trial, std::int64_t lastStep);

@@ -18,8 +18,8 @@ using SQLite::Statement;
 
 constexpr const char* kRow =
     "SELECT id, title, state, dataset, model, devices, created_at, finished_at, run_directory,"
-    " failure_kind, failure_where, failure_what, failure_rank, note, attempts, step, epoch, epochs, batch, learning_rate,"
-    " best_accuracy, test_accuracy, test_loss, samples_per_second, seconds, deleted FROM trial ";
+    " failure_kind, failure_where, failure_what, failure_rank, note, attempts, step, epoch, epochs, batch,"
+    " learning_rate, best_accuracy, test_accuracy, test_loss, samples_per_second, seconds, deleted FROM trial ";
 
 // Metrics of evaluations by their field in EvalDone's JSON; evaluations that a later attempt took back do not count.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kEvaluated = {{
@@ -27,7 +27,8 @@ constexpr std::array<std::pair<std::string_view, const char*>, 5> kEvaluated = {
     {"train_accuracy", "$.train_accuracy"}, {"train_loss", "$.train_loss"}}};
 constexpr const char* kStandingEvaluations =
     " FROM event e WHERE e.trial = ?1 AND e.kind = 'eval_done' AND json_extract(e.json, ?2) >= 0 AND NOT EXISTS"
-    " (SELECT 1 FROM attempt later WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step < e.step)";
+    " (SELECT 1 FROM attempt later WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step"
+    " < e.step)";
 
 // "out-of-memory in conv2d block3 on cpu:0 (rank 0): what was said"
 std::string failureOf(Statement& row, int kind) {
@@ -81,11 +82,13 @@ std::vector<NumberedEvent> readStateEvents(Database& database, std::int64_t tria
 
 std::vector<SeriesPoint> readEvaluations(Database& database, std::int64_t trial, const char* field) {
     std::vector<SeriesPoint> points;
-    Statement query(database, std::string("SELECT e.step, json_extract(e.json, '$.seconds'), json_extract(e.json, ?2)") +
-                                  kStandingEvaluations + " ORDER BY e.attempt, e.number");
+    Statement query(database,
+                    std::string("SELECT e.step, json_extract(e.json, '$.seconds'), json_extract(e.json, ?2)") +
+                        kStandingEvaluations + " ORDER BY e.attempt, e.number");
     query.bind(1, trial), query.bind(2, field);
     while (query.executeStep()) {
-        points.push_back({query.getColumn(0).getInt64(), query.getColumn(1).getDouble(), query.getColumn(2).getDouble()});
+        points.push_back(
+            {query.getColumn(0).getInt64(), query.getColumn(1).getDouble(), query.getColumn(2).getDouble()});
     }
     return points;
 }
@@ -109,7 +112,8 @@ std::vector<SeriesPoint> readSeries(Database& database, std::int64_t trial, cons
 
 class TrialQuery::Impl {
 public:
-    Impl(std::unique_ptr<Database> opened, std::filesystem::path path) : database(std::move(opened)), file(std::move(path)) {}
+    Impl(std::unique_ptr<Database> opened, std::filesystem::path path)
+        : database(std::move(opened)), file(std::move(path)) {}
 
     // Several statements see one state of the file.
     template <class Work>
@@ -138,10 +142,12 @@ Result<std::unique_ptr<TrialQuery>> TrialQuery::open(const std::filesystem::path
 
 std::vector<TrialRow> TrialQuery::list(const TrialFilter& filter) const {
     return m_impl->read([&](Database& database) {
-        Statement query(database, std::string(kRow) +
-                                      "WHERE deleted = ?1 AND (title LIKE ?2 ESCAPE '\\' OR dataset LIKE ?2 ESCAPE '\\'"
-                                      " OR model LIKE ?2 ESCAPE '\\' OR note LIKE ?2 ESCAPE '\\') ORDER BY id DESC LIMIT ?3");
-        query.bind(1, filter.deleted ? 1 : 0), query.bind(2, std::string("%").append(escapedForLike(filter.text)).append("%"));
+        Statement query(database,
+                        std::string(kRow) +
+                            "WHERE deleted = ?1 AND (title LIKE ?2 ESCAPE '\\' OR dataset LIKE ?2 ESCAPE '\\'"
+                            " OR model LIKE ?2 ESCAPE '\\' OR note LIKE ?2 ESCAPE '\\') ORDER BY id DESC LIMIT ?3");
+        query.bind(1, filter.deleted ? 1 : 0);
+        query.bind(2, std::string("%").append(escapedForLike(filter.text)).append("%"));
         query.bind(3, filter.limit > 0 ? filter.limit : -1);
         std::vector<TrialRow> rows;
         while (query.executeStep()) rows.push_back(rowOf(query));

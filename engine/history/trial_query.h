@@ -41,9 +41,9 @@ public:
 
     std::vector<TrialRow> list(const TrialFilter& filter) const;         // newest first
     std::optional<TrialRow> find(std::int64_t trial) const;
-    Result<TrialSpec> spec(std::int64_t trial) const;                    // "history.no-such-trial", or as trialSpecFromJson
-    // "loss", "accuracy", "compute.0" (rank 0)… of the steps; "test_loss", "test_accuracy", "test_accuracy5", "train_loss",
-    // "train_accuracy" of the evaluations. Series run over all attempts, without what a resume took back.
+    Result<TrialSpec> spec(std::int64_t trial) const;  // "history.no-such-trial", or as trialSpecFromJson
+    // "loss", "accuracy", "compute.0" (rank 0)… of the steps; "test_loss", "test_accuracy", "test_accuracy5",
+    // "train_loss", "train_accuracy" of the evaluations. Series run over all attempts, without what a resume took back.
     std::vector<std::string> metrics(std::int64_t trial) const;
     std::vector<SeriesPoint> series(std::int64_t trial, const std::string& metric) const;
     // Every event of the trial's latest attempt from `first` on, in order, as far as committed.

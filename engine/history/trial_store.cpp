@@ -14,7 +14,9 @@ class AttemptSink : public EventSink {
 public:
     AttemptSink(HistoryWriter& writer, std::int64_t trial, std::int64_t attempt)
         : m_writer(writer), m_trial(trial), m_attempt(attempt) {}
-    void post(std::int64_t number, const TrainEvent& event) override { m_writer.post({m_trial, m_attempt, number, event}); }
+    void post(std::int64_t number, const TrainEvent& event) override {
+        m_writer.post({m_trial, m_attempt, number, event});
+    }
 
 private:
     HistoryWriter& m_writer;
@@ -43,15 +45,18 @@ std::int64_t insertAttempt(Database& database, std::int64_t trial, std::int64_t 
 
 // Evaluations beyond the point of resumption happen again, so the best one is sought among those that stand.
 constexpr const char* kBeginAttempt =
-    "UPDATE trial SET attempts = attempts + 1, step = ?2, finished_at = NULL, failure_kind = NULL, failure_where = NULL,"
-    " failure_what = NULL, failure_rank = NULL, best_accuracy = (SELECT max(json_extract(json, '$.accuracy')) FROM event"
-    " WHERE trial = ?1 AND kind = 'eval_done' AND step <= ?2) WHERE id = ?1";
+    "UPDATE trial SET attempts = attempts + 1, step = ?2, finished_at = NULL, failure_kind = NULL, failure_where ="
+    " NULL, failure_what = NULL, failure_rank = NULL, best_accuracy ="
+    " (SELECT max(json_extract(json, '$.accuracy')) FROM event e"
+    " WHERE e.trial = ?1 AND e.kind = 'eval_done' AND e.step <= ?2 AND NOT EXISTS (SELECT 1 FROM attempt later"
+    " WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step < e.step)) WHERE id = ?1";
 
 }  // namespace
 
 class TrialStore::Impl {
 public:
-    Impl(std::unique_ptr<Database> database, const std::filesystem::path& path) : file(path), writer(std::move(database), path) {}
+    Impl(std::unique_ptr<Database> database, const std::filesystem::path& path)
+        : file(path), writer(std::move(database), path) {}
 
     // Runs one UPDATE or DELETE whose ?1 is the trial.
     template <class... Values>
@@ -130,7 +135,9 @@ std::shared_ptr<EventSink> TrialStore::sinkFor(std::int64_t trial, std::int64_t 
     return std::make_shared<AttemptSink>(m_impl->writer, trial, attempt);
 }
 
-void TrialStore::onTrouble(std::function<void(const Problem&)> handler) { m_impl->writer.onTrouble(std::move(handler)); }
+void TrialStore::onTrouble(std::function<void(const Problem&)> handler) {
+    m_impl->writer.onTrouble(std::move(handler));
+}
 std::int64_t TrialStore::committedEvent(std::int64_t trial) const { return m_impl->writer.committedEvent(trial); }
 void TrialStore::flush() { m_impl->writer.flush(); }
 

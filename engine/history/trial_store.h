@@ -15,21 +15,21 @@
 namespace lockstep {
 
 // The writer of the history: one SQLite file that any number of processes write at once (WAL, BEGIN IMMEDIATE,
-// synchronous=FULL). Owns a thread, a connection and a bounded queue. Series are stored as columnar chunks; steps are committed
-// after about 250 ms. A committed row survives kill -9 and power loss. The schema's numbered SQL files are in
-// resources/schema. Calls come from any thread; the synchronous ones throw ProblemError: "history.full", "history.unwritable",
-// "history.busy", "history.corrupt", and "history.no-such-trial" where a trial is named.
+// synchronous=FULL). Owns a thread, a connection and a bounded queue. Series are stored as columnar chunks; steps are
+// committed after about 250 ms. A committed row survives kill -9 and power loss. The schema's numbered SQL files are in
+// resources/schema. Calls come from any thread; the synchronous ones throw ProblemError: "history.full",
+// "history.unwritable", "history.busy", "history.corrupt", and "history.no-such-trial" where a trial is named.
 class TrialStore {
 public:
-    // Opens or creates the file and migrates it. Problems: "history.newer" (written by a newer version: nothing is touched),
-    // "history.unwritable", "history.corrupt", "history.not-a-history", "history.busy", "history.full".
+    // Opens or creates the file and migrates it. Problems: "history.newer" (written by a newer version: nothing is
+    // touched), "history.unwritable", "history.corrupt", "history.not-a-history", "history.busy", "history.full".
     static Result<std::unique_ptr<TrialStore>> open(const std::filesystem::path& file);
     ~TrialStore();                                         // flushes
 
     // Synchronous: returns once the row is committed. The state is "queued", the run directory runs/<id>.
     std::int64_t createTrial(const TrialSpec& spec, const std::filesystem::path& runs);
-    // A new attempt of the same trial (first start or resume): its series are cut back to `fromStep`, what its end left in the
-    // row is cleared. Returns the attempt's number, from 1. Synchronous.
+    // A new attempt of the same trial (first start or resume): its series are cut back to `fromStep`, what its end left
+    // in the row is cleared. Returns the attempt's number, from 1. Synchronous.
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
     void setState(std::int64_t trial, RunState state);     // synchronous
     void setNote(std::int64_t trial, const std::string& note);
@@ -37,14 +37,15 @@ public:
     void deleteTrial(std::int64_t trial, bool purge);
     void restoreTrial(std::int64_t trial);
 
-    // A sink for the events of one attempt; posts go to the queue, state events wait for their commit, and StateChanged,
-    // EvalDone, RunFinished and RunFailed also set the trial's row. When the disk refuses (full, read-only), the store keeps
-    // what it has, tries again every second, and says so once through `onTrouble` (on the store's thread); should 65,536
-    // events gather meanwhile, step events wait: the run stands still rather than lose any. Use no sink after its store.
+    // A sink for the events of one attempt; posts go to the queue, state events wait for their commit, and
+    // StateChanged, EvalDone, RunFinished and RunFailed also set the trial's row. When the disk refuses (full,
+    // read-only), the store keeps what it has, tries again every second, and says so once through `onTrouble` (on the
+    // store's thread); should 65,536 events gather meanwhile, step events wait: the run stands still rather than lose
+    // any. Use no sink after its store.
     std::shared_ptr<EventSink> sinkFor(std::int64_t trial, std::int64_t attempt);
     void onTrouble(std::function<void(const Problem&)> handler);
-    std::int64_t committedEvent(std::int64_t trial) const; // the last event number of this process's attempt that is committed
-    void flush();                                          // returns when all that was posted is committed, or trouble is known
+    std::int64_t committedEvent(std::int64_t trial) const;       // the newest number that this store has committed
+    void flush();                                                // returns when all is committed, or trouble is known
 
 private:
     class Impl;

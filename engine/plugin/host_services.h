@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-// What a plugin gets from us: the C struct, and what stands behind its functions. Lives as long as anything of the plugin.
+// What a plugin gets from us: the C struct, and what stands behind its functions. Lives as long as anything of the
+// plugin.
 class HostServices {
 public:
     HostServices(std::string plugin, PluginLog log);

@@ -42,10 +42,11 @@ std::string jsonOf(const ParamValues& params) {
 class PluginDataset : public Dataset {
 public:
     // Throws ProblemError.
-    PluginDataset(const Kind& kind, const std::filesystem::path& path, const ParamValues& params, int split) : m_kind(kind) {
+    PluginDataset(const Kind& kind, const std::filesystem::path& path, const ParamValues& params, int split)
+        : m_kind(kind) {
         Words words;
-        const int code = m_kind.table->open(m_kind.library.host->table(), path.c_str(), jsonOf(params).c_str(), split, &m_handle,
-                                            words.message());
+        const int code = m_kind.table->open(m_kind.library.host->table(), path.c_str(), jsonOf(params).c_str(), split,
+                                            &m_handle, words.message());
         if (code != LOCKSTEP_OK || !m_handle) refuse(path, words.text());
         try {
             describe(path);
@@ -63,8 +64,10 @@ public:
     std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override {
         Words words;
         std::int32_t label = -1;
-        if (static_cast<std::int64_t>(image.size()) < m_bytes) fail(index, "the image needs more room than it was given");
-        if (m_kind.table->read(m_handle, index, image.data(), &label, words.message()) != LOCKSTEP_OK) fail(index, words.text());
+        if (static_cast<std::int64_t>(image.size()) < m_bytes)
+            fail(index, "the image needs more room than it was given");
+        if (m_kind.table->read(m_handle, index, image.data(), &label, words.message()) != LOCKSTEP_OK)
+            fail(index, words.text());
         if (label < 0 || static_cast<std::size_t>(label) >= m_info.classes.size()) {
             fail(index, "its label " + std::to_string(label) + " is not among the classes");
         }
@@ -117,12 +120,15 @@ private:
         lockstep_dataset_info info{};
         info.size = sizeof info;
         if (m_kind.table->info(m_handle, &info, words.message()) != LOCKSTEP_OK) refuse(path, words.text());
-        if (info.channels < 1 || info.height < 1 || info.width < 1 || info.channels > 16) refuse(path, "its image size is impossible");
+        if (info.channels < 1 || info.height < 1 || info.width < 1 || info.channels > 16)
+            refuse(path, "its image size is impossible");
         m_bytes = std::int64_t{info.channels} * info.height;
-        if (m_bytes > kMostBytesPerImage || m_bytes * info.width > kMostBytesPerImage) refuse(path, "its images are too large");
+        if (m_bytes > kMostBytesPerImage || m_bytes * info.width > kMostBytesPerImage)
+            refuse(path, "its images are too large");
         m_bytes *= info.width;
         if (info.count < 1) refuse(path, "it has no images");
-        if (info.classes < 1 || info.classes > kMostClasses || !info.class_names) refuse(path, "its classes are missing");
+        if (info.classes < 1 || info.classes > kMostClasses || !info.class_names)
+            refuse(path, "its classes are missing");
         m_info.id = m_kind.table->id;
         m_info.count = info.count;
         m_info.image = {info.channels, info.height, info.width};
@@ -153,16 +159,19 @@ Result<DatasetSplits> openBoth(const Kind& kind, const std::filesystem::path& pa
     }
 }
 
-std::vector<std::int64_t> countClasses(const Dataset& data, const std::filesystem::path& path, std::vector<SkippedFile>& skipped) {
+std::vector<std::int64_t> countClasses(const Dataset& data, const std::filesystem::path& path,
+                                       std::vector<SkippedFile>& skipped) {
     const auto& info = data.info();
     std::vector<std::int64_t> counts(info.classes.size());
-    std::vector<std::uint8_t> image(static_cast<std::size_t>(info.image.channels) * static_cast<std::size_t>(info.image.height) *
+    std::vector<std::uint8_t> image(static_cast<std::size_t>(info.image.channels) *
+                                    static_cast<std::size_t>(info.image.height) *
                                     static_cast<std::size_t>(info.image.width));
     for (std::int64_t i = 0; i < info.count; ++i) {
         try {
             ++counts[static_cast<std::size_t>(data.read(i, image))];
         } catch (const EngineError& error) {
-            if (skipped.size() < kMostSkippedTold) skipped.push_back({path, {path.string(), "plugin.dataset", {info.id, error.what()}}});
+            if (skipped.size() < kMostSkippedTold)
+                skipped.push_back({path, {path.string(), "plugin.dataset", {info.id, error.what()}}});
         }
     }
     return counts;

@@ -28,7 +28,8 @@ std::vector<fs::path> pluginFiles(const std::vector<fs::path>& folders) {
 
 class Assembly {
 public:
-    Assembly(const std::vector<std::string>& probeCommand, PluginLog log) : m_probeCommand(probeCommand), m_log(std::move(log)) {}
+    Assembly(const std::vector<std::string>& probeCommand, PluginLog log)
+        : m_probeCommand(probeCommand), m_log(std::move(log)) {}
 
     void add(const fs::path& file) {
         if (!m_files.insert(file).second) return;              // named twice, by two folders or a link
@@ -51,7 +52,8 @@ private:
         report.version = answer.value().version;
         report.datasets = answer.value().datasets;
         for (const auto& dataset : report.datasets) {
-            if (m_ids.contains(dataset)) report.problems.push_back({report.file.string(), "plugin.duplicate", {dataset}});
+            if (m_ids.contains(dataset))
+                report.problems.push_back({report.file.string(), "plugin.duplicate", {dataset}});
         }
         if (!report.problems.empty()) return;
         const auto library = loadLibrary(report.file, m_log);
@@ -74,7 +76,8 @@ private:
 
 }  // namespace
 
-LoadedPlugins loadPlugins(const std::vector<fs::path>& folders, const std::vector<std::string>& probeCommand, PluginLog log) {
+LoadedPlugins loadPlugins(const std::vector<fs::path>& folders, const std::vector<std::string>& probeCommand,
+                          PluginLog log) {
     Assembly assembly(probeCommand, std::move(log));
     for (const auto& file : pluginFiles(folders)) assembly.add(file);
     return assembly.take();

@@ -37,7 +37,9 @@ Number parsed(const std::string& text, const std::string& setting) {
 ParamValue fallbackOf(const lockstep_setting& setting) {
     const std::string name = setting.name, text = setting.fallback;
     switch (setting.kind) {
-        case LOCKSTEP_BOOL: need(text == "true" || text == "false", "the fallback of the setting " + name); return text == "true";
+        case LOCKSTEP_BOOL:
+            need(text == "true" || text == "false", "the fallback of the setting " + name);
+            return text == "true";
         case LOCKSTEP_INTEGER: return parsed<std::int64_t>(text, name);
         case LOCKSTEP_NUMBER: return parsed<double>(text, name);
         case LOCKSTEP_STRING: return text;
@@ -64,7 +66,8 @@ void checkTable(const lockstep_plugin* table) {
     need(table->size >= sizeof(lockstep_plugin), "the size of its table");
     need(isIdentifier(table->id), "its id");
     need(table->version != nullptr, "its version");
-    need(table->dataset_count >= 1 && table->dataset_count <= kMostDatasets && table->datasets, "its number of datasets");
+    need(table->dataset_count >= 1 && table->dataset_count <= kMostDatasets && table->datasets,
+         "its number of datasets");
     for (std::uint32_t i = 0; i < table->dataset_count; ++i) checkKind(table->datasets[i]);
 }
 
@@ -91,8 +94,10 @@ ParamSchema schemaOf(const lockstep_dataset_kind& kind) {
     ParamSchema schema;
     for (std::uint32_t i = 0; i < kind.setting_count; ++i) {
         const lockstep_setting& setting = kind.settings[i];
-        need(setting.size == sizeof(lockstep_setting), "the size of a setting");      // an array: the stride is part of the ABI
-        need(setting.name && *setting.name && setting.fallback && setting.meaning, "a setting without name, fallback or meaning");
+        need(setting.size == sizeof(lockstep_setting),
+             "the size of a setting");  // an array: the stride is part of the ABI
+        need(setting.name && *setting.name && setting.fallback && setting.meaning,
+             "a setting without name, fallback or meaning");
         ParamField field{setting.name, fallbackOf(setting), {}, {}, {}, "", setting.meaning};
         if (setting.low <= setting.high) {
             field.low = setting.low;

@@ -18,7 +18,8 @@ struct PluginLibrary {
     std::vector<const lockstep_dataset_kind*> datasets() const;
 };
 
-// Loads the file, calls its entry and checks every table: versions, identifiers, settings, functions that must be there.
+// Loads the file, calls its entry and checks every table: versions, identifiers, settings, functions that must be
+// there.
 Result<PluginLibrary> loadLibrary(const std::filesystem::path& file, const PluginLog& log);
 
 // The settings of a checked kind. Throws ProblemError ("plugin.wrong-table").

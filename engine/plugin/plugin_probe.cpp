@@ -132,7 +132,8 @@ Result<ProbeAnswer> answerFrom(const std::string& line, const std::filesystem::p
     try {
         const Json answer = Json::parse(line);
         if (answer.contains("problem")) {
-            return Problem{file.string(), answer.at("problem").get<std::string>(), answer.at("args").get<std::vector<std::string>>()};
+            return Problem{file.string(), answer.at("problem").get<std::string>(),
+                           answer.at("args").get<std::vector<std::string>>()};
         }
         return ProbeAnswer{answer.at("plugin").get<std::string>(), answer.at("version").get<std::string>(),
                            answer.at("datasets").get<std::vector<std::string>>()};

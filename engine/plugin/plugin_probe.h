@@ -12,8 +12,8 @@ struct ProbeAnswer {
     std::vector<std::string> datasets;
 };
 
-// Runs `command file` as a child in a process group of its own and believes the last line it prints. It has three seconds
-// and 64 KiB; after that the whole group is killed.
+// Runs `command file` as a child in a process group of its own and believes the last line it prints. It has three
+// seconds and 64 KiB; after that the whole group is killed.
 Result<ProbeAnswer> probe(const std::filesystem::path& file, const std::vector<std::string>& command);
 
 }  // namespace lockstep

@@ -11,9 +11,9 @@
 
 namespace lockstep {
 
-// The server's end of one connection: what it still has to send, what came in half, and how far it has read the log. A slow
-// reader holds back only itself: its place in the log stays where it is, and what the log lets go meanwhile is told to it as
-// a dropped range.
+// The server's end of one connection: what it still has to send, what came in half, and how far it has read the log. A
+// slow reader holds back only itself: its place in the log stays where it is, and what the log lets go meanwhile is
+// told to it as a dropped range.
 class ClientLink {
 public:
     ClientLink(Descriptor socket, std::string hello) : m_socket(std::move(socket)) { say(hello); }

@@ -21,7 +21,8 @@ flock wholeFile() {
 }
 
 [[noreturn]] void fail(const std::filesystem::path& file, int error) {
-    throw EngineError(EngineError::Kind::Io, "lease " + file.string(), std::error_code(error, std::generic_category()).message());
+    throw EngineError(EngineError::Kind::Io, "lease " + file.string(),
+                      std::error_code(error, std::generic_category()).message());
 }
 
 }  // namespace

@@ -5,9 +5,10 @@
 
 namespace lockstep {
 
-// An exclusive claim across processes, held as an open file lock (OFD lock): free the moment its holder dies, however it
-// dies. The file must be in an existing folder; it is made, and stays. Throws EngineError(Io) when the system refuses the file
-// itself. Used for runs (liveness: a trial whose lease is free and that never ended has crashed) and for devices.
+// An exclusive claim across processes, held as an open file lock (OFD lock): free the moment its holder dies, however
+// it dies. The file must be in an existing folder; it is made, and stays. Throws EngineError(Io) when the system
+// refuses the file itself. Used for runs (liveness: a trial whose lease is free and that never ended has crashed) and
+// for devices.
 class Lease {
 public:
     static std::optional<Lease> tryAcquire(const std::filesystem::path& file);   // empty: somebody else holds it

@@ -20,7 +20,8 @@ private:
 
 // Stream sockets in the file system. A path beyond the 107 bytes that the kernel takes is reached through an open
 // descriptor of its folder (/proc/self/fd). Both return 0 or the system's error number; the socket is close-on-exec.
-int listenLocal(const std::filesystem::path& path, Descriptor& socket);      // non-blocking; replaces a left-over socket file
-int connectLocal(const std::filesystem::path& path, Descriptor& socket);     // blocking
+// The listening socket is non-blocking, a left-over socket file is replaced; the connected one is blocking.
+int listenLocal(const std::filesystem::path& path, Descriptor& socket);
+int connectLocal(const std::filesystem::path& path, Descriptor& socket);
 
 }  // namespace lockstep

@@ -26,8 +26,9 @@ std::string lineOf(const Json& object) { return object.dump(-1, ' ', false, Json
 std::optional<std::int64_t> integer(const Json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_number_integer()) return std::nullopt;
-    const bool tooLarge = found->is_number_unsigned() &&
-                          found->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const bool tooLarge =
+        found->is_number_unsigned() &&
+        found->get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     return tooLarge ? std::nullopt : std::optional(found->get<std::int64_t>());
 }
 
@@ -68,7 +69,8 @@ Result<Hello> helloFromLine(std::string_view line) {
     if (version && *version != kProtocolVersion) {
         return Problem{"", "session.version", {std::to_string(*version), std::to_string(kProtocolVersion)}};
     }
-    const auto trial = integer(object, "trial"), first = integer(object, "firstAvailable"), last = integer(object, "lastEvent");
+    const auto trial = integer(object, "trial"), first = integer(object, "firstAvailable"),
+               last = integer(object, "lastEvent");
     const auto state = string(object, "state");
     if (!version || !trial || !first || !last || !state) return malformed(line);
     return Hello{kProtocolVersion, *trial, *first, *last, *state};

@@ -9,12 +9,14 @@
 namespace lockstep {
 
 // The session protocol, version 1: JSON lines over a local stream socket.
-//   server → client on connect:  {"hello":"lockstep","version":1,"trial":7,"firstAvailable":1,"lastEvent":120,"state":"running"}
-//   client → server:             {"command":"subscribe","from":121} | {"command":"pause"} | "resume" | "stop" |
-//                                "stop-after-epoch" | {"command":"ping"}
-//   server → client:             numbered events, one a line, from `from` on, none missing and none doubled (toJsonLine);
-//                                {"ok":"pause"} / {"error":{"code":…}} for commands; {"dropped":{"from":a,"to":b}} when a slow
-//                                reader lost step events in that range (state events are never lost).
+//   server → client on connect: {"hello":"lockstep","version":1,"trial":7,"firstAvailable":1,"lastEvent":120,
+//                               "state":"running"}, in one line
+//   client → server:            {"command":"subscribe","from":121} | {"command":"pause"} | "resume" | "stop" |
+//                               "stop-after-epoch" | {"command":"ping"}
+//   server → client:            numbered events, one a line, from `from` on, none missing and none doubled (toJsonLine);
+//                               {"ok":"pause"} / {"error":{"code":…}} for commands; {"dropped":{"from":a,"to":b}} when a
+//                               slow reader lost step events in that range, or when the server never had it (an earlier
+//                               attempt's); state events of this attempt are never lost.
 // A client that reattaches reads the history up to event n and subscribes from n + 1.
 constexpr int kProtocolVersion = 1;
 
@@ -24,7 +26,11 @@ using Command = std::variant<SubscribeCommand, ControlCommand>;
 Result<Command> commandFromLine(std::string_view line);
 std::string toLine(const Command& command);
 
-struct Hello { int version = kProtocolVersion; std::int64_t trial = 0, firstAvailable = 1, lastEvent = 0; std::string state; };
+struct Hello {
+    int version = kProtocolVersion;
+    std::int64_t trial = 0, firstAvailable = 1, lastEvent = 0;
+    std::string state;
+};
 Result<Hello> helloFromLine(std::string_view line);
 std::string toLine(const Hello& hello);
 

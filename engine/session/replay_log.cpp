@@ -17,8 +17,9 @@ void ReplayLog::add(std::int64_t number, bool isStep, std::string line) {
 
 ReplayLog::Entry ReplayLog::next(std::int64_t from) const {
     const auto find = [&](const std::deque<Entry>& entries) {
-        const auto found = std::lower_bound(entries.begin(), entries.end(), from,
-                                            [](const Entry& entry, std::int64_t number) { return entry.number < number; });
+        const auto found =
+            std::lower_bound(entries.begin(), entries.end(), from,
+                             [](const Entry& entry, std::int64_t number) { return entry.number < number; });
         return found == entries.end() ? Entry{} : *found;
     };
     const Entry state = find(m_states), step = find(m_steps);

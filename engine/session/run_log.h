@@ -7,8 +7,8 @@
 
 namespace lockstep {
 
-// The run directory's run.log, for a person who looks for what happened: each state event's line after the time it came.
-// Any thread. A log that cannot be written holds up nothing; the history is the record.
+// The run directory's run.log, for a person who looks for what happened: each state event's line after the time it
+// came. Any thread. A log that cannot be written holds up nothing; the history is the record.
 class RunLog : public EventSink {
 public:
     explicit RunLog(const std::filesystem::path& file) : m_out(file, std::ios::app) {}

@@ -192,7 +192,7 @@ private:
 
     void advance(RunSignal signal) {
         const auto state = next(m_state, signal);
-        if (!state) throw EngineError(EngineError::Kind::Internal, "session", "no such transition from " + std::string(text(m_state)));
+        if (!state) throw EngineError(EngineError::Kind::Internal, "session", "no way on from " + std::string(text(m_state)));
         m_store->setState(m_trial, *state);
         m_state = *state;
     }
@@ -224,7 +224,8 @@ private:
     std::int64_t m_trial = 0, m_attempt = 1, m_firstEvent = 1;
 };
 
-// Its row says it is under way, but nobody holds its lease. The row is read again under the lease: the run may just have ended.
+// Its row says it is under way, but nobody holds its lease. The row is read again under the lease: the run may just
+// have ended.
 void settleIfCrashed(TrialStore& store, const TrialQuery& query, const Places& places, std::int64_t trial) {
     std::optional<Lease> lease;
     if (fs::is_directory(places.run(trial))) {
@@ -240,7 +241,8 @@ void settleIfCrashed(TrialStore& store, const TrialQuery& query, const Places& p
 // Queued is a trial only between its row and its lease; one that stays so has lost its process there.
 bool shouldBeHeld(const TrialRow& row) {
     const auto state = runStateFrom(row.state);
-    if (state == RunState::Queued) return row.createdAt < utcText(std::chrono::system_clock::now() - std::chrono::minutes(1));
+    if (state == RunState::Queued)
+        return row.createdAt < utcText(std::chrono::system_clock::now() - std::chrono::minutes(1));
     return state && !isFinal(*state);
 }
 

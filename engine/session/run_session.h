@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-// A run as a process: creates the row, the run directory (spec.json, checkpoints, log), takes the leases of the run and its
-// devices, opens the socket, runs the trainer, writes history, ends states. Blocks until the run is over.
+// A run as a process: creates the row, the run directory (spec.json, checkpoints, log), takes the leases of the run and
+// its devices, opens the socket, runs the trainer, writes history, ends states. Blocks until the run is over.
 struct SessionRequest {
     TrialSpec spec;
     std::optional<std::int64_t> resumeTrial;               // resume this trial from its last checkpoint
@@ -26,7 +26,8 @@ struct SessionResult { std::int64_t trial = 0; RunResult run; };
 // "run.no-checkpoint", "run.not-resumable".
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
 
-// Trials that the history calls preparing, paused, stopping or running but whose lease is free become "crashed". Called by whoever lists trials.
+// Trials that the history calls preparing, paused, stopping or running but whose lease is free become "crashed". Called
+// by whoever lists trials.
 void settleCrashed(TrialStore& store, const TrialQuery& query, const Places& places);
 
 }  // namespace lockstep

@@ -14,8 +14,8 @@ namespace lockstep {
 // A connection to a running trial; one thread. Used by `attach`, `stop`, and the window.
 class SessionClient {
 public:
-    // Waits up to five seconds for the hello. Problems: "session.not-running", "session.unreachable", "session.version",
-    // "session.malformed".
+    // Waits up to five seconds for the hello. Problems: "session.not-running", "session.unreachable",
+    // "session.version", "session.malformed".
     static Result<std::unique_ptr<SessionClient>> connect(const std::filesystem::path& socket);
     ~SessionClient();
     const Hello& hello() const;

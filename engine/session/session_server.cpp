@@ -92,7 +92,8 @@ private:
     }
 
     bool allUpToDate() const {
-        return std::all_of(m_clients.begin(), m_clients.end(), [&](const ClientLink& each) { return each.upToDate(m_log); });
+        return std::all_of(m_clients.begin(), m_clients.end(),
+                           [&](const ClientLink& each) { return each.upToDate(m_log); });
     }
 
     void serve(int timeout) {
@@ -161,7 +162,8 @@ SessionServer::~SessionServer() = default;
 Result<std::unique_ptr<SessionServer>> SessionServer::listen(const std::filesystem::path& socket, std::int64_t trial,
                                                              Handlers handlers) {
     const auto refused = [&](int error) {
-        return Problem{socket.string(), "session.no-socket", {std::error_code(error, std::generic_category()).message()}};
+        return Problem{
+            socket.string(), "session.no-socket", {std::error_code(error, std::generic_category()).message()}};
     };
     Descriptor listener, wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake) return refused(errno);

@@ -9,14 +9,15 @@
 
 namespace lockstep {
 
-// Serves one run on a local socket (mode 0700 folder). An EventSink: keeps all state events and the newest step events in
-// memory, sends them to every subscriber; own thread (poll loop); a slow client never blocks the run.
+// Serves one run on a local socket (mode 0700 folder). An EventSink: keeps all state events and the newest step events
+// in memory, sends them to every subscriber; own thread (poll loop); a slow client never blocks the run.
 class SessionServer : public EventSink {
 public:
     // `control` runs on the server's thread. Problem "session.no-socket".
     struct Handlers { std::function<void(std::string_view control)> control; };
-    static Result<std::unique_ptr<SessionServer>> listen(const std::filesystem::path& socket, std::int64_t trial, Handlers handlers);
-    ~SessionServer() override;                     // sends what is queued (up to a second), then closes and removes the socket
+    static Result<std::unique_ptr<SessionServer>> listen(const std::filesystem::path& socket, std::int64_t trial,
+                                                         Handlers handlers);
+    ~SessionServer() override;  // sends what is queued (up to a second), then closes and removes the socket
     void post(std::int64_t number, const TrainEvent& event) override;
 
 private:

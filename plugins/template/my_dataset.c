@@ -36,7 +36,8 @@ static int describe(lockstep_dataset* dataset, lockstep_dataset_info* info, lock
     return LOCKSTEP_OK;
 }
 
-static int read_image(lockstep_dataset* dataset, int64_t index, uint8_t* image, int32_t* label, lockstep_message message) {
+static int read_image(lockstep_dataset* dataset, int64_t index, uint8_t* image, int32_t* label,
+                      lockstep_message message) {
     if (index < 0 || index >= dataset->count) {
         snprintf(message.text, message.capacity, "there is no image %lld", (long long)index);
         return LOCKSTEP_BAD_INPUT;

@@ -83,7 +83,8 @@ int full(const std::string& folder) {
         if (error.problem().code != "history.full") return fail("code " + error.problem().code);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1500));          // a retry or two in vain
-    if (troubles != std::vector<std::string>{"history.full"}) return fail("told " + std::to_string(troubles.size()) + " times");
+    if (troubles != std::vector<std::string>{"history.full"})
+        return fail("told " + std::to_string(troubles.size()) + " times");
     const auto before = openQuery(file);
     if (!before || !before->find(trial)) return fail("the history is unreadable while the disk is full");
     unlink((folder + "/filler").c_str());

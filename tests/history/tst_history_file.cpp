@@ -118,7 +118,8 @@ void tst_HistoryFile::aFailedMigrationChangesNothing() {
     fillHistory(folder.file());
     const auto steps = withSecond("ALTER TABLE trial ADD COLUMN colour TEXT; INSERT INTO no_such_table VALUES (1)");
     QVERIFY_EXCEPTION_THROWN(openForWriting(folder.file(), steps), ProblemError);
-    QCOMPARE(ask(folder.file(), "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'colour'"), std::string("0"));
+    QCOMPARE(ask(folder.file(), "SELECT count(*) FROM pragma_table_info('trial') WHERE name = 'colour'"),
+             std::string("0"));
     QCOMPARE(openQuery(folder.file())->list({}).size(), std::size_t{3});
 }
 
@@ -134,7 +135,8 @@ void tst_HistoryFile::processesMayMigrateAtOnce() {
                     openForWriting(folder.file(), steps);
                     ++opened;
                 } catch (const ProblemError& error) {
-                    qWarning("%s %s", error.problem().code.c_str(), error.problem().args.empty() ? "" : error.problem().args[0].c_str());
+                    qWarning("%s %s", error.problem().code.c_str(),
+                             error.problem().args.empty() ? "" : error.problem().args[0].c_str());
                 }
             });
         }
@@ -176,13 +178,15 @@ void tst_HistoryFile::aTruncatedFileIsAProblem() {
     const auto whole = bytesOf(folder.file());
     QVERIFY(whole.size() > 20'000);
     const fs::path cut = folder.path() / "cut";
-    for (const std::size_t size : {std::size_t{1}, std::size_t{16}, std::size_t{99}, std::size_t{100}, std::size_t{4095},
-                                   std::size_t{4096}, whole.size() / 2, whole.size() - 4096}) {
+    for (const std::size_t size : {std::size_t{1}, std::size_t{16}, std::size_t{99}, std::size_t{100},
+                                   std::size_t{4095}, std::size_t{4096}, whole.size() / 2, whole.size() - 4096}) {
         put(cut, whole.substr(0, size));
         const auto store = codeOf(TrialStore::open(cut));
-        QVERIFY2(store == "history.corrupt" || store == "history.not-a-history", (std::to_string(size) + store).c_str());
+        QVERIFY2(store == "history.corrupt" || store == "history.not-a-history",
+                 (std::to_string(size) + store).c_str());
         const auto query = codeOf(TrialQuery::open(cut));
-        QVERIFY2(query == "history.corrupt" || query == "history.not-a-history", (std::to_string(size) + query).c_str());
+        QVERIFY2(query == "history.corrupt" || query == "history.not-a-history",
+                 (std::to_string(size) + query).c_str());
         QCOMPARE(fs::file_size(cut), size);
     }
 }
@@ -214,7 +218,8 @@ void tst_HistoryFile::absentAndImpossiblePlaces() {
     const Folder folder;
     QCOMPARE(codeOf(TrialQuery::open(folder.file())), std::string("history.absent"));
     QVERIFY(!fs::exists(folder.file()));
-    QCOMPARE(codeOf(TrialStore::open(folder.path() / "no" / "such" / "folder.sqlite")), std::string("history.unwritable"));
+    QCOMPARE(codeOf(TrialStore::open(folder.path() / "no" / "such" / "folder.sqlite")),
+             std::string("history.unwritable"));
     QCOMPARE(codeOf(TrialStore::open(folder.path())), std::string("history.unwritable"));
     const fs::path strange = folder.path() / "100% of ä?#.sqlite";
     QVERIFY(openStore(strange)->createTrial({}, "/runs") == 1);

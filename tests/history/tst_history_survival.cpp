@@ -47,18 +47,22 @@ Acknowledged parse(const QByteArray& output) {
 
 // Empty: everything acknowledged is there, as it was written.
 QString loss(const std::filesystem::path& file, const Acknowledged& said) {
-    if (const auto verdict = ask(file, "PRAGMA integrity_check"); verdict != "ok") return QString::fromStdString(verdict);
+    if (const auto verdict = ask(file, "PRAGMA integrity_check"); verdict != "ok")
+        return QString::fromStdString(verdict);
     const auto store = openStore(file);                    // what the next process does first
     const auto query = openQuery(file);
     if (!store || !query) return "it cannot be opened";
     for (const auto& [trial, last] : said.events) {
         if (!query->find(trial)) return QString("trial %1 is gone").arg(trial);
         const auto events = query->events(trial, 1);
-        if (static_cast<std::int64_t>(events.size()) < last) return QString("trial %1: %2 of %3").arg(trial).arg(events.size()).arg(last);
+        if (static_cast<std::int64_t>(events.size()) < last)
+            return QString("trial %1: %2 of %3").arg(trial).arg(events.size()).arg(last);
         for (std::size_t i = 0; i < events.size(); ++i) {
-            if (events[i].number != static_cast<std::int64_t>(i) + 1) return QString("trial %1 has a gap at %2").arg(trial).arg(i + 1);
+            if (events[i].number != static_cast<std::int64_t>(i) + 1)
+                return QString("trial %1 has a gap at %2").arg(trial).arg(i + 1);
             const auto* step = std::get_if<StepDone>(&events[i].event);
-            if (step && toJsonLine(*step, 1) != toJsonLine(stepOf(step->step), 1)) return QString("event %1 differs").arg(i + 1);
+            if (step && toJsonLine(*step, 1) != toJsonLine(stepOf(step->step), 1))
+                return QString("event %1 differs").arg(i + 1);
         }
     }
     return {};
@@ -112,7 +116,8 @@ void tst_HistorySurvival::acknowledgedRowsSurviveKills() {
 
 void tst_HistorySurvival::acknowledgedRowsSurviveAKillAtEverySyscall_data() {
     QTest::addColumn<QString>("call");
-    for (const char* call : {"fdatasync", "fsync", "pwrite64", "ftruncate", "unlink"}) QTest::newRow(call) << QString(call);
+    for (const char* call : {"fdatasync", "fsync", "pwrite64", "ftruncate", "unlink"})
+        QTest::newRow(call) << QString(call);
 }
 
 void tst_HistorySurvival::acknowledgedRowsSurviveAKillAtEverySyscall() {
@@ -130,7 +135,8 @@ void tst_HistorySurvival::acknowledgedRowsSurviveAKillAtEverySyscall() {
         const auto output = process.readAllStandardOutput();
         survived = process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0;
         if (survived && when == 1 && parse(output).events.empty()) QSKIP("strace cannot trace here");
-        if (!survived && process.exitStatus() == QProcess::NormalExit && process.exitCode() == 1) QSKIP("strace cannot trace here");
+        if (!survived && process.exitStatus() == QProcess::NormalExit && process.exitCode() == 1)
+            QSKIP("strace cannot trace here");
         const QString lost = loss(fileIn(folder), parse(output));
         QVERIFY2(lost.isEmpty(), qPrintable(QString("%1 number %2: %3").arg(call).arg(when).arg(lost)));
         QVERIFY2(when < 500, "the process never ends by itself");
@@ -142,10 +148,12 @@ void tst_HistorySurvival::aFullDiskLosesNothing() {
     const QString place = QString::fromStdString(folder.path());
     QProcess probe;
     probe.start("unshare", {"-m", "mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", place});
-    if (!probe.waitForFinished() || probe.exitCode() != 0) QSKIP("no small file system can be mounted here (needs root)");
+    if (!probe.waitForFinished() || probe.exitCode() != 0)
+        QSKIP("no small file system can be mounted here (needs root)");
     QProcess process;
     process.setProcessChannelMode(QProcess::MergedChannels);
-    process.start("unshare", {"-m", "sh", "-c", "mount -t tmpfs -o size=8m tmpfs \"$1\" && exec \"$2\" full \"$1\"", "sh", place, kHelper});
+    process.start("unshare", {"-m", "sh", "-c", "mount -t tmpfs -o size=8m tmpfs \"$1\" && exec \"$2\" full \"$1\"",
+                              "sh", place, kHelper});
     QVERIFY(process.waitForFinished(60'000));
     QVERIFY2(process.exitStatus() == QProcess::NormalExit && process.exitCode() == 0, process.readAll());
 }

@@ -135,7 +135,8 @@ void tst_TrialStore::eventsComeBackForEveryMixture() {
         std::int64_t number = 0;
         for (const std::uint8_t choice : choices) {
             if (choice % 8 == 0) store->flush();
-            const TrainEvent event = choice % 5 == 0 ? TrainEvent(evalOf(number, 0.5)) : TrainEvent(stepOf(number + 1, choice % 16 < 12 ? 2 : 3));
+            const TrainEvent event = choice % 5 == 0 ? TrainEvent(evalOf(number, 0.5))
+                                                     : TrainEvent(stepOf(number + 1, choice % 16 < 12 ? 2 : 3));
             posted.push_back(toJsonLine(event, ++number));
             attempt.sink->post(number, event);
         }
@@ -172,7 +173,8 @@ void tst_TrialStore::manyStepsMakeFewChunks() {
     QCOMPARE(series.size(), std::size_t{5000});
     for (std::size_t i = 0; i < series.size(); ++i) {
         const auto expected = stepOf(static_cast<std::int64_t>(i) + 1);
-        QVERIFY(series[i].step == expected.step && series[i].value == expected.loss && series[i].seconds == expected.seconds);
+        QVERIFY(series[i].step == expected.step && series[i].value == expected.loss &&
+                series[i].seconds == expected.seconds);
     }
 }
 
@@ -237,13 +239,15 @@ void tst_TrialStore::resumeCutsTheSeriesBack() {
 
     const auto second = store->sinkFor(first.trial, 2);
     for (int step = 651; step <= 800; ++step) second->post(++number, stepOf(step));
-    second->post(++number, evalOf(800, 0.9));
+    second->post(++number, evalOf(800, 0.7));
     const auto series = query->series(first.trial, "loss");
     QCOMPARE(series.size(), std::size_t{800});
     for (std::size_t i = 0; i < series.size(); ++i) QCOMPARE(series[i].step, static_cast<std::int64_t>(i) + 1);
     QCOMPARE(query->series(first.trial, "test_accuracy").size(), std::size_t{4});
     QCOMPARE(query->events(first.trial, 1).size(), std::size_t{151});
-    QCOMPARE(store->beginAttempt(first.trial, 0), std::int64_t{3});
+    QCOMPARE(store->beginAttempt(first.trial, 850), std::int64_t{3});
+    QCOMPARE(*query->find(first.trial)->bestAccuracy, 0.7);        // not the 0.8 that the second attempt took back
+    QCOMPARE(store->beginAttempt(first.trial, 0), std::int64_t{4});
     QVERIFY(query->series(first.trial, "loss").empty());
 }
 

@@ -7,8 +7,22 @@
 
 #include "plugins/lockstep_plugin.h"
 
-enum { SOUND, OLD_ABI, NEW_ABI, ABORTS, HANGS, SHORT_TABLE, NO_FUNCTION, BAD_ID, BAD_SETTING, REFUSES, PRINTS, ENDS, NO_DATASETS,
-       NULL_POINTERS };
+enum {
+    SOUND,
+    OLD_ABI,
+    NEW_ABI,
+    ABORTS,
+    HANGS,
+    SHORT_TABLE,
+    NO_FUNCTION,
+    BAD_ID,
+    BAD_SETTING,
+    REFUSES,
+    PRINTS,
+    ENDS,
+    NO_DATASETS,
+    NULL_POINTERS
+};
 
 struct lockstep_dataset {
     const lockstep_host* host;
@@ -52,7 +66,8 @@ static int describe(lockstep_dataset* dataset, lockstep_dataset_info* info, lock
     return LOCKSTEP_OK;
 }
 
-static int read_image(lockstep_dataset* dataset, int64_t index, uint8_t* image, int32_t* label, lockstep_message message) {
+static int read_image(lockstep_dataset* dataset, int64_t index, uint8_t* image, int32_t* label,
+                      lockstep_message message) {
     if (dataset->mode == 9 && index == 17) {
         snprintf(message.text, message.capacity, "sector 17");
         return LOCKSTEP_IO;
@@ -64,8 +79,8 @@ static int read_image(lockstep_dataset* dataset, int64_t index, uint8_t* image, 
 
 static void close_split(lockstep_dataset* dataset) { dataset->host->release(dataset->host->context, dataset); }
 
-static const lockstep_setting kSettings[] = {{
-    sizeof(lockstep_setting), LOCKSTEP_INTEGER, "mode", FIXTURE == BAD_SETTING ? "seven" : "0", 0, 99, "What goes wrong."}};
+static const lockstep_setting kSettings[] = {{sizeof(lockstep_setting), LOCKSTEP_INTEGER, "mode",
+                                              FIXTURE == BAD_SETTING ? "seven" : "0", 0, 99, "What goes wrong."}};
 
 static const lockstep_dataset_kind kKind = {
     .size = FIXTURE == SHORT_TABLE ? 8 : sizeof(lockstep_dataset_kind),

@@ -80,7 +80,8 @@ QByteArray buildOutOfTree(const fs::path& folder, const char* name, const fs::pa
         fs::copy(sources, folder / "mine");
     }
     QByteArray output;
-    for (const QStringList& words : {QStringList{"-S", "mine", "-B", "build", QString("-DPLUGIN=%1").arg(name)}, QStringList{"--build", "build"}}) {
+    for (const QStringList& words : {QStringList{"-S", "mine", "-B", "build", QString("-DPLUGIN=%1").arg(name)},
+                                     QStringList{"--build", "build"}}) {
         QProcess cmake;
         cmake.setWorkingDirectory(QString::fromStdString(folder));
         cmake.setProcessChannelMode(QProcess::MergedChannels);
@@ -95,11 +96,20 @@ QByteArray buildOutOfTree(const fs::path& folder, const char* name, const fs::pa
 }  // namespace
 
 void tst_PluginHost::everyBadPluginIsReportedAndSkipped() {
-    const std::map<std::string, std::string> expected = {
-        {"old_abi", "plugin.abi"}, {"new_abi", "plugin.abi"}, {"aborts", "plugin.crashed"}, {"short_table", "plugin.wrong-table"},
-        {"no_function", "plugin.wrong-table"}, {"bad_id", "plugin.wrong-table"}, {"bad_setting", "plugin.wrong-table"},
-        {"refuses", "plugin.refused"}, {"ends", "plugin.babbles"}, {"no_datasets", "plugin.wrong-table"},
-        {"null_pointers", "plugin.wrong-table"}, {"no_entry", "plugin.no-entry"}, {"sound", ""}, {"prints", ""}};
+    const std::map<std::string, std::string> expected = {{"old_abi", "plugin.abi"},
+                                                         {"new_abi", "plugin.abi"},
+                                                         {"aborts", "plugin.crashed"},
+                                                         {"short_table", "plugin.wrong-table"},
+                                                         {"no_function", "plugin.wrong-table"},
+                                                         {"bad_id", "plugin.wrong-table"},
+                                                         {"bad_setting", "plugin.wrong-table"},
+                                                         {"refuses", "plugin.refused"},
+                                                         {"ends", "plugin.babbles"},
+                                                         {"no_datasets", "plugin.wrong-table"},
+                                                         {"null_pointers", "plugin.wrong-table"},
+                                                         {"no_entry", "plugin.no-entry"},
+                                                         {"sound", ""},
+                                                         {"prints", ""}};
     std::vector<std::string> names;
     for (const auto& [name, code] : expected) names.push_back(name);
     const auto loaded = loadFixtures(names);
@@ -183,7 +193,8 @@ void tst_PluginHost::aSoundPluginReads() {
         threads.emplace_back([&] {
             std::vector<std::uint8_t> image(20);
             for (std::int64_t i = 0; i < 30; ++i) {
-                right += data.read(i, image) == i % 3 && image == std::vector<std::uint8_t>(20, static_cast<std::uint8_t>(i));
+                right += data.read(i, image) == i % 3 &&
+                         image == std::vector<std::uint8_t>(20, static_cast<std::uint8_t>(i));
             }
         });
     }
@@ -202,7 +213,8 @@ void tst_PluginHost::datasetsThatLieAreProblems_data() {
     QTest::newRow("no images") << 4 << "it has no images";
     QTest::newRow("no classes") << 5 << "its classes are missing";
     QTest::newRow("wrong labels") << 6 << "image 0: its label 3 is not among the classes";
-    QTest::newRow("other test split") << 7 << "its test images differ from its training images in size, colours or classes";
+    QTest::newRow("other test split") << 7
+                                      << "its test images differ from its training images in size, colours or classes";
     QTest::newRow("bad disk") << 9 << "image 17: sector 17";
 }
 
@@ -229,7 +241,8 @@ void tst_PluginHost::imagesThatCannotBeReadAreNamed() {
 
 void tst_PluginHost::theTemplateBuildsTheExampleOutOfTree() {
     QTemporaryDir folder;
-    const auto output = buildOutOfTree(in(folder), "pnm_folder", fs::path(LOCKSTEP_SOURCE_DIR) / "plugins/examples/pnm_folder");
+    const auto output =
+        buildOutOfTree(in(folder), "pnm_folder", fs::path(LOCKSTEP_SOURCE_DIR) / "plugins/examples/pnm_folder");
     QVERIFY2(output.isEmpty(), output);
     const auto loaded = loadPlugins({in(folder) / "build"}, kProber);
     QCOMPARE(loaded.reports.size(), std::size_t{1});
@@ -275,7 +288,8 @@ void tst_PluginHost::theTemplateWorksAsItIs() {
     const auto loaded = loadPlugins({in(folder) / "build"}, kProber);
     QVERIFY2(codeOf(loaded.reports.at(0)).empty(), codeOf(loaded.reports.at(0)).c_str());
     const auto& entry = loaded.datasets.at(0);
-    QVERIFY((entry.inspect("stripes", ParamValues(entry.params)).value().trainPerClass == std::vector<std::int64_t>{256, 256}));
+    QVERIFY((entry.inspect("stripes", ParamValues(entry.params)).value().trainPerClass ==
+             std::vector<std::int64_t>{256, 256}));
 }
 
 QTEST_APPLESS_MAIN(tst_PluginHost)

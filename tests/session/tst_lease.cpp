@@ -75,7 +75,8 @@ void tst_Lease::anImpossibleFileThrows() {
 }
 
 void tst_Lease::placesFollowTheEnvironment() {
-    for (const char* name : {"LOCKSTEP_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"}) unsetenv(name);
+    for (const char* name : {"LOCKSTEP_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"})
+        unsetenv(name);
     setenv("HOME", "/home/me", 1);
     auto places = placesFromEnvironment();
     QCOMPARE(places.history().string(), std::string("/home/me/.local/share/lockstep/history.sqlite"));
@@ -88,7 +89,8 @@ void tst_Lease::placesFollowTheEnvironment() {
     QCOMPARE(places.cache.string(), std::string("/home/me/.cache/lockstep"));
     setenv("LOCKSTEP_HOME", "/scratch/x/../y", 1);
     places = placesFromEnvironment();
-    for (const auto& each : {places.data, places.cache, places.runtime, places.config}) QVERIFY(each.string().starts_with("/scratch/y"));
+    for (const auto& each : {places.data, places.cache, places.runtime, places.config})
+        QVERIFY(each.string().starts_with("/scratch/y"));
     unsetenv("LOCKSTEP_HOME");
 }
 

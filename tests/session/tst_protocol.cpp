@@ -94,10 +94,13 @@ void tst_Protocol::linesRoundTrip() {
     const Hello hello{kProtocolVersion, 7, 3, 120, "running"};
     const auto back = helloFromLine(toLine(hello));
     QVERIFY(back.ok());
-    QVERIFY(back.value().trial == 7 && back.value().firstAvailable == 3 && back.value().lastEvent == 120 && back.value().state == "running");
-    QCOMPARE(std::get<SubscribeCommand>(commandFromLine(toLine(Command(SubscribeCommand{121}))).value()).from, std::int64_t{121});
+    QVERIFY(back.value().trial == 7 && back.value().firstAvailable == 3 && back.value().lastEvent == 120 &&
+            back.value().state == "running");
+    QCOMPARE(std::get<SubscribeCommand>(commandFromLine(toLine(Command(SubscribeCommand{121}))).value()).from,
+             std::int64_t{121});
     for (const char* name : {"pause", "resume", "stop", "stop-after-epoch", "ping"}) {
-        QCOMPARE(std::get<ControlCommand>(commandFromLine(toLine(Command(ControlCommand{name}))).value()).name, std::string(name));
+        QCOMPARE(std::get<ControlCommand>(commandFromLine(toLine(Command(ControlCommand{name}))).value()).name,
+                 std::string(name));
     }
     const auto newer = helloFromLine(R"({"hello":"lockstep","version":9,"something":"else"})");
     QCOMPARE(newer.problems().front().code, std::string("session.version"));
@@ -105,9 +108,19 @@ void tst_Protocol::linesRoundTrip() {
 
 void tst_Protocol::malformedLinesAreProblems_data() {
     QTest::addColumn<QByteArray>("line");
-    const char* lines[] = {"", "{", "[]", "null", "pause", R"({"command":7})", R"({"command":"dance"})", R"({"command":"subscribe","from":0})",
-                           R"({"command":"subscribe","from":"1"})", R"({"command":"subscribe","from":1.5})",
-                           R"({"command":"subscribe","from":99999999999999999999})", "{\"command\":\"\xff\xfe\"}", R"({"hello":"other"})"};
+    const char* lines[] = {"",
+                           "{",
+                           "[]",
+                           "null",
+                           "pause",
+                           R"({"command":7})",
+                           R"({"command":"dance"})",
+                           R"({"command":"subscribe","from":0})",
+                           R"({"command":"subscribe","from":"1"})",
+                           R"({"command":"subscribe","from":1.5})",
+                           R"({"command":"subscribe","from":99999999999999999999})",
+                           "{\"command\":\"\xff\xfe\"}",
+                           R"({"hello":"other"})"};
     for (const char* line : lines) QTest::newRow(line) << QByteArray(line);
     QTest::newRow("deep") << QByteArray(50'000, '[');
 }
@@ -121,7 +134,8 @@ void tst_Protocol::malformedLinesAreProblems() {
 void tst_Protocol::theLogTellsWhatItKeeps() {
     ReplayLog log(3);
     QVERIFY(!log.next(1).line);
-    for (std::int64_t number = 11; number <= 20; ++number) log.add(number, number != 13 && number != 16, std::to_string(number));
+    for (std::int64_t number = 11; number <= 20; ++number)
+        log.add(number, number != 13 && number != 16, std::to_string(number));
     QCOMPARE(log.last(), std::int64_t{20});
     QCOMPARE(log.firstComplete(), std::int64_t{18});
     std::vector<std::int64_t> kept;
@@ -158,7 +172,8 @@ void tst_Protocol::reattachingLosesAndDoublesNothing() {
             const auto rest = readUpTo(*client, kLast);
             numbers.insert(numbers.end(), rest.numbers.begin(), rest.numbers.end());
             bool exact = rest.dropped.empty() && numbers.size() == kLast;
-            for (std::size_t at = 0; exact && at < numbers.size(); ++at) exact = numbers[at] == static_cast<std::int64_t>(at) + 1;
+            for (std::size_t at = 0; exact && at < numbers.size(); ++at)
+                exact = numbers[at] == static_cast<std::int64_t>(at) + 1;
             whole += exact;
         });
     }

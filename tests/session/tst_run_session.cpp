@@ -56,7 +56,8 @@ const Environment& environment() {
             e->add(dataset);
             DatasetEntry broken = dataset;
             broken.id = "broken";
-            broken.open = [open = dataset.open](const fs::path& path, const ParamValues& params) -> Result<DatasetSplits> {
+            broken.open = [open = dataset.open](const fs::path& path,
+                                                const ParamValues& params) -> Result<DatasetSplits> {
                 auto splits = open(path, params);
                 if (!splits.ok()) return splits.problems();
                 return DatasetSplits{std::make_shared<Broken>(splits.value().train), splits.value().test};
@@ -70,8 +71,12 @@ const Environment& environment() {
 
 TrialSpec smallSpec(std::int64_t epochs) {
     TrialSpec spec;
-    spec.dataset = {"synthetic", {{"samples", std::int64_t{64}}, {"testSamples", std::int64_t{16}}, {"height", std::int64_t{8}},
-                                  {"width", std::int64_t{8}}, {"classes", std::int64_t{2}}}};
+    spec.dataset = {"synthetic",
+                    {{"samples", std::int64_t{64}},
+                     {"testSamples", std::int64_t{16}},
+                     {"height", std::int64_t{8}},
+                     {"width", std::int64_t{8}},
+                     {"classes", std::int64_t{2}}}};
     spec.model = {"mlp", {}};
     spec.devices = "reference:2";
     spec.batch = 16;
@@ -87,7 +92,9 @@ struct Home {
     }
     std::unique_ptr<TrialQuery> query() const { return std::move(TrialQuery::open(places.history())).value(); }
     std::unique_ptr<TrialStore> store() const { return std::move(TrialStore::open(places.history())).value(); }
-    Result<SessionResult> run(const SessionRequest& request) const { return runSession(request, environment(), places); }
+    Result<SessionResult> run(const SessionRequest& request) const {
+        return runSession(request, environment(), places);
+    }
     QTemporaryDir folder;
     Places places;
 };
@@ -224,7 +231,8 @@ void tst_RunSession::badRequestsLeaveNoRow() {
     QVERIFY(home.query()->list({}).empty());
     const fs::path nowhere = "/proc/lockstep";
     const Places impossible{nowhere, nowhere / "c", nowhere / "s", nowhere / "k"};
-    QCOMPARE(codeOf(runSession({smallSpec(1), {}, {}, nullptr}, environment(), impossible)), std::string("home.unwritable"));
+    QCOMPARE(codeOf(runSession({smallSpec(1), {}, {}, nullptr}, environment(), impossible)),
+             std::string("home.unwritable"));
 }
 
 void tst_RunSession::whatCannotBeResumedSaysWhy() {
@@ -256,7 +264,8 @@ void tst_RunSession::aRowIsSettledOnlyWhenNobodyHoldsIt() {
     const Home home;
     QVERIFY(preparePlaces(home.places).ok());
     const auto store = home.store();
-    for (const auto state : {RunState::Running, RunState::Queued, RunState::Paused, RunState::Finished, RunState::Running}) {
+    for (const auto state :
+         {RunState::Running, RunState::Queued, RunState::Paused, RunState::Finished, RunState::Running}) {
         const auto trial = store->createTrial({}, home.places.runs());
         fs::create_directories(home.places.run(trial));
         store->setState(trial, state);

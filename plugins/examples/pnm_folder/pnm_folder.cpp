@@ -64,7 +64,8 @@ void load(lockstep_dataset& dataset, const fs::path& root, bool train, int holdO
             if (divided || held != train) addImage(dataset, files[i], static_cast<std::int32_t>(label));
         }
     }
-    if (dataset.images.empty()) throw std::runtime_error(base.string() + ": no PGM or PPM image in folders named after classes");
+    if (dataset.images.empty())
+        throw std::runtime_error(base.string() + ": no PGM or PPM image in folders named after classes");
     for (const auto& name : dataset.classes) dataset.classNames.push_back(name.c_str());
 }
 
@@ -98,7 +99,8 @@ int describe(lockstep_dataset* dataset, lockstep_dataset_info* info, lockstep_me
     return LOCKSTEP_OK;
 }
 
-int readImage(lockstep_dataset* dataset, std::int64_t index, std::uint8_t* image, std::int32_t* label, lockstep_message message) {
+int readImage(lockstep_dataset* dataset, std::int64_t index, std::uint8_t* image, std::int32_t* label,
+              lockstep_message message) {
     if (index < 0 || index >= static_cast<std::int64_t>(dataset->images.size())) {
         return explain(message, "there is no such image", LOCKSTEP_BAD_INPUT);
     }
@@ -121,8 +123,9 @@ int recognise(const char* path) {
     }
 }
 
-const lockstep_setting kSettings[] = {{sizeof(lockstep_setting), LOCKSTEP_INTEGER, "hold_out", "5", 2, 1000,
-                                       "Without a test folder, every so-many-th image of a class is kept for testing."}};
+const lockstep_setting kSettings[] = {
+    {sizeof(lockstep_setting), LOCKSTEP_INTEGER, "hold_out", "5", 2, 1000,
+     "Without a test folder, every so-many-th image of a class is kept for testing."}};
 const lockstep_dataset_kind kFolder = {sizeof(lockstep_dataset_kind),
                                        "pnm-folder",
                                        "Folder of PGM or PPM images",

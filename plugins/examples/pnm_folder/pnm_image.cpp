@@ -48,15 +48,18 @@ private:
         skipSpaceAndComments();
         int value = 0;
         const std::size_t begin = m_at;
-        for (; m_at < m_bytes.size() && std::isdigit(byte()) && value <= most; ++m_at) value = value * 10 + (byte() - '0');
-        if (m_at == begin || value < 1 || value > most) fail(std::string("its ") + what + " is not between 1 and " + std::to_string(most));
+        for (; m_at < m_bytes.size() && std::isdigit(byte()) && value <= most; ++m_at)
+            value = value * 10 + (byte() - '0');
+        if (m_at == begin || value < 1 || value > most)
+            fail(std::string("its ") + what + " is not between 1 and " + std::to_string(most));
         return value;
     }
 
     void takePixels(Image& image, int top) {
         const auto channels = static_cast<std::size_t>(image.channels);
         const std::size_t plane = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
-        if (m_at > m_bytes.size() || m_bytes.size() - m_at != plane * channels) fail("its length does not fit its size in pixels");
+        if (m_at > m_bytes.size() || m_bytes.size() - m_at != plane * channels)
+            fail("its length does not fit its size in pixels");
         image.pixels.resize(plane * channels);
         for (std::size_t i = 0; i < plane * channels; ++i, ++m_at) {
             if (byte() > top) fail("a pixel is brighter than the file's own limit");
