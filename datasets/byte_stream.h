@@ -12,7 +12,8 @@ namespace lockstep {
 class ByteStream {
 public:
     virtual ~ByteStream() = default;
-    // Fills `into` from the front; fewer bytes only at the end. Throws ProblemError: unreadable, or corrupt compression.
+    // Fills `into` from the front; fewer bytes only at the end. Throws ProblemError: unreadable, or corrupt
+    // compression.
     virtual std::size_t read(std::span<std::uint8_t> into) = 0;
     // No more bytes than this can come, known before reading: nothing larger needs to be believed or allocated.
     virtual std::uint64_t bound() const = 0;

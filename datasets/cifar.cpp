@@ -36,14 +36,16 @@ struct Records {
 std::uint64_t recordsIn(const fs::path& file, std::uint64_t bytes, const Format& format, std::uint64_t most) {
     const std::uint64_t each = recordBytes(format), records = bytes / each;
     const auto fail = [&](const char* code) {
-        throw ProblemError({file.string(), code, {std::to_string(bytes), std::to_string(most * each), std::to_string(each)}});
+        throw ProblemError(
+            {file.string(), code, {std::to_string(bytes), std::to_string(most * each), std::to_string(each)}});
     };
     if (bytes > most * each) fail("cifar.over-long");
     if (records == 0 || bytes % each != 0) fail("cifar.truncated");
     return records;
 }
 
-void appendFile(const fs::path& file, const Format& format, std::uint64_t most, Records& into, std::vector<Problem>& warnings) {
+void appendFile(const fs::path& file, const Format& format, std::uint64_t most, Records& into,
+                std::vector<Problem>& warnings) {
     const auto stream = openPlain(file);
     const std::uint64_t records = recordsIn(file, stream->bound(), format, most);
     if (records < most) {
@@ -55,7 +57,8 @@ void appendFile(const fs::path& file, const Format& format, std::uint64_t most, 
         std::array<std::uint8_t, 2> label{};
         const std::span<std::uint8_t> pixels(&into.pixels[start + record * kPixels], kPixels);
         const std::size_t got = stream->read(std::span(label).first(format.labelBytes)) + stream->read(pixels);
-        if (got < recordBytes(format)) throw ProblemError({file.string(), "file.unreadable", {"it became shorter while it was read"}});
+        if (got < recordBytes(format))
+            throw ProblemError({file.string(), "file.unreadable", {"it became shorter while it was read"}});
         if (label[format.labelAt] >= format.classes) {
             throw ProblemError({file.string(), "cifar.label-out-of-range",
                                 {std::to_string(record), std::to_string(label[format.labelAt]),
@@ -95,8 +98,8 @@ std::vector<fs::path> cifar10Batches(const fs::path& folder, std::vector<Problem
     return files;
 }
 
-Loaded load(const fs::path& folder, const std::vector<fs::path>& trainFiles, const fs::path& testFile, const Format& format,
-            DatasetInfo info, std::vector<Problem> warnings) {
+Loaded load(const fs::path& folder, const std::vector<fs::path>& trainFiles, const fs::path& testFile,
+            const Format& format, DatasetInfo info, std::vector<Problem> warnings) {
     if (!fs::is_directory(folder)) throw ProblemError({folder.string(), "dataset.not-found", {}});
     if (trainFiles.empty()) throw ProblemError({folder.string(), "cifar.no-files", {info.id}});
     if (!fs::exists(testFile)) throw ProblemError({folder.string(), "dataset.missing-test", {}});
@@ -111,8 +114,8 @@ Loaded loadCifar10(const fs::path& path) {
     const fs::path folder = dataFolder(path, kCifar10);
     DatasetInfo info;
     info.id = "cifar10";
-    info.classes = namesFrom(folder / "batches.meta.txt", {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog",
-                                                           "horse", "ship", "truck"});
+    info.classes = namesFrom(folder / "batches.meta.txt", {"airplane", "automobile", "bird", "cat", "deer", "dog",
+                                                           "frog", "horse", "ship", "truck"});
     info.mean = {0.4914f, 0.4822f, 0.4465f};
     info.deviation = {0.2470f, 0.2435f, 0.2616f};
     std::vector<Problem> warnings;
@@ -147,7 +150,8 @@ DatasetEntry cifar10Entry() {
     entry.id = "cifar10";
     entry.title = "CIFAR-10";
     entry.meaning = "60,000 colour 32x32 pictures of ten kinds of things, in the binary version.";
-    entry.remedy = "Unpack cifar-10-binary.tar.gz from https://www.cs.toronto.edu/~kriz/cifar.html and give the folder.";
+    entry.remedy =
+        "Unpack cifar-10-binary.tar.gz from https://www.cs.toronto.edu/~kriz/cifar.html and give the folder.";
     entry.recognise = [](const fs::path& path) { return recognise(path, kCifar10, "data_batch_1.bin"); };
     loadBy(entry, [](const fs::path& path, const ParamValues&) { return loadCifar10(path); });
     return entry;
@@ -160,9 +164,11 @@ DatasetEntry cifar100Entry() {
     entry.meaning = "60,000 colour 32x32 pictures of a hundred kinds of things, in the binary version.";
     entry.params = {{"labels", std::string("fine"), {}, {}, {"fine", "coarse"}, "",
                      "fine: the 100 classes; coarse: the 20 groups they belong to."}};
-    entry.remedy = "Unpack cifar-100-binary.tar.gz from https://www.cs.toronto.edu/~kriz/cifar.html and give the folder.";
+    entry.remedy =
+        "Unpack cifar-100-binary.tar.gz from https://www.cs.toronto.edu/~kriz/cifar.html and give the folder.";
     entry.recognise = [](const fs::path& path) { return recognise(path, kCifar100Fine, "train.bin"); };
-    loadBy(entry, [](const fs::path& path, const ParamValues& params) { return loadCifar100(path, params.string("labels")); });
+    loadBy(entry,
+           [](const fs::path& path, const ParamValues& params) { return loadCifar100(path, params.string("labels")); });
     return entry;
 }
 

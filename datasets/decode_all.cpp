@@ -47,7 +47,8 @@ public:
 private:
     void decode(std::size_t index) {
         try {
-            decodeOne(m_files[index], m_format, std::span(m_out.pixels).subspan(index * m_format.bytes(), m_format.bytes()));
+            decodeOne(m_files[index], m_format,
+                      std::span(m_out.pixels).subspan(index * m_format.bytes(), m_format.bytes()));
         } catch (const ProblemError& error) {
             const std::lock_guard lock(m_mutex);
             m_out.failures.push_back({static_cast<std::int64_t>(index), error.problem()});

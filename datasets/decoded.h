@@ -13,7 +13,9 @@ namespace lockstep {
 // What all images of a folder become: size x size, grey or colour.
 struct DecodedFormat {
     int size = 0, channels = 0;
-    std::size_t bytes() const { return static_cast<std::size_t>(channels) * static_cast<std::size_t>(size) * static_cast<std::size_t>(size); }
+    std::size_t bytes() const {
+        return static_cast<std::size_t>(channels) * static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
+    }
 };
 
 // The good images of a list in its order, planar, and why the others failed.
@@ -27,9 +29,11 @@ struct DecodedImages {
 DecodedImages decodeAll(std::span<const ImageFile> files, const DecodedFormat& format);
 
 // A hash of all that the decoded bytes depend on: names, sizes and times of the files, format, version of this code.
-std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const ImageFile> files, const DecodedFormat& format);
+std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const ImageFile> files,
+                         const DecodedFormat& format);
 
-// The decoded images kept in `cache`, or nothing: absent, of other files, cut short or damaged (its checksum is compared).
+// The decoded images kept in `cache`, or nothing: absent, of other files, cut short or damaged (its checksum is
+// compared).
 std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key,
                                          std::span<const ImageFile> files, const DecodedFormat& format);
 // Durable, by temporary file and rename. Throws EngineError(Io).

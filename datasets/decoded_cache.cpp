@@ -92,7 +92,8 @@ std::vector<std::uint8_t> written(const std::vector<DecodedImages::Failure>& fai
     return std::move(writer.out);
 }
 
-std::optional<std::vector<DecodedImages::Failure>> readFailures(std::span<const std::uint8_t> bytes, std::size_t files) {
+std::optional<std::vector<DecodedImages::Failure>> readFailures(std::span<const std::uint8_t> bytes,
+                                                                std::size_t files) {
     Reader reader(bytes);
     std::vector<DecodedImages::Failure> failures;
     while (reader.good() && !reader.atEnd()) {
@@ -110,7 +111,8 @@ std::optional<std::vector<DecodedImages::Failure>> readFailures(std::span<const 
     return failures;
 }
 
-std::uint64_t checksum(std::uint64_t key, std::span<const std::uint8_t> pixels, std::span<const std::uint8_t> failures) {
+std::uint64_t checksum(std::uint64_t key, std::span<const std::uint8_t> pixels,
+                       std::span<const std::uint8_t> failures) {
     Hash hash;
     hash.add(key);
     hash.add(pixels);
@@ -125,13 +127,15 @@ std::optional<DecodedImages> load(const std::filesystem::path& cache, std::uint6
     const std::span head(reinterpret_cast<std::uint8_t*>(&header), sizeof header);
     if (stream->read(head) < head.size() || header.magic != kMagic || header.key != key) return std::nullopt;
     const std::uint64_t rest = stream->bound() - sizeof header;
-    if (header.pixelBytes > files * imageSize || header.pixelBytes > rest || header.failureBytes != rest - header.pixelBytes) {
+    if (header.pixelBytes > files * imageSize || header.pixelBytes > rest ||
+        header.failureBytes != rest - header.pixelBytes) {
         return std::nullopt;
     }
     DecodedImages images;
     std::vector<std::uint8_t> failures(header.failureBytes);
     images.pixels.resize(header.pixelBytes);
-    if (stream->read(images.pixels) < images.pixels.size() || stream->read(failures) < failures.size()) return std::nullopt;
+    if (stream->read(images.pixels) < images.pixels.size() || stream->read(failures) < failures.size())
+        return std::nullopt;
     if (header.checksum != checksum(key, images.pixels, failures)) return std::nullopt;
     auto list = readFailures(failures, files);
     if (!list || (files - list->size()) * imageSize != images.pixels.size()) return std::nullopt;
@@ -141,7 +145,8 @@ std::optional<DecodedImages> load(const std::filesystem::path& cache, std::uint6
 
 }  // namespace
 
-std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const ImageFile> files, const DecodedFormat& format) {
+std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const ImageFile> files,
+                         const DecodedFormat& format) {
     Hash hash;
     hash.add(root.string());
     hash.add(static_cast<std::uint64_t>(format.size) << 8 | static_cast<std::uint64_t>(format.channels));
@@ -169,7 +174,8 @@ void storeDecoded(const std::filesystem::path& cache, std::uint64_t key, const D
     header.pixelBytes = images.pixels.size();
     header.failureBytes = failures.size();
     header.checksum = checksum(key, images.pixels, failures);
-    const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(&header, 1)), std::as_bytes(std::span(images.pixels)),
+    const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(&header, 1)),
+                                                 std::as_bytes(std::span(images.pixels)),
                                                  std::as_bytes(std::span(failures))};
     replaceFile(cache, pieces);
 }

@@ -47,7 +47,8 @@ private:
         } else if (outcome == Z_BUF_ERROR) {
             fail("gzip.truncated", {std::to_string(m_consumed)});
         } else if (outcome != Z_OK) {
-            fail("gzip.corrupt", {std::to_string(m_consumed - m_state.avail_in), m_state.msg ? m_state.msg : "unknown"});
+            fail("gzip.corrupt",
+                 {std::to_string(m_consumed - m_state.avail_in), m_state.msg ? m_state.msg : "unknown"});
         }
         return room - m_state.avail_out;
     }

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstdio>
 #include <map>
-#include <regex>
+#include <optional>
+#include <string_view>
 
 #include "datasets/byte_stream.h"
 #include "datasets/memory_dataset.h"
@@ -55,7 +56,8 @@ public:
         if (got < bytes) fail("idx.truncated", {std::to_string(whole), std::to_string(m_header + got)});
         std::uint8_t more = 0;
         if (m_stream->read({&more, 1}) > 0) {
-            fail("idx.over-long", {std::to_string(whole), m_stream->exact() ? std::to_string(m_stream->bound()) : "more"});
+            fail("idx.over-long",
+                 {std::to_string(whole), m_stream->exact() ? std::to_string(m_stream->bound()) : "more"});
         }
         return out;
     }
@@ -78,9 +80,37 @@ private:
     std::uint64_t m_header = 0;                          // bytes read so far, all of them header
 };
 
-std::filesystem::path& fileOf(IdxFiles& files, bool train, bool images) {
-    if (train) return images ? files.trainImages : files.trainLabels;
-    return images ? files.testImages : files.testLabels;
+struct NameParts { std::string_view collection; bool train = false, images = false, packed = false; };
+
+// Takes the first of `endings` that `name` has off its end; which one, or -1.
+int takeEnding(std::string_view& name, std::initializer_list<std::string_view> endings) {
+    int which = 0;
+    for (const std::string_view ending : endings) {
+        if (name.ends_with(ending)) {
+            name.remove_suffix(ending.size());
+            return which;
+        }
+        ++which;
+    }
+    return -1;
+}
+
+std::optional<NameParts> partsOf(std::string_view name) {
+    NameParts parts;
+    parts.packed = takeEnding(name, {".gz"}) == 0;
+    const int kind =
+        takeEnding(name, {"-images-idx3-ubyte", "-images.idx3-ubyte", "-labels-idx1-ubyte", "-labels.idx1-ubyte"});
+    const int split = takeEnding(name, {"train", "t10k", "test"});
+    if (kind < 0 || split < 0 || (!name.empty() && takeEnding(name, {"-"}) < 0)) return std::nullopt;
+    parts.collection = name;
+    parts.train = split == 0;
+    parts.images = kind < 2;
+    return parts;
+}
+
+std::filesystem::path& fileOf(IdxFiles& files, const NameParts& parts) {
+    if (parts.train) return parts.images ? files.trainImages : files.trainLabels;
+    return parts.images ? files.testImages : files.testLabels;
 }
 
 }  // namespace
@@ -104,16 +134,15 @@ std::vector<std::uint8_t> readIdxLabels(const std::filesystem::path& file) {
 }
 
 std::vector<IdxFiles> findIdxFiles(const std::filesystem::path& folder) {
-    static const std::regex pattern("(?:(.+)-)?(train|t10k|test)-(images|labels)[-.]idx[13]-ubyte(\\.gz)?");
     std::map<std::string, IdxFiles> found;
     for (const auto& item : std::filesystem::directory_iterator(folder)) {
         const std::string name = item.path().filename().string();
-        std::smatch parts;
-        if (!std::regex_match(name, parts, pattern)) continue;
-        IdxFiles& files = found[parts[1]];
-        files.name = parts[1];
-        auto& file = fileOf(files, parts[2] == "train", parts[3] == "images");
-        if (file.empty() || !parts[4].matched) file = item.path();
+        const auto parts = partsOf(name);
+        if (!parts) continue;
+        IdxFiles& files = found[std::string(parts->collection)];
+        files.name = parts->collection;
+        auto& file = fileOf(files, *parts);
+        if (file.empty() || !parts->packed) file = item.path();
     }
     std::vector<IdxFiles> out;
     for (auto& [name, files] : found) out.push_back(std::move(files));

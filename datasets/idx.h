@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-// The IDX format of the MNIST family (yann.lecun.com/exdb/mnist): big-endian magic 00 00 type rank, one u32 per axis, data.
-// Plain or gzip. Sizes are checked against the file before memory is taken.
+// The IDX format of the MNIST family (yann.lecun.com/exdb/mnist): big-endian magic 00 00 type rank, one u32 per axis,
+// data. Plain or gzip. Sizes are checked against the file before memory is taken.
 struct IdxImages {
     std::int64_t count = 0;
     int height = 0, width = 0;
@@ -24,8 +24,8 @@ struct IdxFiles {
     std::filesystem::path trainImages, trainLabels, testImages, testLabels;      // empty: not there
 };
 
-// Every collection of the folder, by name: [NAME-](train|t10k|test)-(images|labels)[-.]idx[31]-ubyte[.gz]. A plain file is
-// preferred to its packed twin.
+// Every collection of the folder, by name: [NAME-](train|t10k|test)-(images[-.]idx3|labels[-.]idx1)-ubyte[.gz]. A plain
+// file is preferred to its packed twin.
 std::vector<IdxFiles> findIdxFiles(const std::filesystem::path& folder);
 
 }  // namespace lockstep

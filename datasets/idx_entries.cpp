@@ -27,8 +27,8 @@ std::vector<std::string> letters(std::string_view all) {
     return names;
 }
 
-// Cohen et al., "EMNIST: an extension of MNIST to handwritten letters", arXiv 1702.05373, table II. The images lie on their
-// side (pytorch/vision issue 8783); the labels of "letters" start at 1.
+// Cohen et al., "EMNIST: an extension of MNIST to handwritten letters", arXiv 1702.05373, table II. The images lie on
+// their side (pytorch/vision issue 8783); the labels of "letters" start at 1.
 Known emnist(const std::string& split) {
     Known known;
     known.transposed = true;
@@ -96,7 +96,8 @@ void transpose(IdxImages& images) {
     std::swap(images.height, images.width);
 }
 
-std::vector<std::int32_t> checkedLabels(const fs::path& file, const std::vector<std::uint8_t>& raw, int first, int classes) {
+std::vector<std::int32_t> checkedLabels(const fs::path& file, const std::vector<std::uint8_t>& raw, int first,
+                                        int classes) {
     std::vector<std::int32_t> labels;
     labels.reserve(raw.size());
     for (std::size_t i = 0; i < raw.size(); ++i) {
@@ -120,8 +121,9 @@ struct Split {
 Split readSplit(const fs::path& imageFile, const fs::path& labelFile, const Known& known) {
     Split split{labelFile, readIdxImages(imageFile), readIdxLabels(labelFile)};
     if (static_cast<std::size_t>(split.images.count) != split.labels.size()) {
-        throw ProblemError({labelFile.string(), "idx.count-mismatch",
-                            {std::to_string(split.labels.size()), std::to_string(split.images.count), imageFile.string()}});
+        throw ProblemError(
+            {labelFile.string(), "idx.count-mismatch",
+             {std::to_string(split.labels.size()), std::to_string(split.images.count), imageFile.string()}});
     }
     const ImageShape shape{1, split.images.height, split.images.width};
     if (known.image && shape != *known.image) {

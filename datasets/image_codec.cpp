@@ -11,7 +11,8 @@ enum class Kind { Jpeg, Png };
 // By the first bytes: ImageNet has PNG files whose names end in .JPEG.
 Kind kindOf(std::span<const std::uint8_t> bytes, const std::filesystem::path& file) {
     if (bytes.size() >= 2 && bytes[0] == 0xff && bytes[1] == 0xd8) return Kind::Jpeg;
-    if (bytes.size() >= 4 && bytes[0] == 0x89 && bytes[1] == 'P' && bytes[2] == 'N' && bytes[3] == 'G') return Kind::Png;
+    if (bytes.size() >= 4 && bytes[0] == 0x89 && bytes[1] == 'P' && bytes[2] == 'N' && bytes[3] == 'G')
+        return Kind::Png;
     throw ProblemError({file.string(), bytes.empty() ? "image.empty" : "image.not-an-image", {}});
 }
 

@@ -8,16 +8,16 @@
 
 namespace lockstep {
 
-// Decoders of untrusted images: libjpeg-turbo and libpng, with limits on pixels, scans and chunks. A JPEG warning is an error
-// (half a picture is no picture). libpng's warnings concern ancillary chunks only and are passed over; damaged pixels are
-// errors. Thread-safe. All throw ProblemError naming `file`: image.truncated, image.corrupt, image.too-large,
-// image.unsupported-colour, image.not-an-image.
+// Decoders of untrusted images: libjpeg-turbo and libpng, with limits on pixels, scans and chunks. A JPEG warning is an
+// error (half a picture is no picture). libpng's warnings concern ancillary chunks only and are passed over; damaged
+// pixels are errors. Thread-safe. All throw ProblemError naming `file`: image.truncated, image.corrupt,
+// image.too-large, image.unsupported-colour, image.not-an-image.
 
 struct PictureSize { int channels = 0, height = 0, width = 0; };         // channels: 1 grey, 3 colour
 
 struct DecodeWish {
     int channels = 3;                            // 1 or 3; a PNG may still come as it is, see toSquare()
-    int shortSide = 0;                           // not needed larger than this: a JPEG is then decoded at a reduced scale
+    int shortSide = 0;  // not needed larger than this: a JPEG is then decoded at a reduced scale
 };
 
 PictureSize sizeOfImage(std::span<const std::uint8_t> bytes, const std::filesystem::path& file);

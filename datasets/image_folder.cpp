@@ -43,7 +43,8 @@ DecodedFormat chooseFormat(const std::vector<ImageFile>& files, const ParamValue
     const auto sizes = probe(files);
     const auto shortSide = [](const PictureSize& size) { return std::min(size.height, size.width); };
     const auto small = [&](const PictureSize& size) { return shortSide(size) <= kSmall; };
-    if (format.size == 0) format.size = !sizes.empty() && std::ranges::all_of(sizes, small) ? shortSide(sizes.front()) : kSmall;
+    if (format.size == 0)
+        format.size = !sizes.empty() && std::ranges::all_of(sizes, small) ? shortSide(sizes.front()) : kSmall;
     if (colour == "auto") {
         const auto grey = [](const PictureSize& size) { return size.channels == 1; };
         format.channels = !sizes.empty() && std::ranges::all_of(sizes, grey) ? 1 : 3;
@@ -53,14 +54,15 @@ DecodedFormat chooseFormat(const std::vector<ImageFile>& files, const ParamValue
 
 fs::path cacheFile(const fs::path& folder, const fs::path& root, const char* split, const DecodedFormat& format) {
     char name[80];
-    std::snprintf(name, sizeof name, "%016llx-%s-%dx%d.decoded", static_cast<unsigned long long>(streamOf(root.string())), split,
-                  format.channels, format.size);
+    std::snprintf(name, sizeof name, "%016llx-%s-%dx%d.decoded",
+                  static_cast<unsigned long long>(streamOf(root.string())), split, format.channels, format.size);
     return folder / name;
 }
 
 // The images of a split, from the cache or decoded; a cache that cannot be written costs time only.
-DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const char* split, const std::vector<ImageFile>& files,
-                      const DecodedFormat& format, std::vector<Problem>& warnings) {
+DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const char* split,
+                      const std::vector<ImageFile>& files, const DecodedFormat& format,
+                      std::vector<Problem>& warnings) {
     if (cacheFolder.empty()) return decodeAll(files, format);
     const fs::path cache = cacheFile(cacheFolder, root, split, format);
     const std::uint64_t key = decodedKey(root, files, format);
@@ -75,7 +77,8 @@ DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const c
     return images;
 }
 
-std::vector<std::int32_t> labelsOf(const std::vector<ImageFile>& files, const DecodedImages& images, std::vector<SkippedFile>& skipped) {
+std::vector<std::int32_t> labelsOf(const std::vector<ImageFile>& files, const DecodedImages& images,
+                                   std::vector<SkippedFile>& skipped) {
     std::vector<std::int32_t> labels;
     auto failure = images.failures.begin();
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -91,7 +94,7 @@ std::vector<std::int32_t> labelsOf(const std::vector<ImageFile>& files, const De
 
 Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues& params) {
     const fs::path root = fs::weakly_canonical(path);
-    ImageScan scan = scanImageFolder(root, params.number("testShare"));
+    ImageScan scan = scanImageFolder(root, params.number("test_share"));
     const DecodedFormat format = chooseFormat(scan.train, params);
     requireMemory(path.string(), (scan.train.size() + scan.test.size()) * format.bytes());
 
@@ -158,12 +161,15 @@ DatasetEntry imageFolderEntry(const fs::path& cacheFolder) {
     entry.params = {
         {"size", std::int64_t{0}, 0, 1024, {}, "pixels",
          "Side of the squares that images are cropped and scaled to; 0: as they are if small, else 64."},
-        {"colour", std::string("auto"), {}, {}, {"auto", "grey", "rgb"}, "", "auto: grey if all images looked at are grey."},
-        {"testShare", 0.2, 0.01, 0.9, {}, "", "Share of the images held out for testing where there is no test folder."},
+        {"colour", std::string("auto"), {}, {}, {"auto", "grey", "rgb"}, "",
+         "auto: grey if all images looked at are grey."},
+        {"test_share", 0.2, 0.01, 0.9, {}, "",
+         "Share of the images held out for testing where there is no test folder."},
     };
     entry.remedy = "Sort the images into one folder per class and give the folder above them.";
     entry.recognise = recogniseFolder;
-    loadBy(entry, [cacheFolder](const fs::path& path, const ParamValues& params) { return load(cacheFolder, path, params); });
+    loadBy(entry,
+           [cacheFolder](const fs::path& path, const ParamValues& params) { return load(cacheFolder, path, params); });
     return entry;
 }
 

@@ -27,14 +27,16 @@ std::vector<std::string> classFolders(const fs::path& folder) {
 
 bool namedLikeAnImage(const fs::path& file) {
     std::string extension = file.extension().string();
-    std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(extension, extension.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return extension == ".jpg" || extension == ".jpeg" || extension == ".png";
 }
 
 std::vector<ImageFile> listImages(const fs::path& split, const std::string& className, std::int32_t label,
                                   std::vector<SkippedFile>& skipped) {
     std::vector<ImageFile> files;
-    for (auto at = fs::recursive_directory_iterator(split / className); at != fs::recursive_directory_iterator(); ++at) {
+    for (auto at = fs::recursive_directory_iterator(split / className); at != fs::recursive_directory_iterator();
+         ++at) {
         if (hidden(at->path())) {
             at.disable_recursion_pending();
             continue;
@@ -64,7 +66,8 @@ std::optional<fs::path> firstWithClasses(const fs::path& root, std::initializer_
 
 double placeOf(const ImageFile& file) { return CounterRng(0, streamOf(file.name), 0, 0).uniform(0); }
 
-// Moves the held-out share of one class to `test`. The last in the order of places stays, so that no class is tested only.
+// Moves the held-out share of one class to `test`. The last in the order of places stays, so that no class is tested
+// only.
 void holdOut(std::vector<ImageFile> files, double share, ImageScan& scan) {
     const auto keep = std::ranges::max_element(files, {}, placeOf);
     for (auto file = files.begin(); file != files.end(); ++file) {
@@ -79,7 +82,8 @@ void scanTest(const fs::path& folder, ImageScan& scan) {
         if (known == scan.classes.end() || *known != name) {
             throw ProblemError({(folder / name).string(), "image-folder.unknown-class", {name}});
         }
-        const auto files = listImages(folder, name, static_cast<std::int32_t>(known - scan.classes.begin()), scan.skipped);
+        const auto files =
+            listImages(folder, name, static_cast<std::int32_t>(known - scan.classes.begin()), scan.skipped);
         scan.test.insert(scan.test.end(), files.begin(), files.end());
     }
 }

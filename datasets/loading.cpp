@@ -33,7 +33,8 @@ void check(const std::filesystem::path& path, const Loaded& loaded) {
 
 void warnOfEmptyClasses(DatasetReport& report, const std::vector<std::int64_t>& counts, const char* split) {
     for (std::size_t label = 0; label < counts.size(); ++label) {
-        if (counts[label] == 0) report.warnings.push_back({"classes", "dataset.empty-class", {report.classes[label], split}});
+        if (counts[label] == 0)
+            report.warnings.push_back({"classes", "dataset.empty-class", {report.classes[label], split}});
     }
 }
 
@@ -85,7 +86,8 @@ void loadBy(DatasetEntry& entry, LoadFunction load) {
         if (!loaded.ok()) return loaded.problems();
         return DatasetSplits{loaded.value().train, loaded.value().test};
     };
-    entry.inspect = [load, id = entry.id](const std::filesystem::path& path, const ParamValues& params) -> Result<DatasetReport> {
+    entry.inspect = [load, id = entry.id](const std::filesystem::path& path,
+                                          const ParamValues& params) -> Result<DatasetReport> {
         auto loaded = tryLoad(load, path, params);
         if (!loaded.ok()) return loaded.problems();
         return reportOf(id, std::move(loaded).value());

@@ -20,8 +20,8 @@ struct Loaded {
 // Reads a folder; throws ProblemError for whatever a person can repair.
 using LoadFunction = std::function<Loaded(const std::filesystem::path&, const ParamValues&)>;
 
-// Gives the entry its open and inspect, both by `load`: one way to read for training and for reporting. Also checks what
-// holds for every source: a test split, equal shapes, at least two classes with training images.
+// Gives the entry its open and inspect, both by `load`: one way to read for training and for reporting. Also checks
+// what holds for every source: a test split, equal shapes, at least two classes with training images.
 void loadBy(DatasetEntry& entry, LoadFunction load);
 
 // Class names "0", "1", …

@@ -30,7 +30,10 @@ std::size_t imageBytes(const ImageShape& shape) {
 }
 
 MemoryDataset::MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels)
-    : m_info(std::move(info)), m_imageBytes(imageBytes(m_info.image)), m_pixels(std::move(pixels)), m_labels(std::move(labels)) {
+    : m_info(std::move(info)),
+      m_imageBytes(imageBytes(m_info.image)),
+      m_pixels(std::move(pixels)),
+      m_labels(std::move(labels)) {
     m_info.count = static_cast<std::int64_t>(m_labels.size());
     assert(m_pixels.size() == m_labels.size() * m_imageBytes);
 }
@@ -70,7 +73,8 @@ void measureNormalisation(DatasetInfo& info, const std::vector<std::uint8_t>& pi
 }
 
 void requireMemory(const std::string& field, std::uint64_t bytes) {
-    const auto memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const auto memory =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
     if (bytes <= memory / 2) return;
     throw ProblemError({field, "dataset.too-large", {std::to_string(bytes >> 20), std::to_string(memory >> 21)}});
 }

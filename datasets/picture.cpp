@@ -34,7 +34,8 @@ Picture halved(const Picture& in) {
         const std::uint8_t* from = &in.pixels[2 * static_cast<std::size_t>(y) * row];
         for (int x = 0; x < out.width; ++x, from += channels) {
             for (std::size_t c = 0; c < channels; ++c, ++from) {
-                *to++ = static_cast<std::uint8_t>((from[0] + from[channels] + from[row] + from[row + channels] + 2) / 4);
+                *to++ =
+                    static_cast<std::uint8_t>((from[0] + from[channels] + from[row] + from[row + channels] + 2) / 4);
             }
         }
     }
@@ -82,7 +83,8 @@ void toSquare(Picture picture, int size, int channels, std::span<std::uint8_t> o
     while (std::min(picture.height, picture.width) >= 2 * size) picture = halved(picture);
 
     const int side = std::min(picture.height, picture.width);
-    const auto rows = taps(side, size, (picture.height - side) / 2), columns = taps(side, size, (picture.width - side) / 2);
+    const auto rows = taps(side, size, (picture.height - side) / 2),
+               columns = taps(side, size, (picture.width - side) / 2);
     for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
         scalePlane(picture, picture.channels == 1 ? 0 : c, rows, columns, &out[c * plane]);
     }

@@ -11,8 +11,9 @@ struct Picture {
     std::vector<std::uint8_t> pixels;
 };
 
-// The centred square of the short side, scaled to size x size, as `channels` planes (1 grey by ITU-R 601, 3 colour) into
-// `out`. Halved by means of 2x2 while twice too large, then bilinear between pixel centres; a fitting picture stays exact.
+// The centred square of the short side, scaled to size x size, as `channels` planes (1 grey by ITU-R 601, 3 colour)
+// into `out`. Halved by means of 2x2 while twice too large, then bilinear between pixel centres; a fitting picture
+// stays exact.
 void toSquare(Picture picture, int size, int channels, std::span<std::uint8_t> out);
 
 }  // namespace lockstep

@@ -2,7 +2,8 @@
 
 namespace lockstep {
 
-Result<const DatasetEntry*> recogniseDataset(const std::vector<DatasetEntry>& entries, const std::filesystem::path& path) {
+Result<const DatasetEntry*> recogniseDataset(const std::vector<DatasetEntry>& entries,
+                                             const std::filesystem::path& path) {
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) return Problem{path.string(), "dataset.not-found", {}};
     const DatasetEntry* best = nullptr;

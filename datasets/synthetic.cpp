@@ -69,7 +69,8 @@ Samples drawAll(const std::vector<std::vector<float>>& patterns, std::int64_t co
     samples.pixels.resize(static_cast<std::size_t>(count) * bytes);
     for (std::int64_t i = 0; i < count; ++i) {
         const auto label = static_cast<std::size_t>(i) % patterns.size();
-        draw(patterns[label], noise, key, static_cast<std::uint64_t>(i), &samples.pixels[static_cast<std::size_t>(i) * bytes]);
+        draw(patterns[label], noise, key, static_cast<std::uint64_t>(i),
+             &samples.pixels[static_cast<std::size_t>(i) * bytes]);
         samples.labels.push_back(static_cast<std::int32_t>(label));
     }
     return samples;

@@ -21,8 +21,9 @@ struct KnownFields { std::size_t image, label, ids; };
 std::size_t require(const BatchLayout& layout, const char* name, std::size_t bytes) {
     const int field = layout.find(name);
     if (field < 0 || layout.sampleBytes(static_cast<std::size_t>(field)) != bytes) {
-        throw EngineError(EngineError::Kind::Internal, "loader",
-                          std::string("the batch layout has no field '") + name + "' of " + std::to_string(bytes) + " bytes");
+        throw EngineError(
+            EngineError::Kind::Internal, "loader",
+            std::string("the batch layout has no field '") + name + "' of " + std::to_string(bytes) + " bytes");
     }
     return static_cast<std::size_t>(field);
 }
@@ -67,8 +68,8 @@ struct Loader::Scratch {
 
 BatchLayout imageBatchLayout(const DatasetInfo& info, std::int64_t capacity) {
     const Shape image{info.image.channels, info.image.height, info.image.width};
-    return BatchLayout({{"image", {image, DType::F32}}, {"label", {Shape{1}, DType::I32}}, {"ids", {Shape{1}, DType::I64}}},
-                       capacity);
+    return BatchLayout(
+        {{"image", {image, DType::F32}}, {"label", {Shape{1}, DType::I32}}, {"ids", {Shape{1}, DType::I64}}}, capacity);
 }
 
 BatchLease::BatchLease(BatchLease&& other) noexcept { *this = std::move(other); }
@@ -93,7 +94,8 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
     : m_data(std::move(data)), m_sampler(sampler), m_layout(std::move(layout)), m_options(options) {
     const std::int64_t largest = shareOf(m_sampler.batchSize(0), m_options.rank, m_options.world).count;
     if (largest > m_layout.capacity() || m_sampler.count() > m_data->info().count) {
-        throw EngineError(EngineError::Kind::Internal, "loader", "a batch has more samples than its slot or the dataset");
+        throw EngineError(EngineError::Kind::Internal, "loader",
+                          "a batch has more samples than its slot or the dataset");
     }
     m_total = std::max<std::int64_t>(m_options.epochs * m_sampler.stepsPerEpoch() - m_options.firstStep, 0);
     for (int slot = 0; slot < std::max(m_options.slotCount, 2); ++slot) {
@@ -105,7 +107,8 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
     try {
         for (int reader = 0; reader < std::max(m_options.threads, 1); ++reader) {
             TraceLane* lane = m_options.trace ? &m_options.trace->addLane(m_options.rank, "load") : nullptr;
-            Scratch scratch{knownFields(m_layout, m_data->info()), {}, std::vector<std::uint8_t>(pixelsOf(m_data->info()))};
+            Scratch scratch{
+                knownFields(m_layout, m_data->info()), {}, std::vector<std::uint8_t>(pixelsOf(m_data->info()))};
             scratch.ids.reserve(static_cast<std::size_t>(m_layout.capacity()));
             m_readers.emplace_back([this, lane, spanName, scratch = std::move(scratch)]() mutable {
                 readerMain(scratch, lane, spanName);
@@ -216,8 +219,8 @@ void Loader::fill(Slot& slot, Position at, Scratch& scratch) const {
         const std::span<std::uint8_t> room = resident ? std::span<std::uint8_t>() : std::span(scratch.pixels);
         labels[i] = m_data->read(id, room);
         ids[i] = id;
-        augment(m_options.augmentation, info, {resident ? resident : scratch.pixels.data(), pixels}, m_options.seed, at.epoch,
-                id, {image, pixels});
+        augment(m_options.augmentation, info, {resident ? resident : scratch.pixels.data(), pixels}, m_options.seed,
+                at.epoch, id, {image, pixels});
     }
 }
 

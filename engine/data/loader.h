@@ -51,8 +51,9 @@ private:
 };
 
 // The only stream of data: reader threads fill a fixed pool of batch slots ahead of the rank that takes them, in order.
-// Nothing is allocated per batch. next() is called by one thread. A reader's exception is rethrown by next() in the place of
-// the batch that failed; the batches before it are still delivered. Readers run at a lower priority than compute threads.
+// Nothing is allocated per batch. next() is called by one thread. A reader's exception is rethrown by next() in the
+// place of the batch that failed; the batches before it are still delivered. Readers run at a lower priority than
+// compute threads.
 class Loader {
 public:
     // The layout holds imageBatchLayout's fields and has room for this rank's share; otherwise EngineError(Internal).

@@ -10,8 +10,8 @@ namespace lockstep {
 
 namespace {
 
-// Eight rounds: four make a Feistel network pseudo-random (Luby & Rackoff, 1988), the rest make up for halves of one or two
-// bits, where a single round mixes little.
+// Eight rounds: four make a Feistel network pseudo-random (Luby & Rackoff, 1988), the rest make up for halves of one or
+// two bits, where a single round mixes little.
 constexpr int kRounds = 8;
 
 // The keyed permutation of 0 … 4^halfBits - 1 of one epoch.

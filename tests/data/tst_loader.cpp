@@ -169,7 +169,8 @@ private slots:
             options.firstEpoch = static_cast<std::int64_t>(start) / 6;
             options.firstStep = static_cast<std::int64_t>(start) % 6;
             options.epochs = 3 - options.firstEpoch;
-            QVERIFY(all(data, 7, options) == std::vector(whole.begin() + static_cast<std::ptrdiff_t>(start), whole.end()));
+            QVERIFY(all(data, 7, options) ==
+                    std::vector(whole.begin() + static_cast<std::ptrdiff_t>(start), whole.end()));
         }
     }
 
@@ -238,7 +239,8 @@ private slots:
         for (int i = 0; i < 50; ++i) {
             LoaderOptions options;
             options.threads = 3;
-            Loader loader(data, Sampler(1000, 50, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 50), options);
+            Loader loader(data, Sampler(1000, 50, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 50),
+                          options);
             for (int taken = 0; taken < i % 4; ++taken) QVERIFY(bool(loader.next()));
         }
     }
@@ -249,7 +251,8 @@ private slots:
             data->failAt = 33;
             LoaderOptions options;
             options.threads = threads;
-            Loader loader(data, Sampler(40, 4, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 4), options);
+            Loader loader(data, Sampler(40, 4, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 4),
+                          options);
             for (int step = 0; step < 8; ++step) QCOMPARE(loader.next().step(), step);
             for (int again = 0; again < 2; ++again) {
                 try {
@@ -265,11 +268,14 @@ private slots:
 
     void aSlotTooSmallIsRefused() {
         const auto data = std::make_shared<TestData>(40);
-        QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(40, 9, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 8), {}),
+        QVERIFY_EXCEPTION_THROWN(
+            Loader(data, Sampler(40, 9, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 8), {}),
+            EngineError);
+        QVERIFY_EXCEPTION_THROWN(
+            Loader(data, Sampler(41, 8, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 8), {}),
+            EngineError);
+        QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(40, 8, 0, Sampler::Order::Sequential), BatchLayout({}, 8), {}),
                                  EngineError);
-        QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(41, 8, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 8), {}),
-                                 EngineError);
-        QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(40, 8, 0, Sampler::Order::Sequential), BatchLayout({}, 8), {}), EngineError);
     }
 
     void nothingIsAllocatedPerBatch() {
@@ -281,7 +287,8 @@ private slots:
             options.epochs = 4;
             options.augmentation = {2, true, 3};
             options.trace = &board;
-            Loader loader(data, Sampler(500, 16, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 16), options);
+            Loader loader(data, Sampler(500, 16, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 16),
+                          options);
             for (int i = 0; i < 8; ++i) QVERIFY(bool(loader.next()));
             allocations = 0;
             counting = true;

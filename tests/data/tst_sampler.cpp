@@ -119,18 +119,20 @@ private slots:
             std::vector<double> hits(static_cast<std::size_t>(count * count));
             const Sampler sampler(count, 8, 11, Sampler::Order::Shuffled);
             for (int epoch = 0; epoch < kEpochs; ++epoch) {
-                for (std::int64_t i = 0; i < count; ++i) ++hits[static_cast<std::size_t>(i * count + sampler.sampleAt(epoch, i))];
+                for (std::int64_t i = 0; i < count; ++i)
+                    ++hits[static_cast<std::size_t>(i * count + sampler.sampleAt(epoch, i))];
             }
             const double expected = static_cast<double>(kEpochs) / static_cast<double>(count);
             double chi = 0;
             for (const double hit : hits) chi += (hit - expected) * (hit - expected) / expected;
             const double freedom = static_cast<double>((count - 1) * (count - 1));
-            QVERIFY2(chi < freedom + 6 * std::sqrt(2 * freedom) + 10, qPrintable(QString("n=%1 chi=%2").arg(count).arg(chi)));
+            QVERIFY2(chi < freedom + 6 * std::sqrt(2 * freedom) + 10,
+                     qPrintable(QString("n=%1 chi=%2").arg(count).arg(chi)));
         }
     }
 
-    // Neighbours of an epoch are not neighbours in the dataset: the correlation of position and sample, and of a sample with
-    // its successor, stays within six standard errors.
+    // Neighbours of an epoch are not neighbours in the dataset: the correlation of position and sample, and of a sample
+    // with its successor, stays within six standard errors.
     void largeOrdersHaveNoTrend() {
         constexpr std::int64_t kCount = 60000;
         const Ids order = epochOrder(Sampler(kCount, 128, 3, Sampler::Order::Shuffled), 1);

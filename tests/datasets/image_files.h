@@ -13,17 +13,20 @@ inline std::vector<std::uint8_t> gradient(int width, int height, int channels) {
     std::vector<std::uint8_t> pixels;
     for (int y = 0; y < height; ++y) {
         for (int x = 0; x < width; ++x) {
-            for (int c = 0; c < channels; ++c) pixels.push_back(static_cast<std::uint8_t>(30 * c + 100 * x / width + 60 * y / height));
+            for (int c = 0; c < channels; ++c)
+                pixels.push_back(static_cast<std::uint8_t>(30 * c + 100 * x / width + 60 * y / height));
         }
     }
     return pixels;
 }
 
-inline std::vector<std::uint8_t> jpegOf(const std::vector<std::uint8_t>& pixels, int width, int height, int format, int flags = 0) {
+inline std::vector<std::uint8_t> jpegOf(const std::vector<std::uint8_t>& pixels, int width, int height, int format,
+                                        int flags = 0) {
     const tjhandle handle = tjInitCompress();
     unsigned char* out = nullptr;
     unsigned long size = 0;
-    tjCompress2(handle, pixels.data(), width, 0, height, format, &out, &size, format == TJPF_GRAY ? TJSAMP_GRAY : TJSAMP_444, 95, flags);
+    tjCompress2(handle, pixels.data(), width, 0, height, format, &out, &size,
+                format == TJPF_GRAY ? TJSAMP_GRAY : TJSAMP_444, 95, flags);
     std::vector<std::uint8_t> bytes(out, out + size);
     tjFree(out);
     tjDestroy(handle);
@@ -53,7 +56,8 @@ inline std::vector<std::uint8_t> pngOf(std::vector<std::uint8_t> pixels, int wid
     }
     png_write_info(png, info);
     std::vector<png_bytep> rows;
-    for (int y = 0; y < height; ++y) rows.push_back(&pixels[static_cast<std::size_t>(y) * pixels.size() / static_cast<std::size_t>(height)]);
+    for (int y = 0; y < height; ++y)
+        rows.push_back(&pixels[static_cast<std::size_t>(y) * pixels.size() / static_cast<std::size_t>(height)]);
     png_write_image(png, rows.data());
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
@@ -61,7 +65,8 @@ inline std::vector<std::uint8_t> pngOf(std::vector<std::uint8_t> pixels, int wid
 }
 
 inline std::vector<std::uint8_t> png(int width, int height, bool colour = true) {
-    return pngOf(gradient(width, height, colour ? 3 : 1), width, height, colour ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY);
+    return pngOf(gradient(width, height, colour ? 3 : 1), width, height,
+                 colour ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY);
 }
 
 }  // namespace lockstep::test

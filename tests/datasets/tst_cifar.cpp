@@ -90,7 +90,8 @@ private slots:
             writeCifar10(folder.path());
             const int label = 9 ^ (1 << bit);
             writeFile(folder / "test_batch.bin", records({{3}, {static_cast<std::uint8_t>(label)}}));
-            QCOMPARE(codeOf(open("cifar10", folder.path())), std::string(label < 10 ? "ok" : "cifar.label-out-of-range"));
+            QCOMPARE(codeOf(open("cifar10", folder.path())),
+                     std::string(label < 10 ? "ok" : "cifar.label-out-of-range"));
         }
     }
 
@@ -122,7 +123,8 @@ private slots:
         QCOMPARE(coarse.value().train->info().classes.size(), std::size_t{20});
         writeFile(folder / "train.bin", records({{20, 99}, {0, 1}}));
         QCOMPARE(codeOf(open("cifar100", folder.path())), std::string("ok"));
-        QCOMPARE(codeOf(open("cifar100", folder.path(), {{"labels", std::string("coarse")}})), std::string("cifar.label-out-of-range"));
+        QCOMPARE(codeOf(open("cifar100", folder.path(), {{"labels", std::string("coarse")}})),
+                 std::string("cifar.label-out-of-range"));
     }
 };
 

@@ -56,7 +56,8 @@ class TestGzip : public QObject {
 private slots:
     void roundTripsInAnyPieces() {
         const Bytes plain = sample(5000);
-        for (const std::size_t step : {1u, 7u, 4999u, 5000u, 5001u, 100000u}) QCOMPARE(readAll(packed(plain), step).bytes, plain);
+        for (const std::size_t step : {1u, 7u, 4999u, 5000u, 5001u, 100000u})
+            QCOMPARE(readAll(packed(plain), step).bytes, plain);
         const Bytes zeros(3 << 20);
         QVERIFY(readAll(packed(zeros), 1000).bytes == zeros);        // output pending after the last input
         QCOMPARE(readAll(packed({}), 10).code, std::string());

@@ -70,7 +70,8 @@ private slots:
             deep.push_back(rgb[i]);
             deep.push_back(rgb[i]);
         }
-        for (const std::uint8_t value : grey) palette.insert(palette.end(), {value, static_cast<std::uint8_t>(255 - value), 7});
+        for (const std::uint8_t value : grey)
+            palette.insert(palette.end(), {value, static_cast<std::uint8_t>(255 - value), 7});
         QCOMPARE(decode(pngOf(alpha, 9, 7, PNG_COLOR_TYPE_RGB_ALPHA)).picture.pixels, rgb);
         QCOMPARE(decode(pngOf(deep, 9, 7, PNG_COLOR_TYPE_RGB, 16)).picture.pixels, rgb);
         QCOMPARE(decode(pngOf(grey, 9, 7, PNG_COLOR_TYPE_PALETTE)).picture.pixels, palette);
@@ -78,7 +79,8 @@ private slots:
     }
 
     void everyTruncationIsAProblem() {
-        for (const Bytes& whole : {jpeg(24, 24), jpeg(24, 24, false, TJFLAG_PROGRESSIVE), png(24, 24), png(5, 40, false)}) {
+        for (const Bytes& whole :
+             {jpeg(24, 24), jpeg(24, 24, false, TJFLAG_PROGRESSIVE), png(24, 24), png(5, 40, false)}) {
             for (std::size_t size = 0; size < whole.size(); ++size) {
                 const Decoded out = decode(Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
                 QVERIFY2(!out.code.empty(), qPrintable(QString("%1 of %2 bytes").arg(size).arg(whole.size())));
@@ -88,7 +90,8 @@ private slots:
         }
     }
 
-    // A flipped bit may give another picture (a JPEG has no checksum), but never a crash, and never other pixels from a PNG.
+    // A flipped bit may give another picture (a JPEG has no checksum), but never a crash, and never other pixels from a
+    // PNG.
     void bitFlipsAreSurvived() {
         for (const Bytes& whole : {jpeg(16, 16), png(16, 16)}) {
             const Picture intact = decode(whole).picture;
@@ -131,7 +134,8 @@ private slots:
 
     void scalingKeepsMeansAndConstants() {
         for (const int size : {1, 3, 8, 17, 40, 100}) {
-            QCOMPARE(square({1, 33, 47, Bytes(33 * 47, 77)}, size, 1), Bytes(static_cast<std::size_t>(size * size), 77));
+            QCOMPARE(square({1, 33, 47, Bytes(33 * 47, 77)}, size, 1),
+                     Bytes(static_cast<std::size_t>(size * size), 77));
             const Bytes out = square({1, 64, 64, gradient(64, 64, 1)}, size, 1);
             double sum = 0;
             for (const std::uint8_t pixel : out) sum += pixel;

@@ -23,7 +23,8 @@ void writeSplits(const Folder& folder) {
     }
 }
 
-Result<DatasetReport> inspect(const fs::path& path, const std::map<std::string, ParamValue>& given = {}, const fs::path& cache = {}) {
+Result<DatasetReport> inspect(const fs::path& path, const std::map<std::string, ParamValue>& given = {},
+                              const fs::path& cache = {}) {
     const DatasetEntry of = entry("image-folder", cache);
     return of.inspect(path, params(of, given));
 }
@@ -72,7 +73,8 @@ private slots:
     void classesAreSortedBytewiseAndHiddenNamesPassedOver() {
         const Folder folder;
         for (const std::string name : {"b", "a", "Z", ".git", "\xc3\xa4"}) {
-            for (int i = 0; i < 5; ++i) writeFile(folder / ("train/" + name + "/" + std::to_string(i) + ".png"), png(8, 8, false));
+            for (int i = 0; i < 5; ++i)
+                writeFile(folder / ("train/" + name + "/" + std::to_string(i) + ".png"), png(8, 8, false));
             writeFile(folder / ("val/" + name + "/x.png"), png(8, 8, false));
         }
         writeFile(folder / "train/a/.DS_Store", Bytes{1});
@@ -111,7 +113,8 @@ private slots:
         fs::create_directories(folder / "train/eel");
         const auto report = inspect(folder.path());
         QVERIFY(report.ok());
-        QCOMPARE(codes(report.value().warnings), (std::vector<std::string>{"dataset.empty-class", "dataset.empty-class"}));
+        QCOMPARE(codes(report.value().warnings),
+                 (std::vector<std::string>{"dataset.empty-class", "dataset.empty-class"}));
         fs::remove_all(folder / "train/dog");
         QCOMPARE(codeOf(inspect(folder.path())), std::string("image-folder.unknown-class"));
         fs::remove_all(folder / "test/dog");
@@ -129,7 +132,8 @@ private slots:
     void aShareIsHeldOutByName() {
         const Folder folder;
         for (int i = 0; i < 200; ++i) {
-            for (const std::string name : {"a", "b"}) writeFile(folder / (name + "/" + std::to_string(i) + ".png"), png(4, 4, false));
+            for (const std::string name : {"a", "b"})
+                writeFile(folder / (name + "/" + std::to_string(i) + ".png"), png(4, 4, false));
         }
         const auto before = scanImageFolder(folder.path(), 0.2);
         const double share = static_cast<double>(before.test.size()) / 400;
@@ -143,7 +147,8 @@ private slots:
         const auto after = scanImageFolder(folder.path(), 0.2);
         for (const ImageFile& file : after.test) QVERIFY(test.contains(file.name));
         QVERIFY(scanImageFolder(folder.path(), 0.5).test.size() > after.test.size());
-        for (const auto& files : {before.train, before.test}) QVERIFY(std::ranges::is_sorted(files, {}, &ImageFile::name));
+        for (const auto& files : {before.train, before.test})
+            QVERIFY(std::ranges::is_sorted(files, {}, &ImageFile::name));
     }
 
     void aClassOfOneImageIsTrainedOn() {
@@ -157,7 +162,8 @@ private slots:
     void sizeAndColourAreDecidedOrGiven() {
         const Folder folder;
         writeSplits(folder);
-        QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{10}}, {"colour", std::string("grey")}}).value().image, (ImageShape{1, 10, 10}));
+        QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{10}}, {"colour", std::string("grey")}}).value().image,
+                 (ImageShape{1, 10, 10}));
         writeFile(folder / "train/cat/large.jpg", jpeg(300, 200));
         QCOMPARE(inspect(folder.path()).value().image, (ImageShape{3, 64, 64}));
         QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{16}}}).value().image, (ImageShape{3, 16, 16}));
@@ -235,7 +241,8 @@ private slots:
         QCOMPARE(scan.train.size() + scan.test.size(), std::size_t{200});
         const DecodedFormat format{64, 3};
         const DecodedImages images = decodeAll(scan.train, format);
-        for (const auto& failure : images.failures) qInfo("%s: %s", failure.reason.field.c_str(), failure.reason.code.c_str());
+        for (const auto& failure : images.failures)
+            qInfo("%s: %s", failure.reason.field.c_str(), failure.reason.code.c_str());
         QVERIFY(images.failures.size() <= 2);
         std::int64_t extremes = 0;
         for (const std::uint8_t pixel : images.pixels) extremes += pixel == 128;

@@ -9,7 +9,8 @@ using namespace lockstep::test;
 namespace {
 
 Bytes imageOf(const Dataset& data, std::int64_t index) {
-    Bytes image(static_cast<std::size_t>(data.info().image.channels * data.info().image.height * data.info().image.width));
+    Bytes image(
+        static_cast<std::size_t>(data.info().image.channels * data.info().image.height * data.info().image.width));
     data.read(index, image);
     return image;
 }
@@ -20,7 +21,8 @@ double nearestMeanAccuracy(const DatasetSplits& splits) {
     std::vector<std::vector<double>> means(classes, std::vector<double>(pixels));
     for (std::int64_t i = 0; i < splits.train->info().count; ++i) {
         const Bytes image = imageOf(*splits.train, i);
-        for (std::size_t p = 0; p < pixels; ++p) means[static_cast<std::size_t>(splits.train->read(i, {}))][p] += image[p];
+        for (std::size_t p = 0; p < pixels; ++p)
+            means[static_cast<std::size_t>(splits.train->read(i, {}))][p] += image[p];
     }
     const double each = static_cast<double>(splits.train->info().count) / static_cast<double>(classes);
     int right = 0;
@@ -38,8 +40,11 @@ double nearestMeanAccuracy(const DatasetSplits& splits) {
     return right / static_cast<double>(splits.test->info().count);
 }
 
-const std::map<std::string, ParamValue> kSmall{{"samples", std::int64_t{300}}, {"testSamples", std::int64_t{100}},
-                                               {"channels", std::int64_t{3}}, {"height", std::int64_t{9}}, {"width", std::int64_t{12}}};
+const std::map<std::string, ParamValue> kSmall{{"samples", std::int64_t{300}},
+                                               {"testSamples", std::int64_t{100}},
+                                               {"channels", std::int64_t{3}},
+                                               {"height", std::int64_t{9}},
+                                               {"width", std::int64_t{12}}};
 
 }  // namespace
 
@@ -58,7 +63,8 @@ private slots:
     void isDeterministicAndSeeded() {
         auto other = kSmall;
         other["seed"] = std::int64_t{2};
-        const auto one = open("synthetic", {}, kSmall), same = open("synthetic", {}, kSmall), different = open("synthetic", {}, other);
+        const auto one = open("synthetic", {}, kSmall), same = open("synthetic", {}, kSmall),
+                   different = open("synthetic", {}, other);
         for (const std::int64_t i : {0, 7, 299}) {
             QCOMPARE(imageOf(*one.value().train, i), imageOf(*same.value().train, i));
             QVERIFY(imageOf(*one.value().train, i) != imageOf(*different.value().train, i));
@@ -77,8 +83,9 @@ private slots:
     }
 
     void tooMuchForTheMemoryIsAProblem() {
-        const auto result = open("synthetic", {}, {{"samples", std::int64_t{10'000'000}}, {"height", std::int64_t{1024}},
-                                                   {"width", std::int64_t{1024}}});
+        const auto result = open(
+            "synthetic", {},
+            {{"samples", std::int64_t{10'000'000}}, {"height", std::int64_t{1024}}, {"width", std::int64_t{1024}}});
         QCOMPARE(codeOf(result), std::string("dataset.too-large"));
     }
 };
