@@ -17,6 +17,7 @@ private slots:
     void modelsStayLegal();
     void residualNetworkIsFused();
     void residualNetworkReordersNoActivation();
+    void fewChannelsLieInLanes();
     void gradientsLieLikeTheirParameters();
     void evaluationTakesTheLayoutsItIsGiven();
     void layoutsDependOnNeitherBatchNorThreads();
@@ -109,12 +110,21 @@ void tst_cpu_lowering::residualNetworkIsFused() {
 }
 
 void tst_cpu_lowering::residualNetworkReordersNoActivation() {
-    const Graph low = lowered(modelGraph("resnet18-cifar", 4, true));
+    const Graph low = lowered(modelGraph("resnet18-cifar", 64, true));
     for (const Node& node : low.nodes()) {
         if (node.op->name != "reorder") continue;
         QVERIFY2(low.value(node.inputs[0]).role == ValueRole::Parameter, node.scope.c_str());
     }
     QVERIFY(countOps(low)["reorder"] <= 6);      // the weights of the strided convolutions, for their backward pass
+}
+
+// LeNet's images change their layout once on the way to the dense layers, and once on the way back.
+void tst_cpu_lowering::fewChannelsLieInLanes() {
+    const Graph low = lowered(modelGraph("lenet5", 20, true));
+    QCOMPARE(countOps(low)["reorder"], 2);
+    int lanes = 0;
+    for (const Node& node : low.nodes()) lanes += node.algorithm == "lanes";
+    QCOMPARE(lanes, 5);
 }
 
 void tst_cpu_lowering::gradientsLieLikeTheirParameters() {

@@ -1,5 +1,6 @@
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -22,6 +23,12 @@ private slots:
     void normGradients();
     void elementwise_data() { tables(); }
     void elementwise();
+    void pools_data() { tables(); }
+    void pools();
+    void transpositions_data() { tables(); }
+    void transpositions();
+    void laneConvolutions_data() { tables(); }
+    void laneConvolutions();
     void updates_data() { tables(); }
     void updates();
 
@@ -187,6 +194,125 @@ void tst_cpu_simd::elementwise() {
     const Floats nans(17, nan);
     simd.relu(nans.data(), y, 17);
     QVERIFY(std::isnan(y[0]) && std::isnan(y[16]));
+}
+
+namespace {
+
+// Pixels of one window that lie in the image, by their place in the window and in the image.
+struct Tap { int place; std::size_t pixel; };
+std::vector<Tap> tapsOf(const PoolShape& s, std::int64_t row, std::int64_t column) {
+    std::vector<Tap> taps;
+    for (int r = 0; r < s.window[0]; ++r) {
+        for (int c = 0; c < s.window[1]; ++c) {
+            const std::int64_t h = row * s.stride[0] - s.padding[0] + r, w = column * s.stride[1] - s.padding[1] + c;
+            if (h >= 0 && h < s.height && w >= 0 && w < s.width)
+                taps.push_back({r * s.window[1] + c, static_cast<std::size_t>(h * s.width + w)});
+        }
+    }
+    return taps;
+}
+
+void checkPools(const SimdTable& simd, const PoolShape& s, std::size_t block) {
+    const auto pixels = static_cast<std::size_t>(s.height * s.width), results = static_cast<std::size_t>(s.rows * s.columns);
+    const Floats x = noise(1, pixels * block), dy = noise(2, results * block);
+    Floats most = guarded(results * block), mean = guarded(results * block), dMost = guarded(pixels * block);
+    Floats dMean = guarded(pixels * block), wantMost(results * block), wantMean(results * block);
+    Floats wantDMost(pixels * block), wantDMean(pixels * block);
+    std::vector<std::int32_t> argmax(results * block + kGuard, 777), wantPlace(results * block);
+    for (std::size_t at = 0; at < results; ++at) {
+        const auto taps = tapsOf(s, static_cast<std::int64_t>(at) / s.columns, static_cast<std::int64_t>(at) % s.columns);
+        const auto divisor = static_cast<float>(s.countPadding ? s.window[0] * s.window[1] : static_cast<int>(taps.size()));
+        for (std::size_t lane = 0; lane < block; ++lane) {
+            const auto value = [&](const Tap& tap) { return x[tap.pixel * block + lane]; };
+            const Tap best = *std::ranges::max_element(taps, {}, value);
+            const std::size_t to = at * block + lane;
+            wantMost[to] = value(best);
+            wantPlace[to] = best.place;
+            if (value(best) > 0) wantDMost[best.pixel * block + lane] += dy[to];
+            for (const Tap& tap : taps) {
+                wantMean[to] += value(tap) / divisor;
+                wantDMean[tap.pixel * block + lane] += dy[to] / divisor;
+            }
+        }
+    }
+    const auto is = [](const Floats& want) { return [&want](std::size_t i) { return static_cast<double>(want[i]); }; };
+    const int channels = static_cast<int>(block);
+    simd.maxPool(s, channels, x.data(), most.data(), argmax.data());
+    compare(most, results * block, is(wantMost));
+    QVERIFY(std::equal(wantPlace.begin(), wantPlace.end(), argmax.begin()));
+    QCOMPARE(argmax[results * block], 777);
+    simd.maxPoolBackward(s, channels, dy.data(), argmax.data(), most.data(), dMost.data());
+    compare(dMost, pixels * block, is(wantDMost));
+    simd.averagePool(s, channels, x.data(), mean.data());
+    compare(mean, results * block, is(wantMean));
+    simd.averagePoolBackward(s, channels, dy.data(), dMean.data());
+    compare(dMean, pixels * block, is(wantDMean));
+}
+
+}  // namespace
+
+void tst_cpu_simd::pools() {
+    for (const std::size_t block : {1u, 8u, 16u}) {
+        checkPools(table(), {6, 8, 3, 4, {2, 2}, {2, 2}, {0, 0}, false}, block);
+        checkPools(table(), {7, 5, 4, 3, {3, 3}, {2, 2}, {1, 1}, false}, block);
+        checkPools(table(), {7, 5, 4, 3, {3, 3}, {2, 2}, {1, 1}, true}, block);
+        checkPools(table(), {9, 9, 3, 3, {2, 3}, {3, 3}, {0, 0}, false}, block);
+    }
+}
+
+void tst_cpu_simd::transpositions() {
+    const SimdTable& simd = table();
+    for (const std::size_t count : {1u, 15u, 16u, 37u}) {
+        for (const std::size_t rows : {1u, 5u, 16u}) {
+            const std::size_t stride = count + 3;
+            const Floats from = noise(1, rows * stride);
+            Floats lanes = guarded(count * 16), back = guarded(rows * stride);
+            simd.rowsToLanes(from.data(), stride, rows, lanes.data(), count);
+            compare(lanes, count * 16, [&](std::size_t i) { return i % 16 < rows ? from[i % 16 * stride + i / 16] : 0.0f; });
+            simd.lanesToRows(lanes.data(), back.data(), stride, rows, count);
+            compare(back, rows * stride, [&](std::size_t i) { return i % stride < count ? from[i] : kUntouched; });
+        }
+    }
+}
+
+void tst_cpu_simd::laneConvolutions() {
+    const SimdTable& simd = table();
+    for (const int outputs : {1, 2, 6, 13}) {
+        for (const int window : {1, 3, 5, 7}) {
+            const int top = window / 2;
+            const LaneConv s{.channels = 3, .height = 6, .width = 8 + window, .outputs = outputs, .rows = 6, .columns = 9,
+                             .windowHeight = window, .windowWidth = window, .top = top};
+            const auto xCount = static_cast<std::size_t>(3 * 6 * s.width * 16);
+            const auto wCount = static_cast<std::size_t>(outputs * 3 * window * window);
+            const auto yCount = static_cast<std::size_t>(outputs * 6 * 9 * 16);
+            const Floats x = noise(1, xCount), w = noise(2, wCount), bias = noise(3, 13), dy = noise(4, yCount);
+            std::vector<double> wantY(yCount), wantSums(wCount * 16, 1);
+            for (std::size_t i = 0; i < yCount; ++i) wantY[i] = bias[i / (6 * 9 * 16)];
+            // Every product of a pixel, a weight and a pixel of y.
+            for (int k = 0; k < outputs; ++k) {
+                for (int c = 0; c < 3; ++c) {
+                    for (int tap = 0; tap < window * window; ++tap) {
+                        for (int at = 0; at < 6 * 9 * 16; ++at) {
+                            const int lane = at % 16, column = at / 16 % 9, line = at / 16 / 9 + tap / window - top;
+                            if (line < 0 || line >= 6) continue;
+                            const auto from = static_cast<std::size_t>(((c * 6 + line) * s.width + column + tap % window) * 16 + lane);
+                            const auto packed = static_cast<std::size_t>((c * window * window + tap) * outputs + k);
+                            const auto sum = static_cast<std::size_t>(((k * 3 + c) * window * window + tap) * 16 + lane);
+                            const auto to = static_cast<std::size_t>(k * 6 * 9 * 16 + at);
+                            wantY[to] += static_cast<double>(x[from]) * w[packed];
+                            wantSums[sum] += static_cast<double>(x[from]) * dy[to];
+                        }
+                    }
+                }
+            }
+            Floats y = guarded(yCount), sums = guarded(wCount * 16);
+            simd.laneConv(s, x.data(), w.data(), bias.data(), true, y.data());
+            compare(y, yCount, [&](std::size_t i) { return std::max(wantY[i], 0.0); });
+            std::fill_n(sums.begin(), wCount * 16, 1.0f);
+            simd.laneConvWeights(s, x.data(), dy.data(), sums.data());
+            compare(sums, wCount * 16, [&](std::size_t i) { return wantSums[i]; });
+        }
+    }
 }
 
 void tst_cpu_simd::updates() {

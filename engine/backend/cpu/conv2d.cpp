@@ -25,16 +25,19 @@ std::unique_ptr<Kernel> makeConv(const Order& order, onednn::Pass pass, const Co
 }  // namespace
 
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
+    if (order.node.algorithm == "lanes") return makeLaneConv(order);
     return makeConv(order, onednn::Pass::Forward, order.node.attrs.as<Conv2dAttrs>(), order.input(0), order.input(1),
                     order.output(0), order.node.inputs.size() == 3);
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
+    if (order.node.algorithm == "lanes") return makeLaneConvBackwardData(order);
     return makeConv(order, onednn::Pass::BackwardData, order.node.attrs.as<Conv2dBackwardAttrs>().conv, order.output(0),
                     order.input(1), order.input(0), false);
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
+    if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
     return makeConv(order, onednn::Pass::BackwardWeights, order.node.attrs.as<Conv2dBackwardAttrs>().conv, order.input(0),
                     order.output(0), order.input(1), order.node.outputs.size() == 2);
 }

@@ -1,5 +1,7 @@
 #include "engine/backend/cpu/conv_request.h"
 
+#include <algorithm>
+
 namespace lockstep::cpu {
 
 onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, const Shape& x, const Shape& w,
@@ -23,11 +25,22 @@ std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w) {
     return {attrs.groups, w[0] / attrs.groups, w[1], w[2], w[3]};
 }
 
-bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
+bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
     constexpr std::array<int, 2> kOnes{1, 1};
-    constexpr std::int64_t kChannels = 32;
+    const std::int64_t channels = std::min(w[0], w[1]), tilesPerImage = ((y[2] + 3) / 4) * ((y[3] + 3) / 4);
+    const std::int64_t enoughTiles = channels < 64 ? 1024 : 64;
     return attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes && w[2] == 3 && w[3] == 3 &&
-           x[1] >= kChannels && w[0] >= kChannels;
+           channels >= 32 && y[0] * tilesPerImage >= enoughTiles && y[2] * y[3] >= 8 * tilesPerImage;
+}
+
+bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {
+    constexpr std::array<int, 2> kOnes{1, 1};
+    constexpr std::int64_t kLanes = 16, kFirstLayer = 4;
+    const bool isPlain = attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes &&
+                         attrs.padding[0] < w[2] && attrs.padding[1] < w[3];
+    // oneDNN is good at a first layer from one or three channels to whole blocks of them.
+    const bool isFirst = x[1] <= kFirstLayer && w[0] % kLanes == 0;
+    return isPlain && x[1] < kLanes && !isFirst;
 }
 
 }  // namespace lockstep::cpu

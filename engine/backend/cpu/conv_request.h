@@ -11,7 +11,11 @@ onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, con
 // The library's extents of the weights: with groups G, K/G, C/G, R, S.
 std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w);
 
-// Winograd F(4x4, 3x3), Lavin & Gray, arXiv 1509.09308: worth it for 3x3 windows of stride 1 and enough channels.
-bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
+// Winograd F(4x4, 3x3), Lavin & Gray, arXiv 1509.09308: worth it for 3x3 windows of stride 1 with enough channels, and enough
+// tiles of 4x4 pixels to make up for transforming the weights. The limits are measured, with oneDNN 2.6 on AVX-512.
+bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
+
+// Few channels leave most of a register empty when channels lie in it; then sixteen samples do.
+bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 
 }  // namespace lockstep::cpu

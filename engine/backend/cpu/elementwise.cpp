@@ -109,8 +109,29 @@ std::unique_ptr<Kernel> makeCast(const Order& order) {
     }
 }
 
+namespace {
+
+// Between row-major and samples in lanes: sixteen rows at a time, transposed.
+std::unique_ptr<Kernel> makeTransposition(const Order& order, bool toLanes) {
+    const Shape& shape = order.input(0).type.shape;
+    const auto samples = static_cast<std::size_t>(shape[0]), elements = static_cast<std::size_t>(shape.count()) / samples;
+    return kernelOf([&machine = order.machine, toLanes, samples, elements](const KernelCall& call) {
+        inParallel(machine.threads, (samples + 15) / 16, samples * elements, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t group = begin; group < end; ++group) {
+                const std::size_t at = group * 16 * elements, rows = std::min<std::size_t>(16, samples - group * 16);
+                if (toLanes) machine.simd->rowsToLanes(in(call, 0) + at, elements, rows, out(call, 0) + at, elements);
+                else machine.simd->lanesToRows(in(call, 0) + at, out(call, 0) + at, elements, rows, elements);
+            }
+        });
+    });
+}
+
+}  // namespace
+
 std::unique_ptr<Kernel> makeReorder(const Order& order) {
     const onednn::Desc from = descOf(order.input(0)), to = descOf(order.output(0));
+    if (from.isRowMajor() && to.isSampleLanes()) return makeTransposition(order, true);
+    if (from.isSampleLanes() && to.isRowMajor()) return makeTransposition(order, false);
     const auto dims = from.isRowMajor() ? to.dims() : from.dims();
     return primitiveKernel(order, onednn::planReorder(order.machine.engine, reshaped(from, dims), reshaped(to, dims)));
 }

@@ -69,6 +69,10 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order);                      // 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);       // also with the bias
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order);
+// conv2d_lanes.cpp: the same with samples in lanes
+std::unique_ptr<Kernel> makeLaneConv(const Order& order);
+std::unique_ptr<Kernel> makeLaneConvBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeLaneConvBackwardWeights(const Order& order);
 // dense.cpp
 std::unique_ptr<Kernel> makeDense(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);

@@ -17,9 +17,11 @@ namespace {
 using onednn::Desc;
 using Form = LayoutPass::Form;
 
-// Rank 4, f32 or i32, in the channel blocks of another image.
+// Rank 4, f32 or i32, in the channel blocks or lanes of another image.
 Desc likeImage(const Value& image, const Shape& shape, DType dtype) {
-    const int block = image.layout ? descOf(image).channelBlock() : 1;
+    const Desc desc = descOf(image);
+    if (desc.isSampleLanes()) return Desc::sampleLanes(shape.dims(), dtype);
+    const int block = desc.channelBlock();
     return block == 1 ? Desc::rowMajor(shape.dims(), dtype) : Desc::blockedChannels(shape.dims(), block, dtype);
 }
 
@@ -49,7 +51,9 @@ void layOutView(LayoutPass& pass, const Node& node) {
 void layOutNorm(LayoutPass& pass, const Node& node, std::size_t x, const std::vector<std::size_t>& images,
                 const std::vector<std::size_t>& outputs) {
     const Value value = pass.made().value(pass.shaped(node.inputs[x]));
-    const Desc desc = likeImage(value, value.type.shape, DType::F32);
+    const Desc has = likeImage(value, value.type.shape, DType::F32);
+    const bool isPartlyFilled = has.isSampleLanes() && value.type.shape[0] % 16 != 0;
+    const Desc desc = isPartlyFilled ? pass.imageLayouts(value.type.shape).back() : has;
     std::vector<ValueId> inputs;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         const bool isImage = std::ranges::count(images, i) > 0;
@@ -101,14 +105,17 @@ void layOutPoolBackward(LayoutPass& pass, const Node& node) {
     pass.emit(node, std::move(inputs), "simd", {{likeImage(value, dx, DType::F32)}});
 }
 
-void layOutGlobalPool(LayoutPass& pass, const Node& node) { pass.emit(node, {pass.shaped(node.inputs[0])}, "simd"); }
+// Sums over the pixels of each sample, so samples must not lie in lanes.
+void layOutSums(LayoutPass& pass, const Node& node) {
+    const ValueId x = node.inputs[0];
+    const bool lanes = descOf(pass.newValue(x)).isSampleLanes();
+    pass.emit(node, {lanes ? pass.rowMajor(x) : pass.shaped(x)}, "simd");
+}
 
 void layOutGlobalPoolBackward(LayoutPass& pass, const Node& node) {
     const Shape& dx = pass.oldValue(node.outputs[0]).type.shape;
     pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayouts(dx).front()}});
 }
-
-void layOutBias(LayoutPass& pass, const Node& node) { pass.emit(node, {pass.shaped(node.inputs[0])}, "simd"); }
 
 struct Rule { const OpDef* op; LayoutRule rule; };
 constexpr Rule kRules[] = {
@@ -117,7 +124,7 @@ constexpr Rule kRules[] = {
     {&kConv2dBackwardData, layOutConvBackwardData},
     {&kConv2dBackwardWeights, layOutConvBackwardWeights},
     {&kConv2dBackwardWeightsBias, layOutConvBackwardWeights},
-    {&kConv2dBackwardBias, layOutBias},
+    {&kConv2dBackwardBias, layOutSums},
     {&kDense, layOutDense},
     {&kDenseRelu, layOutDense},
     {&kDenseBackwardData, layOutDenseBackwardData},
@@ -139,7 +146,7 @@ constexpr Rule kRules[] = {
     {&kMaxPool2dBackwardRelu, layOutPoolBackward},
     {&kAveragePool2d, layOutPool},
     {&kAveragePool2dBackward, layOutPoolBackward},
-    {&kGlobalAveragePool2d, layOutGlobalPool},
+    {&kGlobalAveragePool2d, layOutSums},
     {&kGlobalAveragePool2dBackward, layOutGlobalPoolBackward},
 };
 

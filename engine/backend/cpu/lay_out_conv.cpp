@@ -65,7 +65,7 @@ Chosen choose(const LayoutPass& pass, const Choice& choice, const Node& node) {
 Choice choiceOf(Pass which, const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y) {
     Choice choice{.request = convRequest(which, attrs, x, w, y), .sources = {}, .destinations = {}, .weights = {},
                   .x = x, .w = w, .y = y};
-    choice.mayUseWinograd = suitsWinograd(attrs, x, w);
+    choice.mayUseWinograd = suitsWinograd(attrs, w, y);
     return choice;
 }
 
@@ -83,11 +83,32 @@ ValueId takeWeights(LayoutPass& pass, ValueId w, const Desc& desc, const Conv2dA
     return pass.weights(w, desc, axesOf(attrs));
 }
 
+// x of a convolution with samples in lanes; the batch itself is read as it comes.
+ValueId takeLanes(LayoutPass& pass, ValueId x) {
+    const bool isBatch = pass.oldValue(x).role == ValueRole::Input;
+    return isBatch ? pass.rowMajor(x) : pass.image(x, Desc::sampleLanes(pass.oldValue(x).type.shape.dims(), DType::F32));
+}
+
+LayoutPass::Form lanesForm(const LayoutPass& pass, ValueId y) {
+    return {Desc::sampleLanes(pass.oldValue(y).type.shape.dims(), DType::F32)};
+}
+
+ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
+    const Desc desc = rowMajorOf(pass.oldValue(w).type);
+    if (pass.isParameter(w) && !pass.isDecided(w)) pass.decide(w, desc, "oihw");
+    return pass.weights(w, desc, "oihw");
+}
+
 }  // namespace
 
 void layOutConv(LayoutPass& pass, const Node& node) {
     const auto& attrs = node.attrs.as<Conv2dAttrs>();
     const ValueId x = node.inputs[0], w = node.inputs[1];
+    if (suitsLanes(attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape)) {
+        std::vector<ValueId> inputs{takeLanes(pass, x), takeRowMajorWeights(pass, w)};
+        if (node.inputs.size() == 3) inputs.push_back(pass.rowMajor(node.inputs[2]));
+        return pass.emit(node, std::move(inputs), "lanes", {lanesForm(pass, node.outputs[0])});
+    }
     const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
     Choice choice = choiceOf(Pass::Forward, attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape, y);
     choice.request.relu = node.op == &kConv2dRelu;
@@ -105,6 +126,10 @@ void layOutConv(LayoutPass& pass, const Node& node) {
 void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
     const auto& [attrs, shape] = node.attrs.as<Conv2dBackwardAttrs>();
     const ValueId dy = node.inputs[0], w = node.inputs[1];
+    if (suitsLanes(attrs, shape, pass.oldValue(w).type.shape)) {
+        const std::vector<ValueId> inputs{takeLanes(pass, dy), takeRowMajorWeights(pass, w)};
+        return pass.emit(node, inputs, "lanes", {lanesForm(pass, node.outputs[0])});
+    }
     Choice choice =
         choiceOf(Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape);
     choice.sources = pass.imageLayouts(shape);
@@ -120,6 +145,8 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     const auto& [attrs, shape] = node.attrs.as<Conv2dBackwardAttrs>();
     const ValueId x = node.inputs[0], dy = node.inputs[1];
     const auto parameter = pass.parameterOf(node.outputs[0]);
+    if (suitsLanes(attrs, pass.oldValue(x).type.shape, shape))
+        return pass.emit(node, {takeLanes(pass, x), pass.image(dy, lanesForm(pass, dy).desc)}, "lanes");
     Choice choice =
         choiceOf(Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape);
     choice.request.bias = node.outputs.size() == 2;

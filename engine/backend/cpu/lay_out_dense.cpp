@@ -15,7 +15,7 @@ const char* axesOf(const Desc& weights) { return weights.dims().size() == 4 ? "o
 // The image behind a flattened x, where it still is one and the weights may be laid out to match.
 std::optional<Desc> imageBehind(const LayoutPass& pass, ValueId x) {
     const Value& value = pass.newValue(x);
-    if (!value.layout || value.type.shape.rank() != 4) return std::nullopt;
+    if (!value.layout || descOf(value).channelBlock() < 2) return std::nullopt;
     return descOf(value);
 }
 

@@ -52,14 +52,21 @@ ChannelRuns rowsOf(const Shape& shape) {
     return runs;
 }
 
+// Sixteen samples in lanes are one with sixteen times the pixels.
+ChannelRuns groupsOf(const Shape& shape) {
+    return {.samples = shape[0] / 16, .channels = shape[1], .pixels = shape[2] * shape[3] * 16};
+}
+
 }  // namespace
 
 ChannelRuns channelRuns(const Value& value) {
     const Shape& shape = value.type.shape;
     if (shape.rank() == 2) return rowsOf(shape);
-    ChannelRuns runs{.samples = shape[0], .channels = shape[1], .pixels = shape[2] * shape[3]};
-    runs.block = value.layout ? descOf(value).channelBlock() : 1;
-    if (runs.block == 0) throw EngineError(EngineError::Kind::Internal, value.name, "is not in channel blocks");
+    const bool lanes = value.layout && descOf(value).isSampleLanes();
+    ChannelRuns runs = lanes ? groupsOf(shape)
+                             : ChannelRuns{.samples = shape[0], .channels = shape[1], .pixels = shape[2] * shape[3]};
+    runs.block = value.layout && !lanes ? descOf(value).channelBlock() : 1;
+    if (runs.block == 0 || (lanes && shape[0] % 16 != 0)) throw EngineError(EngineError::Kind::Internal, value.name, "cannot be taken channel by channel");
     runs.blocks = (runs.channels + runs.block - 1) / runs.block;
     runs.run = runs.lastRun = runs.blockStride = size(runs.pixels * runs.block);
     runs.sampleStride = size(runs.blocks) * runs.run;

@@ -50,7 +50,8 @@ struct ChannelRuns {
     // Adds the lanes of one channel together: sums of `block` channels at the front of `lanes`.
     void fold(double* lanes) const;
 };
-// Of an N,C,H,W (row-major or channel blocks) or N,C value.
+// Of an N,C,H,W (row-major or channel blocks) or N,C value; also of samples in lanes when they fill all groups: then a
+// `sample` is a group of sixteen, and has sixteen times the pixels.
 ChannelRuns channelRuns(const Value& value);
 
 }  // namespace lockstep::cpu

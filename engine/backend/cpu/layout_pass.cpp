@@ -98,8 +98,8 @@ std::vector<Desc> LayoutPass::imageLayouts(const Shape& shape) const {
 std::vector<Desc> LayoutPass::imageLayouts(ValueId old) const {
     const Value& value = newValue(old);
     const Shape& shape = oldValue(old).type.shape;
-    if (value.layout && value.type.shape == shape) return {descOf(value)};
-    return imageLayouts(shape);
+    const bool inBlocks = value.layout && value.type.shape == shape && descOf(value).channelBlock() > 1;
+    return inBlocks ? std::vector{descOf(value)} : imageLayouts(shape);
 }
 
 Value LayoutPass::outputOf(ValueId old, const Form& form) const {

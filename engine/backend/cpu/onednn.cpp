@@ -233,6 +233,22 @@ Desc Desc::blockedChannels(std::span<const std::int64_t> dims, int block, DType 
     return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), tag)); });
 }
 
+Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
+    constexpr std::int64_t kLanes = 16;
+    return guarded([&] {
+        memory::desc desc(dimsOf(dims), typeOf(dtype), rowMajorStrides(dims));
+        dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
+        for (std::size_t axis = 0; axis < dims.size(); ++axis) blocking.strides[axis] *= kLanes;
+        desc.data.padded_dims[0] = (dims[0] + kLanes - 1) / kLanes * kLanes;
+        blocking.inner_nblks = 1;
+        blocking.inner_blks[0] = kLanes;
+        blocking.inner_idxs[0] = 0;
+        return wrap(desc);
+    });
+}
+
+bool Desc::isSampleLanes() const { return dims().size() == 4 && *this == sampleLanes(dims(), dtype()); }
+
 bool Desc::operator==(const Desc& other) const {
     if (!m_impl || !other.m_impl) return m_impl == other.m_impl;
     return m_impl->desc == other.m_impl->desc;

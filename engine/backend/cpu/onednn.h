@@ -26,11 +26,15 @@ public:
     // N, C, spatial with channels in blocks of 8 or 16, the last one filled with zeros ("nChw16c"). Rank 4.
     static Desc blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype);
 
+    // Sixteen samples side by side, the last group filled up ("Nchw16n"). Rank 4. Only reorders know it.
+    static Desc sampleLanes(std::span<const std::int64_t> dims, DType dtype);
+
     explicit operator bool() const { return m_impl != nullptr; }
     bool operator==(const Desc& other) const;
     std::vector<std::int64_t> dims() const;
     DType dtype() const;
     bool isRowMajor() const;
+    bool isSampleLanes() const;
     int channelBlock() const;                    // 1 row-major; 8 or 16 as blockedChannels(); 0 anything else
     std::size_t bytes() const;
     std::string text(const char* axes) const;    // axes "nchw" -> "nChw16c"

@@ -33,4 +33,17 @@ void overFloats(int threads, std::size_t count, Body body) {
     });
 }
 
+// body(part, begin, end) for each of `parts` consecutive parts, whatever number of threads there are: for sums that are
+// kept per part and added up in their order.
+template <class Body>
+void inParts(int parts, std::size_t items, Body body) {
+    const auto all = static_cast<std::size_t>(parts);
+#pragma omp parallel num_threads(parts) if (parts > 1)
+    for (auto part = static_cast<std::size_t>(omp_get_thread_num()); part < all;
+         part += static_cast<std::size_t>(omp_get_num_threads())) {
+        const auto [begin, end] = partOf(items, part, all);
+        body(part, begin, end);
+    }
+}
+
 }  // namespace lockstep::cpu

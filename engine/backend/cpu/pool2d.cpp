@@ -8,22 +8,31 @@ namespace lockstep::cpu {
 
 namespace {
 
-// One plane: a sample's channel block, in x (the larger image) and in y.
+// One plane: a sample's channel block or a channel of sixteen samples, in x (the larger image) and in y.
 struct Planes {
     PoolShape shape;
     int block = 1;
     std::size_t count = 0, xFloats = 0, yFloats = 0;
 };
 
+// Sixteen samples side by side are to these loops what sixteen channels are.
+void countPlanes(Planes& planes, const Value& x) {
+    const Shape& shape = x.type.shape;
+    const onednn::Desc desc = descOf(x);
+    const bool lanes = desc.isSampleLanes();
+    planes.block = lanes ? 16 : desc.channelBlock();
+    planes.count = static_cast<std::size_t>(lanes ? (shape[0] + 15) / 16 * shape[1]
+                                                  : shape[0] * ((shape[1] + planes.block - 1) / planes.block));
+}
+
 Planes planesOf(const Pool2dAttrs& attrs, const Value& x, const Value& y) {
-    const ChannelRuns from = channelRuns(x), to = channelRuns(y);
     Planes planes;
+    countPlanes(planes, x);
     planes.shape = {x.type.shape[2], x.type.shape[3], y.type.shape[2], y.type.shape[3],
                     attrs.window,    attrs.stride,    attrs.padding,   attrs.countPadding};
-    planes.block = from.block;
-    planes.count = static_cast<std::size_t>(from.samples * from.blocks);
-    planes.xFloats = from.run;
-    planes.yFloats = to.run;
+    const auto pixels = [&](const Shape& shape) { return static_cast<std::size_t>(shape[2] * shape[3] * planes.block); };
+    planes.xFloats = pixels(x.type.shape);
+    planes.yFloats = pixels(y.type.shape);
     return planes;
 }
 

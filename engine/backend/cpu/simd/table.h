@@ -41,6 +41,14 @@ struct PoolShape {
     bool countPadding = false;
 };
 
+// A convolution over sixteen samples at once, one in each lane: x is C,H,W and y is K,P,Q with 16 floats a pixel. x's rows have
+// the horizontal padding in them (`width` with it); rows above and below the image, `top` of them, count as zero.
+struct LaneConv {
+    std::int64_t channels = 0, height = 0, width = 0;
+    std::int64_t outputs = 0, rows = 0, columns = 0;
+    int windowHeight = 1, windowWidth = 1, strideHeight = 1, strideWidth = 1, top = 0;
+};
+
 struct SgdRun { float scale, decay, momentum, learningRate; bool nesterov; };
 // rest: 1 - beta, which single precision would not get from beta; correction: 1 / (1 - beta^t).
 struct AdamRun { float scale, decay, beta1, beta2, rest1, rest2, epsilon, learningRate, correction1, correction2; };
@@ -67,6 +75,14 @@ struct SimdTable {
                             float* dx);
     void (*averagePool)(const PoolShape& shape, int block, const float* x, float* y);
     void (*averagePoolBackward)(const PoolShape& shape, int block, const float* dy, float* dx);
+
+    // lanes[16 i + n] = rows[n rowStride + i], zero for n >= rowCount, which is at most 16; and back
+    void (*rowsToLanes)(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes, std::size_t count);
+    void (*lanesToRows)(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount, std::size_t count);
+    // weights: C,R,S,K; bias may be null
+    void (*laneConv)(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu, float* y);
+    // sums: K,C,R,S with 16 lanes each, added to
+    void (*laneConvWeights)(const LaneConv& conv, const float* x, const float* dy, float* sums);
 
     double (*squareSum)(const float* x, std::size_t count);
     void (*sgd)(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
