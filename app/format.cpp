@@ -31,7 +31,7 @@ std::string percentText(double fraction) {
 std::string countText(std::int64_t count) {
     std::string digits = fmt::format("{}", count);
     const std::size_t first = count < 0 ? 1 : 0;
-    for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, " ");
+    for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, 1, ' ');
     return digits;
 }
 

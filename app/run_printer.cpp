@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "app/format.h"
 
 namespace lockstep {
@@ -18,9 +20,20 @@ int terminalColumns() {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+std::vector<std::string> split(const std::string& joined) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at <= joined.size();) {
+        const auto comma = std::min(joined.find(", ", at), joined.size());
+        parts.push_back(joined.substr(at, comma - at));
+        at = comma + 2;
+    }
+    return parts;
+}
+
 }  // namespace
 
 Problem problemOf(const RunFailed& failed) {
+    if (failed.kind.find('.') != std::string::npos) return {failed.where, failed.kind, split(failed.what)};
     const auto who = failed.rank < 0 ? std::string("The run") : fmt::format("Rank {}", failed.rank);
     return {failed.where, "run.failed." + failed.kind, {failed.what, fmt::format("{} at step {}", who, failed.step)}};
 }

@@ -41,7 +41,7 @@ private:
     bool m_lineShown = false;
 };
 
-// The sentence for a failed run, as a problem of the catalogue: "run.failed.<kind>".
+// A failed run as a problem of the catalogue: "run.failed.<kind>", or the problem that a person can repair (see runTrial).
 Problem problemOf(const RunFailed& failed);
 
 // A sink that hands events to a printer on a thread of its own: a slow terminal never holds up the run. While the reader is

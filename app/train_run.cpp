@@ -8,7 +8,7 @@ int exitStatusOf(const RunResult& result) {
     switch (result.outcome) {
         case RunResult::Outcome::Finished: return kDone;
         case RunResult::Outcome::Stopped: return kStopped;
-        case RunResult::Outcome::Failed: return kFailed;
+        case RunResult::Outcome::Failed: return result.problem ? kBadRequest : kFailed;
     }
     return kFailed;
 }

@@ -1,0 +1,187 @@
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QtTest>
+
+#include "tests/app/lockstep_program.h"
+
+namespace {
+
+QStringList synthetic(const QStringList& more) { return shortRun() + more; }
+
+// Big-endian words, as IDX headers have them.
+QByteArray words(std::initializer_list<quint32> values) {
+    QByteArray bytes;
+    for (const quint32 value : values) {
+        for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 255);
+    }
+    return bytes;
+}
+
+}  // namespace
+
+// What cannot work ends in a message that names file or field, value and remedy, and in an exit status; nothing aborts.
+class TestBadInput : public QObject {
+    Q_OBJECT
+private slots:
+    void requests_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<int>("status");
+        QTest::addColumn<QStringList>("said");
+        const auto row = [](const char* name, const QStringList& arguments, int status, const QStringList& said) {
+            QTest::newRow(name) << arguments << status << said;
+        };
+        row("no command", {}, 2, {"--help"});
+        row("unknown command", {"trian"}, 2, {"trian"});
+        row("unknown option", synthetic({"--epoch", "3"}), 2, {"--epoch"});
+        row("not a number", synthetic({"--batch", "many"}), 2, {"--batch", "many"});
+        row("unknown setting", synthetic({"--set", "optimizer.momentmu=0.9"}), 2, {"optimizer.momentmu", "momentum"});
+        row("unknown top setting", synthetic({"--set", "momentum=0.9"}), 2, {"momentum", "optimizer"});
+        row("setting without value", synthetic({"--set", "optimizer.momentum"}), 2, {"optimizer.momentum", "KEY=VALUE"});
+        row("mistyped setting", synthetic({"--set", "optimizer.momentum=high"}), 2, {"optimizer.momentum", "high"});
+        row("out of range", synthetic({"--set", "optimizer.momentum=1.5"}), 2, {"optimizer.momentum", "1.5"});
+        row("epochs", synthetic({"--epochs", "0"}), 2, {"epochs", "0"});
+        row("learning rate", synthetic({"--lr", "nan"}), 2, {"learning_rate"});
+        row("unknown model", synthetic({"--model", "lenet9"}), 2, {"lenet9", "lenet5"});
+        row("unknown dataset", synthetic({"--dataset", "minst"}), 2, {"minst", "synthetic"});
+        row("unknown devices", synthetic({"--devices", "tpu:2"}), 2, {"tpu", "cpu"});
+        row("bad devices", synthetic({"--devices", "cpu:two"}), 2, {"cpu:two", "cpu:2x1"});
+        row("batch over dataset", synthetic({"--batch", "601"}), 2, {"batch", "601", "600"});
+        row("batch under devices", synthetic({"--devices", "cpu:3", "--batch", "2"}), 2, {"batch", "2", "3"});
+        row("unknown preset", {"train", "--preset", "fasion"}, 3, {"fasion", "fashion"});
+        row("preset and spec", {"train", "--preset", "fashion", "--spec", "x"}, 2, {"--preset", "--spec"});
+        row("no such spec", {"train", "--spec", "/nowhere/spec.json"}, 2, {"/nowhere/spec.json"});
+        row("no such data", {"train", "--data", "/nowhere"}, 2, {"/nowhere"});
+        row("no such trial", {"show", "99"}, 3, {"99", "lockstep trials"});
+        row("resume of none", {"resume", "99"}, 3, {"99"});
+        row("trial not a number", {"show", "last"}, 2, {"last"});
+        row("no such checkpoint", {"train", "--from", "/nowhere/last.safetensors"}, 2, {"/nowhere/last.safetensors"});
+        row("bad input shape", {"models", "mlp", "--input", "28x28"}, 2, {"28x28", "3x32x32"});
+        row("image too small", {"models", "lenet5", "--input", "1x4x4"}, 2, {"4"});
+        row("inspect nothing", {"inspect", "/nowhere"}, 2, {"/nowhere"});
+    }
+    void requests() {
+        QFETCH(QStringList, arguments);
+        QFETCH(int, status);
+        QFETCH(QStringList, said);
+        const auto outcome = m_program.run(arguments);
+        QVERIFY2(outcome.status == status, qPrintable(QString::number(outcome.status) + outcome.out + outcome.err));
+        for (const auto& word : said) QVERIFY2(outcome.err.contains(word), qPrintable(word + " in: " + outcome.err));
+        QVERIFY2(outcome.err.contains("→"), qPrintable(outcome.err));
+    }
+
+    void specFiles_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QStringList>("said");
+        QTest::newRow("malformed") << QByteArray("{\n\"epochs\": 3,\n}") << QStringList{"line 3"};
+        QTest::newRow("cut") << QByteArray("{\"epochs\":") << QStringList{"line 1"};
+        QTest::newRow("unknown") << QByteArray(R"({"epoch": 3})") << QStringList{"epoch", "epochs"};
+        QTest::newRow("duplicate") << QByteArray(R"({"epochs": 3, "epochs": 4})") << QStringList{"epochs", "twice"};
+        QTest::newRow("mistyped") << QByteArray(R"({"optimizer": {"id": 3}})") << QStringList{"optimizer.id", "3"};
+        QTest::newRow("unknown setting") << QByteArray(R"({"dataset": "synthetic", "model": {"id": "mlp", "wdith": 3}})")
+                                         << QStringList{"model.wdith", "width"};
+        QTest::newRow("binary") << QByteArray("\x89PNG\0\0", 6) << QStringList{"line 1"};
+    }
+    void specFiles() {
+        QFETCH(QByteArray, text);
+        QFETCH(QStringList, said);
+        const auto file = m_program.write("bad.json", text);
+        const auto outcome = m_program.run({"train", "--spec", file});
+        QCOMPARE(outcome.status, 2);
+        for (const auto& word : said) QVERIFY2(outcome.err.contains(word), qPrintable(word + " in: " + outcome.err));
+    }
+
+    void aHomeThatCannotBe() {
+        LockstepProgram program;
+        const auto file = program.write("in-the-way", "x");
+        program.setHome(file + "/home");
+        for (const auto& arguments : {shortRun(), QStringList{"trials"}}) {
+            const auto outcome = program.run(arguments);
+            QVERIFY2(outcome.status == 2, qPrintable(outcome.out + outcome.err));
+            QVERIFY2(outcome.err.contains(file) && outcome.err.contains("LOCKSTEP_HOME"), qPrintable(outcome.err));
+        }
+    }
+
+    void cudaWithoutADriver() {
+        for (const auto& device : m_program.run({"devices", "--json"}).last()["devices"].toArray()) {
+            if (device.toObject()["backend"] == "cuda") QSKIP("this machine has a card");
+        }
+        const auto outcome = m_program.run(synthetic({"--devices", "cuda:0"}));
+        QCOMPARE(outcome.status, 2);
+        QVERIFY2(outcome.err.contains("cuda devices cannot be used") && outcome.err.contains("module"), qPrintable(outcome.err));
+    }
+
+    void aLossThatIsNoNumber() {
+        LockstepProgram program;
+        auto arguments = synthetic({"--lr", "1000", "--schedule", "constant", "--epochs", "20"});
+        const auto outcome = program.run(arguments);
+        QVERIFY2(outcome.status == 1, qPrintable(outcome.out + outcome.err));
+        QVERIFY2(outcome.err.contains("finite") && outcome.err.contains("--lr"), qPrintable(outcome.err));
+        const auto row = program.trial(1);
+        QCOMPARE(row["state"].toString(), QString("failed"));
+        QVERIFY(!row["failure"].toString().isEmpty());
+    }
+
+    void truncatedIdx() {
+        QDir().mkpath(m_program.path("idx"));
+        for (const char* split : {"train", "t10k"}) {
+            m_program.write(QString("idx/%1-images-idx3-ubyte").arg(split), words({0x803, 10, 28, 28}) + QByteArray(10 * 784 - 1, 'x'));
+            m_program.write(QString("idx/%1-labels-idx1-ubyte").arg(split), words({0x801, 10}) + QByteArray("\0\1\0\1\0\1\0\1\0\1", 10));
+        }
+        const auto outcome = m_program.run({"train", "--data", m_program.path("idx"), "--model", "mlp"});
+        QVERIFY2(outcome.status == 2, qPrintable(outcome.out + outcome.err));
+        QVERIFY2(outcome.err.contains("images-idx3-ubyte") && outcome.err.contains("7855"), qPrintable(outcome.err));
+    }
+
+    void aHistoryFromANewerVersion() {
+        LockstepProgram program;
+        QCOMPARE(program.run({"trials"}).status, 0);
+        QFile file(program.home() + "/history.sqlite");
+        if (!file.exists()) file.setFileName(program.home() + "/data/history.sqlite");
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        file.seek(60);                                       // user_version, in SQLite's file header
+        file.write(words({4711}));
+        file.close();
+        for (const auto& arguments : {shortRun(), QStringList{"trials"}}) {
+            const auto outcome = program.run(arguments);
+            QVERIFY2(outcome.status == 2, qPrintable(outcome.out + outcome.err));
+            QVERIFY2(outcome.err.contains("history.sqlite") && outcome.err.contains("newer"), qPrintable(outcome.err));
+        }
+    }
+
+    void aFullDisk() {
+        LockstepProgram program;
+        const auto disk = program.path("disk");
+        QDir().mkpath(disk);
+        if (geteuid() != 0 || mount("tmpfs", disk.toUtf8(), "tmpfs", 0, "size=8m") != 0) QSKIP("only root may mount a small disk");
+        program.setHome(disk + "/home");
+        const auto small = program.run(shortRun());
+        const auto large = program.run(synthetic({"--set", "model.width=2048"}));      // its checkpoint alone is 24 MB
+        const auto trials = program.run({"trials", "--json"});
+        const auto unharmed = program.trial(1);
+        umount2(disk.toUtf8(), MNT_DETACH);
+        QVERIFY2(small.status == 0, qPrintable(small.out + small.err));
+        QVERIFY2(large.status == 1, qPrintable(large.out + large.err));
+        QVERIFY2(large.err.contains("safetensors") && large.err.contains("space", Qt::CaseInsensitive), qPrintable(large.err));
+        QCOMPARE(trials.last()["trials"].toArray().size(), 2);
+        QCOMPARE(unharmed["state"].toString(), QString("finished"));
+    }
+
+    void fullStandardOutput() {
+        if (!QFile::exists("/dev/full")) QSKIP("no /dev/full");
+        QProcess process;
+        process.setStandardOutputFile("/dev/full");
+        process.start(LOCKSTEP_PROGRAM, {"models"});
+        QVERIFY(process.waitForFinished());
+        QCOMPARE(process.exitCode(), 1);
+    }
+
+private:
+    LockstepProgram m_program;
+};
+
+QTEST_APPLESS_MAIN(TestBadInput)
+#include "tst_bad_input.moc"

@@ -1,0 +1,160 @@
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QtTest>
+
+#include "tests/app/lockstep_program.h"
+
+// The commands that answer at once.
+class TestCommands : public QObject {
+    Q_OBJECT
+private slots:
+    void helpTeaches() {
+        const auto all = m_program.run({"--help"});
+        QCOMPARE(all.status, 0);
+        QVERIFY(all.out.contains("Exit status") && all.out.contains("lockstep train --preset fashion"));
+        QVERIFY(!all.out.contains("probe-plugin"));
+        for (const char* name : {"train", "resume", "trials", "show", "attach", "pause", "stop", "delete", "devices", "models",
+                                 "bench", "datasets", "inspect", "program", "doctor", "serve"}) {
+            QVERIFY2(all.out.contains(QString("\n  %1 ").arg(name)), name);
+            const auto one = m_program.run({name, "--help"});
+            QVERIFY2(one.status == 0 && one.out.size() > 100, name);
+        }
+        QVERIFY(m_program.run({"--version"}).out.startsWith("lockstep "));
+    }
+
+    void devicesNamesWhatIsMissing() {
+        const auto json = m_program.run({"devices", "--json"}).last();
+        QStringList ids;
+        for (const auto& each : json["devices"].toArray()) ids << each.toObject()["id"].toString();
+        QVERIFY(ids.contains("cpu") && ids.contains("reference") && ids.contains("null"));
+        const auto text = m_program.run({"devices"});
+        QCOMPARE(text.status, 0);
+        for (const auto& each : json["missing"].toArray()) {
+            const auto problem = each.toObject()["problems"].toArray().at(0).toObject();
+            QVERIFY(!problem["remedy"].toString().isEmpty());
+            QVERIFY(text.out.contains(problem["what"].toString()));
+        }
+    }
+
+    void datasetsAndModelsAreListed() {
+        QStringList ids;
+        const auto datasets = m_program.run({"datasets", "--json"}).last()["datasets"].toArray();
+        for (const auto& each : datasets) ids << each.toObject()["id"].toString();
+        for (const char* id : {"fashion-mnist", "idx", "cifar10", "cifar100", "image-folder", "synthetic"}) {
+            QVERIFY2(ids.contains(id), id);
+        }
+        const auto models = m_program.run({"models"});
+        for (const char* name : {"mlp", "lenet5", "resnet18-cifar", "fashion-cnn"}) QVERIFY2(models.out.contains(name), name);
+    }
+
+    // 784 x 256 + 256 + 256 x 256 + 256 + 256 x 10 + 10
+    void aModelShowsItsLayers() {
+        const auto json = m_program.run({"models", "mlp", "--json"}).last();
+        QCOMPARE(json["parameters"].toInt(), 269322);
+        int sum = 0;
+        for (const auto& layer : json["layers"].toArray()) sum += layer.toObject()["parameters"].toInt();
+        QCOMPARE(sum, 269322);
+        const auto text = m_program.run({"models", "resnet18-cifar"});
+        QVERIFY(text.out.contains("11 173 962"));
+    }
+
+    void programsArePrinted() {
+        const QStringList arguments{"program", "--model", "mlp", "--devices", "reference:2", "--batch", "32"};
+        const auto training = m_program.run(arguments);
+        QCOMPARE(training.status, 0);
+        QVERIFY(training.out.contains("all-reduce") || training.out.contains("AllReduce"));
+        QCOMPARE(m_program.run(arguments).out, training.out);
+        const auto evaluation = m_program.run(arguments + QStringList{"--evaluation"});
+        QCOMPARE(evaluation.status, 0);
+        QVERIFY(evaluation.out != training.out && !evaluation.out.isEmpty());
+    }
+
+    void benchPrintsLossAndRate() {
+        const auto outcome = m_program.run({"bench", "--model", "mlp", "--batch", "32", "--devices", "cpu:1", "--steps", "5", "--json"});
+        QCOMPARE(outcome.status, 0);
+        const auto json = outcome.last();
+        QVERIFY(json["samples_per_second"].toDouble() > 0);
+        QVERIFY(json["loss"].toDouble() > 0);
+        QCOMPARE(json["steps"].toInt(), 5);
+        QCOMPARE(json["device_count"].toInt(), 1);
+    }
+
+    void inspectReportsCounts() {
+        const auto path = QStringLiteral("/usr/share/datasets/fashion-mnist");
+        if (!QFileInfo::exists(path)) QSKIP("dataset-fashion-mnist is not installed");
+        const auto json = m_program.run({"inspect", path, "--json"}).last();
+        QCOMPARE(json["classes"].toArray().size(), 10);
+        for (const auto& count : json["train_per_class"].toArray()) QCOMPARE(count.toInt(), 6000);
+        for (const auto& count : json["test_per_class"].toArray()) QCOMPARE(count.toInt(), 1000);
+        QVERIFY(m_program.run({"inspect", path}).out.contains("60 000 training and 10 000 test samples"));
+    }
+
+    void aPrintedSpecIsASpec() {
+        const auto printed = m_program.run({"train", "--preset", "fashion", "--lr", "0.25", "--set", "optimizer.momentum=0.5",
+                                            "model.dropout=0.1", "--print-spec"});
+        QCOMPARE(printed.status, 0);
+        const auto json = QJsonDocument::fromJson(printed.out.toUtf8()).object();
+        QCOMPARE(json["learning_rate"].toDouble(), 0.25);
+        QCOMPARE(json["optimizer"].toObject()["momentum"].toDouble(), 0.5);
+        QCOMPARE(json["optimizer"].toObject()["nesterov"].toBool(), true);
+        QCOMPARE(json["dataset"].toObject()["id"].toString(), QString("fashion-mnist"));
+        const auto file = m_program.write("printed.json", printed.out.toUtf8());
+        QCOMPARE(m_program.run({"train", "--spec", file, "--print-spec"}).out, printed.out);
+        const auto other = m_program.run({"train", "--spec", file, "--optimizer", "adamw", "--print-spec"});
+        QVERIFY(!QJsonDocument::fromJson(other.out.toUtf8()).object()["optimizer"].toObject().contains("momentum"));
+    }
+
+    void doctorIsContentHere() {
+        const auto outcome = m_program.run({"doctor"});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));
+        QVERIFY(outcome.out.contains("home: ") && outcome.out.contains("history: ") && outcome.out.contains("cores: "));
+        QCOMPARE(m_program.run({"doctor", "--json"}).last()["sound"].toBool(), true);
+    }
+
+    void doctorSeesAHomeThatIsNone() {
+        LockstepProgram other;
+        other.setHome(other.write("file", "x") + "/home");
+        const auto outcome = other.run({"doctor"});
+        QCOMPARE(outcome.status, 1);
+        QVERIFY(outcome.out.contains("bad"));
+    }
+
+    void serveAnswersEachLine() {
+        const auto outcome = m_program.run({"serve"}, R"({"id":1,"request":"devices"}
+not json
+{"id":2,"request":"tea"}
+{"id":3,"request":"plan","spec":{"dataset":"synthetic","model":"mlp","devices":"cpu:2","batch":64}}
+{"id":4,"request":"validate","spec":{"dataset":"synthetic","model":"mpl","devices":"cpu:2"}}
+{"id":5,"request":"validate","spec":{"epoch":1}}
+{"id":6,"request":"settings"}
+{"id":7,"request":7}
+)");
+        QCOMPARE(outcome.status, 0);
+        const auto lines = outcome.lines();
+        QCOMPARE(lines.size(), 8);
+        const auto code = [&](int line) { return lines[line]["problems"].toArray().at(0).toObject()["code"].toString(); };
+        QVERIFY(lines[0]["id"].toInt() == 1 && !lines[0]["devices"].toArray().isEmpty());
+        QCOMPARE(code(1), QString("serve.malformed"));
+        QCOMPARE(code(2), QString("serve.unknown-request"));
+        QCOMPARE(lines[3]["parameters"].toInt(), 269322);
+        QVERIFY(lines[3]["bytes_per_device"].toDouble() > 269322 * 4 * 2);
+        QCOMPARE(lines[3]["devices"].toArray().size(), 2);
+        QCOMPARE(code(4), QString("spec.unknown-model"));
+        QCOMPARE(code(5), QString("spec.unknown-key"));
+        QVERIFY(!lines[6]["optimizers"].toArray().isEmpty());
+        QCOMPARE(code(7), QString("serve.malformed"));
+    }
+
+    void anEmptyHistorySaysWhatToDo() {
+        LockstepProgram fresh;
+        const auto outcome = fresh.run({"trials"});
+        QCOMPARE(outcome.status, 0);
+        QVERIFY(outcome.out.contains("lockstep train"));
+    }
+
+private:
+    LockstepProgram m_program;
+};
+
+QTEST_APPLESS_MAIN(TestCommands)
+#include "tst_commands.moc"

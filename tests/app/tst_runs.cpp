@@ -1,0 +1,182 @@
+#include <signal.h>
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QtTest>
+
+#include "tests/app/lockstep_program.h"
+
+// Trials from their start to their end and back.
+class TestRuns : public QObject {
+    Q_OBJECT
+private slots:
+    void trainTrialsShowDelete() {
+        LockstepProgram program;
+        const auto trained = program.run(shortRun() + QStringList{"--title", "first light"});
+        QVERIFY2(trained.status == 0, qPrintable(trained.out + trained.err));
+        QVERIFY(trained.out.contains("epoch 2/2") && trained.out.contains("Trial 1 finished"));
+
+        const auto trials = program.run({"trials"});
+        QVERIFY(trials.out.contains("first light") && trials.out.contains("finished"));
+        const auto row = program.trial(1);
+        QCOMPARE(row["state"].toString(), QString("finished"));
+        QCOMPARE(row["step"].toInt(), 2 * 10);               // 600 samples in batches of 64: nine whole and a short one
+        QVERIFY(row["test_accuracy"].toDouble() > 0.5);
+        QCOMPARE(row["spec"].toObject()["title"].toString(), QString("first light"));
+        const auto shown = program.run({"show", "1"});
+        QVERIFY(shown.out.contains("synthetic") && shown.out.contains("•"));
+        QCOMPARE(program.run({"resume", "1"}).status, 2);    // nothing is left to do
+
+        QCOMPARE(program.run({"delete", "1"}).status, 0);
+        QVERIFY(!program.run({"trials"}).out.contains("first light"));
+        QVERIFY(program.run({"trials", "--deleted"}).out.contains("first light"));
+        QCOMPARE(program.run({"delete", "1", "--restore"}).status, 0);
+        QVERIFY(program.run({"trials"}).out.contains("first light"));
+        QVERIFY(QFileInfo::exists(row["run_directory"].toString()));
+        QCOMPARE(program.run({"delete", "1", "--purge"}).status, 0);
+        QVERIFY(!QFileInfo::exists(row["run_directory"].toString()));
+        QCOMPARE(program.run({"show", "1"}).status, 3);
+    }
+
+    void theJsonContract() {
+        LockstepProgram program;
+        const auto outcome = program.run(shortRun() + QStringList{"--json"});
+        QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
+        int number = 0;
+        int steps = 0;
+        int evaluations = 0;
+        for (const auto& event : outcome.lines()) {
+            QCOMPARE(event["n"].toInt(), ++number);
+            steps += event["event"] == "step_done";
+            evaluations += event["event"] == "eval_done";
+        }
+        QCOMPARE(steps, 20);
+        QCOMPARE(evaluations, 2);
+        QCOMPARE(outcome.lines().first()["event"].toString(), QString("run_started"));
+        const auto last = outcome.last();
+        QCOMPARE(last["event"].toString(), QString("run_finished"));
+        QCOMPARE(last["outcome"].toString(), QString("finished"));
+        QCOMPARE(last["trial"].toInt(), 1);
+        QVERIFY(last["test_accuracy"].toDouble() > 0.5);
+        QVERIFY(last["train_samples_per_second"].toDouble() > 0);
+    }
+
+    void withoutHistory() {
+        LockstepProgram program;
+        const auto folder = program.path("out");
+        const auto trained = program.run(shortRun() + QStringList{"--out", folder, "--json"});
+        QVERIFY2(trained.status == 0, qPrintable(trained.err));
+        QCOMPARE(trained.last()["trial"].toInt(), 0);
+        QVERIFY(QFileInfo::exists(folder + "/last.safetensors"));
+        QVERIFY(program.run({"trials"}).out.contains("No trials"));
+        const auto more = program.run({"train", "--from", folder + "/last.safetensors", "--epochs", "3", "--json"});
+        QVERIFY2(more.status == 0, qPrintable(more.err));
+        QCOMPARE(more.last()["step"].toInt(), 30);
+    }
+
+    void aSpecShownTrainsTheSameAgain() {
+        LockstepProgram program;
+        const auto first = program.run(shortRun() + QStringList{"--json"});
+        const auto spec = program.write("again.json", program.run({"show", "1", "--spec"}).out.toUtf8());
+        const auto again = program.run({"train", "--spec", spec, "--json"});
+        QVERIFY2(again.status == 0, qPrintable(again.err));
+        QCOMPARE(again.last()["trial"].toInt(), 2);
+        QCOMPARE(again.last()["test_loss"].toDouble(), first.last()["test_loss"].toDouble());
+    }
+
+    // Ctrl+C, then resume: the same end as a run that was never stopped.
+    void interruptAndResume() {
+        LockstepProgram program;
+        auto arguments = longRun();
+        const auto running = program.start(arguments);
+        QCOMPARE(program.waitUntilRunning(), 1);
+        ::kill(static_cast<pid_t>(running->processId()), SIGINT);
+        const auto stopped = LockstepProgram::finish(*running);
+        QVERIFY2(stopped.status == 4, qPrintable(stopped.out + stopped.err));
+        QVERIFY(stopped.out.contains("lockstep resume 1"));
+        const auto before = program.trial(1);
+        QCOMPARE(before["state"].toString(), QString("stopped"));
+
+        const auto again = program.start({"resume", "1", "--json"});
+        QCOMPARE(program.waitUntilRunning(), 1);
+        ::kill(static_cast<pid_t>(again->processId()), SIGTERM);
+        const auto resumed = LockstepProgram::finish(*again);
+        QCOMPARE(resumed.status, 4);
+        QCOMPARE(resumed.lines().first()["first_step"].toInt(), before["step"].toInt());
+        QCOMPARE(resumed.lines().first()["attempt"].toInt(), 2);
+        QVERIFY(program.trial(1)["step"].toInt() > before["step"].toInt());
+    }
+
+    void attachPauseResumeAndStop() {
+        LockstepProgram program;
+        const auto running = program.start(longRun());
+        QCOMPARE(program.waitUntilRunning(), 1);
+        const auto follower = program.start({"attach", "1", "--json"});
+        QCOMPARE(program.run({"delete", "1"}).status, 2);    // not while it runs
+        QCOMPARE(program.run({"resume", "1"}).status, 2);
+        QCOMPARE(program.run({"pause", "1"}).status, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(program.trial(1)["state"].toString(), QString("paused"), 10000);
+        QCOMPARE(program.run({"resume", "1"}).status, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(program.trial(1)["state"].toString(), QString("running"), 10000);
+        const auto stop = program.run({"stop", "1", "--wait"});
+        QVERIFY2(stop.status == 0 && stop.out.contains("stopped"), qPrintable(stop.out + stop.err));
+        QCOMPARE(LockstepProgram::finish(*running).status, 4);
+
+        const auto followed = LockstepProgram::finish(*follower);
+        QCOMPARE(followed.status, 4);
+        int number = 0;
+        for (const auto& event : followed.lines()) QCOMPARE(event["n"].toInt(), ++number);
+        QCOMPARE(followed.last()["event"].toString(), QString("run_finished"));
+        QCOMPARE(program.run({"stop", "1"}).status, 2);      // it has ended
+        const auto afterwards = program.run({"attach", "1", "--json"});
+        QCOMPARE(afterwards.status, 4);
+        QCOMPARE(afterwards.last()["event"].toString(), QString("run_finished"));
+    }
+
+    void killedAtAnyMomentItIsCrashedAndGoesOn() {
+        LockstepProgram program;
+        auto arguments = shortRun();
+        arguments.replaceInStrings("dataset.samples=600", "dataset.samples=4000");
+        arguments[arguments.indexOf("--epochs") + 1] = "40";
+        const auto running = program.start(arguments);
+        QCOMPARE(program.waitUntilRunning(), 1);
+        const auto checkpoint = program.trial(1)["run_directory"].toString() + "/checkpoints/last.safetensors";
+        QTRY_VERIFY_WITH_TIMEOUT(QFileInfo::exists(checkpoint), 20000);
+        running->kill();
+        running->waitForFinished();
+        QVERIFY(program.run({"trials"}).out.contains("crashed"));
+        const auto crashed = program.trial(1);
+        QCOMPARE(crashed["state"].toString(), QString("crashed"));
+        const auto attached = program.run({"attach", "1"});
+        QVERIFY(attached.status == 1 && attached.err.contains("resume 1"));
+
+        const auto resumed = program.run({"resume", "1", "--json"});
+        QVERIFY2(resumed.status == 0, qPrintable(resumed.err));
+        QVERIFY(resumed.lines().first()["first_step"].toInt() > 0);
+        const auto row = program.trial(1);
+        QCOMPARE(row["state"].toString(), QString("finished"));
+        QCOMPARE(row["step"].toInt(), 40 * 63);
+        QCOMPARE(row["attempts"].toInt(), 2);
+    }
+
+    void twoEnginesIntoOneHistory() {
+        LockstepProgram program;
+        const auto first = program.start(shortRun() + QStringList{"--json", "--title", "one"});
+        const auto second = program.start(shortRun() + QStringList{"--json", "--title", "two"});
+        const auto a = LockstepProgram::finish(*first);
+        const auto b = LockstepProgram::finish(*second);
+        QVERIFY2(a.status == 0 && b.status == 0, qPrintable(a.err + b.err));
+        QVERIFY(a.last()["trial"].toInt() != b.last()["trial"].toInt());
+        QCOMPARE(a.last()["trial"].toInt() + b.last()["trial"].toInt(), 3);
+        for (const int trial : {1, 2}) {
+            QCOMPARE(program.trial(trial)["state"].toString(), QString("finished"));
+            const auto series = program.run({"show", QString::number(trial), "--metric", "loss", "--json"}).last()["series"].toObject();
+            QCOMPARE(series["step"].toArray().size(), 20);
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestRuns)
+#include "tst_runs.moc"

@@ -1,0 +1,125 @@
+#include <QDirIterator>
+#include <QFile>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QRegularExpression>
+#include <QtTest>
+
+#include "app/embedded.h"
+#include "app/words.h"
+
+using namespace lockstep;
+
+namespace {
+
+QString readAll(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+// A code of a problem stands second in a braced list: {field, "area.code", {…}} or {field, cond ? "area.code" : "area.other", …}.
+QStringList codesIn(const QString& source) {
+    static const QRegularExpression second(
+        R"re([{(][^{}";]*(?:"[^"\n]*"[^{}";]*)?,\s*(?:[^{}",;]*\?\s*)?"([a-z][a-z0-9-]*\.[a-z0-9.-]+)"(?:\s*:\s*"([a-z][a-z0-9-]*\.[a-z0-9.-]+)")?\s*,)re");
+    static const QRegularExpression fileName(R"(\.(json|log|txt|bin|so|sqlite|idx|gz|lock|png|jpg|safetensors|max)$)");
+    QStringList codes;
+    for (auto matches = second.globalMatch(source); matches.hasNext();) {
+        const auto match = matches.next();
+        for (const int group : {1, 2}) {
+            const auto code = match.captured(group);
+            if (!code.isEmpty() && !fileName.match(code).hasMatch()) codes << code;
+        }
+    }
+    return codes;
+}
+
+}  // namespace
+
+class TestWords : public QObject {
+    Q_OBJECT
+private slots:
+    void everyCodeOfTheSourcesHasWords() {
+        const Words words;
+        QStringList without;
+        int seen = 0;
+        for (const char* root : {"engine", "datasets", "app"}) {
+            QDirIterator it(QStringLiteral(LOCKSTEP_SOURCE_DIR) + '/' + root, {"*.h", "*.cpp", "*.cu"}, QDir::Files,
+                            QDirIterator::Subdirectories);
+            while (it.hasNext()) {
+                const auto file = it.next();
+                for (const auto& code : codesIn(readAll(file))) {
+                    ++seen;
+                    if (words.remedy({"f", code.toStdString(), {}}).empty()) without << code + " in " + file;
+                }
+            }
+        }
+        QVERIFY2(seen > 60, qPrintable(QString::number(seen)));
+        without.removeDuplicates();
+        QVERIFY2(without.isEmpty(), qPrintable(without.join('\n')));
+    }
+
+    void theSearchSeesTheFormsInUse() {
+        QCOMPARE(codesIn(R"(return Problem{path, "idx.truncated", {a, b}};)"), QStringList{"idx.truncated"});
+        QCOMPARE(codesIn(R"(problems.push_back({m_prefix + key, "spec.unknown-key", {key}});)"), QStringList{"spec.unknown-key"});
+        QCOMPARE(codesIn(R"(throw ProblemError({"devices", "devices.syntax", {text}});)"), QStringList{"devices.syntax"});
+        QCOMPARE(codesIn(R"(return {"", bad ? "a.one" : "b.two", {}};)"), (QStringList{"a.one", "b.two"}));
+        QCOMPARE(codesIn(R"(open(folder / "spec.json");)"), QStringList{});
+    }
+
+    void everyEntryIsWhole() {
+        QSet<QString> codes;
+        int files = 0;
+        for (const auto& text : embeddedTexts()) {
+            if (!text.name.starts_with("messages/")) continue;
+            ++files;
+            const auto json = QJsonDocument::fromJson(QByteArray(text.text.data(), static_cast<qsizetype>(text.text.size()))).object();
+            for (auto it = json.begin(); it != json.end(); ++it) {
+                QVERIFY2(!codes.contains(it.key()), qPrintable(it.key() + " has words in two files"));
+                codes << it.key();
+                QVERIFY2(it->toObject()["what"].toString().size() > 5, qPrintable(it.key()));
+                QVERIFY2(it->toObject()["remedy"].toString().size() > 5, qPrintable(it.key()));
+                QCOMPARE(it->toObject().size(), 2);
+            }
+        }
+        const auto onDisk = QDir(QStringLiteral(LOCKSTEP_SOURCE_DIR) + "/resources/messages").entryList({"*.json"}, QDir::Files);
+        QCOMPARE(files, static_cast<int>(onDisk.size()));
+    }
+
+    void presetsAreInTheProgram() {
+        bool fashion = false;
+        for (const auto& text : embeddedTexts()) fashion = fashion || text.name == "presets/fashion.json";
+        QVERIFY(fashion);
+    }
+
+    void valuesAreFilledIn_data() {
+        QTest::addColumn<QString>("sentence");
+        QTest::addColumn<QString>("expected");
+        const auto row = [](const char* sentence, const char* expected) { QTest::newRow(sentence) << sentence << expected; };
+        row("{field}: {0} of {1}", "batch: 7 of {0}");         // a value's own braces stay
+        row("{2} is absent", "? is absent");
+        row("no place", "no place");
+        row("an open { brace", "an open { brace");
+        row("{what} stays", "{what} stays");
+        row("{1}{0}", "{0}7");
+    }
+    void valuesAreFilledIn() {
+        QFETCH(QString, sentence);
+        QFETCH(QString, expected);
+        QCOMPARE(QString::fromStdString(fillIn(sentence.toStdString(), {"batch", "", {"7", "{0}"}})), expected);
+    }
+
+    void anEmptyFieldLeavesNoColon() { QCOMPARE(fillIn("{field}: all is well", {}), std::string("all is well")); }
+
+    void aReportNamesFieldValueAndRemedy() {
+        const auto report = Words().report({{"epochs", "spec.out-of-range", {"0", "1", "100"}}});
+        QCOMPARE(report, std::string("lockstep: epochs: 0 is outside 1 … 100.\n  → Choose a value from 1 to 100.\n"));
+    }
+
+    void anUnknownCodeIsStillSaid() {
+        QCOMPARE(Words().what({"f", "no.such-code", {"a", "b"}}), std::string("f: no.such-code a b"));
+        QVERIFY(Words().remedy({"f", "no.such-code", {}}).empty());
+    }
+};
+
+QTEST_APPLESS_MAIN(TestWords)
+#include "tst_words.moc"
