@@ -17,7 +17,8 @@ using namespace lockstep;
 using namespace lockstep::test;
 
 // Whole small nets on the CPU, fused and laid out, against the reference backend: outputs, gradients and running
-// statistics, for odd numbers of channels, odd images, single samples, several threads, with and without memory taken over.
+// statistics, for odd numbers of channels, odd images, single samples, several threads, with and without memory taken
+// over.
 class tst_cpu_fused : public QObject {
     Q_OBJECT
 private slots:
@@ -27,7 +28,8 @@ private slots:
 
 namespace {
 
-// Convolutions here are followed by a batch norm or have no bias: the gradient of a bias that a norm takes away is noise.
+// Convolutions here are followed by a batch norm or have no bias: the gradient of a bias that a norm takes away is
+// noise.
 class Net {
 public:
     Net(DType compute, const Shape& image) : m_compute(compute) {
@@ -39,7 +41,8 @@ public:
     ValueId conv(ValueId x, std::int64_t channels, int window, int stride = 1) {
         const std::string name = next("conv");
         const ValueId w = parameter(name, {channels, m_builder.typeOf(x).shape[1], window, window});
-        return conv2d(m_builder, x, w, std::nullopt, {.stride = {stride, stride}, .padding = {window / 2, window / 2}}, name);
+        return conv2d(m_builder, x, w, std::nullopt, {.stride = {stride, stride}, .padding = {window / 2, window / 2}},
+                      name);
     }
     ValueId norm(ValueId x) {
         const std::string name = next("norm");
@@ -119,7 +122,10 @@ Graph shared(DType compute, const Shape& image, std::int64_t channels) {
     return net.finish(net.dense(net.flatten(net.maxPool(twice)), 10));
 }
 
-struct NetCase { const char* name; BuildNet build; };
+struct NetCase {
+    const char* name;
+    BuildNet build;
+};
 constexpr NetCase kNets[] = {
     {"residual", residual}, {"pre-activation", preActivation}, {"plain", plain}, {"shared", shared}};
 
@@ -174,7 +180,8 @@ void tst_cpu_fused::nets() {
     const Tensors given = randomTensors(exact, 11);
     const RunResult expected = runGraph(*makeReferenceBackend(), exact, given);
     for (const bool inplace : {false, true}) {
-        const RunResult actual = runGraph(*makeCpuBackend(), graph, given, {.threads = threads, .scalars = {}, .inplace = inplace});
+        const RunResult actual =
+            runGraph(*makeCpuBackend(), graph, given, {.threads = threads, .scalars = {}, .inplace = inplace});
         verify(actual.lowered);
         expectClose(actual.outputs, expected.outputs, 1e-5);
         expectClose(actual.buffers, expected.buffers, 1e-5);

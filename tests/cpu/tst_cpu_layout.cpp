@@ -22,8 +22,12 @@ private slots:
 
 namespace {
 
+constexpr int kLanes = 0;
+
+// In blocks of channels, or with sixteen samples side by side.
 Value blockedValue(const Shape& shape, int block, DType dtype = DType::F32) {
-    const Desc desc = Desc::blockedChannels(shape.dims(), block, dtype);
+    const Desc desc =
+        block == kLanes ? Desc::sampleLanes(shape.dims(), dtype) : Desc::blockedChannels(shape.dims(), block, dtype);
     return {.name = "x", .type = {shape, dtype}, .layout = cpu::layoutOf(desc, "nchw")};
 }
 
@@ -34,7 +38,7 @@ void tst_cpu_layout::roundTrip_data() {
     QTest::addColumn<int>("block");
     QTest::addColumn<bool>("integers");
     for (const int channels : {1, 6, 8, 10, 16, 20, 48}) {
-        for (const int block : {8, 16}) {
+        for (const int block : {kLanes, 8, 16}) {
             for (const bool integers : {false, true})
                 QTest::addRow("%d channels by %d%s", channels, block, integers ? ", integers" : "")
                     << channels << block << integers;
@@ -51,8 +55,10 @@ void tst_cpu_layout::roundTrip() {
     HostTensor tensor(value.type);
     auto bits = std::span(reinterpret_cast<std::int32_t*>(tensor.data()), tensor.bytes() / 4);
     for (std::size_t i = 0; i < bits.size(); ++i) {
-        if (integers) bits[i] = static_cast<std::int32_t>(i + 1);
-        else tensor.as<float>()[i] = static_cast<float>(i + 1);
+        if (integers)
+            bits[i] = static_cast<std::int32_t>(i + 1);
+        else
+            tensor.as<float>()[i] = static_cast<float>(i + 1);
     }
     const Buffer buffer = device->allocate(value.bytes());
     std::fill_n(buffer.data(), value.bytes(), std::byte{0x7f});
@@ -107,13 +113,15 @@ void tst_cpu_layout::aTensorOfAnotherTypeIsRefused() {
     const auto device = makeCpuBackend()->open({"cpu", 0, 1, false, "cpu:0"});
     const Value value = blockedValue({2, 3, 4, 4}, 16);
     const Buffer buffer = device->allocate(value.bytes());
-    QVERIFY_EXCEPTION_THROWN(device->writeLogical(value, HostTensor({{2, 3, 4, 5}, DType::F32}), buffer.data()), EngineError);
+    QVERIFY_EXCEPTION_THROWN(device->writeLogical(value, HostTensor({{2, 3, 4, 5}, DType::F32}), buffer.data()),
+                             EngineError);
 }
 
 void tst_cpu_layout::textsNameTheBlocks() {
     const Shape shape{2, 20, 4, 4};
     QCOMPARE(Desc::blockedChannels(shape.dims(), 16, DType::F32).text("nchw"), std::string("nChw16c"));
     QCOMPARE(Desc::blockedChannels(shape.dims(), 8, DType::F32).text("nchw"), std::string("nChw8c"));
+    QCOMPARE(Desc::sampleLanes(shape.dims(), DType::F32).text("nchw"), std::string("Nchw16n"));
     QCOMPARE(Desc::rowMajor(shape.dims(), DType::F32).text("oihw"), std::string("oihw"));
 }
 

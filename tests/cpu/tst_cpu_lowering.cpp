@@ -30,8 +30,11 @@ namespace {
 Graph modelGraph(const std::string& name, std::int64_t batch, bool training) {
     const ModelEntry* model = findModel(builtinModels(), name);
     const bool colour = name == "resnet18-cifar";
-    const ModelInput input{.batch = batch, .channels = colour ? 3 : 1, .height = colour ? 32 : 28,
-                           .width = colour ? 32 : 28, .classes = 10};
+    const ModelInput input{.batch = batch,
+                           .channels = colour ? 3 : 1,
+                           .height = colour ? 32 : 28,
+                           .width = colour ? 32 : 28,
+                           .classes = 10};
     Graph graph = buildForward(*model, ParamValues(model->params), input, training).value();
     if (training) appendGradients(graph, *graph.output("loss_sum"));
     return graph;
@@ -49,16 +52,20 @@ std::map<std::string, int> countOps(const Graph& graph) {
 
 ParameterLayouts layoutsOf(const Graph& graph) {
     ParameterLayouts layouts;
-    for (const ValueId id : graph.withRole(ValueRole::Parameter)) layouts[graph.value(id).name] = graph.value(id).layout;
+    for (const ValueId id : graph.withRole(ValueRole::Parameter))
+        layouts[graph.value(id).name] = graph.value(id).layout;
     return layouts;
 }
 
-std::string textOf(const std::shared_ptr<const Layout>& layout) { return layout ? layout->text() : "row-major"; }
+std::string textOf(const std::shared_ptr<const Layout>& layout) {
+    return layout ? layout->text() : "row-major";
+}
 
 void compareLayouts(const ParameterLayouts& a, const ParameterLayouts& b) {
     QCOMPARE(a.size(), b.size());
     for (const auto& [name, layout] : a)
-        QVERIFY2(textOf(layout) == textOf(b.at(name)), (name + ": " + textOf(layout) + ", " + textOf(b.at(name))).c_str());
+        QVERIFY2(textOf(layout) == textOf(b.at(name)),
+                 (name + ": " + textOf(layout) + ", " + textOf(b.at(name))).c_str());
 }
 
 }  // namespace
@@ -115,7 +122,7 @@ void tst_cpu_lowering::residualNetworkReordersNoActivation() {
         if (node.op->name != "reorder") continue;
         QVERIFY2(low.value(node.inputs[0]).role == ValueRole::Parameter, node.scope.c_str());
     }
-    QVERIFY(countOps(low)["reorder"] <= 6);      // the weights of the strided convolutions, for their backward pass
+    QVERIFY(countOps(low)["reorder"] <= 6);  // the weights of the strided convolutions, for their backward pass
 }
 
 // LeNet's images change their layout once on the way to the dense layers, and once on the way back.
@@ -137,7 +144,7 @@ void tst_cpu_lowering::gradientsLieLikeTheirParameters() {
         QVERIFY(low.node(*gradient.producer).op->name != "reorder");
         blocked += parameter.layout != nullptr;
     }
-    QCOMPARE(blocked, 20);                       // every convolution's weights
+    QCOMPARE(blocked, 20);  // every convolution's weights
 }
 
 void tst_cpu_lowering::evaluationTakesTheLayoutsItIsGiven() {

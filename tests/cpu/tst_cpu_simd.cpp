@@ -11,7 +11,8 @@
 using namespace lockstep;
 using namespace lockstep::cpu;
 
-// Every instruction set's loops against plain ones in double, for runs of every length, and nothing written behind them.
+// Every instruction set's loops against plain ones in double, for runs of every length, and nothing written behind
+// them.
 class tst_cpu_simd : public QObject {
     Q_OBJECT
 private slots:
@@ -52,7 +53,9 @@ Floats noise(std::uint64_t stream, std::size_t count, double offset = 0) {
     return values;
 }
 
-Floats guarded(std::size_t count) { return Floats(count + kGuard, kUntouched); }
+Floats guarded(std::size_t count) {
+    return Floats(count + kGuard, kUntouched);
+}
 
 void compare(const Floats& actual, std::size_t count, const std::function<double(std::size_t)>& expected) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -103,14 +106,22 @@ void tst_cpu_simd::sums() {
 
 void tst_cpu_simd::norms() {
     const SimdTable& simd = table();
-    const Floats mean = noise(3, 16), scale = noise(4, 16), offset = noise(5, 16), mean2 = noise(6, 16), scale2 = noise(7, 16);
+    const Floats mean = noise(3, 16), scale = noise(4, 16), offset = noise(5, 16), mean2 = noise(6, 16),
+                 scale2 = noise(7, 16);
     for (const std::size_t count : kLengths) {
         const Floats x = noise(1, count), r = noise(2, count);
         for (const int residual : {0, 1, 2}) {
             for (const bool relu : {false, true}) {
                 Floats y = guarded(count);
-                simd.norm({.x = x.data(), .r = r.data(), .y = y.data(), .count = count, .mean = mean.data(),
-                           .scale = scale.data(), .offset = offset.data(), .mean2 = mean2.data(), .scale2 = scale2.data()},
+                simd.norm({.x = x.data(),
+                           .r = r.data(),
+                           .y = y.data(),
+                           .count = count,
+                           .mean = mean.data(),
+                           .scale = scale.data(),
+                           .offset = offset.data(),
+                           .mean2 = mean2.data(),
+                           .scale2 = scale2.data()},
                           residual, relu);
                 compare(y, count, [&](std::size_t i) {
                     const std::size_t k = i % 16;
@@ -126,19 +137,33 @@ void tst_cpu_simd::norms() {
 
 void tst_cpu_simd::normGradients() {
     const SimdTable& simd = table();
-    const Floats mean = noise(3, 16), scale = noise(4, 16), offset = noise(5, 16), slope = noise(6, 16), shift = noise(7, 16);
+    const Floats mean = noise(3, 16), scale = noise(4, 16), offset = noise(5, 16), slope = noise(6, 16),
+                 shift = noise(7, 16);
     const Floats mean2 = noise(8, 16), scale2 = noise(9, 16), slope2 = noise(10, 16), shift2 = noise(11, 16);
     for (const std::size_t count : kLengths) {
-        const Floats g1 = noise(12, count), g2 = noise(13, count), x = noise(14, count), z = noise(15, count), x2 = noise(16, count);
+        const Floats g1 = noise(12, count), g2 = noise(13, count), x = noise(14, count), z = noise(15, count),
+                     x2 = noise(16, count);
         for (const GradMask mask : {GradMask::None, GradMask::Recomputed, GradMask::FromOutput}) {
             for (const bool pair : {false, true}) {
                 for (const GradOther other : {GradOther::None, GradOther::Kept, GradOther::Norm}) {
                     Floats out = guarded(count), dx = guarded(count);
-                    const GradRun run{.g1 = g1.data(), .g2 = pair ? g2.data() : nullptr, .x = x.data(), .z = z.data(),
-                                      .x2 = x2.data(), .out = out.data(), .dx = dx.data(), .count = count,
-                                      .mean = mean.data(), .scale = scale.data(), .offset = offset.data(),
-                                      .slope = slope.data(), .shift = shift.data(), .mean2 = mean2.data(),
-                                      .scale2 = scale2.data(), .slope2 = slope2.data(), .shift2 = shift2.data()};
+                    const GradRun run{.g1 = g1.data(),
+                                      .g2 = pair ? g2.data() : nullptr,
+                                      .x = x.data(),
+                                      .z = z.data(),
+                                      .x2 = x2.data(),
+                                      .out = out.data(),
+                                      .dx = dx.data(),
+                                      .count = count,
+                                      .mean = mean.data(),
+                                      .scale = scale.data(),
+                                      .offset = offset.data(),
+                                      .slope = slope.data(),
+                                      .shift = shift.data(),
+                                      .mean2 = mean2.data(),
+                                      .scale2 = scale2.data(),
+                                      .slope2 = slope2.data(),
+                                      .shift2 = shift2.data()};
                     const auto gradient = [&](std::size_t i) {
                         const std::size_t k = i % 16;
                         const float seen = mask == GradMask::FromOutput ? z[i]
@@ -154,14 +179,16 @@ void tst_cpu_simd::normGradients() {
                     compare(out, other == GradOther::None ? 0 : count, [&](std::size_t i) {
                         const std::size_t k = i % 16;
                         if (other == GradOther::Kept) return gradient(i);
-                        return gradient(i) * scale2[k] + (static_cast<double>(x2[i]) - mean2[k]) * slope2[k] + shift2[k];
+                        return gradient(i) * scale2[k] + (static_cast<double>(x2[i]) - mean2[k]) * slope2[k] +
+                               shift2[k];
                     });
                     double s[16] = {}, q[16] = {}, r[16] = {}, wantS[16] = {}, wantQ[16] = {}, wantR[16] = {};
                     simd.gradSums(run, {s, q, r}, mask, pair, other == GradOther::Norm);
                     for (std::size_t i = 0; i < count; ++i) {
                         wantS[i % 16] += gradient(i);
                         wantQ[i % 16] += gradient(i) * (static_cast<double>(x[i]) - mean[i % 16]);
-                        if (other == GradOther::Norm) wantR[i % 16] += gradient(i) * (static_cast<double>(x2[i]) - mean2[i % 16]);
+                        if (other == GradOther::Norm)
+                            wantR[i % 16] += gradient(i) * (static_cast<double>(x2[i]) - mean2[i % 16]);
                     }
                     for (int lane = 0; lane < 16; ++lane) {
                         const double tolerance = 2e-6 * (static_cast<double>(count) + 1);
@@ -199,7 +226,10 @@ void tst_cpu_simd::elementwise() {
 namespace {
 
 // Pixels of one window that lie in the image, by their place in the window and in the image.
-struct Tap { int place; std::size_t pixel; };
+struct Tap {
+    int place;
+    std::size_t pixel;
+};
 std::vector<Tap> tapsOf(const PoolShape& s, std::int64_t row, std::int64_t column) {
     std::vector<Tap> taps;
     for (int r = 0; r < s.window[0]; ++r) {
@@ -213,15 +243,18 @@ std::vector<Tap> tapsOf(const PoolShape& s, std::int64_t row, std::int64_t colum
 }
 
 void checkPools(const SimdTable& simd, const PoolShape& s, std::size_t block) {
-    const auto pixels = static_cast<std::size_t>(s.height * s.width), results = static_cast<std::size_t>(s.rows * s.columns);
+    const auto pixels = static_cast<std::size_t>(s.height * s.width),
+               results = static_cast<std::size_t>(s.rows * s.columns);
     const Floats x = noise(1, pixels * block), dy = noise(2, results * block);
     Floats most = guarded(results * block), mean = guarded(results * block), dMost = guarded(pixels * block);
     Floats dMean = guarded(pixels * block), wantMost(results * block), wantMean(results * block);
     Floats wantDMost(pixels * block), wantDMean(pixels * block);
     std::vector<std::int32_t> argmax(results * block + kGuard, 777), wantPlace(results * block);
     for (std::size_t at = 0; at < results; ++at) {
-        const auto taps = tapsOf(s, static_cast<std::int64_t>(at) / s.columns, static_cast<std::int64_t>(at) % s.columns);
-        const auto divisor = static_cast<float>(s.countPadding ? s.window[0] * s.window[1] : static_cast<int>(taps.size()));
+        const auto taps =
+            tapsOf(s, static_cast<std::int64_t>(at) / s.columns, static_cast<std::int64_t>(at) % s.columns);
+        const auto divisor =
+            static_cast<float>(s.countPadding ? s.window[0] * s.window[1] : static_cast<int>(taps.size()));
         for (std::size_t lane = 0; lane < block; ++lane) {
             const auto value = [&](const Tap& tap) { return x[tap.pixel * block + lane]; };
             const Tap best = *std::ranges::max_element(taps, {}, value);
@@ -268,7 +301,8 @@ void tst_cpu_simd::transpositions() {
             const Floats from = noise(1, rows * stride);
             Floats lanes = guarded(count * 16), back = guarded(rows * stride);
             simd.rowsToLanes(from.data(), stride, rows, lanes.data(), count);
-            compare(lanes, count * 16, [&](std::size_t i) { return i % 16 < rows ? from[i % 16 * stride + i / 16] : 0.0f; });
+            compare(lanes, count * 16,
+                    [&](std::size_t i) { return i % 16 < rows ? from[i % 16 * stride + i / 16] : 0.0f; });
             simd.lanesToRows(lanes.data(), back.data(), stride, rows, count);
             compare(back, rows * stride, [&](std::size_t i) { return i % stride < count ? from[i] : kUntouched; });
         }
@@ -280,8 +314,15 @@ void tst_cpu_simd::laneConvolutions() {
     for (const int outputs : {1, 2, 6, 13}) {
         for (const int window : {1, 3, 5, 7}) {
             const int top = window / 2;
-            const LaneConv s{.channels = 3, .height = 6, .width = 8 + window, .outputs = outputs, .rows = 6, .columns = 9,
-                             .windowHeight = window, .windowWidth = window, .top = top};
+            const LaneConv s{.channels = 3,
+                             .height = 6,
+                             .width = 8 + window,
+                             .outputs = outputs,
+                             .rows = 6,
+                             .columns = 9,
+                             .windowHeight = window,
+                             .windowWidth = window,
+                             .top = top};
             const auto xCount = static_cast<std::size_t>(3 * 6 * s.width * 16);
             const auto wCount = static_cast<std::size_t>(outputs * 3 * window * window);
             const auto yCount = static_cast<std::size_t>(outputs * 6 * 9 * 16);
@@ -295,9 +336,11 @@ void tst_cpu_simd::laneConvolutions() {
                         for (int at = 0; at < 6 * 9 * 16; ++at) {
                             const int lane = at % 16, column = at / 16 % 9, line = at / 16 / 9 + tap / window - top;
                             if (line < 0 || line >= 6) continue;
-                            const auto from = static_cast<std::size_t>(((c * 6 + line) * s.width + column + tap % window) * 16 + lane);
+                            const auto from = static_cast<std::size_t>(
+                                ((c * 6 + line) * s.width + column + tap % window) * 16 + lane);
                             const auto packed = static_cast<std::size_t>((c * window * window + tap) * outputs + k);
-                            const auto sum = static_cast<std::size_t>(((k * 3 + c) * window * window + tap) * 16 + lane);
+                            const auto sum =
+                                static_cast<std::size_t>(((k * 3 + c) * window * window + tap) * 16 + lane);
                             const auto to = static_cast<std::size_t>(k * 6 * 9 * 16 + at);
                             wantY[to] += static_cast<double>(x[from]) * w[packed];
                             wantSums[sum] += static_cast<double>(x[from]) * dy[to];
@@ -335,8 +378,16 @@ void tst_cpu_simd::updates() {
             });
         }
         Floats w = copied(w0), m = copied(v0), s = copied(s0);
-        simd.adamW({.scale = 2, .decay = 0.25f, .beta1 = 0.5f, .beta2 = 0.75f, .rest1 = 0.5f, .rest2 = 0.25f,
-                    .epsilon = 0.125f, .learningRate = 0.5f, .correction1 = 2, .correction2 = 4},
+        simd.adamW({.scale = 2,
+                    .decay = 0.25f,
+                    .beta1 = 0.5f,
+                    .beta2 = 0.75f,
+                    .rest1 = 0.5f,
+                    .rest2 = 0.25f,
+                    .epsilon = 0.125f,
+                    .learningRate = 0.5f,
+                    .correction1 = 2,
+                    .correction2 = 4},
                    g.data(), w.data(), m.data(), s.data(), count);
         compare(m, count, [&](std::size_t i) { return 0.5 * v0[i] + g[i]; });
         compare(s, count, [&](std::size_t i) { return 0.75 * s0[i] + static_cast<double>(g[i]) * g[i]; });

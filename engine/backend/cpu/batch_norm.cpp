@@ -23,8 +23,8 @@ Affine affineOf(const ChannelRuns& runs, std::int64_t block, const float* gamma,
 
 namespace {
 
-// Where one batch norm's inputs and outputs are among the node's: x, gamma, beta, running mean and variance; mean, invStd
-// and the new running values.
+// Where one batch norm's inputs and outputs are among the node's: x, gamma, beta, running mean and variance; mean,
+// invStd and the new running values.
 struct Branch {
     std::size_t input = 0, output = 0;
     BatchNormAttrs attrs;
@@ -32,7 +32,8 @@ struct Branch {
 
 FusedNormAttrs attrsOf(const Node& node) {
     const bool fused = node.op == &kNormTrain || node.op == &kNormEval;
-    return fused ? node.attrs.as<FusedNormAttrs>() : FusedNormAttrs{.norm = node.attrs.as<BatchNormAttrs>(), .second = {}};
+    return fused ? node.attrs.as<FusedNormAttrs>()
+                 : FusedNormAttrs{.norm = node.attrs.as<BatchNormAttrs>(), .second = {}};
 }
 
 std::vector<Branch> branchesOf(const FusedNormAttrs& attrs) {
@@ -41,7 +42,9 @@ std::vector<Branch> branchesOf(const FusedNormAttrs& attrs) {
     return branches;
 }
 
-struct Moments { double sum[16], square[16]; };
+struct Moments {
+    double sum[16], square[16];
+};
 
 // Squares are taken about some value of the channel: far from zero, squares about zero would lose the variance.
 Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const float* x) {
@@ -57,16 +60,22 @@ Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const float* x
 class NormPass {
 public:
     NormPass(const Order& order, const FusedNormAttrs& attrs)
-        : m_simd(*order.machine.simd), m_runs(channelRuns(order.input(0))), m_items(m_runs, order.machine.threads),
-          m_attrs(attrs), m_branches(branchesOf(attrs)) {}
+        : m_simd(*order.machine.simd),
+          m_runs(channelRuns(order.input(0))),
+          m_items(m_runs, order.machine.threads),
+          m_attrs(attrs),
+          m_branches(branchesOf(attrs)) {}
 
     void apply(const KernelCall& call, std::int64_t item, const std::array<Affine, 2>& affine) const {
         Pattern offset = affine[0].offset;
         if (m_attrs.residual == Residual::Norm) {
             for (int lane = 0; lane < 16; ++lane) offset.lane[lane] += affine[1].offset.lane[lane];
         }
-        NormRun run{.mean = affine[0].mean.lane, .scale = affine[0].scale.lane, .offset = offset.lane,
-                    .mean2 = affine[1].mean.lane, .scale2 = affine[1].scale.lane};
+        NormRun run{.mean = affine[0].mean.lane,
+                    .scale = affine[0].scale.lane,
+                    .offset = offset.lane,
+                    .mean2 = affine[1].mean.lane,
+                    .scale2 = affine[1].scale.lane};
         const std::int64_t block = m_items.block(item);
         run.count = m_runs.length(block);
         const float* r = m_attrs.residual == Residual::None ? nullptr : in(call, 5);

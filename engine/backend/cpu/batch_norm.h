@@ -7,8 +7,8 @@
 
 namespace lockstep::cpu {
 
-// How both passes of batch norm are shared out. An item is a channel block and a slice of the batch: whole batches while
-// there are blocks enough for the threads, so that the second pass finds in the cache what the first one read.
+// How both passes of batch norm are shared out. An item is a channel block and a slice of the batch: whole batches
+// while there are blocks enough for the threads, so that the second pass finds in the cache what the first one read.
 struct NormItems {
     std::int64_t blocks = 1, slices = 1, samples = 1;
     int threads = 1;
@@ -49,7 +49,9 @@ struct Pattern {
 };
 
 // A channel block's affine form y = (x - mean) scale + offset; zero behind the last channel.
-struct Affine { Pattern mean, scale, offset; };
+struct Affine {
+    Pattern mean, scale, offset;
+};
 Affine affineOf(const ChannelRuns& runs, std::int64_t block, const float* gamma, const float* beta, const Pattern& mean,
                 const Pattern& invStd);
 inline Pattern patternOf(const ChannelRuns& runs, std::int64_t block, const float* perChannel) {

@@ -9,7 +9,7 @@ namespace {
 struct Ports {
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
     std::size_t g1 = 0, x = 1, gamma = 2, mean = 3, invStd = 4, g2 = kNone, beta = kNone, z = kNone, second = kNone;
-    std::size_t other = kNone, dx = 0;           // outputs; dgamma and dbeta follow dx, then those of the second norm
+    std::size_t other = kNone, dx = 0;  // outputs; dgamma and dbeta follow dx, then those of the second norm
 };
 
 Ports portsOf(const Node& node, const FusedNormBackwardAttrs& attrs) {
@@ -27,16 +27,24 @@ Ports portsOf(const Node& node, const FusedNormBackwardAttrs& attrs) {
     return ports;
 }
 
-const float* optionalIn(const KernelCall& call, std::size_t port) { return port == Ports::kNone ? nullptr : in(call, port); }
+const float* optionalIn(const KernelCall& call, std::size_t port) {
+    return port == Ports::kNone ? nullptr : in(call, port);
+}
 
 // How dx follows from g in one channel block: dx = scale g + slope (x - mean) + shift.
-struct Chain { Affine affine; Pattern slope, shift; };
+struct Chain {
+    Affine affine;
+    Pattern slope, shift;
+};
 
 class NormBackward final : public Kernel {
 public:
     NormBackward(const Order& order, const FusedNormBackwardAttrs& attrs)
-        : m_simd(*order.machine.simd), m_attrs(attrs), m_ports(portsOf(order.node, attrs)),
-          m_runs(channelRuns(order.input(m_ports.x))), m_items(m_runs, order.machine.threads) {}
+        : m_simd(*order.machine.simd),
+          m_attrs(attrs),
+          m_ports(portsOf(order.node, attrs)),
+          m_runs(channelRuns(order.input(m_ports.x))),
+          m_items(m_runs, order.machine.threads) {}
 
     std::size_t workspaceBytes() const override { return static_cast<std::size_t>(m_items.count()) * sizeof(Sums); }
 
@@ -45,13 +53,19 @@ public:
     }
 
 private:
-    struct Sums { double s[16], q[16], r[16]; };
-    struct NormPlace { std::size_t gamma, mean, invStd, dgamma; };
+    struct Sums {
+        double s[16], q[16], r[16];
+    };
+    struct NormPlace {
+        std::size_t gamma, mean, invStd, dgamma;
+    };
 
     bool isSecond() const { return m_attrs.other == GradOther::Norm; }
     NormPlace first() const { return {m_ports.gamma, m_ports.mean, m_ports.invStd, m_ports.dx + 1}; }
     NormPlace second() const { return {m_ports.second + 1, m_ports.second + 2, m_ports.second + 3, m_ports.dx + 3}; }
-    Sums& sumsOf(const KernelCall& call, std::int64_t item) const { return reinterpret_cast<Sums*>(call.workspace)[item]; }
+    Sums& sumsOf(const KernelCall& call, std::int64_t item) const {
+        return reinterpret_cast<Sums*>(call.workspace)[item];
+    }
 
     Affine affine(const KernelCall& call, std::int64_t block, const NormPlace& norm, const float* beta) const {
         return affineOf(m_runs, block, in(call, norm.gamma), beta, patternOf(m_runs, block, in(call, norm.mean)),
@@ -61,7 +75,10 @@ private:
     GradRun runOver(const KernelCall& call, std::int64_t sample, std::int64_t block) const {
         const std::size_t at = m_runs.at(sample, block);
         const auto read = [&](std::size_t port) { return port == Ports::kNone ? nullptr : in(call, port) + at; };
-        GradRun run{.g1 = read(m_ports.g1), .g2 = read(m_ports.g2), .x = read(m_ports.x), .z = read(m_ports.z),
+        GradRun run{.g1 = read(m_ports.g1),
+                    .g2 = read(m_ports.g2),
+                    .x = read(m_ports.x),
+                    .z = read(m_ports.z),
                     .x2 = read(m_ports.second)};
         run.out = m_ports.other == Ports::kNone ? nullptr : out(call, m_ports.other) + at;
         run.dx = out(call, m_ports.dx) + at;

@@ -38,8 +38,8 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
 
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
-    return makeConv(order, onednn::Pass::BackwardWeights, order.node.attrs.as<Conv2dBackwardAttrs>().conv, order.input(0),
-                    order.output(0), order.input(1), order.node.outputs.size() == 2);
+    return makeConv(order, onednn::Pass::BackwardWeights, order.node.attrs.as<Conv2dBackwardAttrs>().conv,
+                    order.input(0), order.output(0), order.input(1), order.node.outputs.size() == 2);
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order) {

@@ -9,8 +9,12 @@ namespace lockstep::cpu {
 
 namespace {
 
-std::size_t whole(std::size_t floats) { return (floats + 15) / 16 * 16; }
-std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
+std::size_t whole(std::size_t floats) {
+    return (floats + 15) / 16 * 16;
+}
+std::size_t size(std::int64_t count) {
+    return static_cast<std::size_t>(count);
+}
 
 // Sixteen samples of an image batch at a time, in lanes and with `left` columns of zeros before each row and as many
 // behind it as bring it to `width`.
@@ -19,12 +23,16 @@ struct Groups {
     bool isRowMajor = false;
 
     Groups(const Value& value, int padding, std::int64_t neededWidth)
-        : samples(value.type.shape[0]), channels(value.type.shape[1]), height(value.type.shape[2]),
-          columns(value.type.shape[3]), left(padding), width(std::max(columns + padding, neededWidth)),
+        : samples(value.type.shape[0]),
+          channels(value.type.shape[1]),
+          height(value.type.shape[2]),
+          columns(value.type.shape[3]),
+          left(padding),
+          width(std::max(columns + padding, neededWidth)),
           isRowMajor(!value.layout) {}
 
     std::size_t count() const { return size((samples + 15) / 16); }
-    std::size_t floats() const { return size(channels * height * columns * 16); }          // of a group as it is stored
+    std::size_t floats() const { return size(channels * height * columns * 16); }  // of a group as it is stored
     bool isPadded() const { return width > columns; }
     std::size_t scratchFloats() const {
         return (isRowMajor ? floats() : 0) + (isPadded() ? size(channels * height * width * 16) : 0);
@@ -54,19 +62,33 @@ private:
 };
 
 LaneConv laneConvOf(const Shape& x, const Shape& y, const Shape& w, std::array<int, 2> padding, std::int64_t width) {
-    return {.channels = x[1], .height = x[2], .width = width, .outputs = y[1], .rows = y[2], .columns = y[3],
-            .windowHeight = static_cast<int>(w[2]), .windowWidth = static_cast<int>(w[3]), .top = padding[0]};
+    return {.channels = x[1],
+            .height = x[2],
+            .width = width,
+            .outputs = y[1],
+            .rows = y[2],
+            .columns = y[3],
+            .windowHeight = static_cast<int>(w[2]),
+            .windowWidth = static_cast<int>(w[3]),
+            .top = padding[0]};
 }
 
-std::int64_t neededWidth(const Shape& y, const Shape& w) { return y[3] - 1 + w[3]; }
+std::int64_t neededWidth(const Shape& y, const Shape& w) {
+    return y[3] - 1 + w[3];
+}
 
 // y from x, or dx from dy: the same sums with the weights turned round.
 class LaneForward final : public Kernel {
 public:
-    LaneForward(const Order& order, const Value& x, const Value& y, const Shape& w, std::array<int, 2> padding, bool turned)
-        : m_machine(order.machine), m_groups(x, padding[1], neededWidth(y.type.shape, w)),
-          m_conv(laneConvOf(x.type.shape, y.type.shape, w, padding, m_groups.width)), m_weights(w), m_isTurned(turned),
-          m_hasBias(order.node.inputs.size() == 3), m_relu(order.node.op == &kConv2dRelu) {}
+    LaneForward(const Order& order, const Value& x, const Value& y, const Shape& w, std::array<int, 2> padding,
+                bool turned)
+        : m_machine(order.machine),
+          m_groups(x, padding[1], neededWidth(y.type.shape, w)),
+          m_conv(laneConvOf(x.type.shape, y.type.shape, w, padding, m_groups.width)),
+          m_weights(w),
+          m_isTurned(turned),
+          m_hasBias(order.node.inputs.size() == 3),
+          m_relu(order.node.op == &kConv2dRelu) {}
 
     std::size_t workspaceBytes() const override {
         const std::size_t scratch = whole(m_groups.scratchFloats()) * size(m_machine.threads);
@@ -96,8 +118,8 @@ private:
         for (std::int64_t k = 0; k < outputs; ++k) {
             for (std::int64_t c = 0; c < channels; ++c) {
                 for (std::int64_t tap = 0; tap < window; ++tap, ++weights) {
-                    const std::int64_t to = m_isTurned ? (k * window + window - 1 - tap) * channels + c
-                                                       : (c * window + tap) * outputs + k;
+                    const std::int64_t to =
+                        m_isTurned ? (k * window + window - 1 - tap) * channels + c : (c * window + tap) * outputs + k;
                     packed[to] = *weights;
                 }
             }
@@ -115,7 +137,8 @@ private:
 class LaneBackwardWeights final : public Kernel {
 public:
     LaneBackwardWeights(const Order& order, std::array<int, 2> padding)
-        : m_machine(order.machine), m_weights(order.output(0).type.shape),
+        : m_machine(order.machine),
+          m_weights(order.output(0).type.shape),
           m_groups(order.input(0), padding[1], neededWidth(order.input(1).type.shape, m_weights)),
           m_conv(laneConvOf(order.input(0).type.shape, order.input(1).type.shape, m_weights, padding, m_groups.width)),
           m_hasBias(order.node.outputs.size() == 2) {}
@@ -144,7 +167,8 @@ private:
         m_machine.simd->laneConvWeights(m_conv, x, dy, sums);
         float* bias = sums + m_weights.count() * 16;
         for (std::int64_t k = 0; m_hasBias && k < m_conv.outputs; ++k) {
-            for (std::int64_t i = 0; i < pixels; ++i) m_machine.simd->addRow(bias + k * 16, dy + (k * pixels + i) * 16, 16);
+            for (std::int64_t i = 0; i < pixels; ++i)
+                m_machine.simd->addRow(bias + k * 16, dy + (k * pixels + i) * 16, 16);
         }
     }
 
@@ -170,8 +194,8 @@ private:
 
 std::unique_ptr<Kernel> makeLaneConv(const Order& order) {
     const auto& attrs = order.node.attrs.as<Conv2dAttrs>();
-    return std::make_unique<LaneForward>(order, order.input(0), order.output(0), order.input(1).type.shape, attrs.padding,
-                                         false);
+    return std::make_unique<LaneForward>(order, order.input(0), order.output(0), order.input(1).type.shape,
+                                         attrs.padding, false);
 }
 
 std::unique_ptr<Kernel> makeLaneConvBackwardData(const Order& order) {

@@ -6,13 +6,15 @@
 namespace lockstep::cpu {
 
 // The library's question for one pass of a convolution, without descriptors: x, w, y are the logical shapes.
-onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y);
+onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, const Shape& x, const Shape& w,
+                                const Shape& y);
 
 // The library's extents of the weights: with groups G, K/G, C/G, R, S.
 std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w);
 
-// Winograd F(4x4, 3x3), Lavin & Gray, arXiv 1509.09308: worth it for 3x3 windows of stride 1 with enough channels, and enough
-// tiles of 4x4 pixels to make up for transforming the weights. The limits are measured, with oneDNN 2.6 on AVX-512.
+// Winograd F(4x4, 3x3), Lavin & Gray, arXiv 1509.09308: worth it for 3x3 windows of stride 1 with enough channels, and
+// enough tiles of 4x4 pixels to make up for transforming the weights. The limits are measured, with oneDNN 2.6 on
+// AVX-512.
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
 // Few channels leave most of a register empty when channels lie in it; then sixteen samples do.

@@ -48,8 +48,8 @@ public:
 
     std::vector<DeviceInfo> devices() const override {
         const int cores = permittedCores();
-        const auto memory = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
-                            static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+        const auto memory =
+            static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
         const std::string count = std::to_string(cores) + (cores == 1 ? " core" : " cores");
         return {{"cpu", processorName() + ", " + count, "cpu", memory, cores}};
     }
@@ -66,6 +66,8 @@ public:
 
 }  // namespace
 
-std::unique_ptr<Backend> makeCpuBackend() { return std::make_unique<CpuBackend>(); }
+std::unique_ptr<Backend> makeCpuBackend() {
+    return std::make_unique<CpuBackend>();
+}
 
 }  // namespace lockstep

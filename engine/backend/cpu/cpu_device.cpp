@@ -9,7 +9,7 @@ namespace lockstep::cpu {
 
 namespace {
 
-constexpr unsigned kFlushDenormals = 0x8040;     // flush-to-zero and denormals-are-zero
+constexpr unsigned kFlushDenormals = 0x8040;  // flush-to-zero and denormals-are-zero
 
 void requireF32(const char* step, DType dtype) {
     if (dtype != DType::F32)

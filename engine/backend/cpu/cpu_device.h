@@ -5,8 +5,8 @@
 
 namespace lockstep::cpu {
 
-// A share of the cores: the OpenMP team of the thread that opened it, with N threads that treat denormals as zero. Threads
-// are not pinned: the system places them better than we could on a machine shared with others.
+// A share of the cores: the OpenMP team of the thread that opened it, with N threads that treat denormals as zero.
+// Threads are not pinned: the system places them better than we could on a machine shared with others.
 class CpuDevice final : public Device {
 public:
     explicit CpuDevice(const DeviceChoice& choice);
@@ -31,7 +31,7 @@ public:
 
 private:
     DeviceChoice m_choice;
-    int m_teamBefore;                            // of the opening thread, given back at the end
+    int m_teamBefore;  // of the opening thread, given back at the end
     unsigned m_modeBefore;
     Machine m_machine;
     HostStream m_stream;

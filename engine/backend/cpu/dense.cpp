@@ -40,6 +40,8 @@ std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order) {
 }
 
 // A row of features is a run of channels with one pixel.
-std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order) { return makeConv2dBackwardBias(order); }
+std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order) {
+    return makeConv2dBackwardBias(order);
+}
 
 }  // namespace lockstep::cpu

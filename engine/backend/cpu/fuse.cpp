@@ -26,12 +26,16 @@ public:
 
 private:
     // A fused node, with old values for inputs and outputs.
-    struct Fused { Node node; std::vector<ValueId> outputs; };
+    struct Fused {
+        Node node;
+        std::vector<ValueId> outputs;
+    };
 
     void find(std::size_t i) {
         const OpDef* op = oldNode(i).op;
         if (m_dropped[i]) return;
-        if (op == &kRelu && (normForward(i) || reluAfter(i, kConv2d, kConv2dRelu) || reluAfter(i, kDense, kDenseRelu))) return;
+        if (op == &kRelu && (normForward(i) || reluAfter(i, kConv2d, kConv2dRelu) || reluAfter(i, kDense, kDenseRelu)))
+            return;
         if (op == &kReluBackward && (normBackward(i) || poolBackward(i))) return;
         if (op == &kConv2dBackwardBias) weightsAndBias(i, kConv2dBackwardWeights, kConv2dBackwardWeightsBias);
         if (op == &kDenseBackwardBias) weightsAndBias(i, kDenseBackwardWeights, kDenseBackwardWeightsBias);
@@ -145,11 +149,13 @@ private:
         attrs.other = isAll && norms.size() == 1   ? GradOther::None
                       : isAll && norms.size() == 2 ? GradOther::Norm
                                                    : GradOther::Kept;
-        replaceNormBackward(relu, attrs, z, oldNode(norms[0]), attrs.other == GradOther::Norm ? &oldNode(norms[1]) : nullptr);
+        replaceNormBackward(relu, attrs, z, oldNode(norms[0]),
+                            attrs.other == GradOther::Norm ? &oldNode(norms[1]) : nullptr);
         return true;
     }
 
-    void replaceNormBackward(std::size_t relu, FusedNormBackwardAttrs attrs, ValueId z, const Node& norm, const Node* second) {
+    void replaceNormBackward(std::size_t relu, FusedNormBackwardAttrs attrs, ValueId z, const Node& norm,
+                             const Node* second) {
         const ValueId masked = oldNode(relu).outputs[0];
         const auto [g1, g2] = gradientsOf(relu);
         std::vector<ValueId> inputs{g1, norm.inputs[0], norm.inputs[1], norm.inputs[2], norm.inputs[3]};
@@ -196,7 +202,8 @@ private:
         if (!pool || pool->inputs[0] != y || !isOnlyUser(gradient, relu)) return false;
         drop(gradient);
         const std::vector<ValueId> inputs{backward->inputs[0], backward->inputs[1], pool->outputs[0]};
-        replace(relu, {&kMaxPool2dBackwardRelu, inputs, {}, backward->attrs, backward->scope, {}}, oldNode(relu).outputs);
+        replace(relu, {&kMaxPool2dBackwardRelu, inputs, {}, backward->attrs, backward->scope, {}},
+                oldNode(relu).outputs);
         return true;
     }
 
@@ -218,12 +225,14 @@ private:
     }
 
     const Graph& m_graph;
-    std::vector<bool> m_dropped;                 // replaced by the fused node of another place, or of this one
-    std::map<std::size_t, Fused> m_fused;        // by the place of the node that they replace
+    std::vector<bool> m_dropped;           // replaced by the fused node of another place, or of this one
+    std::map<std::size_t, Fused> m_fused;  // by the place of the node that they replace
 };
 
 }  // namespace
 
-Graph fuse(const Graph& graph) { return Fuser(graph).run(); }
+Graph fuse(const Graph& graph) {
+    return Fuser(graph).run();
+}
 
 }  // namespace lockstep::cpu

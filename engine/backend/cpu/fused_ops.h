@@ -7,14 +7,14 @@
 // What the lowering makes of neighbours: definitions of this backend alone, without shape or gradient rules.
 namespace lockstep::cpu {
 
-extern const OpDef kReorder;                     // (x) -> the same tensor in another layout
+extern const OpDef kReorder;  // (x) -> the same tensor in another layout
 
-extern const OpDef kConv2dRelu;                  // as conv2d
-extern const OpDef kConv2dBackwardWeightsBias;   // (x, dy) -> dw, dbias           Conv2dBackwardAttrs
-extern const OpDef kDenseRelu;                   // as dense
-extern const OpDef kDenseBackwardWeightsBias;    // (x, dy) -> dw, dbias
-extern const OpDef kMaxPool2dBackwardRelu;       // (dy, argmax, y) -> dx          Pool2dBackwardAttrs
-                                                 //   where y, the pooled maximum of a ReLU's output, is positive
+extern const OpDef kConv2dRelu;                 // as conv2d
+extern const OpDef kConv2dBackwardWeightsBias;  // (x, dy) -> dw, dbias           Conv2dBackwardAttrs
+extern const OpDef kDenseRelu;                  // as dense
+extern const OpDef kDenseBackwardWeightsBias;   // (x, dy) -> dw, dbias
+extern const OpDef kMaxPool2dBackwardRelu;      // (dy, argmax, y) -> dx          Pool2dBackwardAttrs
+                                                //   where y, the pooled maximum of a ReLU's output, is positive
 
 // Batch norm, then the other branch of a residual block, then ReLU:
 //   Tensor: + r; Norm: + the batch norm of x2, a shortcut's.
@@ -26,10 +26,10 @@ struct FusedNormAttrs {
     bool operator==(const FusedNormAttrs&) const = default;
 };
 std::string describe(const FusedNormAttrs& attrs);
-extern const OpDef kNormTrain;                   // (x, gamma, beta, runningMean, runningVariance
-                                                 //   [, r | x2, gamma2, beta2, runningMean2, runningVariance2])
-                                                 //   -> y, mean, invStd, newMean, newVariance [, the same four of x2]
-extern const OpDef kNormEval;                    // the same inputs -> y
+extern const OpDef kNormTrain;  // (x, gamma, beta, runningMean, runningVariance
+                                //   [, r | x2, gamma2, beta2, runningMean2, runningVariance2])
+                                //   -> y, mean, invStd, newMean, newVariance [, the same four of x2]
+extern const OpDef kNormEval;   // the same inputs -> y
 
 // Backward of the above: g = mask(g1 [+ g2]) with ReLU's mask from the forward output z or recomputed from x and beta.
 // other Kept: g goes to the other branch; Norm: g goes through the shortcut's norm.
@@ -40,7 +40,7 @@ struct FusedNormBackwardAttrs {
     bool operator==(const FusedNormBackwardAttrs&) const = default;
 };
 std::string describe(const FusedNormBackwardAttrs& attrs);
-extern const OpDef kNormBackward;                // (g1, x, gamma, mean, invStd [, g2][, beta | z][, x2, gamma2, mean2, invStd2])
-                                                 //   -> [g | dx2,] dx, dgamma, dbeta [, dgamma2, dbeta2]
+extern const OpDef kNormBackward;  // (g1, x, gamma, mean, invStd [, g2][, beta | z][, x2, gamma2, mean2, invStd2])
+                                   //   -> [g | dx2,] dx, dgamma, dbeta [, dgamma2, dbeta2]
 
 }  // namespace lockstep::cpu

@@ -35,7 +35,7 @@ struct KernelEntry {
     const OpDef* op;
     std::unique_ptr<Kernel> (*make)(const Order& order);
 };
-const KernelEntry* findKernel(const OpDef& op);              // null when there is none; a view has none
+const KernelEntry* findKernel(const OpDef& op);  // null when there is none; a view has none
 
 // A kernel that is one function of its call.
 template <class Body>
@@ -65,9 +65,9 @@ T* out(const KernelCall& call, std::size_t i) {
 }
 
 // conv2d.cpp
-std::unique_ptr<Kernel> makeConv2d(const Order& order);                      // also with ReLU
+std::unique_ptr<Kernel> makeConv2d(const Order& order);  // also with ReLU
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order);
-std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);       // also with the bias
+std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);  // also with the bias
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order);
 // conv2d_lanes.cpp: the same with samples in lanes
 std::unique_ptr<Kernel> makeLaneConv(const Order& order);
@@ -92,7 +92,7 @@ std::unique_ptr<Kernel> makeCast(const Order& order);
 std::unique_ptr<Kernel> makeReorder(const Order& order);
 // pool2d.cpp
 std::unique_ptr<Kernel> makeMaxPool2d(const Order& order);
-std::unique_ptr<Kernel> makeMaxPool2dBackward(const Order& order);           // also with ReLU
+std::unique_ptr<Kernel> makeMaxPool2dBackward(const Order& order);  // also with ReLU
 std::unique_ptr<Kernel> makeAveragePool2d(const Order& order);
 std::unique_ptr<Kernel> makeAveragePool2dBackward(const Order& order);
 std::unique_ptr<Kernel> makeGlobalAveragePool2d(const Order& order);
@@ -108,7 +108,8 @@ std::unique_ptr<Kernel> makeFlatFill(const Machine& machine, DType dtype, std::s
 std::unique_ptr<Kernel> makeFlatScale(const Machine& machine, DType dtype, std::size_t count, double factor);
 std::unique_ptr<Kernel> makeSquareSum(const Machine& machine, std::size_t count);
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums);
-std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule, std::span<const UpdateSegment> segments);
+std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule,
+                                   std::span<const UpdateSegment> segments);
 std::unique_ptr<Kernel> makeCommit(const Machine& machine, std::size_t count);
 
 }  // namespace lockstep::cpu

@@ -70,7 +70,9 @@ void layOutNormForward(LayoutPass& pass, const Node& node) {
     layOutNorm(pass, node, 0, hasOther ? std::vector<std::size_t>{0, 5} : std::vector<std::size_t>{0}, {0});
 }
 
-void layOutNormBackward(LayoutPass& pass, const Node& node) { layOutNorm(pass, node, 0, {0, 4}, {0}); }
+void layOutNormBackward(LayoutPass& pass, const Node& node) {
+    layOutNorm(pass, node, 0, {0, 4}, {0});
+}
 
 void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
     const auto& attrs = node.attrs.as<FusedNormBackwardAttrs>();
@@ -80,8 +82,8 @@ void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
     if (attrs.mask == GradMask::FromOutput) images.push_back(next);
     if (attrs.mask != GradMask::None) ++next;
     if (attrs.other == GradOther::Norm) images.push_back(next);
-    layOutNorm(pass, node, 1, images, attrs.other == GradOther::None ? std::vector<std::size_t>{0}
-                                                                     : std::vector<std::size_t>{0, 1});
+    layOutNorm(pass, node, 1, images,
+               attrs.other == GradOther::None ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, 1});
 }
 
 void layOutPool(LayoutPass& pass, const Node& node) {
@@ -117,7 +119,10 @@ void layOutGlobalPoolBackward(LayoutPass& pass, const Node& node) {
     pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayouts(dx).front()}});
 }
 
-struct Rule { const OpDef* op; LayoutRule rule; };
+struct Rule {
+    const OpDef* op;
+    LayoutRule rule;
+};
 constexpr Rule kRules[] = {
     {&kConv2d, layOutConv},
     {&kConv2dRelu, layOutConv},
@@ -157,6 +162,8 @@ LayoutRule findRule(const OpDef& op) {
     return found == std::end(kRules) ? nullptr : found->rule;
 }
 
-Graph layOut(const Graph& graph, const ParameterLayouts* layouts) { return LayoutPass(graph, layouts).run(); }
+Graph layOut(const Graph& graph, const ParameterLayouts* layouts) {
+    return LayoutPass(graph, layouts).run();
+}
 
 }  // namespace lockstep::cpu

@@ -63,13 +63,20 @@ Chosen choose(const LayoutPass& pass, const Choice& choice, const Node& node) {
 }
 
 Choice choiceOf(Pass which, const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y) {
-    Choice choice{.request = convRequest(which, attrs, x, w, y), .sources = {}, .destinations = {}, .weights = {},
-                  .x = x, .w = w, .y = y};
+    Choice choice{.request = convRequest(which, attrs, x, w, y),
+                  .sources = {},
+                  .destinations = {},
+                  .weights = {},
+                  .x = x,
+                  .w = w,
+                  .y = y};
     choice.mayUseWinograd = suitsWinograd(attrs, w, y);
     return choice;
 }
 
-const char* axesOf(const Conv2dAttrs& attrs) { return attrs.groups == 1 ? "oihw" : "goihw"; }
+const char* axesOf(const Conv2dAttrs& attrs) {
+    return attrs.groups == 1 ? "oihw" : "goihw";
+}
 
 // As the weights lie once that is decided; else, and failing that, as the library likes.
 std::vector<Desc> weightLayouts(const LayoutPass& pass, ValueId w, const std::vector<std::int64_t>& dims) {
@@ -86,7 +93,8 @@ ValueId takeWeights(LayoutPass& pass, ValueId w, const Desc& desc, const Conv2dA
 // x of a convolution with samples in lanes; the batch itself is read as it comes.
 ValueId takeLanes(LayoutPass& pass, ValueId x) {
     const bool isBatch = pass.oldValue(x).role == ValueRole::Input;
-    return isBatch ? pass.rowMajor(x) : pass.image(x, Desc::sampleLanes(pass.oldValue(x).type.shape.dims(), DType::F32));
+    return isBatch ? pass.rowMajor(x)
+                   : pass.image(x, Desc::sampleLanes(pass.oldValue(x).type.shape.dims(), DType::F32));
 }
 
 LayoutPass::Form lanesForm(const LayoutPass& pass, ValueId y) {

@@ -10,7 +10,9 @@ using onednn::DenseRequest;
 using onednn::Desc;
 using onednn::Pass;
 
-const char* axesOf(const Desc& weights) { return weights.dims().size() == 4 ? "oihw" : "oi"; }
+const char* axesOf(const Desc& weights) {
+    return weights.dims().size() == 4 ? "oihw" : "oi";
+}
 
 // The image behind a flattened x, where it still is one and the weights may be laid out to match.
 std::optional<Desc> imageBehind(const LayoutPass& pass, ValueId x) {
@@ -46,8 +48,12 @@ std::optional<onednn::Plan> planImage(const LayoutPass& pass, DenseRequest reque
 void layOutDense(LayoutPass& pass, const Node& node) {
     const ValueId x = node.inputs[0], w = node.inputs[1];
     const Shape &wShape = pass.oldValue(w).type.shape, &yShape = pass.oldValue(node.outputs[0]).type.shape;
-    DenseRequest request{.pass = Pass::Forward, .relu = node.op == &kDenseRelu, .bias = node.inputs.size() == 3,
-                         .source = {}, .weights = {}, .destination = Desc::rowMajor(yShape.dims(), DType::F32)};
+    DenseRequest request{.pass = Pass::Forward,
+                         .relu = node.op == &kDenseRelu,
+                         .bias = node.inputs.size() == 3,
+                         .source = {},
+                         .weights = {},
+                         .destination = Desc::rowMajor(yShape.dims(), DType::F32)};
     std::optional<onednn::Plan> plan;
     if (const auto image = imageBehind(pass, x); image && pass.isParameter(w)) {
         request.source = *image;
@@ -69,7 +75,9 @@ void layOutDenseBackwardData(LayoutPass& pass, const Node& node) {
         std::vector<std::int64_t> dims = weights->dims();
         dims[0] = shape[0];
         const Desc dx = pass.imageLayouts(Shape(std::span<const std::int64_t>(dims))).back();
-        const DenseRequest request{.pass = Pass::BackwardData, .source = dx, .weights = {},
+        const DenseRequest request{.pass = Pass::BackwardData,
+                                   .source = dx,
+                                   .weights = {},
                                    .destination = Desc::rowMajor(pass.oldValue(dy).type.shape.dims(), DType::F32)};
         if (const auto plan = planImage(pass, request, weights, weights->dims()[0]))
             return pass.emit(node, {pass.rowMajor(dy), pass.now(w)}, "jit", {{plan->arguments[2]}});
@@ -84,8 +92,11 @@ void layOutDenseBackwardWeights(LayoutPass& pass, const Node& node) {
     const auto image = imageBehind(pass, x);
     if (image && weights) {
         const Shape& dyShape = pass.oldValue(dy).type.shape;
-        DenseRequest request{.pass = Pass::BackwardWeights, .bias = node.outputs.size() == 2, .source = *image,
-                             .weights = {}, .destination = Desc::rowMajor(dyShape.dims(), DType::F32)};
+        DenseRequest request{.pass = Pass::BackwardWeights,
+                             .bias = node.outputs.size() == 2,
+                             .source = *image,
+                             .weights = {},
+                             .destination = Desc::rowMajor(dyShape.dims(), DType::F32)};
         if (planImage(pass, request, weights, dyShape[1]))
             return pass.emit(node, {pass.now(x), pass.rowMajor(dy)}, "jit", {{*weights, "oihw", true}});
     }

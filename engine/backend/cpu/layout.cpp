@@ -8,14 +8,18 @@ namespace lockstep::cpu {
 
 using onednn::Desc;
 
-std::vector<std::int64_t> dimsOf(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
+std::vector<std::int64_t> dimsOf(const Shape& shape) {
+    return {shape.dims().begin(), shape.dims().end()};
+}
 
 std::shared_ptr<const Layout> layoutOf(const Desc& desc, const char* axes) {
     if (desc.isRowMajor()) return nullptr;
     return std::make_shared<CpuLayout>(desc, axes);
 }
 
-Desc rowMajorOf(const TensorType& type) { return Desc::rowMajor(type.shape.dims(), type.dtype); }
+Desc rowMajorOf(const TensorType& type) {
+    return Desc::rowMajor(type.shape.dims(), type.dtype);
+}
 
 Desc descOf(const Value& value) {
     if (value.layout) return static_cast<const CpuLayout&>(*value.layout).desc();
@@ -24,7 +28,8 @@ Desc descOf(const Value& value) {
 
 Desc reshaped(const Desc& desc, const std::vector<std::int64_t>& dims) {
     if (desc.dims() == dims) return desc;
-    if (!desc.isRowMajor()) throw EngineError(EngineError::Kind::Internal, "cpu", "a blocked tensor has one shape only");
+    if (!desc.isRowMajor())
+        throw EngineError(EngineError::Kind::Internal, "cpu", "a blocked tensor has one shape only");
     return Desc::rowMajor(dims, desc.dtype());
 }
 
@@ -41,7 +46,9 @@ void ChannelRuns::fold(double* lanes) const {
 
 namespace {
 
-std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
+std::size_t size(std::int64_t count) {
+    return static_cast<std::size_t>(count);
+}
 
 ChannelRuns rowsOf(const Shape& shape) {
     ChannelRuns runs{.samples = shape[0], .channels = shape[1], .pixels = 1, .block = 16};
@@ -63,10 +70,11 @@ ChannelRuns channelRuns(const Value& value) {
     const Shape& shape = value.type.shape;
     if (shape.rank() == 2) return rowsOf(shape);
     const bool lanes = value.layout && descOf(value).isSampleLanes();
-    ChannelRuns runs = lanes ? groupsOf(shape)
-                             : ChannelRuns{.samples = shape[0], .channels = shape[1], .pixels = shape[2] * shape[3]};
+    ChannelRuns runs =
+        lanes ? groupsOf(shape) : ChannelRuns{.samples = shape[0], .channels = shape[1], .pixels = shape[2] * shape[3]};
     runs.block = value.layout && !lanes ? descOf(value).channelBlock() : 1;
-    if (runs.block == 0 || (lanes && shape[0] % 16 != 0)) throw EngineError(EngineError::Kind::Internal, value.name, "cannot be taken channel by channel");
+    if (runs.block == 0 || (lanes && shape[0] % 16 != 0))
+        throw EngineError(EngineError::Kind::Internal, value.name, "cannot be taken channel by channel");
     runs.blocks = (runs.channels + runs.block - 1) / runs.block;
     runs.run = runs.lastRun = runs.blockStride = size(runs.pixels * runs.block);
     runs.sampleStride = size(runs.blocks) * runs.run;

@@ -23,8 +23,10 @@ Graph LayoutPass::run() {
     for (const Node& node : m_graph.nodes()) {
         m_scope = node.scope;
         const LayoutRule rule = findRule(*node.op);
-        if (rule) rule(*this, node);
-        else copyNode(node);
+        if (rule)
+            rule(*this, node);
+        else
+            copyNode(node);
     }
     // What is read from outside has the shape that the old graph gives it.
     for (const Graph::Output& output : m_graph.outputs()) become(output.value, shaped(output.value));
@@ -62,7 +64,8 @@ ValueId LayoutPass::rowMajor(ValueId old) {
     const Value& value = newValue(old);
     const Shape& shape = oldValue(old).type.shape;
     if (!value.layout && value.type.shape == shape) return now(old);
-    return inLayout(old, Desc::rowMajor(value.layout ? descOf(value).dims() : dimsOf(shape), value.type.dtype), "", shape);
+    return inLayout(old, Desc::rowMajor(value.layout ? descOf(value).dims() : dimsOf(shape), value.type.dtype), "",
+                    shape);
 }
 
 ValueId LayoutPass::image(ValueId old, const Desc& want) {
@@ -82,7 +85,8 @@ ValueId LayoutPass::inLayout(ValueId old, const Desc& want, const char* axes, co
     const auto known = m_reordered.find(key);
     if (known != m_reordered.end()) return known->second;
     Node node{&kReorder, {now(old)}, {}, {}, uniqueScope(made(), kReorder, m_scope), "jit"};
-    const Value result{.name = value.name + ":" + want.text("abcdef"), .type = {shape, value.type.dtype},
+    const Value result{.name = value.name + ":" + want.text("abcdef"),
+                       .type = {shape, value.type.dtype},
                        .layout = layoutOf(want, axes)};
     return m_reordered[key] = made().appendLowered(std::move(node), {result})[0];
 }

@@ -26,21 +26,25 @@ public:
     bool isDecided(ValueId parameter) const { return m_decided[index(parameter)]; }
     bool isParameter(ValueId old) const { return oldValue(old).role == ValueRole::Parameter; }
     void decide(ValueId parameter, const onednn::Desc& desc, const char* axes);
-    std::optional<ValueId> parameterOf(ValueId gradient) const;      // whose gradient an old value is
+    std::optional<ValueId> parameterOf(ValueId gradient) const;  // whose gradient an old value is
 
     // The new value of an old one in a given form, by way of a reorder where it has another.
     ValueId rowMajor(ValueId old);
-    ValueId shaped(ValueId old);                                     // any layout, but the old value's shape
+    ValueId shaped(ValueId old);  // any layout, but the old value's shape
     ValueId inLayout(ValueId old, const onednn::Desc& want, const char* axes, const Shape& shape);
-    ValueId image(ValueId old, const onednn::Desc& want);            // an activation, shaped as the descriptor
+    ValueId image(ValueId old, const onednn::Desc& want);  // an activation, shaped as the descriptor
     ValueId weights(ValueId old, const onednn::Desc& want, const char* axes);
 
     // The layouts an activation of this shape may have, the preferred first: few channels stay as they come.
     std::vector<onednn::Desc> imageLayouts(const Shape& shape) const;
-    std::vector<onednn::Desc> imageLayouts(ValueId old) const;       // first of all the one that it has
+    std::vector<onednn::Desc> imageLayouts(ValueId old) const;  // first of all the one that it has
 
     // Appends a node; the outputs' layouts in order, none: row-major with the old shape.
-    struct Form { onednn::Desc desc; const char* axes = "nchw"; bool keepsShape = false; };
+    struct Form {
+        onednn::Desc desc;
+        const char* axes = "nchw";
+        bool keepsShape = false;
+    };
     void emit(const Node& old, std::vector<ValueId> inputs, std::string algorithm, std::vector<Form> outputs = {});
 
 private:
@@ -58,7 +62,7 @@ private:
 };
 
 using LayoutRule = void (*)(LayoutPass& pass, const Node& node);
-LayoutRule findRule(const OpDef& op);            // null: inputs and outputs are row-major
+LayoutRule findRule(const OpDef& op);  // null: inputs and outputs are row-major
 
 // lay_out_conv.cpp
 void layOutConv(LayoutPass& pass, const Node& node);

@@ -17,7 +17,8 @@ struct Rows {
 
     explicit Rows(const Order& order)
         : samples(static_cast<std::size_t>(order.input(0).type.shape[0])),
-          classes(static_cast<std::size_t>(order.input(0).type.shape[1])), where(order.where()) {}
+          classes(static_cast<std::size_t>(order.input(0).type.shape[1])),
+          where(order.where()) {}
 
     std::size_t work() const { return samples * classes * 10; }
 
@@ -53,7 +54,8 @@ double sampleLoss(const CrossEntropyAttrs& attrs, const float* z, std::size_t cl
 std::unique_ptr<Kernel> makeCrossEntropy(const Order& order) {
     const Rows rows(order);
     return kernelOf(
-        [threads = order.machine.threads, rows, attrs = order.node.attrs.as<CrossEntropyAttrs>()](const KernelCall& call) {
+        [threads = order.machine.threads, rows,
+         attrs = order.node.attrs.as<CrossEntropyAttrs>()](const KernelCall& call) {
             const auto* labels = in<std::int32_t>(call, 1);
             auto* losses = reinterpret_cast<double*>(call.workspace);
             rows.checkLabels(labels);

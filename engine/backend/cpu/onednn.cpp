@@ -1,66 +1,12 @@
 #include "engine/backend/cpu/onednn.h"
 
-#include <algorithm>
-#include <cctype>
-#include <numeric>
-
-#include <oneapi/dnnl/dnnl.hpp>
-
-#include "engine/core/error.h"
+#include "engine/backend/cpu/onednn_objects.h"
 
 namespace lockstep::onednn {
-
-struct Desc::Impl { dnnl::memory::desc desc; };
-struct Engine::Impl {
-    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-    dnnl::stream stream{engine};
-};
-struct Plan::Impl {
-    dnnl::primitive primitive;
-    dnnl::memory::desc scratch;
-    std::vector<int> names;                      // DNNL_ARG_… of the arguments
-};
 
 namespace {
 
 using dnnl::memory;
-
-[[noreturn]] void rethrow(const dnnl::error& error) {
-    const auto kind = error.status == dnnl_out_of_memory ? EngineError::Kind::OutOfMemory : EngineError::Kind::Device;
-    throw EngineError(kind, "oneDNN", "status " + std::to_string(error.status) + ": " + error.what());
-}
-
-template <class Body>
-auto guarded(Body body) {
-    try {
-        return body();
-    } catch (const dnnl::error& error) {
-        rethrow(error);
-    }
-}
-
-memory::data_type typeOf(DType dtype) {
-    switch (dtype) {
-        case DType::F32: return memory::data_type::f32;
-        case DType::I32: return memory::data_type::s32;
-        case DType::U8: return memory::data_type::u8;
-        default: throw EngineError(EngineError::Kind::Internal, "oneDNN", "no such element type");
-    }
-}
-
-memory::dims dimsOf(std::span<const std::int64_t> dims) { return {dims.begin(), dims.end()}; }
-
-memory::dims rowMajorStrides(std::span<const std::int64_t> dims) {
-    memory::dims strides(dims.size(), 1);
-    for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<std::int64_t>(dims[i], 1);
-    return strides;
-}
-
-Desc wrap(memory::desc desc) { return Desc(std::make_shared<const Desc::Impl>(Desc::Impl{std::move(desc)})); }
-
-const memory::desc& unwrap(const Desc& desc) { return desc.impl().desc; }
-
-const dnnl_blocking_desc_t& blockingOf(const memory::desc& desc) { return desc.data.format_desc.blocking; }
 
 dnnl::primitive_attr attributes(bool relu) {
     dnnl::primitive_attr attr;
@@ -77,7 +23,10 @@ memory::desc vectorDesc(std::int64_t count) {
     return {{count}, memory::data_type::f32, memory::format_tag::a};
 }
 
-struct Argument { int name; memory::desc desc; };
+struct Argument {
+    int name;
+    memory::desc desc;
+};
 
 template <class Primitive, class PrimitiveDesc>
 Plan finish(const PrimitiveDesc& chosen, const std::vector<Argument>& arguments) {
@@ -110,17 +59,20 @@ std::optional<Plan> planned(Body body) {
 struct ConvGeometry {
     memory::dims stride, dilation, low, high;
     explicit ConvGeometry(const ConvRequest& r)
-        : stride{r.stride[0], r.stride[1]}, dilation{r.dilation[0] - 1, r.dilation[1] - 1},
-          low{r.padding[0], r.padding[1]}, high{r.paddingEnd[0], r.paddingEnd[1]} {}
+        : stride{r.stride[0], r.stride[1]},
+          dilation{r.dilation[0] - 1, r.dilation[1] - 1},
+          low{r.padding[0], r.padding[1]},
+          high{r.paddingEnd[0], r.paddingEnd[1]} {}
 };
 
 // The forward plan that the library wants to see beside a backward one: its layouts do not bind.
-dnnl::convolution_forward::primitive_desc convHint(const Engine& engine, const ConvRequest& r, dnnl::algorithm algorithm,
-                                                   const memory::desc& any) {
+dnnl::convolution_forward::primitive_desc convHint(const Engine& engine, const ConvRequest& r,
+                                                   dnnl::algorithm algorithm, const memory::desc& any) {
     const ConvGeometry g(r);
     return {{dnnl::prop_kind::forward_training, algorithm, unwrap(r.source), any, unwrap(r.destination), g.stride,
              g.dilation, g.low, g.high},
-            attributes(false), engine.impl().engine};
+            attributes(false),
+            engine.impl().engine};
 }
 
 Plan planConvForward(const Engine& engine, const ConvRequest& r, dnnl::algorithm algorithm) {
@@ -138,7 +90,8 @@ Plan planConvForward(const Engine& engine, const ConvRequest& r, dnnl::algorithm
     return finish<Forward>(chosen, arguments);
 }
 
-Plan planConvBackwardData(const Engine& engine, const ConvRequest& r, dnnl::algorithm algorithm, const memory::desc& any) {
+Plan planConvBackwardData(const Engine& engine, const ConvRequest& r, dnnl::algorithm algorithm,
+                          const memory::desc& any) {
     const ConvGeometry g(r);
     using Backward = dnnl::convolution_backward_data;
     const Backward::desc op(algorithm, unwrap(r.source), unwrap(r.weights), unwrap(r.destination), g.stride, g.dilation,
@@ -214,87 +167,6 @@ Plan planDenseBackwardWeights(const Engine& engine, const DenseRequest& r) {
 
 }  // namespace
 
-int preferredBlock() {
-    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-    const auto wide = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-    return (isa & wide) == wide ? 16 : 8;
-}
-
-Desc Desc::rowMajor(std::span<const std::int64_t> dims, DType dtype) {
-    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), rowMajorStrides(dims))); });
-}
-
-Desc Desc::any(std::span<const std::int64_t> dims, DType dtype) {
-    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), memory::format_tag::any)); });
-}
-
-Desc Desc::blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype) {
-    const auto tag = block == 16 ? memory::format_tag::nChw16c : memory::format_tag::nChw8c;
-    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), tag)); });
-}
-
-Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
-    constexpr std::int64_t kLanes = 16;
-    return guarded([&] {
-        memory::desc desc(dimsOf(dims), typeOf(dtype), rowMajorStrides(dims));
-        dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
-        for (std::size_t axis = 0; axis < dims.size(); ++axis) blocking.strides[axis] *= kLanes;
-        desc.data.padded_dims[0] = (dims[0] + kLanes - 1) / kLanes * kLanes;
-        blocking.inner_nblks = 1;
-        blocking.inner_blks[0] = kLanes;
-        blocking.inner_idxs[0] = 0;
-        return wrap(desc);
-    });
-}
-
-bool Desc::isSampleLanes() const { return dims().size() == 4 && *this == sampleLanes(dims(), dtype()); }
-
-bool Desc::operator==(const Desc& other) const {
-    if (!m_impl || !other.m_impl) return m_impl == other.m_impl;
-    return m_impl->desc == other.m_impl->desc;
-}
-
-std::vector<std::int64_t> Desc::dims() const { return m_impl->desc.dims(); }
-
-DType Desc::dtype() const {
-    switch (m_impl->desc.data_type()) {
-        case memory::data_type::s32: return DType::I32;
-        case memory::data_type::u8: return DType::U8;
-        default: return DType::F32;
-    }
-}
-
-bool Desc::isRowMajor() const { return *this == rowMajor(dims(), dtype()); }
-
-int Desc::channelBlock() const {
-    if (isRowMajor()) return 1;
-    if (dims().size() != 4) return 0;
-    for (const int block : {16, 8}) {
-        if (*this == blockedChannels(dims(), block, dtype())) return block;
-    }
-    return 0;
-}
-
-std::size_t Desc::bytes() const { return m_impl->desc.get_size(); }
-
-std::string Desc::text(const char* axes) const {
-    const memory::desc& desc = m_impl->desc;
-    if (desc.data.format_kind != dnnl_blocked) return "opaque";
-    const dnnl_blocking_desc_t& blocking = blockingOf(desc);
-    std::vector<int> order(static_cast<std::size_t>(desc.data.ndims));
-    std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [&](int a, int b) { return blocking.strides[a] > blocking.strides[b]; });
-    const auto isBlocked = [&](int axis) {
-        return std::find(blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks, axis) !=
-               blocking.inner_idxs + blocking.inner_nblks;
-    };
-    std::string text;
-    for (const int axis : order) text += isBlocked(axis) ? static_cast<char>(std::toupper(axes[axis])) : axes[axis];
-    for (int i = 0; i < blocking.inner_nblks; ++i)
-        text += std::to_string(blocking.inner_blks[i]) + axes[blocking.inner_idxs[i]];
-    return text;
-}
-
 Engine::Engine() : m_impl(guarded([] { return std::make_unique<Impl>(); })) {}
 Engine::~Engine() = default;
 
@@ -304,9 +176,12 @@ std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request) {
     return planned([&] {
         const memory::desc any = anyLike(request.weights);
         switch (request.pass) {
-            case Pass::Forward: return planConvForward(engine, request, algorithm);
-            case Pass::BackwardData: return planConvBackwardData(engine, request, algorithm, any);
-            default: return planConvBackwardWeights(engine, request, algorithm, any);
+            case Pass::Forward:
+                return planConvForward(engine, request, algorithm);
+            case Pass::BackwardData:
+                return planConvBackwardData(engine, request, algorithm, any);
+            default:
+                return planConvBackwardWeights(engine, request, algorithm, any);
         }
     });
 }
@@ -314,9 +189,12 @@ std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request) {
 std::optional<Plan> planDense(const Engine& engine, const DenseRequest& request) {
     return planned([&] {
         switch (request.pass) {
-            case Pass::Forward: return planDenseForward(engine, request);
-            case Pass::BackwardData: return planDenseBackwardData(engine, request);
-            default: return planDenseBackwardWeights(engine, request);
+            case Pass::Forward:
+                return planDenseForward(engine, request);
+            case Pass::BackwardData:
+                return planDenseBackwardData(engine, request);
+            default:
+                return planDenseBackwardWeights(engine, request);
         }
     });
 }
@@ -332,7 +210,7 @@ Plan planReorder(const Engine& engine, const Desc& from, const Desc& to) {
 struct Primitive::Impl {
     std::shared_ptr<const Plan::Impl> plan;
     dnnl::stream stream;
-    std::vector<memory> memories;                // of the arguments; the scratchpad's is last
+    std::vector<memory> memories;  // of the arguments; the scratchpad's is last
     std::vector<dnnl_exec_arg_t> arguments;
     std::size_t scratchBytes = 0;
 };
@@ -349,14 +227,17 @@ Primitive::Primitive(const Engine& engine, const Plan& plan) : m_impl(std::make_
             m_impl->memories.push_back(memory(plan.impl->scratch, cpu, DNNL_MEMORY_NONE));
             names.push_back(DNNL_ARG_SCRATCHPAD);
         }
-        for (std::size_t i = 0; i < names.size(); ++i) m_impl->arguments.push_back({names[i], m_impl->memories[i].get()});
+        for (std::size_t i = 0; i < names.size(); ++i)
+            m_impl->arguments.push_back({names[i], m_impl->memories[i].get()});
     });
 }
 
 Primitive::~Primitive() = default;
 Primitive::Primitive(Primitive&&) noexcept = default;
 
-std::size_t Primitive::scratchBytes() const { return m_impl->scratchBytes; }
+std::size_t Primitive::scratchBytes() const {
+    return m_impl->scratchBytes;
+}
 
 void Primitive::run(std::span<std::byte* const> pointers, std::byte* scratch) {
     const auto check = [](dnnl_status_t status) {

@@ -20,9 +20,9 @@ int preferredBlock();
 // How a tensor of f32 or i32 lies in memory. Cheap to copy.
 class Desc {
 public:
-    Desc() = default;                                                         // of nothing
+    Desc() = default;  // of nothing
     static Desc rowMajor(std::span<const std::int64_t> dims, DType dtype);
-    static Desc any(std::span<const std::int64_t> dims, DType dtype);         // the library chooses
+    static Desc any(std::span<const std::int64_t> dims, DType dtype);  // the library chooses
     // N, C, spatial with channels in blocks of 8 or 16, the last one filled with zeros ("nChw16c"). Rank 4.
     static Desc blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype);
 
@@ -35,9 +35,9 @@ public:
     DType dtype() const;
     bool isRowMajor() const;
     bool isSampleLanes() const;
-    int channelBlock() const;                    // 1 row-major; 8 or 16 as blockedChannels(); 0 anything else
+    int channelBlock() const;  // 1 row-major; 8 or 16 as blockedChannels(); 0 anything else
     std::size_t bytes() const;
-    std::string text(const char* axes) const;    // axes "nchw" -> "nChw16c"
+    std::string text(const char* axes) const;  // axes "nchw" -> "nChw16c"
 
     struct Impl;
     explicit Desc(std::shared_ptr<const Impl> impl) : m_impl(std::move(impl)) {}
@@ -64,8 +64,8 @@ class Plan {
 public:
     std::vector<Desc> arguments;
     std::size_t scratchBytes = 0;
-    std::string implementation;                  // the library's name for it
-    bool isFast = false;                         // not one of the library's plain fallbacks
+    std::string implementation;  // the library's name for it
+    bool isFast = false;         // not one of the library's plain fallbacks
 
     struct Impl;
     std::shared_ptr<const Impl> impl;
@@ -79,7 +79,7 @@ struct ConvRequest {
     Pass pass = Pass::Forward;
     bool winograd = false, relu = false, bias = false;
     std::array<int, 2> stride{1, 1}, padding{0, 0}, paddingEnd{0, 0}, dilation{1, 1};
-    Desc source, weights, destination;           // weights of rank 5 (G, K/G, C/G, R, S) when grouped
+    Desc source, weights, destination;  // weights of rank 5 (G, K/G, C/G, R, S) when grouped
 };
 struct DenseRequest {
     Pass pass = Pass::Forward;
@@ -90,7 +90,7 @@ struct DenseRequest {
 // Empty when the library has no such implementation. Throws EngineError(Device).
 std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request);
 std::optional<Plan> planDense(const Engine& engine, const DenseRequest& request);
-Plan planReorder(const Engine& engine, const Desc& from, const Desc& to);          // arguments: from, to
+Plan planReorder(const Engine& engine, const Desc& from, const Desc& to);  // arguments: from, to
 
 // A plan made ready: all the library's objects exist, run() only gives them their memory.
 class Primitive {

@@ -6,9 +6,11 @@
 // Work shared among the threads of a device, always cut in the same places, so that results do not depend on timing.
 namespace lockstep::cpu {
 
-constexpr std::size_t kSmallWork = 16 * 1024;        // floats: below this, waking the team costs more than it brings
+constexpr std::size_t kSmallWork = 16 * 1024;  // floats: below this, waking the team costs more than it brings
 
-struct Range { std::size_t begin, end; };
+struct Range {
+    std::size_t begin, end;
+};
 inline Range partOf(std::size_t items, std::size_t part, std::size_t parts) {
     return {items * part / parts, items * (part + 1) / parts};
 }
@@ -28,9 +30,8 @@ void inParallel(int threads, std::size_t items, std::size_t work, Body body) {
 // The same for `count` floats, cut at multiples of 16.
 template <class Body>
 void overFloats(int threads, std::size_t count, Body body) {
-    inParallel(threads, (count + 15) / 16, count, [&](std::size_t begin, std::size_t end) {
-        body(begin * 16, end * 16 < count ? end * 16 : count);
-    });
+    inParallel(threads, (count + 15) / 16, count,
+               [&](std::size_t begin, std::size_t end) { body(begin * 16, end * 16 < count ? end * 16 : count); });
 }
 
 // body(part, begin, end) for each of `parts` consecutive parts, whatever number of threads there are: for sums that are

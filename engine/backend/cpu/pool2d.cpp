@@ -30,7 +30,9 @@ Planes planesOf(const Pool2dAttrs& attrs, const Value& x, const Value& y) {
     countPlanes(planes, x);
     planes.shape = {x.type.shape[2], x.type.shape[3], y.type.shape[2], y.type.shape[3],
                     attrs.window,    attrs.stride,    attrs.padding,   attrs.countPadding};
-    const auto pixels = [&](const Shape& shape) { return static_cast<std::size_t>(shape[2] * shape[3] * planes.block); };
+    const auto pixels = [&](const Shape& shape) {
+        return static_cast<std::size_t>(shape[2] * shape[3] * planes.block);
+    };
     planes.xFloats = pixels(x.type.shape);
     planes.yFloats = pixels(y.type.shape);
     return planes;

@@ -5,8 +5,8 @@
 
 namespace lockstep::cpu {
 
-// A node that is one primitive, its arguments in the plan's order: inputs, then outputs. The batch may lie elsewhere from
-// step to step, so places are given anew each time.
+// A node that is one primitive, its arguments in the plan's order: inputs, then outputs. The batch may lie elsewhere
+// from step to step, so places are given anew each time.
 class PrimitiveKernel final : public Kernel {
 public:
     PrimitiveKernel(const onednn::Engine& engine, const onednn::Plan& plan)

@@ -12,12 +12,17 @@ void Rewriter::copySources() {
     for (std::size_t i = 0; i < m_old.values().size(); ++i) {
         const Value& value = m_old.values()[i];
         switch (value.role) {
-            case ValueRole::Input: m_now[i] = m_made.addInput(value.name, value.type); break;
+            case ValueRole::Input:
+                m_now[i] = m_made.addInput(value.name, value.type);
+                break;
             case ValueRole::Parameter:
                 m_now[i] = m_made.addParameter(value.name, value.type, value.init, value.decays);
                 break;
-            case ValueRole::Buffer: m_now[i] = m_made.addBuffer(value.name, value.type, value.init); break;
-            case ValueRole::Intermediate: break;
+            case ValueRole::Buffer:
+                m_now[i] = m_made.addBuffer(value.name, value.type, value.init);
+                break;
+            case ValueRole::Intermediate:
+                break;
         }
     }
 }

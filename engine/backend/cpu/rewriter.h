@@ -19,9 +19,9 @@ protected:
     const Value& oldValue(ValueId old) const { return m_old.value(old); }
     // The node that makes an old value, when there is one and it is this op's.
     const Node* producer(ValueId old, const OpDef& op) const;
-    std::size_t producerIndex(ValueId old) const;                // before all nodes: 0 for what no node makes
-    const std::vector<std::size_t>& users(ValueId old) const { return m_users[index(old)]; }      // one entry per use
-    bool isKept(ValueId old) const { return m_kept[index(old)]; }        // an output, an assignment or a gradient
+    std::size_t producerIndex(ValueId old) const;  // before all nodes: 0 for what no node makes
+    const std::vector<std::size_t>& users(ValueId old) const { return m_users[index(old)]; }  // one entry per use
+    bool isKept(ValueId old) const { return m_kept[index(old)]; }  // an output, an assignment or a gradient
 
     ValueId now(ValueId old) const { return *m_now[index(old)]; }
     void become(ValueId old, ValueId now) { m_now[index(old)] = now; }

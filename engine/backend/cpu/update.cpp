@@ -23,11 +23,12 @@ void requireF64(const char* step, DType dtype) {
 
 std::unique_ptr<Kernel> makeFlatFill(const Machine& machine, DType dtype, std::size_t count, double value) {
     if (dtype == DType::F32) {
-        return kernelOf([threads = machine.threads, count, element = static_cast<float>(value)](const KernelCall& call) {
-            overFloats(threads, count, [&](std::size_t begin, std::size_t end) {
-                std::fill(out(call, 0) + begin, out(call, 0) + end, element);
+        return kernelOf(
+            [threads = machine.threads, count, element = static_cast<float>(value)](const KernelCall& call) {
+                overFloats(threads, count, [&](std::size_t begin, std::size_t end) {
+                    std::fill(out(call, 0) + begin, out(call, 0) + end, element);
+                });
             });
-        });
     }
     requireF64("fill", dtype);
     return kernelOf([count, value](const KernelCall& call) { std::fill_n(out<double>(call, 0), count, value); });
@@ -87,7 +88,9 @@ std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums)
 
 namespace {
 
-float narrow(double value) { return static_cast<float>(value); }
+float narrow(double value) {
+    return static_cast<float>(value);
+}
 
 // One kernel for all segments of a slice: a thread takes its share of the floats, whatever segments they fall into.
 class Update final : public Kernel {
@@ -121,9 +124,13 @@ private:
             return;
         }
         const auto number = static_cast<double>(call.scalars->step + 1);
-        const AdamRun run{.scale = narrow(gate.scale), .decay = narrow(decay), .beta1 = narrow(m_rule.beta1),
-                          .beta2 = narrow(m_rule.beta2), .rest1 = narrow(1 - m_rule.beta1),
-                          .rest2 = narrow(1 - m_rule.beta2), .epsilon = narrow(m_rule.epsilon),
+        const AdamRun run{.scale = narrow(gate.scale),
+                          .decay = narrow(decay),
+                          .beta1 = narrow(m_rule.beta1),
+                          .beta2 = narrow(m_rule.beta2),
+                          .rest1 = narrow(1 - m_rule.beta1),
+                          .rest2 = narrow(1 - m_rule.beta2),
+                          .epsilon = narrow(m_rule.epsilon),
                           .learningRate = learningRate,
                           .correction1 = narrow(1 / (1 - std::pow(m_rule.beta1, number))),
                           .correction2 = narrow(1 / (1 - std::pow(m_rule.beta2, number)))};
@@ -138,7 +145,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule, std::span<const UpdateSegment> segments) {
+std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule,
+                                   std::span<const UpdateSegment> segments) {
     return std::make_unique<Update>(machine, rule, segments);
 }
 

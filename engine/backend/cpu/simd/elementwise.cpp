@@ -27,6 +27,8 @@ void scale(const float* x, float factor, float* y, std::size_t count) {
     for (; i < count; ++i) y[i] = x[i] * factor;
 }
 
-void addRow(float* y, const float* row, std::size_t count) { add(y, row, y, count); }
+void addRow(float* y, const float* row, std::size_t count) {
+    add(y, row, y, count);
+}
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -12,7 +12,8 @@ constexpr std::size_t kChunk = 256 * 16;
     for (int lane = 0; lane < 16; ++lane) sum[lane] += value[lane];
 }
 
-[[gnu::always_inline]] inline void momentsOf(const float* x, std::size_t count, F16 shift, double* sum, double* square) {
+[[gnu::always_inline]] inline void momentsOf(const float* x, std::size_t count, F16 shift, double* sum,
+                                             double* square) {
     F16 s0{}, s1{}, q0{}, q1{};
     std::size_t i = 0;
     for (; i + 32 <= count; i += 32) {
@@ -36,7 +37,8 @@ constexpr std::size_t kChunk = 256 * 16;
 void moments(const float* x, std::size_t count, const float* shift, double* sum, double* square) {
     const F16 k = load(shift);
     const std::size_t whole = count / 16 * 16;
-    for (std::size_t i = 0; i < whole; i += kChunk) momentsOf(x + i, whole - i < kChunk ? whole - i : kChunk, k, sum, square);
+    for (std::size_t i = 0; i < whole; i += kChunk)
+        momentsOf(x + i, whole - i < kChunk ? whole - i : kChunk, k, sum, square);
     if (whole == count) return;
     Rest rest;
     store(rest.lane, k);
@@ -188,9 +190,12 @@ void gradApplyRun(const GradRun& run) {
 template <GradMask kMask, bool kPair>
 void gradApplyOther(const GradRun& run, GradOther other) {
     switch (other) {
-        case GradOther::None: return gradApplyRun<kMask, kPair, GradOther::None>(run);
-        case GradOther::Kept: return gradApplyRun<kMask, kPair, GradOther::Kept>(run);
-        case GradOther::Norm: return gradApplyRun<kMask, kPair, GradOther::Norm>(run);
+        case GradOther::None:
+            return gradApplyRun<kMask, kPair, GradOther::None>(run);
+        case GradOther::Kept:
+            return gradApplyRun<kMask, kPair, GradOther::Kept>(run);
+        case GradOther::Norm:
+            return gradApplyRun<kMask, kPair, GradOther::Norm>(run);
     }
 }
 
@@ -215,17 +220,23 @@ void norm(const NormRun& run, int residual, bool relu) {
 
 void gradSums(const GradRun& run, const GradSums& sums, GradMask mask, bool pair, bool second) {
     switch (mask) {
-        case GradMask::None: return gradSumsMasked<GradMask::None>(run, sums, pair, second);
-        case GradMask::Recomputed: return gradSumsMasked<GradMask::Recomputed>(run, sums, pair, second);
-        case GradMask::FromOutput: return gradSumsMasked<GradMask::FromOutput>(run, sums, pair, second);
+        case GradMask::None:
+            return gradSumsMasked<GradMask::None>(run, sums, pair, second);
+        case GradMask::Recomputed:
+            return gradSumsMasked<GradMask::Recomputed>(run, sums, pair, second);
+        case GradMask::FromOutput:
+            return gradSumsMasked<GradMask::FromOutput>(run, sums, pair, second);
     }
 }
 
 void gradApply(const GradRun& run, GradMask mask, bool pair, GradOther other) {
     switch (mask) {
-        case GradMask::None: return gradApplyMasked<GradMask::None>(run, pair, other);
-        case GradMask::Recomputed: return gradApplyMasked<GradMask::Recomputed>(run, pair, other);
-        case GradMask::FromOutput: return gradApplyMasked<GradMask::FromOutput>(run, pair, other);
+        case GradMask::None:
+            return gradApplyMasked<GradMask::None>(run, pair, other);
+        case GradMask::Recomputed:
+            return gradApplyMasked<GradMask::Recomputed>(run, pair, other);
+        case GradMask::FromOutput:
+            return gradApplyMasked<GradMask::FromOutput>(run, pair, other);
     }
 }
 

@@ -48,8 +48,11 @@ struct Inside {
     int rowBegin, rowEnd, columnBegin, columnEnd;
 
     Inside(const PoolShape& s, std::int64_t row, std::int64_t column)
-        : top(row * s.stride[0] - s.padding[0]), left(column * s.stride[1] - s.padding[1]),
-          rowBegin(first(top)), rowEnd(last(top, s.window[0], s.height)), columnBegin(first(left)),
+        : top(row * s.stride[0] - s.padding[0]),
+          left(column * s.stride[1] - s.padding[1]),
+          rowBegin(first(top)),
+          rowEnd(last(top, s.window[0], s.height)),
+          columnBegin(first(left)),
           columnEnd(last(left, s.window[1], s.width)) {}
 
     std::int64_t pixel(const PoolShape& s, int r, int c) const { return (top + r) * s.width + left + c; }
@@ -119,7 +122,9 @@ void maxPoolBackwardOf(const PoolShape& s, const float* dy, const std::int32_t* 
     });
 }
 
-int divisor(const PoolShape& s, const Inside& in) { return s.countPadding ? s.window[0] * s.window[1] : in.count(); }
+int divisor(const PoolShape& s, const Inside& in) {
+    return s.countPadding ? s.window[0] * s.window[1] : in.count();
+}
 
 template <int kBlock>
 void averagePoolOf(const PoolShape& s, const float* x, float* y) {
@@ -128,7 +133,8 @@ void averagePoolOf(const PoolShape& s, const float* x, float* y) {
     forEachWindow(s, [&](std::int64_t at, const Inside& in) {
         Float sum{};
         for (int r = in.rowBegin; r < in.rowEnd; ++r) {
-            for (int c = in.columnBegin; c < in.columnEnd; ++c) sum += P::template get<Float>(x + in.pixel(s, r, c) * kBlock);
+            for (int c = in.columnBegin; c < in.columnEnd; ++c)
+                sum += P::template get<Float>(x + in.pixel(s, r, c) * kBlock);
         }
         P::put(y + at * kBlock, sum / static_cast<float>(divisor(s, in)));
     });

@@ -3,14 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
-// The inner loops of our own kernels. Each source file of this folder but dispatch.cpp is compiled once per instruction set,
-// into a namespace of its own; they include nothing but plain headers, so that no shared inline function is compiled for a
-// processor that may not be there. All loops run over contiguous floats whose channel pattern repeats every 16 elements:
-// a "pattern" is 16 floats, one per lane. No loop allocates, throws or starts threads.
+// The inner loops of our own kernels. Each source file of this folder but dispatch.cpp is compiled once per instruction
+// set, into a namespace of its own; they include nothing but plain headers, so that no shared inline function is
+// compiled for a processor that may not be there. All loops run over contiguous floats whose channel pattern repeats
+// every 16 elements: a "pattern" is 16 floats, one per lane. No loop allocates, throws or starts threads.
 namespace lockstep::cpu {
 
-enum class GradMask { None, Recomputed, FromOutput };      // where ReLU's mask comes from
-enum class GradOther { None, Kept, Norm };                 // the masked gradient also goes out, or through a second norm
+enum class GradMask { None, Recomputed, FromOutput };  // where ReLU's mask comes from
+enum class GradOther { None, Kept, Norm };             // the masked gradient also goes out, or through a second norm
 
 // y = (x - mean) scale + offset [+ r | + (r - mean2) scale2] [, negative values to zero]
 struct NormRun {
@@ -18,7 +18,7 @@ struct NormRun {
     const float* r = nullptr;
     float* y = nullptr;
     std::size_t count = 0;
-    const float *mean = nullptr, *scale = nullptr, *offset = nullptr;      // patterns
+    const float *mean = nullptr, *scale = nullptr, *offset = nullptr;  // patterns
     const float *mean2 = nullptr, *scale2 = nullptr;
 };
 
@@ -28,37 +28,45 @@ struct GradRun {
     const float *g1 = nullptr, *g2 = nullptr, *x = nullptr, *z = nullptr, *x2 = nullptr;
     float *out = nullptr, *dx = nullptr;
     std::size_t count = 0;
-    const float *mean = nullptr, *scale = nullptr, *offset = nullptr;      // patterns; offset: beta, for the mask
+    const float *mean = nullptr, *scale = nullptr, *offset = nullptr;  // patterns; offset: beta, for the mask
     const float *slope = nullptr, *shift = nullptr;
     const float *mean2 = nullptr, *scale2 = nullptr, *slope2 = nullptr, *shift2 = nullptr;
 };
-struct GradSums { double *s = nullptr, *q = nullptr, *r = nullptr; };      // 16 each, added to
+struct GradSums {
+    double *s = nullptr, *q = nullptr, *r = nullptr;
+};  // 16 each, added to
 
 struct PoolShape {
-    std::int64_t height = 0, width = 0;                    // of x
-    std::int64_t rows = 0, columns = 0;                    // of y
+    std::int64_t height = 0, width = 0;  // of x
+    std::int64_t rows = 0, columns = 0;  // of y
     std::array<int, 2> window{}, stride{}, padding{};
     bool countPadding = false;
 };
 
-// A convolution over sixteen samples at once, one in each lane: x is C,H,W and y is K,P,Q with 16 floats a pixel. x's rows have
-// the horizontal padding in them (`width` with it); rows above and below the image, `top` of them, count as zero.
+// A convolution over sixteen samples at once, one in each lane: x is C,H,W and y is K,P,Q with 16 floats a pixel. x's
+// rows have the horizontal padding in them (`width` with it); rows above and below the image, `top` of them, count as
+// zero.
 struct LaneConv {
     std::int64_t channels = 0, height = 0, width = 0;
     std::int64_t outputs = 0, rows = 0, columns = 0;
     int windowHeight = 1, windowWidth = 1, strideHeight = 1, strideWidth = 1, top = 0;
 };
 
-struct SgdRun { float scale, decay, momentum, learningRate; bool nesterov; };
+struct SgdRun {
+    float scale, decay, momentum, learningRate;
+    bool nesterov;
+};
 // rest: 1 - beta, which single precision would not get from beta; correction: 1 / (1 - beta^t).
-struct AdamRun { float scale, decay, beta1, beta2, rest1, rest2, epsilon, learningRate, correction1, correction2; };
+struct AdamRun {
+    float scale, decay, beta1, beta2, rest1, rest2, epsilon, learningRate, correction1, correction2;
+};
 
 struct SimdTable {
     const char* name;
     // sum += x - shift, square += (x - shift)^2, by lane
     void (*moments)(const float* x, std::size_t count, const float* shift, double* sum, double* square);
-    void (*sum)(const float* x, std::size_t count, double* sum);                     // by lane
-    void (*norm)(const NormRun& run, int residual, bool relu);                       // residual: 0 none, 1 tensor, 2 norm
+    void (*sum)(const float* x, std::size_t count, double* sum);  // by lane
+    void (*norm)(const NormRun& run, int residual, bool relu);    // residual: 0 none, 1 tensor, 2 norm
     void (*gradSums)(const GradRun& run, const GradSums& sums, GradMask mask, bool pair, bool second);
     void (*gradApply)(const GradRun& run, GradMask mask, bool pair, GradOther other);
 
@@ -66,21 +74,24 @@ struct SimdTable {
     void (*reluBackward)(const float* y, const float* dy, float* dx, std::size_t count);
     void (*add)(const float* a, const float* b, float* y, std::size_t count);
     void (*scale)(const float* x, float factor, float* y, std::size_t count);
-    void (*addRow)(float* y, const float* row, std::size_t count);                   // y += row
+    void (*addRow)(float* y, const float* row, std::size_t count);  // y += row
 
     // One image plane of `block` channels (1, 8 or 16 floats a pixel).
     void (*maxPool)(const PoolShape& shape, int block, const float* x, float* y, std::int32_t* argmax);
     // With y: only where y > 0, which is max pooling and the ReLU before it in one.
-    void (*maxPoolBackward)(const PoolShape& shape, int block, const float* dy, const std::int32_t* argmax, const float* y,
-                            float* dx);
+    void (*maxPoolBackward)(const PoolShape& shape, int block, const float* dy, const std::int32_t* argmax,
+                            const float* y, float* dx);
     void (*averagePool)(const PoolShape& shape, int block, const float* x, float* y);
     void (*averagePoolBackward)(const PoolShape& shape, int block, const float* dy, float* dx);
 
     // lanes[16 i + n] = rows[n rowStride + i], zero for n >= rowCount, which is at most 16; and back
-    void (*rowsToLanes)(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes, std::size_t count);
-    void (*lanesToRows)(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount, std::size_t count);
+    void (*rowsToLanes)(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes,
+                        std::size_t count);
+    void (*lanesToRows)(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount,
+                        std::size_t count);
     // weights: C,R,S,K; bias may be null
-    void (*laneConv)(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu, float* y);
+    void (*laneConv)(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu,
+                     float* y);
     // sums: K,C,R,S with 16 lanes each, added to
     void (*laneConvWeights)(const LaneConv& conv, const float* x, const float* dy, float* sums);
 
@@ -89,11 +100,17 @@ struct SimdTable {
     void (*adamW)(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);
 };
 
-namespace baseline { extern const SimdTable kTable; }
-namespace v3 { extern const SimdTable kTable; }            // x86-64-v3: AVX2 and FMA
-namespace v4 { extern const SimdTable kTable; }            // x86-64-v4: AVX-512
+namespace baseline {
+extern const SimdTable kTable;
+}
+namespace v3 {
+extern const SimdTable kTable;
+}  // namespace v3
+namespace v4 {
+extern const SimdTable kTable;
+}  // namespace v4
 
-const SimdTable& bestSimd();                               // of this processor
-std::array<const SimdTable*, 3> allSimd();                 // null where this processor cannot run it
+const SimdTable& bestSimd();                // of this processor
+std::array<const SimdTable*, 3> allSimd();  // null where this processor cannot run it
 
 }  // namespace lockstep::cpu

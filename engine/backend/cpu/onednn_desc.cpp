@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+#include "engine/backend/cpu/onednn_objects.h"
+
+namespace lockstep::onednn {
+
+namespace {
+
+using dnnl::memory;
+
+memory::data_type typeOf(DType dtype) {
+    switch (dtype) {
+        case DType::F32:
+            return memory::data_type::f32;
+        case DType::I32:
+            return memory::data_type::s32;
+        case DType::U8:
+            return memory::data_type::u8;
+        default:
+            throw EngineError(EngineError::Kind::Internal, "oneDNN", "no such element type");
+    }
+}
+
+memory::dims dimsOf(std::span<const std::int64_t> dims) {
+    return {dims.begin(), dims.end()};
+}
+
+memory::dims rowMajorStrides(std::span<const std::int64_t> dims) {
+    memory::dims strides(dims.size(), 1);
+    for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<std::int64_t>(dims[i], 1);
+    return strides;
+}
+
+const dnnl_blocking_desc_t& blockingOf(const memory::desc& desc) {
+    return desc.data.format_desc.blocking;
+}
+
+}  // namespace
+
+int preferredBlock() {
+    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+    const auto wide = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+    return (isa & wide) == wide ? 16 : 8;
+}
+
+Desc Desc::rowMajor(std::span<const std::int64_t> dims, DType dtype) {
+    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), rowMajorStrides(dims))); });
+}
+
+Desc Desc::any(std::span<const std::int64_t> dims, DType dtype) {
+    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), memory::format_tag::any)); });
+}
+
+Desc Desc::blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype) {
+    const auto tag = block == 16 ? memory::format_tag::nChw16c : memory::format_tag::nChw8c;
+    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), tag)); });
+}
+
+Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
+    constexpr std::int64_t kLanes = 16;
+    return guarded([&] {
+        memory::desc desc(dimsOf(dims), typeOf(dtype), rowMajorStrides(dims));
+        dnnl_blocking_desc_t& blocking = desc.data.format_desc.blocking;
+        for (std::size_t axis = 0; axis < dims.size(); ++axis) blocking.strides[axis] *= kLanes;
+        desc.data.padded_dims[0] = (dims[0] + kLanes - 1) / kLanes * kLanes;
+        blocking.inner_nblks = 1;
+        blocking.inner_blks[0] = kLanes;
+        blocking.inner_idxs[0] = 0;
+        return wrap(desc);
+    });
+}
+
+bool Desc::isSampleLanes() const {
+    return dims().size() == 4 && *this == sampleLanes(dims(), dtype());
+}
+
+bool Desc::operator==(const Desc& other) const {
+    if (!m_impl || !other.m_impl) return m_impl == other.m_impl;
+    return m_impl->desc == other.m_impl->desc;
+}
+
+std::vector<std::int64_t> Desc::dims() const {
+    return m_impl->desc.dims();
+}
+
+DType Desc::dtype() const {
+    switch (m_impl->desc.data_type()) {
+        case memory::data_type::s32:
+            return DType::I32;
+        case memory::data_type::u8:
+            return DType::U8;
+        default:
+            return DType::F32;
+    }
+}
+
+bool Desc::isRowMajor() const {
+    return *this == rowMajor(dims(), dtype());
+}
+
+int Desc::channelBlock() const {
+    if (isRowMajor()) return 1;
+    if (dims().size() != 4) return 0;
+    for (const int block : {16, 8}) {
+        if (*this == blockedChannels(dims(), block, dtype())) return block;
+    }
+    return 0;
+}
+
+std::size_t Desc::bytes() const {
+    return m_impl->desc.get_size();
+}
+
+std::string Desc::text(const char* axes) const {
+    const memory::desc& desc = m_impl->desc;
+    if (desc.data.format_kind != dnnl_blocked) return "opaque";
+    const dnnl_blocking_desc_t& blocking = blockingOf(desc);
+    std::vector<int> order(static_cast<std::size_t>(desc.data.ndims));
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, [&](int a, int b) { return blocking.strides[a] > blocking.strides[b]; });
+    const auto isBlocked = [&](int axis) {
+        return std::find(blocking.inner_idxs, blocking.inner_idxs + blocking.inner_nblks, axis) !=
+               blocking.inner_idxs + blocking.inner_nblks;
+    };
+    std::string text;
+    for (const int axis : order) text += isBlocked(axis) ? static_cast<char>(std::toupper(axes[axis])) : axes[axis];
+    for (int i = 0; i < blocking.inner_nblks; ++i)
+        text += std::to_string(blocking.inner_blks[i]) + axes[blocking.inner_idxs[i]];
+    return text;
+}
+
+}  // namespace lockstep::onednn
