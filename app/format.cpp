@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 namespace lockstep {
 
@@ -38,6 +39,16 @@ std::string countText(std::int64_t count) {
 std::string rateText(double perSecond) {
     if (!std::isfinite(perSecond) || perSecond > 1e15) return "– samples/s";
     return (perSecond < 100 ? fmt::format("{:.1f}", perSecond) : countText(std::llround(perSecond))) + " samples/s";
+}
+
+std::string timeText(const std::string& utc) {
+    std::tm parts = {};
+    if (!strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts)) return utc;
+    const std::time_t moment = timegm(&parts);
+    std::tm local = {};
+    localtime_r(&moment, &local);
+    char buffer[32];
+    return {buffer, std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M", &local)};
 }
 
 int columnsOf(std::string_view text) {

@@ -75,8 +75,7 @@ Json devicesJson(const Environment& environment, const Words& words) {
 }
 
 Presence presenceOf(const DatasetEntry& entry) {
-    if (!entry.needsPath) return Presence::Present;
-    if (entry.defaultPath.empty()) return Presence::NeedsPath;
+    if (entry.defaultPath.empty()) return entry.needsPath ? Presence::NeedsPath : Presence::Present;
     std::error_code ignored;
     return std::filesystem::exists(entry.defaultPath, ignored) ? Presence::Present : Presence::Absent;
 }

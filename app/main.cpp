@@ -21,9 +21,16 @@ LOCKSTEP_PLUGINS names folders with plugins, LOCKSTEP_BACKENDS the folder of the
 Exit status: 0 done; 1 the run or the command failed; 2 the request is wrong (usage, settings, data); 3 no such trial,
 preset or model; 4 stopped on request before the end, with a checkpoint; 130 ended at once by a second Ctrl+C.)";
 
-int usage(const CLI::ParseError& error) {
+// CLI11 would say of a misspelt command only that one is required.
+std::string complaint(const CLI::App& program, const CLI::ParseError& error, std::string_view first) {
+    const auto named = [first](const CLI::App* command) { return command->get_name() == first; };
+    if (first.empty() || first.starts_with('-') || !program.get_subcommands(named).empty()) return error.what();
+    return fmt::format("there is no command \"{}\"", first);
+}
+
+int usage(const std::string& complaint) {
     fmt::print(stderr, "lockstep: {}\n  → lockstep --help lists the commands; lockstep COMMAND --help what a command takes.\n",
-               error.what());
+               complaint);
     return lockstep::kBadRequest;
 }
 
@@ -52,6 +59,7 @@ int main(int argc, char** argv) {
     CLI::App program("Lockstep: data-parallel training that shows what every device is doing", "lockstep");
     program.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     program.require_subcommand(1);
+    program.option_defaults()->take_last();                  // a repeated option: the last word counts
     program.footer(kFooter);
     lockstep::Run run;
     for (const auto add : lockstep::allCommands()) add(program, run);
@@ -60,7 +68,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& help) {
         return program.exit(help);
     } catch (const CLI::ParseError& error) {
-        return usage(error);
+        return usage(complaint(program, error, argc > 1 ? argv[1] : ""));
     }
     lockstep::Context context;
     const int status = guarded(context, run);

@@ -140,7 +140,8 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
     command.add_option("--batch", options.batch, "Samples per update, over all devices together")->type_name("N");
     command.add_option("--optimizer", options.optimizer, "sgd or adamw")->type_name("NAME");
     command.add_option("--set", options.settings, "Any other setting, for example optimizer.momentum=0.95 model.width=256")
-        ->type_name("KEY=VALUE");
+        ->type_name("KEY=VALUE")
+        ->take_all();
 }
 
 void addRunOptions(CLI::App& command, SpecOptions& options) {

@@ -12,7 +12,7 @@ namespace {
 
 std::string whereOf(const DatasetEntry& entry) {
     switch (presenceOf(entry)) {
-        case Presence::Present: return entry.needsPath ? entry.defaultPath.string() : "needs no files";
+        case Presence::Present: return entry.defaultPath.empty() ? "needs no files" : entry.defaultPath.string();
         case Presence::NeedsPath: return "give its folder with --data";
         case Presence::Absent: return "absent: " + entry.remedy;
     }

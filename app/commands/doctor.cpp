@@ -72,7 +72,7 @@ void checkData(std::vector<Finding>& out, Context& context) {
         const auto presence = presenceOf(entry);
         if (presence == Presence::NeedsPath) continue;
         if (presence == Presence::Absent) out.push_back({Verdict::Note, "dataset " + entry.id, "is not installed", entry.remedy});
-        else out.push_back({Verdict::Good, "dataset " + entry.id, entry.needsPath ? entry.defaultPath.string() : "needs no files", {}});
+        else out.push_back({Verdict::Good, "dataset " + entry.id, entry.defaultPath.empty() ? "needs no files" : entry.defaultPath.string(), {}});
     }
     for (const auto& plugin : context.plugins()) {
         if (plugin.problems.empty()) out.push_back({Verdict::Good, "plugin " + plugin.id, plugin.file.string(), {}});

@@ -52,8 +52,8 @@ void printResults(const TrialRow& row) {
     if (row.testLoss) table.add({"test loss", fmt::format("{:.4f}", *row.testLoss)});
     if (row.samplesPerSecond) table.add({"training rate", rateText(*row.samplesPerSecond)});
     if (row.seconds) table.add({"time", durationText(*row.seconds)});
-    table.add({"started", row.createdAt});
-    if (!row.finishedAt.empty()) table.add({"ended", row.finishedAt});
+    table.add({"started", timeText(row.createdAt)});
+    if (!row.finishedAt.empty()) table.add({"ended", timeText(row.finishedAt)});
     if (!row.failure.empty()) table.add({"failure", row.failure});
     if (!row.note.empty()) table.add({"note", row.note});
     table.add({"files", row.runDirectory});

@@ -60,7 +60,7 @@ private slots:
         row("trial not a number", {"show", "last"}, 2, {"last"});
         row("no such checkpoint", {"train", "--from", "/nowhere/last.safetensors"}, 2, {"/nowhere/last.safetensors"});
         row("bad input shape", {"models", "mlp", "--input", "28x28"}, 2, {"28x28", "3x32x32"});
-        row("image too small", {"models", "lenet5", "--input", "1x4x4"}, 2, {"4"});
+        row("image too small", {"models", "lenet5", "--input", "1x4x4"}, 2, {"conv2", "mlp"});
         row("inspect nothing", {"inspect", "/nowhere"}, 2, {"/nowhere"});
     }
     void requests() {
