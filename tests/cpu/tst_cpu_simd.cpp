@@ -28,6 +28,8 @@ private slots:
     void pools();
     void transpositions_data() { tables(); }
     void transpositions();
+    void products_data() { tables(); }
+    void products();
     void laneConvolutions_data() { tables(); }
     void laneConvolutions();
     void updates_data() { tables(); }
@@ -300,11 +302,48 @@ void tst_cpu_simd::transpositions() {
             const std::size_t stride = count + 3;
             const Floats from = noise(1, rows * stride);
             Floats lanes = guarded(count * 16), back = guarded(rows * stride);
-            simd.rowsToLanes(from.data(), stride, rows, lanes.data(), count);
+            simd.rowsToLanes(from.data(), stride, rows, lanes.data(), 16, count);
             compare(lanes, count * 16,
                     [&](std::size_t i) { return i % 16 < rows ? from[i % 16 * stride + i / 16] : 0.0f; });
             simd.lanesToRows(lanes.data(), back.data(), stride, rows, count);
             compare(back, rows * stride, [&](std::size_t i) { return i % stride < count ? from[i] : kUntouched; });
+        }
+    }
+}
+
+void tst_cpu_simd::products() {
+    const SimdTable& simd = table();
+    const std::size_t width = simd.panelColumns;
+    for (const std::size_t rows : {1u, 5u, 6u, 17u}) {
+        for (const std::size_t columns : {1u, 7u, 15u, 16u, 24u, 64u}) {
+            if (columns > width) continue;
+            const std::size_t depth = 19, stride = columns + 2;
+            const Floats a = noise(1, rows * depth), panel = noise(2, depth * width), bias = noise(3, columns);
+            const Floats before = noise(4, rows * stride);
+            for (const bool adds : {false, true}) {
+                Floats c = guarded(rows * stride);
+                std::copy(before.begin(), before.end(), c.begin());
+                simd.gemmPanel({.a = a.data(),
+                                .aRowStride = 1,
+                                .aDepthStride = rows,
+                                .panel = panel.data(),
+                                .bias = bias.data(),
+                                .c = c.data(),
+                                .cRowStride = stride,
+                                .rows = rows,
+                                .depth = depth,
+                                .columns = columns,
+                                .adds = adds,
+                                .relu = true});
+                compare(c, rows * stride, [&](std::size_t i) {
+                    const std::size_t row = i / stride, column = i % stride;
+                    if (column >= columns) return static_cast<double>(before[i]);
+                    double sum = bias[column] + (adds ? before[i] : 0.0f);
+                    for (std::size_t k = 0; k < depth; ++k)
+                        sum += static_cast<double>(a[k * rows + row]) * panel[k * width + column];
+                    return std::max(sum, 0.0);
+                });
+            }
         }
     }
 }

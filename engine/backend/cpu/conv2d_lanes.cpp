@@ -42,7 +42,7 @@ struct Groups {
         const float* lanes = batch + group * floats();
         if (isRowMajor) {
             const std::size_t elements = floats() / 16, rows = std::min<std::size_t>(16, size(samples) - group * 16);
-            simd.rowsToLanes(lanes, elements, rows, scratch, elements);
+            simd.rowsToLanes(lanes, elements, rows, scratch, 16, elements);
             lanes = scratch;
             scratch += floats();
         }

@@ -138,7 +138,7 @@ std::unique_ptr<Kernel> makeTransposition(const Order& order, bool toLanes) {
             for (std::size_t group = begin; group < end; ++group) {
                 const std::size_t at = group * 16 * elements, rows = std::min<std::size_t>(16, samples - group * 16);
                 if (toLanes)
-                    machine.simd->rowsToLanes(in(call, 0) + at, elements, rows, out(call, 0) + at, elements);
+                    machine.simd->rowsToLanes(in(call, 0) + at, elements, rows, out(call, 0) + at, 16, elements);
                 else
                     machine.simd->lanesToRows(in(call, 0) + at, out(call, 0) + at, elements, rows, elements);
             }

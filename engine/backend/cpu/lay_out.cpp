@@ -119,6 +119,13 @@ void layOutGlobalPoolBackward(LayoutPass& pass, const Node& node) {
     pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayouts(dx).front()}});
 }
 
+// Matrix products pack what they read, whatever its layout, so nothing is gained by another than row-major.
+void layOutDense(LayoutPass& pass, const Node& node) {
+    std::vector<ValueId> inputs;
+    for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
+    pass.emit(node, std::move(inputs), "simd");
+}
+
 struct Rule {
     const OpDef* op;
     LayoutRule rule;
@@ -132,9 +139,9 @@ constexpr Rule kRules[] = {
     {&kConv2dBackwardBias, layOutSums},
     {&kDense, layOutDense},
     {&kDenseRelu, layOutDense},
-    {&kDenseBackwardData, layOutDenseBackwardData},
-    {&kDenseBackwardWeights, layOutDenseBackwardWeights},
-    {&kDenseBackwardWeightsBias, layOutDenseBackwardWeights},
+    {&kDenseBackwardData, layOutDense},
+    {&kDenseBackwardWeights, layOutDense},
+    {&kDenseBackwardWeightsBias, layOutDense},
     {&kBatchNormTrain, layOutNormForward},
     {&kBatchNormEval, layOutNormForward},
     {&kNormTrain, layOutNormForward},

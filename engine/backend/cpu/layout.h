@@ -7,8 +7,8 @@
 
 namespace lockstep::cpu {
 
-// A oneDNN descriptor as the graph's layout. Its extents may group a tensor's otherwise (the weights of a dense layer
-// behind an image as O,C,H,W), as long as both are the same elements in row-major order.
+// A oneDNN descriptor as the graph's layout. Its extents may group a tensor's otherwise (a grouped convolution's
+// weights as G,K/G,C/G,R,S), as long as both are the same elements in row-major order.
 class CpuLayout final : public Layout {
 public:
     CpuLayout(onednn::Desc desc, const char* axes) : m_desc(std::move(desc)), m_text(m_desc.text(axes)) {}

@@ -10,7 +10,7 @@
 
 namespace lockstep::cpu {
 
-// The state of the layout pass, and what its rules (lay_out.cpp, lay_out_conv.cpp, lay_out_dense.cpp) are written with.
+// The state of the layout pass, and what its rules (lay_out.cpp, lay_out_conv.cpp) are written with.
 // An activation may be seen as an image where the old graph has it flattened: its new value then has the image's shape.
 class LayoutPass : public Rewriter {
 public:
@@ -68,9 +68,5 @@ LayoutRule findRule(const OpDef& op);  // null: inputs and outputs are row-major
 void layOutConv(LayoutPass& pass, const Node& node);
 void layOutConvBackwardData(LayoutPass& pass, const Node& node);
 void layOutConvBackwardWeights(LayoutPass& pass, const Node& node);
-// lay_out_dense.cpp
-void layOutDense(LayoutPass& pass, const Node& node);
-void layOutDenseBackwardData(LayoutPass& pass, const Node& node);
-void layOutDenseBackwardWeights(LayoutPass& pass, const Node& node);
 
 }  // namespace lockstep::cpu

@@ -124,47 +124,6 @@ memory::desc anyLike(const Desc& desc) {
     return {unwrap(desc).dims(), memory::data_type::f32, memory::format_tag::any};
 }
 
-dnnl::inner_product_forward::primitive_desc denseForward(const Engine& engine, const DenseRequest& r,
-                                                         const memory::desc& w, bool relu) {
-    using Forward = dnnl::inner_product_forward;
-    const memory::desc &x = unwrap(r.source), &y = unwrap(r.destination);
-    const auto kind = dnnl::prop_kind::forward_training;
-    const auto op = r.bias && r.pass == Pass::Forward ? Forward::desc(kind, x, w, vectorDesc(y.dims()[1]), y)
-                                                      : Forward::desc(kind, x, w, y);
-    return {op, attributes(relu), engine.impl().engine};
-}
-
-Plan planDenseForward(const Engine& engine, const DenseRequest& r) {
-    const auto chosen = denseForward(engine, r, unwrap(r.weights), r.relu);
-    std::vector<Argument> arguments{{DNNL_ARG_SRC, chosen.src_desc()}, {DNNL_ARG_WEIGHTS, chosen.weights_desc()}};
-    if (r.bias) arguments.push_back({DNNL_ARG_BIAS, chosen.bias_desc()});
-    arguments.push_back({DNNL_ARG_DST, chosen.dst_desc()});
-    return finish<dnnl::inner_product_forward>(chosen, arguments);
-}
-
-Plan planDenseBackwardData(const Engine& engine, const DenseRequest& r) {
-    using Backward = dnnl::inner_product_backward_data;
-    const Backward::desc op(unwrap(r.source), unwrap(r.weights), unwrap(r.destination));
-    const Backward::primitive_desc chosen(op, attributes(false), engine.impl().engine,
-                                          denseForward(engine, r, anyLike(r.weights), false));
-    return finish<Backward>(chosen, {{DNNL_ARG_DIFF_DST, chosen.diff_dst_desc()},
-                                     {DNNL_ARG_WEIGHTS, chosen.weights_desc()},
-                                     {DNNL_ARG_DIFF_SRC, chosen.diff_src_desc()}});
-}
-
-Plan planDenseBackwardWeights(const Engine& engine, const DenseRequest& r) {
-    using Backward = dnnl::inner_product_backward_weights;
-    const memory::desc &x = unwrap(r.source), &w = unwrap(r.weights), &y = unwrap(r.destination);
-    const auto op = r.bias ? Backward::desc(x, w, vectorDesc(y.dims()[1]), y) : Backward::desc(x, w, y);
-    const Backward::primitive_desc chosen(op, attributes(false), engine.impl().engine,
-                                          denseForward(engine, r, anyLike(r.weights), false));
-    std::vector<Argument> arguments{{DNNL_ARG_SRC, chosen.src_desc()},
-                                    {DNNL_ARG_DIFF_DST, chosen.diff_dst_desc()},
-                                    {DNNL_ARG_DIFF_WEIGHTS, chosen.diff_weights_desc()}};
-    if (r.bias) arguments.push_back({DNNL_ARG_DIFF_BIAS, vectorDesc(y.dims()[1])});
-    return finish<Backward>(chosen, arguments);
-}
-
 }  // namespace
 
 Engine::Engine() : m_impl(guarded([] { return std::make_unique<Impl>(); })) {}
@@ -182,19 +141,6 @@ std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request) {
                 return planConvBackwardData(engine, request, algorithm, any);
             default:
                 return planConvBackwardWeights(engine, request, algorithm, any);
-        }
-    });
-}
-
-std::optional<Plan> planDense(const Engine& engine, const DenseRequest& request) {
-    return planned([&] {
-        switch (request.pass) {
-            case Pass::Forward:
-                return planDenseForward(engine, request);
-            case Pass::BackwardData:
-                return planDenseBackwardData(engine, request);
-            default:
-                return planDenseBackwardWeights(engine, request);
         }
     });
 }

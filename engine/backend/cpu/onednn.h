@@ -81,15 +81,9 @@ struct ConvRequest {
     std::array<int, 2> stride{1, 1}, padding{0, 0}, paddingEnd{0, 0}, dilation{1, 1};
     Desc source, weights, destination;  // weights of rank 5 (G, K/G, C/G, R, S) when grouped
 };
-struct DenseRequest {
-    Pass pass = Pass::Forward;
-    bool relu = false, bias = false;
-    Desc source, weights, destination;
-};
 
 // Empty when the library has no such implementation. Throws EngineError(Device).
 std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request);
-std::optional<Plan> planDense(const Engine& engine, const DenseRequest& request);
 Plan planReorder(const Engine& engine, const Desc& from, const Desc& to);  // arguments: from, to
 
 // A plan made ready: all the library's objects exist, run() only gives them their memory.

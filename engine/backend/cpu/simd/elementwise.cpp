@@ -11,7 +11,7 @@ void relu(const float* x, float* y, std::size_t count) {
 
 void reluBackward(const float* y, const float* dy, float* dx, std::size_t count) {
     std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) store(dx + i, load(y + i) > F16{} ? load(dy + i) : F16{});
+    for (; i + 16 <= count; i += 16) store(dx + i, select(load(y + i) > F16{}, load(dy + i), F16{}));
     for (; i < count; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
 }
 

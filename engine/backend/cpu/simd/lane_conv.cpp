@@ -9,7 +9,7 @@ namespace {
 #ifdef __AVX512F__
 constexpr int kOutputs = 6, kColumns = 4, kTapOutputs = 4, kTaps = 5;
 #else
-constexpr int kOutputs = 3, kColumns = 2, kTapOutputs = 2, kTaps = 3;
+constexpr int kOutputs = 6, kColumns = 1, kTapOutputs = 2, kTaps = 2;
 #endif
 
 // The window's rows that lie inside the image for one row of y.

@@ -2,26 +2,161 @@
 #include <cstddef>
 #include <cstdint>
 
-// Sixteen floats at once in the compiler's own vectors: one register with AVX-512, two with AVX2, four without.
+// Sixteen floats at once: one register with AVX-512, two with AVX2, four without. The compiler's own vectors carry the
+// arithmetic; what is wider than the machine is a pair of halves, for compilers split such vectors through memory.
 // LOCKSTEP_SIMD is the namespace of the instruction set that this file is compiled for.
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-using F16 = float __attribute__((vector_size(64)));
-using F16Anywhere = float __attribute__((vector_size(64), aligned(4), may_alias));
-using I16 = std::int32_t __attribute__((vector_size(64)));
+template <class Half>
+struct Pair {
+    Half low, high;
+};
 
+using F4 = float __attribute__((vector_size(16)));
+using I4 = std::int32_t __attribute__((vector_size(16)));
+#ifdef __AVX2__
+using F8 = float __attribute__((vector_size(32)));
+using I8 = std::int32_t __attribute__((vector_size(32)));
+#else
+using F8 = Pair<F4>;
+using I8 = Pair<I4>;
+#endif
+#ifdef __AVX512F__
+using F16 = float __attribute__((vector_size(64)));
+using I16 = std::int32_t __attribute__((vector_size(64)));
+#else
+using F16 = Pair<F8>;
+using I16 = Pair<I8>;
+#endif
+
+template <class T>
+[[gnu::always_inline]] inline Pair<T> operator+(Pair<T> a, Pair<T> b) {
+    return {a.low + b.low, a.high + b.high};
+}
+template <class T>
+[[gnu::always_inline]] inline Pair<T> operator-(Pair<T> a, Pair<T> b) {
+    return {a.low - b.low, a.high - b.high};
+}
+template <class T>
+[[gnu::always_inline]] inline Pair<T> operator*(Pair<T> a, Pair<T> b) {
+    return {a.low * b.low, a.high * b.high};
+}
+template <class T>
+[[gnu::always_inline]] inline Pair<T> operator*(Pair<T> a, float b) {
+    return {a.low * b, a.high * b};
+}
+template <class T>
+[[gnu::always_inline]] inline Pair<T> operator/(Pair<T> a, float b) {
+    return {a.low / b, a.high / b};
+}
+template <class T>
+[[gnu::always_inline]] inline Pair<T>& operator+=(Pair<T>& a, Pair<T> b) {
+    return a = a + b;
+}
+template <class T>
+[[gnu::always_inline]] inline Pair<T>& operator-=(Pair<T>& a, Pair<T> b) {
+    return a = a - b;
+}
+
+// Comparisons give masks: all bits of a lane or none.
+template <class T>
+[[gnu::always_inline]] inline auto operator>(Pair<T> a, Pair<T> b) {
+    return Pair<decltype(a.low > b.low)>{a.low > b.low, a.high > b.high};
+}
+template <class T>
+[[gnu::always_inline]] inline auto operator<(Pair<T> a, Pair<T> b) {
+    return b > a;
+}
+template <class T>
+[[gnu::always_inline]] inline auto operator==(Pair<T> a, Pair<T> b) {
+    return Pair<decltype(a.low == b.low)>{a.low == b.low, a.high == b.high};
+}
+template <class T>
+[[gnu::always_inline]] inline auto operator!=(Pair<T> a, Pair<T> b) {
+    return Pair<decltype(a.low != b.low)>{a.low != b.low, a.high != b.high};
+}
+template <class T>
+[[gnu::always_inline]] inline Pair<T> operator|(Pair<T> a, Pair<T> b) {
+    return {a.low | b.low, a.high | b.high};
+}
+template <class T>
+[[gnu::always_inline]] inline Pair<T> operator&(Pair<T> a, Pair<T> b) {
+    return {a.low & b.low, a.high & b.high};
+}
+
+// Lane by lane: mask ? a : b. Of a single number, a bool is the mask.
+template <class Mask, class T>
+[[gnu::always_inline]] inline T select(Mask mask, T a, T b) {
+    return mask ? a : b;
+}
+template <class Mask, class T>
+[[gnu::always_inline]] inline Pair<T> select(Pair<Mask> mask, Pair<T> a, Pair<T> b) {
+    return {select(mask.low, a.low, b.low), select(mask.high, a.high, b.high)};
+}
+
+// A number in every lane. Subtracting zero, unlike adding it, is nothing at all to a compiler.
+template <class T>
+struct Splat {
+    template <class Number>
+    [[gnu::always_inline]] static T of(Number x) {
+        return x - T{};
+    }
+};
+template <class T>
+struct Splat<Pair<T>> {
+    template <class Number>
+    [[gnu::always_inline]] static Pair<T> of(Number x) {
+        return {Splat<T>::of(x), Splat<T>::of(x)};
+    }
+};
+[[gnu::always_inline]] inline F16 splat(float x) {
+    return Splat<F16>::of(x);
+}
+
+// Any alignment. Half by half: as one copy, compilers would send it through memory.
+template <class T>
+struct Access {
+    template <class Number>
+    [[gnu::always_inline]] static T get(const Number* at) {
+        T value;
+        __builtin_memcpy(&value, at, sizeof value);
+        return value;
+    }
+    template <class Number>
+    [[gnu::always_inline]] static void put(Number* at, T value) {
+        __builtin_memcpy(at, &value, sizeof value);
+    }
+};
+template <class T>
+struct Access<Pair<T>> {
+    template <class Number>
+    [[gnu::always_inline]] static Pair<T> get(const Number* at) {
+        return {Access<T>::get(at), Access<T>::get(at + sizeof(T) / sizeof(Number))};
+    }
+    template <class Number>
+    [[gnu::always_inline]] static void put(Number* at, Pair<T> value) {
+        Access<T>::put(at, value.low);
+        Access<T>::put(at + sizeof(T) / sizeof(Number), value.high);
+    }
+};
+template <class T, class Number>
+[[gnu::always_inline]] inline T get(const Number* at) {
+    return Access<T>::get(at);
+}
+template <class T, class Number>
+[[gnu::always_inline]] inline void put(Number* at, T value) {
+    Access<T>::put(at, value);
+}
 [[gnu::always_inline]] inline F16 load(const float* at) {
-    return *reinterpret_cast<const F16Anywhere*>(at);
+    return get<F16>(at);
 }
 [[gnu::always_inline]] inline void store(float* at, F16 value) {
-    *reinterpret_cast<F16Anywhere*>(at) = value;
+    put(at, value);
 }
-[[gnu::always_inline]] inline F16 splat(float x) {
-    return x - F16{};
-}
+
 // NaN stays NaN.
 [[gnu::always_inline]] inline F16 positive(F16 x) {
-    return x < F16{} ? F16{} : x;
+    return select(x < F16{}, F16{}, x);
 }
 
 // The last elements of a run, fewer than 16, in a place where 16 may be read and written.

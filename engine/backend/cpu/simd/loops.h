@@ -22,8 +22,11 @@ void maxPoolBackward(const PoolShape& shape, int block, const float* dy, const s
 void averagePool(const PoolShape& shape, int block, const float* x, float* y);
 void averagePoolBackward(const PoolShape& shape, int block, const float* dy, float* dx);
 
-void rowsToLanes(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes, std::size_t count);
+void rowsToLanes(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes, std::size_t laneStride,
+                 std::size_t count);
 void lanesToRows(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount, std::size_t count);
+extern const std::size_t kPanelColumns;
+void gemmPanel(const GemmRun& run);
 void laneConv(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu, float* y);
 void laneConvWeights(const LaneConv& conv, const float* x, const float* dy, float* sums);
 

@@ -9,7 +9,9 @@ namespace {
 constexpr std::size_t kChunk = 256 * 16;
 
 [[gnu::always_inline]] inline void addTo(double* sum, F16 value) {
-    for (int lane = 0; lane < 16; ++lane) sum[lane] += value[lane];
+    Rest rest;
+    store(rest.lane, value);
+    for (int lane = 0; lane < 16; ++lane) sum[lane] += rest.lane[lane];
 }
 
 [[gnu::always_inline]] inline void momentsOf(const float* x, std::size_t count, F16 shift, double* sum,
@@ -93,9 +95,9 @@ template <GradMask kMask, bool kPair>
 [[gnu::always_inline]] inline F16 gradient(const GradRun& run, std::size_t i, F16 centred, F16 scale, F16 offset) {
     F16 g = load(run.g1 + i);
     if constexpr (kPair) g += load(run.g2 + i);
-    if constexpr (kMask == GradMask::FromOutput) g = load(run.z + i) > F16{} ? g : F16{};
+    if constexpr (kMask == GradMask::FromOutput) g = select(load(run.z + i) > F16{}, g, F16{});
     // The same expression as in normWhole, so that the mask is exactly the one of the forward pass.
-    if constexpr (kMask == GradMask::Recomputed) g = centred * scale + offset > F16{} ? g : F16{};
+    if constexpr (kMask == GradMask::Recomputed) g = select(centred * scale + offset > F16{}, g, F16{});
     return g;
 }
 

@@ -7,39 +7,21 @@ namespace {
 
 // A pixel: the floats of one channel block and as many integers. Scalars obey the same expressions as vectors.
 template <int kBlock>
-struct PixelOf;
+struct Pixel;
 template <>
-struct PixelOf<16> {
+struct Pixel<16> {
     using Float = F16;
     using Int = I16;
 };
 template <>
-struct PixelOf<8> {
-    using Float = float __attribute__((vector_size(32)));
-    using Int = std::int32_t __attribute__((vector_size(32)));
+struct Pixel<8> {
+    using Float = F8;
+    using Int = I8;
 };
 template <>
-struct PixelOf<1> {
+struct Pixel<1> {
     using Float = float;
     using Int = std::int32_t;
-};
-
-template <int kBlock>
-struct Pixel {
-    using Float = typename PixelOf<kBlock>::Float;
-    using Int = typename PixelOf<kBlock>::Int;
-
-    template <class To, class From>
-    [[gnu::always_inline]] static To get(const From* at) {
-        To value;
-        __builtin_memcpy(&value, at, sizeof value);
-        return value;
-    }
-    template <class To, class From>
-    [[gnu::always_inline]] static void put(To* at, From value) {
-        __builtin_memcpy(at, &value, sizeof value);
-    }
-    [[gnu::always_inline]] static Float zero() { return Float{}; }
 };
 
 // The part of one window that lies inside the image: rows and columns relative to the window's corner.
@@ -75,23 +57,22 @@ template <class Visit>
 
 template <int kBlock>
 void maxPoolOf(const PoolShape& s, const float* x, float* y, std::int32_t* argmax) {
-    using P = Pixel<kBlock>;
-    using Float = typename P::Float;
-    using Int = typename P::Int;
+    using Float = typename Pixel<kBlock>::Float;
+    using Int = typename Pixel<kBlock>::Int;
     forEachWindow(s, [&](std::int64_t at, const Inside& in) {
-        Float best = P::template get<Float>(x + in.pixel(s, in.rowBegin, in.columnBegin) * kBlock);
-        Int place = Int{} + (in.rowBegin * s.window[1] + in.columnBegin);
+        Float best = get<Float>(x + in.pixel(s, in.rowBegin, in.columnBegin) * kBlock);
+        Int place = Splat<Int>::of(in.rowBegin * s.window[1] + in.columnBegin);
         for (int r = in.rowBegin; r < in.rowEnd; ++r) {
             for (int c = in.columnBegin; c < in.columnEnd; ++c) {
-                const Float value = P::template get<Float>(x + in.pixel(s, r, c) * kBlock);
+                const Float value = get<Float>(x + in.pixel(s, r, c) * kBlock);
                 // A NaN counts as larger than all numbers, so that it is not lost; the first one wins.
                 const auto larger = (value > best) | ((value != value) & (best == best));
-                best = larger ? value : best;
-                place = larger ? Int{} + (r * s.window[1] + c) : place;
+                best = select(larger, value, best);
+                place = select(larger, Splat<Int>::of(r * s.window[1] + c), place);
             }
         }
-        P::put(y + at * kBlock, best);
-        P::put(argmax + at * kBlock, place);
+        put(y + at * kBlock, best);
+        put(argmax + at * kBlock, place);
     });
 }
 
@@ -103,20 +84,19 @@ void zeroPlane(const PoolShape& s, float* dx) {
 
 template <int kBlock>
 void maxPoolBackwardOf(const PoolShape& s, const float* dy, const std::int32_t* argmax, const float* y, float* dx) {
-    using P = Pixel<kBlock>;
-    using Float = typename P::Float;
-    using Int = typename P::Int;
+    using Float = typename Pixel<kBlock>::Float;
+    using Int = typename Pixel<kBlock>::Int;
     const bool disjoint = s.stride[0] >= s.window[0] && s.stride[1] >= s.window[1];
     zeroPlane<kBlock>(s, dx);
     forEachWindow(s, [&](std::int64_t at, const Inside& in) {
-        Float g = P::template get<Float>(dy + at * kBlock);
-        if (y) g = P::template get<Float>(y + at * kBlock) > P::zero() ? g : P::zero();
-        const Int place = P::template get<Int>(argmax + at * kBlock);
+        Float g = get<Float>(dy + at * kBlock);
+        if (y) g = select(get<Float>(y + at * kBlock) > Float{}, g, Float{});
+        const Int place = get<Int>(argmax + at * kBlock);
         for (int r = in.rowBegin; r < in.rowEnd; ++r) {
             for (int c = in.columnBegin; c < in.columnEnd; ++c) {
                 float* to = dx + in.pixel(s, r, c) * kBlock;
-                const Float share = place == Int{} + (r * s.window[1] + c) ? g : P::zero();
-                P::put(to, disjoint ? share : P::template get<Float>(to) + share);
+                const Float share = select(place == Splat<Int>::of(r * s.window[1] + c), g, Float{});
+                put(to, disjoint ? share : get<Float>(to) + share);
             }
         }
     });
@@ -128,29 +108,26 @@ int divisor(const PoolShape& s, const Inside& in) {
 
 template <int kBlock>
 void averagePoolOf(const PoolShape& s, const float* x, float* y) {
-    using P = Pixel<kBlock>;
-    using Float = typename P::Float;
+    using Float = typename Pixel<kBlock>::Float;
     forEachWindow(s, [&](std::int64_t at, const Inside& in) {
         Float sum{};
         for (int r = in.rowBegin; r < in.rowEnd; ++r) {
-            for (int c = in.columnBegin; c < in.columnEnd; ++c)
-                sum += P::template get<Float>(x + in.pixel(s, r, c) * kBlock);
+            for (int c = in.columnBegin; c < in.columnEnd; ++c) sum += get<Float>(x + in.pixel(s, r, c) * kBlock);
         }
-        P::put(y + at * kBlock, sum / static_cast<float>(divisor(s, in)));
+        put(y + at * kBlock, sum / static_cast<float>(divisor(s, in)));
     });
 }
 
 template <int kBlock>
 void averagePoolBackwardOf(const PoolShape& s, const float* dy, float* dx) {
-    using P = Pixel<kBlock>;
-    using Float = typename P::Float;
+    using Float = typename Pixel<kBlock>::Float;
     zeroPlane<kBlock>(s, dx);
     forEachWindow(s, [&](std::int64_t at, const Inside& in) {
-        const Float share = P::template get<Float>(dy + at * kBlock) / static_cast<float>(divisor(s, in));
+        const Float share = get<Float>(dy + at * kBlock) / static_cast<float>(divisor(s, in));
         for (int r = in.rowBegin; r < in.rowEnd; ++r) {
             for (int c = in.columnBegin; c < in.columnEnd; ++c) {
                 float* to = dx + in.pixel(s, r, c) * kBlock;
-                P::put(to, P::template get<Float>(to) + share);
+                put(to, get<Float>(to) + share);
             }
         }
     });

@@ -25,6 +25,8 @@ const SimdTable kTable{
     .averagePoolBackward = averagePoolBackward,
     .rowsToLanes = rowsToLanes,
     .lanesToRows = lanesToRows,
+    .panelColumns = kPanelColumns,
+    .gemmPanel = gemmPanel,
     .laneConv = laneConv,
     .laneConvWeights = laneConvWeights,
     .squareSum = squareSum,

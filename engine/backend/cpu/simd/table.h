@@ -52,6 +52,18 @@ struct LaneConv {
     int windowHeight = 1, windowWidth = 1, strideHeight = 1, strideWidth = 1, top = 0;
 };
 
+// c = a b [+ c] [+ bias] [ReLU] for one panel of columns: a is rows x depth with any strides, b is packed as depth rows
+// of `panelColumns` floats, the last columns of the last panel zero.
+struct GemmRun {
+    const float* a = nullptr;
+    std::size_t aRowStride = 0, aDepthStride = 0;
+    const float* panel = nullptr;
+    const float* bias = nullptr;  // one per column, or null
+    float* c = nullptr;
+    std::size_t cRowStride = 0, rows = 0, depth = 0, columns = 0;
+    bool adds = false, relu = false;
+};
+
 struct SgdRun {
     float scale, decay, momentum, learningRate;
     bool nesterov;
@@ -84,11 +96,13 @@ struct SimdTable {
     void (*averagePool)(const PoolShape& shape, int block, const float* x, float* y);
     void (*averagePoolBackward)(const PoolShape& shape, int block, const float* dy, float* dx);
 
-    // lanes[16 i + n] = rows[n rowStride + i], zero for n >= rowCount, which is at most 16; and back
+    // lanes[laneStride i + n] = rows[n rowStride + i] for n < 16, zero for n >= rowCount; and back
     void (*rowsToLanes)(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes,
-                        std::size_t count);
+                        std::size_t laneStride, std::size_t count);
     void (*lanesToRows)(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount,
                         std::size_t count);
+    std::size_t panelColumns;  // a multiple of 16
+    void (*gemmPanel)(const GemmRun& run);
     // weights: C,R,S,K; bias may be null
     void (*laneConv)(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu,
                      float* y);
