@@ -30,6 +30,8 @@ std::vector<std::string> split(const std::string& joined) {
     return parts;
 }
 
+std::string plural(std::int64_t count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+
 }  // namespace
 
 Problem problemOf(const RunFailed& failed) {
@@ -62,12 +64,12 @@ void RunPrinter::clearLine() {
 void RunPrinter::say(const RunStarted& event) {
     if (event.trial > 0) fmt::print("Trial {}", event.trial);
     else fmt::print("A run without history");
-    fmt::print("{} on {} ({} {}), {} parameters, {} per device\n",
-               event.attempt > 1 ? fmt::format(", attempt {},", event.attempt) : "", event.deviceText, event.devices.size(),
-               event.devices.size() == 1 ? "device" : "devices", countText(event.parameters), bytesText(event.bytesPerDevice));
+    fmt::print("{} on {} ({}), {} parameters, {} per device\n", event.attempt > 1 ? fmt::format(", attempt {},", event.attempt) : "",
+               event.deviceText, plural(static_cast<std::int64_t>(event.devices.size()), "device"), countText(event.parameters),
+               bytesText(event.bytesPerDevice));
     if (event.virtualDevices) fmt::print("The devices are virtual: they share cores or cards, which shows the method, not its speed.\n");
-    fmt::print("{} training and {} test samples; {} epochs of {} steps{}\n", countText(event.trainSamples),
-               countText(event.testSamples), event.epochs, event.stepsPerEpoch,
+    fmt::print("{} training and {} test samples; {} of {}{}\n", countText(event.trainSamples), countText(event.testSamples),
+               plural(event.epochs, "epoch"), plural(event.stepsPerEpoch, "step"),
                event.firstStep > 0 ? fmt::format(", continuing after step {}", event.firstStep) : "");
 }
 
@@ -111,8 +113,8 @@ void RunPrinter::say(const Message& event) {
 void RunPrinter::say(const RunFinished& event) {
     clearLine();
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
-    fmt::print("{} {} after {} steps in {}: test accuracy {} (best {}), test loss {:.4f}, {} in training\n", who,
-               event.outcome == "stopped" ? "was stopped" : "finished", event.step, durationText(event.seconds),
+    fmt::print("{} {} after {} in {}: test accuracy {} (best {}), test loss {:.4f}, {} in training\n", who,
+               event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"), durationText(event.seconds),
                percentText(event.testAccuracy), percentText(event.bestAccuracy), event.testLoss,
                rateText(event.trainSamplesPerSecond));
     if (event.trial == 0) return;

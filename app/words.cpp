@@ -21,6 +21,12 @@ std::string trimmed(std::string sentence) {
     return start == sentence.npos ? std::string() : sentence.substr(start);
 }
 
+// Catalogue entries may or may not end with a full stop; what a person reads does.
+std::string ended(std::string sentence) {
+    if (!sentence.empty() && std::string_view(".!?").find(sentence.back()) == std::string_view::npos) sentence += '.';
+    return sentence;
+}
+
 }  // namespace
 
 std::string fillIn(std::string_view sentence, const Problem& problem) {
@@ -51,7 +57,7 @@ Words::Words() {
 
 std::string Words::what(const Problem& problem) const {
     const auto entry = m_entries.find(problem.code);
-    if (entry != m_entries.end()) return fillIn(entry->second.what, problem);
+    if (entry != m_entries.end()) return ended(fillIn(entry->second.what, problem));
     std::string out = problem.field.empty() ? problem.code : problem.field + ": " + problem.code;
     for (const auto& arg : problem.args) out += " " + arg;
     return out;
@@ -59,7 +65,7 @@ std::string Words::what(const Problem& problem) const {
 
 std::string Words::remedy(const Problem& problem) const {
     const auto entry = m_entries.find(problem.code);
-    return entry == m_entries.end() ? std::string() : fillIn(entry->second.remedy, problem);
+    return entry == m_entries.end() ? std::string() : ended(fillIn(entry->second.remedy, problem));
 }
 
 std::string Words::report(const std::vector<Problem>& problems) const {
