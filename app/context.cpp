@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::array kNotFoundCodes = {"trial.unknown", "preset.unknown", "model.unknown", "dataset.unknown"};
 
-bool isNotFound(const Problem& problem) { return std::ranges::find(kNotFoundCodes, problem.code) != kNotFoundCodes.end(); }
+bool isNotFound(const Problem& problem) {
+    return std::ranges::find(kNotFoundCodes, problem.code) != kNotFoundCodes.end();
+}
 
 }  // namespace
 

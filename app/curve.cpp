@@ -25,7 +25,8 @@ double mean(const std::vector<double>& values, std::size_t from, std::size_t to)
 std::vector<double> columnsOfCurve(const std::vector<double>& values, std::size_t width) {
     const auto count = std::min(width, values.size());
     std::vector<double> out;
-    for (std::size_t i = 0; i < count; ++i) out.push_back(mean(values, i * values.size() / count, (i + 1) * values.size() / count));
+    for (std::size_t i = 0; i < count; ++i)
+        out.push_back(mean(values, i * values.size() / count, (i + 1) * values.size() / count));
     return out;
 }
 
@@ -47,7 +48,9 @@ std::string curveText(const std::vector<double>& values, int width, int height) 
             const bool here = std::isfinite(value) && std::lround((value - low) / span * (height - 1)) == row;
             line += here ? "•" : " ";
         }
-        const auto label = row == height - 1 ? fmt::format("{:9.4g}", high) : row == 0 ? fmt::format("{:9.4g}", low) : std::string(9, ' ');
+        const auto label = row == height - 1 ? fmt::format("{:9.4g}", high)
+                           : row == 0        ? fmt::format("{:9.4g}", low)
+                                             : std::string(9, ' ');
         out += label + " |" + line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     }
     return out;

@@ -84,7 +84,8 @@ std::optional<TrainEvent> followTrial(const History& history, std::int64_t trial
 
 void sendControl(const History& history, std::int64_t trial, const std::string& control) {
     const auto row = rowOf(history, trial);
-    if (!isRunning(history, trial)) throw ProblemError({"trial", "trial.not-running", {std::to_string(trial), row.state}});
+    if (!isRunning(history, trial))
+        throw ProblemError({"trial", "trial.not-running", {std::to_string(trial), row.state}});
     const auto client = SessionClient::connect(history.places.socket(trial));
     if (!client.ok()) throw ProblemError(client.problems().front());
     const auto sent = client.value()->send(ControlCommand{control});

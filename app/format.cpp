@@ -52,7 +52,8 @@ std::string timeText(const std::string& utc) {
 }
 
 int columnsOf(std::string_view text) {
-    return static_cast<int>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+    return static_cast<int>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string Table::text() const {

@@ -12,7 +12,7 @@ std::string durationText(double seconds);                    // "1 min 12 s"
 std::string percentText(double fraction);                    // "91.83 %"; "–" when not a number
 std::string countText(std::int64_t count);                   // "11 173 962"
 std::string rateText(double perSecond);                      // "5 120 samples/s"
-std::string timeText(const std::string& utc);                // "2026-11-20T12:49:57.471Z" -> "2026-11-20 13:49", local time
+std::string timeText(const std::string& utc);  // "2026-11-20T12:49:57.471Z" -> "2026-11-20 13:49", local time
 int columnsOf(std::string_view text);                        // characters, not bytes
 
 // Columns as wide as their widest cell, two spaces between them.

@@ -25,7 +25,8 @@ History openHistory() {
 
 TrialRow rowOf(const History& history, std::int64_t trial) {
     auto row = history.query->find(trial);
-    if (!row) throw ProblemError({"trial", "trial.unknown", {std::to_string(trial), history.places.history().string()}});
+    if (!row)
+        throw ProblemError({"trial", "trial.unknown", {std::to_string(trial), history.places.history().string()}});
     return *row;
 }
 
@@ -35,7 +36,9 @@ bool isRunning(const History& history, std::int64_t trial) {
 }
 
 CLI::Option* addTrialOption(CLI::App& command, std::int64_t& trial) {
-    return command.add_option("trial", trial, "The trial's number; `lockstep trials` lists them")->required()->type_name("ID");
+    return command.add_option("trial", trial, "The trial's number; `lockstep trials` lists them")
+        ->required()
+        ->type_name("ID");
 }
 
 }  // namespace lockstep

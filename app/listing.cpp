@@ -104,7 +104,8 @@ Json modelsJson(const Environment& environment) {
 
 Json settingsJson() {
     Json optimizers = Json::array();
-    for (const auto& rule : updateRules()) optimizers.push_back({{"id", rule.name}, {"params", schemaJson(rule.params)}});
+    for (const auto& rule : updateRules())
+        optimizers.push_back({{"id", rule.name}, {"params", schemaJson(rule.params)}});
     Json curves = Json::array();
     for (const auto& entry : schedules()) {
         curves.push_back({{"id", entry.name}, {"meaning", entry.meaning}, {"params", schemaJson(entry.params)}});

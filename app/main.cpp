@@ -29,7 +29,8 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error, std
 }
 
 int usage(const std::string& complaint) {
-    fmt::print(stderr, "lockstep: {}\n  → lockstep --help lists the commands; lockstep COMMAND --help what a command takes.\n",
+    fmt::print(stderr,
+               "lockstep: {}\n  → lockstep --help lists the commands; lockstep COMMAND --help what a command takes.\n",
                complaint);
     return lockstep::kBadRequest;
 }
@@ -42,9 +43,11 @@ int guarded(lockstep::Context& context, const lockstep::Run& run) {
     } catch (const lockstep::ProblemError& error) {
         return context.report({error.problem()});
     } catch (const lockstep::EngineError& error) {
-        context.report({Problem{error.where(), "run.failed." + std::string(text(error.kind())), {error.what(), "The command"}}});
+        context.report(
+            {Problem{error.where(), "run.failed." + std::string(text(error.kind())), {error.what(), "The command"}}});
     } catch (const std::bad_alloc&) {
-        context.report({Problem{"", "run.failed.out-of-memory", {"the memory of this machine is spent", "The command"}}});
+        context.report(
+            {Problem{"", "run.failed.out-of-memory", {"the memory of this machine is spent", "The command"}}});
     } catch (const std::exception& error) {
         context.report({Problem{"", "app.engine-error", {error.what()}}});
     }

@@ -48,7 +48,8 @@ Result<ModelInput> inputFor(const InputOptions& options, const std::string& mode
         return Problem{"--input", "cli.bad-input", {shape}};
     }
     if (input.classes < 2 || input.classes > kMostClasses) {
-        return Problem{"--classes", "spec.out-of-range", {std::to_string(input.classes), "2", std::to_string(kMostClasses)}};
+        return Problem{
+            "--classes", "spec.out-of-range", {std::to_string(input.classes), "2", std::to_string(kMostClasses)}};
     }
     return input;
 }

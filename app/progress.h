@@ -13,11 +13,13 @@ class Progress {
 public:
     void take(const TrainEvent& event);
 
-    // Seconds to the end: the median of the latest step times, which an outlier (an evaluation, a checkpoint, another program)
-    // does not move, times the steps left, and the last evaluation's time once for each epoch left. Negative: not yet known.
+    // Seconds to the end: the median of the latest step times, which an outlier (an evaluation, a checkpoint, another
+    // program) does not move, times the steps left, and the last evaluation's time once for each epoch left. Negative:
+    // not yet known.
     double eta() const;
 
-    // "epoch 2/5  step 640/2345 [####------]  5 120 samples/s  loss 0.412  accuracy 85.10 %  ETA 48 s", cut to `columns`.
+    // "epoch 2/5  step 640/2345 [####------]  5 120 samples/s  loss 0.412  accuracy 85.10 %  ETA 48 s", cut to
+    // `columns`.
     std::string line(int columns) const;
 
     const RunStarted& started() const { return m_started; }

@@ -30,7 +30,9 @@ std::vector<std::string> split(const std::string& joined) {
     return parts;
 }
 
-std::string plural(std::int64_t count, const char* noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+std::string plural(std::int64_t count, const char* noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 }  // namespace
 
@@ -64,12 +66,14 @@ void RunPrinter::clearLine() {
 void RunPrinter::say(const RunStarted& event) {
     if (event.trial > 0) fmt::print("Trial {}", event.trial);
     else fmt::print("A run without history");
-    fmt::print("{} on {} ({}), {} parameters, {} per device\n", event.attempt > 1 ? fmt::format(", attempt {},", event.attempt) : "",
-               event.deviceText, plural(static_cast<std::int64_t>(event.devices.size()), "device"), countText(event.parameters),
+    fmt::print("{} on {} ({}), {} parameters, {} per device\n",
+               event.attempt > 1 ? fmt::format(", attempt {},", event.attempt) : "", event.deviceText,
+               plural(static_cast<std::int64_t>(event.devices.size()), "device"), countText(event.parameters),
                bytesText(event.bytesPerDevice));
-    if (event.virtualDevices) fmt::print("The devices are virtual: they share cores or cards, which shows the method, not its speed.\n");
-    fmt::print("{} training and {} test samples; {} of {}{}\n", countText(event.trainSamples), countText(event.testSamples),
-               plural(event.epochs, "epoch"), plural(event.stepsPerEpoch, "step"),
+    if (event.virtualDevices)
+        fmt::print("The devices are virtual: they share cores or cards, which shows the method, not its speed.\n");
+    fmt::print("{} training and {} test samples; {} of {}{}\n", countText(event.trainSamples),
+               countText(event.testSamples), plural(event.epochs, "epoch"), plural(event.stepsPerEpoch, "step"),
                event.firstStep > 0 ? fmt::format(", continuing after step {}", event.firstStep) : "");
 }
 
@@ -114,11 +118,12 @@ void RunPrinter::say(const RunFinished& event) {
     clearLine();
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
     fmt::print("{} {} after {} in {}: test accuracy {} (best {}), test loss {:.4f}, {} in training\n", who,
-               event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"), durationText(event.seconds),
-               percentText(event.testAccuracy), percentText(event.bestAccuracy), event.testLoss,
-               rateText(event.trainSamplesPerSecond));
+               event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"),
+               durationText(event.seconds), percentText(event.testAccuracy), percentText(event.bestAccuracy),
+               event.testLoss, rateText(event.trainSamplesPerSecond));
     if (event.trial == 0) return;
-    if (event.outcome == "stopped") fmt::print("It goes on from its checkpoint with: lockstep resume {}\n", event.trial);
+    if (event.outcome == "stopped")
+        fmt::print("It goes on from its checkpoint with: lockstep resume {}\n", event.trial);
     else fmt::print("Look at it again with: lockstep show {}\n", event.trial);
 }
 

@@ -12,8 +12,8 @@
 
 namespace lockstep {
 
-// Writes a run's events for a person or a program: a live line on a terminal, a line now and then elsewhere, or one JSON
-// object per event.
+// Writes a run's events for a person or a program: a live line on a terminal, a line now and then elsewhere, or one
+// JSON object per event.
 class RunPrinter {
 public:
     enum class Style { Live, Plain, Json };
@@ -41,11 +41,12 @@ private:
     bool m_lineShown = false;
 };
 
-// A failed run as a problem of the catalogue: "run.failed.<kind>", or the problem that a person can repair (see runTrial).
+// A failed run as a problem of the catalogue: "run.failed.<kind>", or the problem that a person can repair (see
+// runTrial).
 Problem problemOf(const RunFailed& failed);
 
-// A sink that hands events to a printer on a thread of its own: a slow terminal never holds up the run. While the reader is
-// far behind, step events are dropped; their numbers show it. The destructor prints what is left.
+// A sink that hands events to a printer on a thread of its own: a slow terminal never holds up the run. While the
+// reader is far behind, step events are dropped; their numbers show it. The destructor prints what is left.
 class PrintingSink : public EventSink {
 public:
     explicit PrintingSink(RunPrinter& printer);

@@ -5,7 +5,8 @@ namespace lockstep {
 
 bool hasHistory() { return true; }
 
-Result<RunResult> runIntoHistory(const TrialSpec& spec, RunControl& control, EventSink& terminal, const Environment& environment) {
+Result<RunResult> runIntoHistory(const TrialSpec& spec, RunControl& control, EventSink& terminal,
+                                 const Environment& environment) {
     const auto places = preparePlaces(placesFromEnvironment());
     if (!places.ok()) return places.problems();
     SessionRequest request;

@@ -17,7 +17,8 @@ constexpr std::string_view kPresetEnding = ".json";
 
 std::string presetName(const EmbeddedText& text) {
     if (!text.name.starts_with(kPresetFolder)) return {};
-    return std::string(text.name.substr(kPresetFolder.size(), text.name.size() - kPresetFolder.size() - kPresetEnding.size()));
+    return std::string(
+        text.name.substr(kPresetFolder.size(), text.name.size() - kPresetFolder.size() - kPresetEnding.size()));
 }
 
 // true, 3, 0.5 and "quoted text" are what JSON says they are; anything else is text.
@@ -121,25 +122,29 @@ Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, co
 }
 
 void addSourceOptions(CLI::App& command, SpecOptions& options) {
-    auto* named = command.add_option("--preset", options.preset, "Start from a preset of the program, for example fashion")
-                      ->type_name("NAME");
+    auto* named =
+        command.add_option("--preset", options.preset, "Start from a preset of the program, for example fashion")
+            ->type_name("NAME");
     command.add_option("--spec", options.file, "Start from a trial's spec file (JSON); other options go over it")
         ->type_name("FILE")
         ->excludes(named);
 }
 
 void addDataOptions(CLI::App& command, SpecOptions& options) {
-    command.add_option("--dataset", options.dataset, "A dataset by its id; `lockstep datasets` lists them")->type_name("ID");
+    command.add_option("--dataset", options.dataset, "A dataset by its id; `lockstep datasets` lists them")
+        ->type_name("ID");
     command.add_option("--data", options.data, "Where the data lies; its format is recognised unless --dataset says it")
         ->type_name("PATH");
 }
 
 void addModelOptions(CLI::App& command, SpecOptions& options) {
     command.add_option("--model", options.model, "An architecture; `lockstep models` lists them")->type_name("NAME");
-    command.add_option("--devices", options.devices, "cpu:2, cpu:2x1 (one core each), cuda:0,1, cuda:all")->type_name("LIST");
+    command.add_option("--devices", options.devices, "cpu:2, cpu:2x1 (one core each), cuda:0,1, cuda:all")
+        ->type_name("LIST");
     command.add_option("--batch", options.batch, "Samples per update, over all devices together")->type_name("N");
     command.add_option("--optimizer", options.optimizer, "sgd or adamw")->type_name("NAME");
-    command.add_option("--set", options.settings, "Any other setting, for example optimizer.momentum=0.95 model.width=256")
+    command
+        .add_option("--set", options.settings, "Any other setting, for example optimizer.momentum=0.95 model.width=256")
         ->type_name("KEY=VALUE")
         ->take_all();
 }

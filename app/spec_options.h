@@ -21,7 +21,7 @@ struct SpecOptions {
 
 void addSourceOptions(CLI::App& command, SpecOptions& options);          // --preset, --spec
 void addDataOptions(CLI::App& command, SpecOptions& options);            // --dataset, --data
-void addModelOptions(CLI::App& command, SpecOptions& options);           // --model, --devices, --batch, --optimizer, --set …
+void addModelOptions(CLI::App& command, SpecOptions& options);  // --model, --devices, --batch, --optimizer, --set …
 void addRunOptions(CLI::App& command, SpecOptions& options);             // --epochs, --lr, --schedule, --seed, --title
 
 // `base` is what nothing is said about. Problems: "cli.bad-set", "preset.unknown", those of the spec's reader, and

@@ -14,7 +14,7 @@ int exitStatusOf(const RunResult& result) {
 }
 
 int watchRun(Context& context, bool json, const StartRun& start) {
-    context.environment();                                   // before the signals: plugins are probed in child processes
+    context.environment();  // before the signals: plugins are probed in child processes
     RunControl control;
     RunPrinter printer(RunPrinter::styleFor(json), context.words());
     Result<RunResult> result = Problem{};

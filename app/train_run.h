@@ -13,6 +13,7 @@ int exitStatusOf(const RunResult& result);
 
 // With the history, in a build that has one; otherwise as a plain run. One implementation per kind of build.
 bool hasHistory();
-Result<RunResult> runIntoHistory(const TrialSpec& spec, RunControl& control, EventSink& terminal, const Environment& environment);
+Result<RunResult> runIntoHistory(const TrialSpec& spec, RunControl& control, EventSink& terminal,
+                                 const Environment& environment);
 
 }  // namespace lockstep

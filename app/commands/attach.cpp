@@ -24,7 +24,8 @@ int attach(Context& context, const Options& options) {
     const auto history = openHistory();
     rowOf(history, options.trial);
     RunPrinter printer(RunPrinter::styleFor(options.json), context.words());
-    const auto last = followTrial(history, options.trial, [&](const NumberedEvent& event) { printer.print(event.number, event.event); });
+    const auto last = followTrial(history, options.trial,
+                                  [&](const NumberedEvent& event) { printer.print(event.number, event.event); });
     if (last) return statusOf(*last);
     const auto row = rowOf(history, options.trial);
     context.report({{"trial", "trial.ended-early", {std::to_string(options.trial), row.state}}});
@@ -38,8 +39,9 @@ void addAttach(CLI::App& program, Run& run) {
     auto* command = program.add_subcommand("attach", "Follow a running trial from its first event to its end");
     addTrialOption(*command, options->trial);
     command->add_flag("--json", options->json, "One JSON object per event");
-    command->footer("\nCtrl+C ends the following, not the trial. The exit status is that of the trial, as for train.\n\n"
-                    "Example:\n  lockstep attach 7");
+    command->footer(
+        "\nCtrl+C ends the following, not the trial. The exit status is that of the trial, as for train.\n\n"
+        "Example:\n  lockstep attach 7");
     command->callback([options, &run] { run = [options](Context& context) { return attach(context, *options); }; });
 }
 

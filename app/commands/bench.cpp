@@ -38,11 +38,11 @@ bool anyVirtual(const std::vector<DeviceChoice>& devices) {
 
 void printResult(const ResolvedSpec& resolved, const BenchResult& result) {
     const auto& spec = resolved.spec;
-    fmt::print("{}, batch {}, {} ({} {}{}): {} steps in {}\n", spec.model.id, spec.batch, spec.devices, resolved.devices.size(),
-               resolved.devices.size() == 1 ? "device" : "devices", anyVirtual(resolved.devices) ? ", virtual" : "",
-               result.steps, durationText(result.seconds));
-    fmt::print("samples per second  {:.1f}\nloss                {:.6f} (first step {:.6f})\n", result.samplesPerSecond, result.loss,
-               result.firstLoss);
+    fmt::print("{}, batch {}, {} ({} {}{}): {} steps in {}\n", spec.model.id, spec.batch, spec.devices,
+               resolved.devices.size(), resolved.devices.size() == 1 ? "device" : "devices",
+               anyVirtual(resolved.devices) ? ", virtual" : "", result.steps, durationText(result.seconds));
+    fmt::print("samples per second  {:.1f}\nloss                {:.6f} (first step {:.6f})\n", result.samplesPerSecond,
+               result.loss, result.firstLoss);
 }
 
 Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
@@ -82,7 +82,9 @@ void addBench(CLI::App& program, Run& run) {
     command->add_option("--seed", options->spec.seed, "Same seed, same data, same start")->type_name("N");
     command->add_option("--steps", options->steps, "Updates to time")->type_name("K")->check(CLI::Range(1, 1000000000))
         ->capture_default_str();
-    command->add_option("--warmup", options->warmup, "Updates before them")->type_name("K")->check(CLI::Range(0, 1000000000))
+    command->add_option("--warmup", options->warmup, "Updates before them")
+        ->type_name("K")
+        ->check(CLI::Range(0, 1000000000))
         ->capture_default_str();
     command->add_flag("--json", options->json, "One JSON object");
     command->footer("\nExamples:\n  lockstep bench --model resnet18-cifar --batch 128 --devices cpu:1 --steps 10\n"

@@ -32,7 +32,8 @@ int erase(Context& context, const Options& options) {
     }
     std::error_code failed;
     std::filesystem::remove_all(history.places.run(trial), failed);
-    if (failed) return context.report({{history.places.run(trial).string(), "trial.files-left", {failed.message()}}}), kFailed;
+    if (failed)
+        return context.report({{history.places.run(trial).string(), "trial.files-left", {failed.message()}}}), kFailed;
     fmt::print("Trial {} and its files are gone.\n", trial);
     return kDone;
 }
@@ -41,7 +42,8 @@ int erase(Context& context, const Options& options) {
 
 void addDelete(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
-    auto* command = program.add_subcommand("delete", "Move a trial to the trash; with --purge remove it and its checkpoints");
+    auto* command =
+        program.add_subcommand("delete", "Move a trial to the trash; with --purge remove it and its checkpoints");
     addTrialOption(*command, options->trial);
     auto* purge = command->add_flag("--purge", options->purge, "Remove its rows and files for good");
     command->add_flag("--restore", options->restore, "Bring it back out of the trash")->excludes(purge);

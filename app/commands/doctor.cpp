@@ -35,18 +35,23 @@ void checkHome(std::vector<Finding>& out, const Words& words) {
     }
     out.push_back({Verdict::Good, "home", places.value().data.string() + " is writable", {}});
     const auto store = TrialStore::open(places.value().history());
-    const auto query = store.ok() ? TrialQuery::open(places.value().history()) : Result<std::unique_ptr<TrialQuery>>(store.problems());
+    const auto query =
+        store.ok() ? TrialQuery::open(places.value().history()) : Result<std::unique_ptr<TrialQuery>>(store.problems());
     if (!query.ok()) {
         out.push_back(findingOf(Verdict::Bad, "history", query.problems().front(), words));
     } else {
         const auto count = query.value()->list({}).size();
-        out.push_back({Verdict::Good, "history", fmt::format("{} is sound; {} trials", places.value().history().string(), count), {}});
+        out.push_back({Verdict::Good,
+                       "history",
+                       fmt::format("{} is sound; {} trials", places.value().history().string(), count),
+                       {}});
     }
     std::error_code failed;
     const auto space = std::filesystem::space(places.value().data, failed);
     if (failed) return;
     const bool little = space.available < kLittleDisk;
-    out.push_back({little ? Verdict::Note : Verdict::Good, "disk", bytesText(space.available) + " free for checkpoints and history",
+    out.push_back({little ? Verdict::Note : Verdict::Good, "disk",
+                   bytesText(space.available) + " free for checkpoints and history",
                    little ? "Free some space, or let LOCKSTEP_HOME name a folder on a larger disk." : ""});
 }
 
@@ -55,13 +60,16 @@ void checkMachine(std::vector<Finding>& out) {
     struct sysinfo info = {};
     if (sysinfo(&info) != 0) return;
     const auto unit = static_cast<std::uint64_t>(info.mem_unit);
-    out.push_back({Verdict::Good, "memory",
-                   fmt::format("{} free of {}", bytesText((info.freeram + info.bufferram) * unit), bytesText(info.totalram * unit)),
+    out.push_back({Verdict::Good,
+                   "memory",
+                   fmt::format("{} free of {}", bytesText((info.freeram + info.bufferram) * unit),
+                               bytesText(info.totalram * unit)),
                    {}});
 }
 
 void checkBackends(std::vector<Finding>& out, Context& context) {
-    for (const auto& info : context.environment().devices()) out.push_back({Verdict::Good, "device " + info.id, info.name, {}});
+    for (const auto& info : context.environment().devices())
+        out.push_back({Verdict::Good, "device " + info.id, info.name, {}});
     for (const auto& [backend, reason] : context.environment().missing()) {
         out.push_back(findingOf(Verdict::Note, "device " + backend, reason, context.words()));
     }
@@ -71,13 +79,19 @@ void checkData(std::vector<Finding>& out, Context& context) {
     for (const auto& entry : context.environment().datasets()) {
         const auto presence = presenceOf(entry);
         if (presence == Presence::NeedsPath) continue;
-        if (presence == Presence::Absent) out.push_back({Verdict::Note, "dataset " + entry.id, "is not installed", entry.remedy});
-        else out.push_back({Verdict::Good, "dataset " + entry.id, entry.defaultPath.empty() ? "needs no files" : entry.defaultPath.string(), {}});
+        if (presence == Presence::Absent)
+            out.push_back({Verdict::Note, "dataset " + entry.id, "is not installed", entry.remedy});
+        else
+            out.push_back({Verdict::Good,
+                           "dataset " + entry.id,
+                           entry.defaultPath.empty() ? "needs no files" : entry.defaultPath.string(),
+                           {}});
     }
     for (const auto& plugin : context.plugins()) {
         if (plugin.problems.empty()) out.push_back({Verdict::Good, "plugin " + plugin.id, plugin.file.string(), {}});
         for (const auto& problem : plugin.problems) {
-            out.push_back(findingOf(Verdict::Note, "plugin " + plugin.file.filename().string(), problem, context.words()));
+            out.push_back(
+                findingOf(Verdict::Note, "plugin " + plugin.file.filename().string(), problem, context.words()));
         }
     }
 }
@@ -101,13 +115,18 @@ int doctor(Context& context, bool json) {
     bool sound = true;
     for (const auto& each : findings) {
         sound = sound && each.verdict != Verdict::Bad;
-        rows.push_back({{"verdict", wordFor(each.verdict)}, {"subject", each.subject}, {"what", each.what}, {"remedy", each.remedy}});
+        rows.push_back({{"verdict", wordFor(each.verdict)},
+                        {"subject", each.subject},
+                        {"what", each.what},
+                        {"remedy", each.remedy}});
         if (json) continue;
         fmt::print("{:<5} {}: {}\n", wordFor(each.verdict), each.subject, each.what);
         if (!each.remedy.empty()) fmt::print("      → {}\n", each.remedy);
     }
     if (json) fmt::print("{}\n", lineOf({{"sound", sound}, {"findings", rows}}));
-    else fmt::print("\n{}\n", sound ? "Everything that is needed to train is in order." : "Something needs attention before training.");
+    else
+        fmt::print("\n{}\n", sound ? "Everything that is needed to train is in order."
+                                   : "Something needs attention before training.");
     return sound ? kDone : kFailed;
 }
 

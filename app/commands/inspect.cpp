@@ -27,20 +27,23 @@ std::string countAt(const std::vector<std::int64_t>& counts, std::size_t index) 
 }
 
 void printReport(const DatasetReport& report, const std::string& path, const Words& words) {
-    fmt::print("{}: {}, {} x {} x {} (channels x height x width), {} classes, {} training and {} test samples\n\n", path,
-               report.format, report.image.channels, report.image.height, report.image.width, report.classes.size(),
-               countText(total(report.trainPerClass)), countText(total(report.testPerClass)));
+    fmt::print("{}: {}, {} x {} x {} (channels x height x width), {} classes, {} training and {} test samples\n\n",
+               path, report.format, report.image.channels, report.image.height, report.image.width,
+               report.classes.size(), countText(total(report.trainPerClass)), countText(total(report.testPerClass)));
     Table table({"CLASS", "TRAIN", "TEST", "BALANCE"});
     const auto most = report.trainPerClass.empty() ? 0 : *std::ranges::max_element(report.trainPerClass);
     for (std::size_t i = 0; i < report.classes.size(); ++i) {
         const auto count = i < report.trainPerClass.size() ? report.trainPerClass[i] : 0;
         const auto width = most > 0 ? static_cast<std::size_t>(20 * count / most) : 0;
-        table.add({report.classes[i], countAt(report.trainPerClass, i), countAt(report.testPerClass, i), std::string(width, '#')});
+        table.add({report.classes[i], countAt(report.trainPerClass, i), countAt(report.testPerClass, i),
+                   std::string(width, '#')});
     }
     fmt::print("{}", table.text());
-    for (const auto& warning : report.warnings) fmt::print("\nwarning: {}\n  → {}\n", words.what(warning), words.remedy(warning));
+    for (const auto& warning : report.warnings)
+        fmt::print("\nwarning: {}\n  → {}\n", words.what(warning), words.remedy(warning));
     if (!report.skipped.empty()) fmt::print("\nSkipped ({}):\n", report.skipped.size());
-    for (const auto& skipped : report.skipped) fmt::print("  {}: {}\n", skipped.file.string(), words.what(skipped.reason));
+    for (const auto& skipped : report.skipped)
+        fmt::print("  {}: {}\n", skipped.file.string(), words.what(skipped.reason));
 }
 
 Result<const DatasetEntry*> entryFor(const Options& options, const Environment& environment) {
@@ -67,7 +70,8 @@ void addInspect(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
     auto* command = program.add_subcommand("inspect", "Look at data: format, counts, classes, balance, skipped files");
     command->add_option("path", options->path, "A folder or file")->required()->type_name("PATH");
-    command->add_option("--format", options->format, "Read it as this dataset, whatever it looks like")->type_name("ID");
+    command->add_option("--format", options->format, "Read it as this dataset, whatever it looks like")
+        ->type_name("ID");
     command->add_flag("--json", options->json, "As JSON");
     command->footer("\nExample:\n  lockstep inspect /usr/share/datasets/fashion-mnist");
     command->callback([options, &run] { run = [options](Context& context) { return inspect(context, *options); }; });

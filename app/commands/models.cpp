@@ -35,8 +35,8 @@ int list(Context& context, bool json) {
 }
 
 void printModel(const ModelEntry& model, const ModelInput& input, const Graph& forward) {
-    fmt::print("{}: {}\nInput {}x{}x{}, {} classes, {} parameters\n\n", model.name, model.meaning, input.channels, input.height,
-               input.width, input.classes, countText(parameterCount(forward)));
+    fmt::print("{}: {}\nInput {}x{}x{}, {} classes, {} parameters\n\n", model.name, model.meaning, input.channels,
+               input.height, input.width, input.classes, countText(parameterCount(forward)));
     Table layers({"LAYER", "OPERATION", "OUTPUT", "PARAMETERS"});
     for (const auto& row : layerTable(forward)) {
         layers.add({row.name, row.op, row.output, row.parameters > 0 ? countText(row.parameters) : ""});

@@ -4,7 +4,8 @@
 
 namespace lockstep {
 
-// The child process in which a plugin is tried first; not for people, so it has no description and --help leaves it out.
+// The child process in which a plugin is tried first; not for people, so it has no description and --help leaves it
+// out.
 void addProbePlugin(CLI::App& program, Run& run) {
     const auto file = std::make_shared<std::string>();
     auto* command = program.add_subcommand("probe-plugin");

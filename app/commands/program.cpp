@@ -41,7 +41,8 @@ int program(Context& context, const Options& options) {
 
 void addProgram(CLI::App& root, Run& run) {
     const auto options = std::make_shared<Options>();
-    auto* command = root.add_subcommand("program", "The compiled program of rank 0: steps, lanes, layouts, buckets, memory");
+    auto* command =
+        root.add_subcommand("program", "The compiled program of rank 0: steps, lanes, layouts, buckets, memory");
     addSourceOptions(*command, options->spec);
     addModelOptions(*command, options->spec);
     addInputOptions(*command, options->input);

@@ -23,7 +23,8 @@ int goOn(Context& context, const History& history, std::int64_t trial) {
     if (!client.ok()) return context.report(client.problems());
     const auto sent = client.value()->send(ControlCommand{"resume"});
     if (!sent.ok()) return context.report(sent.problems());
-    fmt::print("Trial {} was paused and goes on in its own process; follow it with: lockstep attach {}\n", trial, trial);
+    fmt::print("Trial {} was paused and goes on in its own process; follow it with: lockstep attach {}\n", trial,
+               trial);
     return kDone;
 }
 
@@ -51,7 +52,8 @@ int resume(Context& context, const Options& options) {
 
 void addResume(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
-    auto* command = program.add_subcommand("resume", "Go on with a stopped, failed or crashed trial from its last checkpoint");
+    auto* command =
+        program.add_subcommand("resume", "Go on with a stopped, failed or crashed trial from its last checkpoint");
     addTrialOption(*command, options->trial);
     command->add_flag("--json", options->json, "One JSON object per event; the last is run_finished or run_failed");
     command->footer("\nA paused trial goes on in the process that runs it.\n\nExample:\n  lockstep resume 7");

@@ -115,7 +115,8 @@ int serve(Context& context) {
 }  // namespace
 
 void addServe(CLI::App& program, Run& run) {
-    auto* command = program.add_subcommand("serve", "Answer questions about devices, datasets, models and specs, line by line");
+    auto* command =
+        program.add_subcommand("serve", "Answer questions about devices, datasets, models and specs, line by line");
     command->footer(kHelp);
     command->callback([&run] { run = serve; });
 }

@@ -46,7 +46,8 @@ void printSettings(const TrialSpec& spec) {
 void printResults(const TrialRow& row) {
     Table table({"RESULT", "VALUE"});
     table.add({"state", row.deleted ? row.state + ", in the trash" : row.state});
-    table.add({"progress", fmt::format("epoch {} of {}, step {}, attempt {}", row.epoch, row.epochs, row.step, row.attempts)});
+    table.add({"progress",
+               fmt::format("epoch {} of {}, step {}, attempt {}", row.epoch, row.epochs, row.step, row.attempts)});
     if (row.testAccuracy) table.add({"test accuracy", percentText(*row.testAccuracy)});
     if (row.bestAccuracy) table.add({"best accuracy", percentText(*row.bestAccuracy)});
     if (row.testLoss) table.add({"test loss", fmt::format("{:.4f}", *row.testLoss)});
@@ -114,10 +115,14 @@ void addShow(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
     auto* command = program.add_subcommand("show", "One trial: settings, results, curves");
     addTrialOption(*command, options->trial);
-    command->add_option("--metric", options->metric, "The curve of this metric, for example gradient_norm")->type_name("NAME");
-    auto* spec = command->add_flag("--spec", options->onlySpec, "Only its spec, to start from: lockstep train --spec FILE");
+    command->add_option("--metric", options->metric, "The curve of this metric, for example gradient_norm")
+        ->type_name("NAME");
+    auto* spec =
+        command->add_flag("--spec", options->onlySpec, "Only its spec, to start from: lockstep train --spec FILE");
     command->add_flag("--json", options->json, "As JSON; with --metric the points too")->excludes(spec);
-    command->footer("\nExamples:\n  lockstep show 7\n  lockstep show 7 --spec > again.json && lockstep train --spec again.json --lr 0.05");
+    command->footer(
+        "\nExamples:\n  lockstep show 7\n  lockstep show 7 --spec > again.json && lockstep train --spec again.json "
+        "--lr 0.05");
     command->callback([options, &run] { run = [options](Context& context) { return show(context, *options); }; });
 }
 

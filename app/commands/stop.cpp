@@ -17,7 +17,8 @@ struct Options {
 int stop(Context&, const Options& options) {
     const auto history = openHistory();
     sendControl(history, options.trial, options.afterEpoch ? "stop-after-epoch" : "stop");
-    fmt::print("Trial {} stops after the current {}, with a checkpoint.\n", options.trial, options.afterEpoch ? "epoch" : "step");
+    fmt::print("Trial {} stops after the current {}, with a checkpoint.\n", options.trial,
+               options.afterEpoch ? "epoch" : "step");
     if (!options.wait) return kDone;
     std::fflush(stdout);
     followTrial(history, options.trial, [](const NumberedEvent&) {});

@@ -31,7 +31,8 @@ int printSpec(const TrialSpec& spec) {
 
 int runWithoutHistory(Context& context, const Options& options, TrialSpec spec, std::optional<Checkpoint> from) {
     return watchRun(context, options.json, [&](RunControl& control, EventSink& terminal) {
-        return runPlainly({std::move(spec), options.out, std::move(from), &control, {&terminal}}, context.environment());
+        return runPlainly({std::move(spec), options.out, std::move(from), &control, {&terminal}},
+                          context.environment());
     });
 }
 

@@ -30,14 +30,15 @@ int trials(Context&, const Options& options) {
         return kDone;
     }
     if (rows.empty()) {
-        fmt::print("No trials{}. Start one with: lockstep train --preset fashion\n", options.filter.text.empty() ? " yet" : " like that");
+        fmt::print("No trials{}. Start one with: lockstep train --preset fashion\n",
+                   options.filter.text.empty() ? " yet" : " like that");
         return kDone;
     }
     Table table({"ID", "STATE", "DATASET", "MODEL", "DEVICES", "EPOCH", "BEST", "RATE", "STARTED", "TITLE"});
     for (const auto& row : rows) {
         table.add({std::to_string(row.id), row.state, row.dataset, row.model, row.devices, progressOf(row),
-                   shareText(row.bestAccuracy), row.samplesPerSecond ? rateText(*row.samplesPerSecond) : "–", timeText(row.createdAt),
-                   row.title});
+                   shareText(row.bestAccuracy), row.samplesPerSecond ? rateText(*row.samplesPerSecond) : "–",
+                   timeText(row.createdAt), row.title});
     }
     fmt::print("{}", table.text());
     return kDone;
@@ -48,11 +49,15 @@ int trials(Context&, const Options& options) {
 void addTrials(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
     auto* command = program.add_subcommand("trials", "The history: every trial, newest first");
-    command->add_option("--text", options->filter.text, "Only those with this in title, dataset, model or note")->type_name("TEXT");
-    command->add_option("--limit", options->filter.limit, "At most so many")->type_name("N")->check(CLI::NonNegativeNumber);
+    command->add_option("--text", options->filter.text, "Only those with this in title, dataset, model or note")
+        ->type_name("TEXT");
+    command->add_option("--limit", options->filter.limit, "At most so many")
+        ->type_name("N")
+        ->check(CLI::NonNegativeNumber);
     command->add_flag("--deleted", options->filter.deleted, "Those in the trash");
     command->add_flag("--json", options->json, "As JSON");
-    command->footer("\nStates: queued, preparing, running, paused, stopping; finished, stopped, failed, cancelled, crashed.");
+    command->footer(
+        "\nStates: queued, preparing, running, paused, stopping; finished, stopped, failed, cancelled, crashed.");
     command->callback([options, &run] { run = [options](Context& context) { return trials(context, *options); }; });
 }
 

@@ -60,7 +60,8 @@ std::vector<DeviceChoice> cards(std::string_view text, std::string_view rest, co
         }
     }
     if (wanted.size() > kMaxDevices) {
-        throw ProblemError({"devices", "devices.too-many", {std::to_string(wanted.size()), std::to_string(kMaxDevices)}});
+        throw ProblemError(
+            {"devices", "devices.too-many", {std::to_string(wanted.size()), std::to_string(kMaxDevices)}});
     }
     std::vector<DeviceChoice> out;
     for (const auto& id : wanted) {

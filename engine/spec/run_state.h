@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-// The life of a trial: queued -> preparing -> running <-> paused -> stopping -> finished | stopped | failed | cancelled |
-// crashed (its lease is free and it never ended). Every enabled or disabled button is a function of this one value.
+// The life of a trial: queued -> preparing -> running <-> paused -> stopping -> finished | stopped | failed | cancelled
+// | crashed (its lease is free and it never ended). Every enabled or disabled button is a function of this one value.
 enum class RunState { Queued, Preparing, Running, Paused, Stopping, Finished, Stopped, Failed, Cancelled, Crashed };
 enum class RunSignal { Prepare, Start, Pause, Resume, Stop, Finish, ReportStopped, Fail, Cancel, Crash, Attempt };
 

@@ -133,7 +133,8 @@ private:
 };
 
 constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames = {
-    "run_started", "step_done", "eval_done", "checkpoint_written", "state_changed", "message", "run_finished", "run_failed"};
+    "run_started",   "step_done", "eval_done",    "checkpoint_written",
+    "state_changed", "message",   "run_finished", "run_failed"};
 
 template <std::size_t I = 0>
 TrainEvent readEvent(std::string_view name, const Json& object) {

@@ -43,12 +43,17 @@ struct RunFinished {
     std::string outcome;                           // "finished", "stopped"
     std::int64_t trial = 0, step = 0, epoch = 0;
     double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;
-    double trainSamplesPerSecond = 0;              // all training samples over training time: loading in, evaluation out
+    double trainSamplesPerSecond = 0;  // all training samples over training time: loading in, evaluation out
     double seconds = 0;
 };
-struct RunFailed { std::string kind, where, what; int rank = -1; std::int64_t step = 0; };   // kind: text(EngineError::Kind)
+struct RunFailed {
+    std::string kind, where, what;
+    int rank = -1;
+    std::int64_t step = 0;
+};  // kind: text(EngineError::Kind)
 
-using TrainEvent = std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed>;
+using TrainEvent =
+    std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed>;
 
 // The stable name in JSON and in the history: "run_started", "step_done", "eval_done", "checkpoint_written",
 // "state_changed", "message", "run_finished", "run_failed".

@@ -215,7 +215,9 @@ Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view file
     Reader reader(fileName);
     try {
         Follower follower(fileName);
-        const auto follow = [&](int depth, Json::parse_event_t event, Json& value) { return follower(depth, event, value); };
+        const auto follow = [&](int depth, Json::parse_event_t event, Json& value) {
+            return follower(depth, event, value);
+        };
         reader.read(Json::parse(json, follow), spec);
     } catch (const ProblemError& error) {
         return error.problem();

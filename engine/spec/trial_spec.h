@@ -18,8 +18,8 @@ struct Choice {
     bool operator==(const Choice&) const = default;
 };
 
-// The whole truth about a run, as plain values; what the form, the command line, the spec file and the history all mean by
-// a trial. Paths are absolute once accepted.
+// The whole truth about a run, as plain values; what the form, the command line, the spec file and the history all mean
+// by a trial. Paths are absolute once accepted.
 struct TrialSpec {
     std::string title;
     Choice dataset{"fashion-mnist", {}};
@@ -40,8 +40,8 @@ struct TrialSpec {
     bool operator==(const TrialSpec&) const = default;
 };
 
-// JSON, one object; absent keys keep their defaults; unknown keys, wrong types and duplicate keys are problems naming the
-// path ("optimizer.momentmu"). toJson writes every key, in a fixed order, pretty-printed; it round-trips.
+// JSON, one object; absent keys keep their defaults; unknown keys, wrong types and duplicate keys are problems naming
+// the path ("optimizer.momentmu"). toJson writes every key, in a fixed order, pretty-printed; it round-trips.
 std::string toJson(const TrialSpec& spec);
 Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view fileName);
 

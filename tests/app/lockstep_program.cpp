@@ -8,7 +8,8 @@
 
 QList<QJsonObject> Outcome::lines() const {
     QList<QJsonObject> objects;
-    for (const auto& line : out.split('\n', Qt::SkipEmptyParts)) objects << QJsonDocument::fromJson(line.toUtf8()).object();
+    for (const auto& line : out.split('\n', Qt::SkipEmptyParts))
+        objects << QJsonDocument::fromJson(line.toUtf8()).object();
     return objects;
 }
 
@@ -48,7 +49,13 @@ Outcome LockstepProgram::run(const QStringList& arguments, const QByteArray& inp
 }
 
 int LockstepProgram::waitUntilRunning() const {
-    for (QElapsedTimer clock = [] { QElapsedTimer t; t.start(); return t; }(); clock.elapsed() < 30000; QThread::msleep(100)) {
+    for (QElapsedTimer clock =
+             [] {
+                 QElapsedTimer t;
+                 t.start();
+                 return t;
+             }();
+         clock.elapsed() < 30000; QThread::msleep(100)) {
         const auto newest = run({"trials", "--limit", "1", "--json"}).last()["trials"].toArray().at(0).toObject();
         if (newest["state"] == "running" && newest["step"].toInt() > 0) return newest["trial"].toInt();
     }
@@ -59,16 +66,47 @@ QJsonObject LockstepProgram::trial(int id) const { return run({"show", QString::
 
 QString LockstepProgram::write(const QString& name, const QByteArray& bytes) const {
     QFile file(path(name));
-    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size()) qFatal("cannot write %s", qPrintable(name));
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
+        qFatal("cannot write %s", qPrintable(name));
     return file.fileName();
 }
 
 QStringList shortRun() {
-    return {"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2x1", "--batch", "64", "--epochs", "2",
-            "--lr", "0.05", "--set", "dataset.samples=600", "dataset.testSamples=100", "model.width=32"};
+    return {"train",
+            "--dataset",
+            "synthetic",
+            "--model",
+            "mlp",
+            "--devices",
+            "cpu:2x1",
+            "--batch",
+            "64",
+            "--epochs",
+            "2",
+            "--lr",
+            "0.05",
+            "--set",
+            "dataset.samples=600",
+            "dataset.testSamples=100",
+            "model.width=32"};
 }
 
 QStringList longRun() {
-    return {"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:1x1", "--batch", "64", "--epochs", "10000",
-            "--lr", "0.01", "--set", "dataset.samples=2000", "dataset.testSamples=100", "model.width=64"};
+    return {"train",
+            "--dataset",
+            "synthetic",
+            "--model",
+            "mlp",
+            "--devices",
+            "cpu:1x1",
+            "--batch",
+            "64",
+            "--epochs",
+            "10000",
+            "--lr",
+            "0.01",
+            "--set",
+            "dataset.samples=2000",
+            "dataset.testSamples=100",
+            "model.width=64"};
 }

@@ -9,7 +9,7 @@
 struct Outcome {
     int status = -1;                             // -1: it did not end, or crashed
     QString out, err;
-    QList<QJsonObject> lines() const;            // of out, one JSON object each; a line that is none makes an empty object
+    QList<QJsonObject> lines() const;  // of out, one JSON object each; a line that is none makes an empty object
     QJsonObject last() const;
 };
 

@@ -40,7 +40,8 @@ private slots:
         row("not a number", synthetic({"--batch", "many"}), 2, {"--batch", "many"});
         row("unknown setting", synthetic({"--set", "optimizer.momentmu=0.9"}), 2, {"optimizer.momentmu", "momentum"});
         row("unknown top setting", synthetic({"--set", "momentum=0.9"}), 2, {"momentum", "optimizer"});
-        row("setting without value", synthetic({"--set", "optimizer.momentum"}), 2, {"optimizer.momentum", "KEY=VALUE"});
+        row("setting without value", synthetic({"--set", "optimizer.momentum"}), 2,
+            {"optimizer.momentum", "KEY=VALUE"});
         row("mistyped setting", synthetic({"--set", "optimizer.momentum=high"}), 2, {"optimizer.momentum", "high"});
         row("out of range", synthetic({"--set", "optimizer.momentum=1.5"}), 2, {"optimizer.momentum", "1.5"});
         row("epochs", synthetic({"--epochs", "0"}), 2, {"epochs", "0"});
@@ -81,7 +82,8 @@ private slots:
         QTest::newRow("unknown") << QByteArray(R"({"epoch": 3})") << QStringList{"epoch", "epochs"};
         QTest::newRow("duplicate") << QByteArray(R"({"epochs": 3, "epochs": 4})") << QStringList{"epochs", "twice"};
         QTest::newRow("mistyped") << QByteArray(R"({"optimizer": {"id": 3}})") << QStringList{"optimizer.id", "3"};
-        QTest::newRow("unknown setting") << QByteArray(R"({"dataset": "synthetic", "model": {"id": "mlp", "wdith": 3}})")
+        QTest::newRow("unknown setting") << QByteArray(
+                                                R"({"dataset": "synthetic", "model": {"id": "mlp", "wdith": 3}})")
                                          << QStringList{"model.wdith", "width"};
         QTest::newRow("binary") << QByteArray("\x89PNG\0\0", 6) << QStringList{"line 1"};
     }
@@ -111,7 +113,8 @@ private slots:
         }
         const auto outcome = m_program.run(synthetic({"--devices", "cuda:0"}));
         QCOMPARE(outcome.status, 2);
-        QVERIFY2(outcome.err.contains("cuda devices cannot be used") && outcome.err.contains("module"), qPrintable(outcome.err));
+        QVERIFY2(outcome.err.contains("cuda devices cannot be used") && outcome.err.contains("module"),
+                 qPrintable(outcome.err));
     }
 
     void aLossThatIsNoNumber() {
@@ -128,8 +131,10 @@ private slots:
     void truncatedIdx() {
         QDir().mkpath(m_program.path("idx"));
         for (const char* split : {"train", "t10k"}) {
-            m_program.write(QString("idx/%1-images-idx3-ubyte").arg(split), words({0x803, 10, 28, 28}) + QByteArray(10 * 784 - 1, 'x'));
-            m_program.write(QString("idx/%1-labels-idx1-ubyte").arg(split), words({0x801, 10}) + QByteArray("\0\1\0\1\0\1\0\1\0\1", 10));
+            m_program.write(QString("idx/%1-images-idx3-ubyte").arg(split),
+                            words({0x803, 10, 28, 28}) + QByteArray(10 * 784 - 1, 'x'));
+            m_program.write(QString("idx/%1-labels-idx1-ubyte").arg(split),
+                            words({0x801, 10}) + QByteArray("\0\1\0\1\0\1\0\1\0\1", 10));
         }
         const auto outcome = m_program.run({"train", "--data", m_program.path("idx"), "--model", "mlp"});
         QVERIFY2(outcome.status == 2, qPrintable(outcome.out + outcome.err));
@@ -156,7 +161,8 @@ private slots:
         LockstepProgram program;
         const auto disk = program.path("disk");
         QDir().mkpath(disk);
-        if (geteuid() != 0 || mount("tmpfs", disk.toUtf8(), "tmpfs", 0, "size=8m") != 0) QSKIP("only root may mount a small disk");
+        if (geteuid() != 0 || mount("tmpfs", disk.toUtf8(), "tmpfs", 0, "size=8m") != 0)
+            QSKIP("only root may mount a small disk");
         program.setHome(disk + "/home");
         const auto small = program.run(shortRun());
         const auto large = program.run(synthetic({"--set", "model.width=2048"}));      // its checkpoint alone is 24 MB
@@ -165,7 +171,8 @@ private slots:
         umount2(disk.toUtf8(), MNT_DETACH);
         QVERIFY2(small.status == 0, qPrintable(small.out + small.err));
         QVERIFY2(large.status == 1, qPrintable(large.out + large.err));
-        QVERIFY2(large.err.contains("safetensors") && large.err.contains("space", Qt::CaseInsensitive), qPrintable(large.err));
+        QVERIFY2(large.err.contains("safetensors") && large.err.contains("space", Qt::CaseInsensitive),
+                 qPrintable(large.err));
         QCOMPARE(trials.last()["trials"].toArray().size(), 2);
         QCOMPARE(unharmed["state"].toString(), QString("finished"));
     }

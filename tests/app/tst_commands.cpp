@@ -13,8 +13,8 @@ private slots:
         QCOMPARE(all.status, 0);
         QVERIFY(all.out.contains("Exit status") && all.out.contains("lockstep train --preset fashion"));
         QVERIFY(!all.out.contains("probe-plugin"));
-        for (const char* name : {"train", "resume", "trials", "show", "attach", "pause", "stop", "delete", "devices", "models",
-                                 "bench", "datasets", "inspect", "program", "doctor", "serve"}) {
+        for (const char* name : {"train", "resume", "trials", "show", "attach", "pause", "stop", "delete", "devices",
+                                 "models", "bench", "datasets", "inspect", "program", "doctor", "serve"}) {
             QVERIFY2(all.out.contains(QString("\n  %1 ").arg(name)), name);
             const auto one = m_program.run({name, "--help"});
             QVERIFY2(one.status == 0 && one.out.size() > 100, name);
@@ -44,7 +44,8 @@ private slots:
             QVERIFY2(ids.contains(id), id);
         }
         const auto models = m_program.run({"models"});
-        for (const char* name : {"mlp", "lenet5", "resnet18-cifar", "fashion-cnn"}) QVERIFY2(models.out.contains(name), name);
+        for (const char* name : {"mlp", "lenet5", "resnet18-cifar", "fashion-cnn"})
+            QVERIFY2(models.out.contains(name), name);
     }
 
     // 784 x 256 + 256 + 256 x 256 + 256 + 256 x 10 + 10
@@ -70,7 +71,8 @@ private slots:
     }
 
     void benchPrintsLossAndRate() {
-        const auto outcome = m_program.run({"bench", "--model", "mlp", "--batch", "32", "--devices", "cpu:1", "--steps", "5", "--json"});
+        const auto outcome =
+            m_program.run({"bench", "--model", "mlp", "--batch", "32", "--devices", "cpu:1", "--steps", "5", "--json"});
         QCOMPARE(outcome.status, 0);
         const auto json = outcome.last();
         QVERIFY(json["samples_per_second"].toDouble() > 0);
@@ -90,8 +92,8 @@ private slots:
     }
 
     void aPrintedSpecIsASpec() {
-        const auto printed = m_program.run({"train", "--preset", "fashion", "--lr", "0.25", "--set", "optimizer.momentum=0.5",
-                                            "model.dropout=0.1", "--print-spec"});
+        const auto printed = m_program.run({"train", "--preset", "fashion", "--lr", "0.25", "--set",
+                                            "optimizer.momentum=0.5", "model.dropout=0.1", "--print-spec"});
         QCOMPARE(printed.status, 0);
         const auto json = QJsonDocument::fromJson(printed.out.toUtf8()).object();
         QCOMPARE(json["learning_rate"].toDouble(), 0.25);
@@ -132,7 +134,9 @@ not json
         QCOMPARE(outcome.status, 0);
         const auto lines = outcome.lines();
         QCOMPARE(lines.size(), 8);
-        const auto code = [&](int line) { return lines[line]["problems"].toArray().at(0).toObject()["code"].toString(); };
+        const auto code = [&](int line) {
+            return lines[line]["problems"].toArray().at(0).toObject()["code"].toString();
+        };
         QVERIFY(lines[0]["id"].toInt() == 1 && !lines[0]["devices"].toArray().isEmpty());
         QCOMPARE(code(1), QString("serve.malformed"));
         QCOMPARE(code(2), QString("serve.unknown-request"));

@@ -43,7 +43,8 @@ private slots:
     void etaIsStepsLeftTimesTheMedian() {
         Progress progress;
         progress.take(fiveEpochsOfHundred());
-        for (int step = 1; step <= 50; ++step) progress.take(stepAt(step, 0.1 * step + (step >= 40 ? 30 : 0)));   // one pause
+        for (int step = 1; step <= 50; ++step)
+            progress.take(stepAt(step, 0.1 * step + (step >= 40 ? 30 : 0)));  // one pause
         QVERIFY(std::abs(progress.eta() - 45.0) < 0.01);
     }
 
@@ -69,7 +70,8 @@ private slots:
         progress.take(fiveEpochsOfHundred());
         progress.take(stepAt(50, 5));
         QCOMPARE(progress.line(200),
-                 std::string("epoch 1/5  step 50/500 [#-----------]  5 120 samples/s  loss 0.5000  accuracy 75.00 %  ETA …"));
+                 std::string(
+                     "epoch 1/5  step 50/500 [#-----------]  5 120 samples/s  loss 0.5000  accuracy 75.00 %  ETA …"));
         for (int columns = 20; columns < 120; ++columns) QVERIFY(columnsOf(progress.line(columns)) <= columns);
         QCOMPARE(progress.line(20), std::string("epoch 1/5"));
     }
@@ -99,7 +101,8 @@ private slots:
     void aFailureNamesRankStepAndRemedy() {
         const Words words;
         const auto problem = problemOf({"device", "conv2d a on cpu:1", "broken", 1, 12});
-        QCOMPARE(words.what(problem), std::string("Rank 1 at step 12 failed on its device (conv2d a on cpu:1): broken."));
+        QCOMPARE(words.what(problem),
+                 std::string("Rank 1 at step 12 failed on its device (conv2d a on cpu:1): broken."));
         QVERIFY(!words.remedy(problem).empty());
         const auto spec = problemOf({"spec.batch-too-large", "batch", "512, synthetic, 100", -1, 0});
         QVERIFY(spec == (Problem{"batch", "spec.batch-too-large", {"512", "synthetic", "100"}}));

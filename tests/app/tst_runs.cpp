@@ -172,7 +172,8 @@ private slots:
         QCOMPARE(a.last()["trial"].toInt() + b.last()["trial"].toInt(), 3);
         for (const int trial : {1, 2}) {
             QCOMPARE(program.trial(trial)["state"].toString(), QString("finished"));
-            const auto series = program.run({"show", QString::number(trial), "--metric", "loss", "--json"}).last()["series"].toObject();
+            const auto series =
+                program.run({"show", QString::number(trial), "--metric", "loss", "--json"}).last()["series"].toObject();
             QCOMPARE(series["step"].toArray().size(), 20);
         }
     }

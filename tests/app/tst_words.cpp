@@ -17,10 +17,12 @@ QString readAll(const QString& path) {
     return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
-// A code of a problem stands second in a braced list: {field, "area.code", {…}} or {field, cond ? "area.code" : "area.other", …}.
+// A code of a problem stands second in a braced list: {field, "area.code", {…}} or {field, cond ? "area.code" :
+// "area.other", …}.
 QStringList codesIn(const QString& source) {
     static const QRegularExpression second(
-        R"re([{(][^{}";]*(?:"[^"\n]*"[^{}";]*)?,\s*(?:[^{}",;]*\?\s*)?"([a-z][a-z0-9-]*\.[a-z0-9.-]+)"(?:\s*:\s*"([a-z][a-z0-9-]*\.[a-z0-9.-]+)")?\s*,)re");
+        R"re([{(][^{}";]*(?:"[^"\n]*"[^{}";]*)?,\s*(?:[^{}",;]*\?\s*)?)re"
+        R"re("([a-z][a-z0-9-]*\.[a-z0-9.-]+)"(?:\s*:\s*"([a-z][a-z0-9-]*\.[a-z0-9.-]+)")?\s*,)re");
     static const QRegularExpression fileName(R"(\.(json|log|txt|bin|so|sqlite|idx|gz|lock|png|jpg|safetensors|max)$)");
     QStringList codes;
     for (auto matches = second.globalMatch(source); matches.hasNext();) {
@@ -60,8 +62,10 @@ private slots:
 
     void theSearchSeesTheFormsInUse() {
         QCOMPARE(codesIn(R"(return Problem{path, "idx.truncated", {a, b}};)"), QStringList{"idx.truncated"});
-        QCOMPARE(codesIn(R"(problems.push_back({m_prefix + key, "spec.unknown-key", {key}});)"), QStringList{"spec.unknown-key"});
-        QCOMPARE(codesIn(R"(throw ProblemError({"devices", "devices.syntax", {text}});)"), QStringList{"devices.syntax"});
+        QCOMPARE(codesIn(R"(problems.push_back({m_prefix + key, "spec.unknown-key", {key}});)"),
+                 QStringList{"spec.unknown-key"});
+        QCOMPARE(codesIn(R"(throw ProblemError({"devices", "devices.syntax", {text}});)"),
+                 QStringList{"devices.syntax"});
         QCOMPARE(codesIn(R"(return {"", bad ? "a.one" : "b.two", {}};)"), (QStringList{"a.one", "b.two"}));
         QCOMPARE(codesIn(R"(open(folder / "spec.json");)"), QStringList{});
     }
@@ -72,7 +76,9 @@ private slots:
         for (const auto& text : embeddedTexts()) {
             if (!text.name.starts_with("messages/")) continue;
             ++files;
-            const auto json = QJsonDocument::fromJson(QByteArray(text.text.data(), static_cast<qsizetype>(text.text.size()))).object();
+            const auto json =
+                QJsonDocument::fromJson(QByteArray(text.text.data(), static_cast<qsizetype>(text.text.size())))
+                    .object();
             for (auto it = json.begin(); it != json.end(); ++it) {
                 QVERIFY2(!codes.contains(it.key()), qPrintable(it.key() + " has words in two files"));
                 codes << it.key();
@@ -81,7 +87,8 @@ private slots:
                 QCOMPARE(it->toObject().size(), 2);
             }
         }
-        const auto onDisk = QDir(QStringLiteral(LOCKSTEP_SOURCE_DIR) + "/resources/messages").entryList({"*.json"}, QDir::Files);
+        const auto onDisk =
+            QDir(QStringLiteral(LOCKSTEP_SOURCE_DIR) + "/resources/messages").entryList({"*.json"}, QDir::Files);
         QCOMPARE(files, static_cast<int>(onDisk.size()));
     }
 
@@ -94,7 +101,9 @@ private slots:
     void valuesAreFilledIn_data() {
         QTest::addColumn<QString>("sentence");
         QTest::addColumn<QString>("expected");
-        const auto row = [](const char* sentence, const char* expected) { QTest::newRow(sentence) << sentence << expected; };
+        const auto row = [](const char* sentence, const char* expected) {
+            QTest::newRow(sentence) << sentence << expected;
+        };
         row("{field}: {0} of {1}", "batch: 7 of {0}");         // a value's own braces stay
         row("{2} is absent", "? is absent");
         row("no place", "no place");

@@ -23,7 +23,8 @@ std::string summary(const char* text) {
         return out;
     }
     for (const auto& device : result.value()) {
-        out += (out.empty() ? "" : " ") + device.id + "/" + std::to_string(device.threads) + (device.isVirtual ? "*" : "");
+        out +=
+            (out.empty() ? "" : " ") + device.id + "/" + std::to_string(device.threads) + (device.isVirtual ? "*" : "");
     }
     return out;
 }
@@ -79,7 +80,8 @@ private slots:
 
     void problemsNameFieldAndValue() {
         const auto result = parseDevices("cuda:7", fourCoresTwoCards());
-        QVERIFY(result.problems().front() == (Problem{"devices", "devices.no-such-card", {"cuda:7", "cuda:0, cuda:1"}}));
+        QVERIFY(result.problems().front() ==
+                (Problem{"devices", "devices.no-such-card", {"cuda:7", "cuda:0, cuda:1"}}));
     }
 
     void thisProcessMayUseACore() { QVERIFY(permittedCores() >= 1); }

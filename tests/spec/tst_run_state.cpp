@@ -12,17 +12,18 @@ constexpr RunState kStates[] = {RunState::Queued,   RunState::Preparing, RunStat
 
 // One row per state, one column per signal of RunSignal in order; "-" where the signal means nothing.
 constexpr const char* kExpected[10][11] = {
-    //               prepare      start      pause     resume     stop        finish      stopped    fail      cancel       crash      attempt
-    /* queued    */ {"preparing", "-",       "-",      "-",       "-",        "-",        "-",       "failed", "cancelled", "crashed", "-"},
-    /* preparing */ {"-",         "running", "-",      "-",       "stopping", "-",        "-",       "failed", "cancelled", "crashed", "-"},
-    /* running   */ {"-",         "-",       "paused", "-",       "stopping", "finished", "-",       "failed", "-",         "crashed", "-"},
-    /* paused    */ {"-",         "-",       "-",      "running", "stopping", "-",        "-",       "failed", "-",         "crashed", "-"},
-    /* stopping  */ {"-",         "-",       "-",      "-",       "-",        "finished", "stopped", "failed", "-",         "crashed", "-"},
-    /* finished  */ {"-",         "-",       "-",      "-",       "-",        "-",        "-",       "-",      "-",         "-",       "-"},
-    /* stopped   */ {"-",         "-",       "-",      "-",       "-",        "-",        "-",       "-",      "-",         "-",       "queued"},
-    /* failed    */ {"-",         "-",       "-",      "-",       "-",        "-",        "-",       "-",      "-",         "-",       "queued"},
-    /* cancelled */ {"-",         "-",       "-",      "-",       "-",        "-",        "-",       "-",      "-",         "-",       "queued"},
-    /* crashed   */ {"-",         "-",       "-",      "-",       "-",        "-",        "-",       "-",      "-",         "-",       "queued"},
+    //               prepare      start      pause     resume     stop        finish      stopped    fail      cancel
+    //               crash      attempt
+    /* queued    */ {"preparing", "-", "-", "-", "-", "-", "-", "failed", "cancelled", "crashed", "-"},
+    /* preparing */ {"-", "running", "-", "-", "stopping", "-", "-", "failed", "cancelled", "crashed", "-"},
+    /* running   */ {"-", "-", "paused", "-", "stopping", "finished", "-", "failed", "-", "crashed", "-"},
+    /* paused    */ {"-", "-", "-", "running", "stopping", "-", "-", "failed", "-", "crashed", "-"},
+    /* stopping  */ {"-", "-", "-", "-", "-", "finished", "stopped", "failed", "-", "crashed", "-"},
+    /* finished  */ {"-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "-"},
+    /* stopped   */ {"-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "queued"},
+    /* failed    */ {"-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "queued"},
+    /* cancelled */ {"-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "queued"},
+    /* crashed   */ {"-", "-", "-", "-", "-", "-", "-", "-", "-", "-", "queued"},
 };
 
 }  // namespace

@@ -10,20 +10,32 @@ using namespace lockstep;
 
 namespace {
 
-double anyDouble() { return *rc::gen::oneOf(rc::gen::arbitrary<double>(), rc::gen::map(rc::gen::arbitrary<int>(), [](int i) { return i / 8.0; })); }
+double anyDouble() {
+    return *rc::gen::oneOf(rc::gen::arbitrary<double>(),
+                           rc::gen::map(rc::gen::arbitrary<int>(), [](int i) { return i / 8.0; }));
+}
 std::int64_t anyWhole() { return *rc::gen::arbitrary<std::int64_t>(); }
 std::string anyAscii() { return *rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127)); }
 std::vector<float> anyFloats() { return *rc::gen::arbitrary<std::vector<float>>(); }
 
 TrainEvent anyEvent() {
     switch (*rc::gen::inRange(0, 8)) {
-        case 0: return RunStarted{anyWhole(), anyWhole(), anyAscii(), {anyAscii(), anyAscii()}, true, anyWhole(), anyWhole(), anyWhole(), anyWhole(), anyWhole(), anyWhole(), *rc::gen::arbitrary<std::uint64_t>()};
-        case 1: return StepDone{anyWhole(), anyWhole(), anyWhole(), anyDouble(), anyDouble(), anyDouble(), anyDouble(), anyDouble(), anyDouble(), anyFloats(), anyFloats(), anyFloats()};
-        case 2: return EvalDone{anyWhole(), anyWhole(), anyWhole(), anyDouble(), anyDouble(), anyDouble(), anyDouble(), anyDouble(), anyDouble(), anyDouble(), true};
+        case 0:
+            return RunStarted{anyWhole(), anyWhole(), anyAscii(), {anyAscii(), anyAscii()},
+                              true,       anyWhole(), anyWhole(), anyWhole(),
+                              anyWhole(), anyWhole(), anyWhole(), *rc::gen::arbitrary<std::uint64_t>()};
+        case 1:
+            return StepDone{anyWhole(),  anyWhole(),  anyWhole(),  anyDouble(), anyDouble(), anyDouble(),
+                            anyDouble(), anyDouble(), anyDouble(), anyFloats(), anyFloats(), anyFloats()};
+        case 2:
+            return EvalDone{anyWhole(),  anyWhole(),  anyWhole(),  anyDouble(), anyDouble(), anyDouble(),
+                            anyDouble(), anyDouble(), anyDouble(), anyDouble(), true};
         case 3: return CheckpointWritten{anyWhole(), anyWhole(), anyAscii(), anyAscii()};
         case 4: return StateChanged{anyAscii(), anyWhole()};
         case 5: return Message{anyAscii(), {anyAscii(), anyAscii(), {anyAscii()}}};
-        case 6: return RunFinished{anyAscii(), anyWhole(), anyWhole(), anyWhole(), anyDouble(), anyDouble(), anyDouble(), anyDouble(), anyDouble()};
+        case 6:
+            return RunFinished{anyAscii(),  anyWhole(),  anyWhole(),  anyWhole(), anyDouble(),
+                               anyDouble(), anyDouble(), anyDouble(), anyDouble()};
         default: return RunFailed{anyAscii(), anyAscii(), anyAscii(), *rc::gen::arbitrary<int>(), anyWhole()};
     }
 }
@@ -79,7 +91,8 @@ private slots:
 
     void cutLinesAreProblems() {
         const auto line = toJsonLine(RunStarted{1, 1, "cpu:2", {"cpu:0", "cpu:1"}, false, 5, 6, 7, 8, 9, 10, 11}, 4);
-        for (std::size_t bytes = 0; bytes < line.size(); ++bytes) QVERIFY(!eventFromJsonLine(line.substr(0, bytes)).ok());
+        for (std::size_t bytes = 0; bytes < line.size(); ++bytes)
+            QVERIFY(!eventFromJsonLine(line.substr(0, bytes)).ok());
     }
 
     void strangeLinesAreProblems_data() {

@@ -79,7 +79,8 @@ private slots:
     void absentKeysKeepTheirDefaults() { QVERIFY(trialSpecFromJson("{}", "").value() == TrialSpec()); }
 
     void aNameIsShortForAChoice() {
-        const auto spec = trialSpecFromJson(R"({"model": "lenet5", "optimizer": {"id": "adamw", "beta1": 0.8}})", "").value();
+        const auto spec =
+            trialSpecFromJson(R"({"model": "lenet5", "optimizer": {"id": "adamw", "beta1": 0.8}})", "").value();
         QVERIFY(spec.model == (Choice{"lenet5", {}}));
         QVERIFY(spec.optimizer == (Choice{"adamw", {{"beta1", 0.8}}}));
     }
@@ -102,7 +103,8 @@ private slots:
         row(R"({"dataset": {"path": 7}})", "spec.wrong-type at dataset.path");
         row(R"({"augmentation": []})", "spec.wrong-type at augmentation");
         row(R"({"batch": 1, "batch": 2})", "spec.duplicate-key at batch");
-        row(R"({"optimizer": {"id": "sgd", "momentum": 0.9, "momentum": 0.8}})", "spec.duplicate-key at optimizer.momentum");
+        row(R"({"optimizer": {"id": "sgd", "momentum": 0.9, "momentum": 0.8}})",
+            "spec.duplicate-key at optimizer.momentum");
         row(R"({"epoch": 3, "seed": "x"})", "spec.unknown-key at epoch; spec.wrong-type at seed");
         row("[]", "spec.wrong-type at ");
         row("7", "spec.wrong-type at ");
@@ -115,7 +117,8 @@ private slots:
     void problemsNameTheirPath() {
         QFETCH(QString, json);
         QFETCH(QString, expected);
-        const auto bytes = json.contains(QChar::ReplacementCharacter) ? std::string("{\"title\": \"\xff\"}") : json.toStdString();
+        const auto bytes =
+            json.contains(QChar::ReplacementCharacter) ? std::string("{\"title\": \"\xff\"}") : json.toStdString();
         QCOMPARE(problemsOf(bytes), expected);
     }
 
