@@ -79,7 +79,7 @@ Samples drawAll(const std::vector<std::vector<float>>& patterns, std::int64_t co
 Loaded generate(const ParamValues& params) {
     const auto extent = [&](const char* name) { return static_cast<int>(params.integer(name)); };
     const auto seed = static_cast<std::uint64_t>(params.integer("seed"));
-    const std::int64_t trainCount = params.integer("samples"), testCount = params.integer("testSamples");
+    const std::int64_t trainCount = params.integer("samples"), testCount = params.integer("test_samples");
     DatasetInfo info;
     info.id = "synthetic";
     info.image = {extent("channels"), extent("height"), extent("width")};
@@ -108,7 +108,7 @@ DatasetEntry syntheticEntry() {
     entry.needsPath = false;
     entry.params = {
         {"samples", std::int64_t{5000}, 2, 1e7, {}, "images", "Images to train on."},
-        {"testSamples", std::int64_t{1000}, 1, 1e7, {}, "images", "Images to test on; never among those trained on."},
+        {"test_samples", std::int64_t{1000}, 1, 1e7, {}, "images", "Images to test on; never among those trained on."},
         {"classes", std::int64_t{10}, 2, 1000, {}, "", "Classes, each with a pattern of its own."},
         {"channels", std::int64_t{1}, 1, 16, {}, "", "Channels of an image: 1 grey, 3 colour."},
         {"height", std::int64_t{28}, 1, 1024, {}, "pixels", "Height of an image."},

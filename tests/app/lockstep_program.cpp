@@ -87,7 +87,7 @@ QStringList shortRun() {
             "0.05",
             "--set",
             "dataset.samples=600",
-            "dataset.testSamples=100",
+            "dataset.test_samples=100",
             "model.width=32"};
 }
 
@@ -107,6 +107,6 @@ QStringList longRun() {
             "0.01",
             "--set",
             "dataset.samples=2000",
-            "dataset.testSamples=100",
+            "dataset.test_samples=100",
             "model.width=64"};
 }

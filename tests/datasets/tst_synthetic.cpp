@@ -41,7 +41,7 @@ double nearestMeanAccuracy(const DatasetSplits& splits) {
 }
 
 const std::map<std::string, ParamValue> kSmall{{"samples", std::int64_t{300}},
-                                               {"testSamples", std::int64_t{100}},
+                                               {"test_samples", std::int64_t{100}},
                                                {"channels", std::int64_t{3}},
                                                {"height", std::int64_t{9}},
                                                {"width", std::int64_t{12}}};

@@ -8,10 +8,10 @@
 class TestMinimal : public QObject {
     Q_OBJECT
 private slots:
-    void trainsOnTwoDevicesAndResumes() {
-        const QStringList arguments{"train", "--dataset", "synthetic", "--set", "dataset.samples=256", "dataset.height=8",
+    void trainsOnTwoDevices() {
+        const QStringList arguments{"train", "--dataset", "synthetic", "--set", "dataset.samples=1024", "dataset.height=8",
                                     "dataset.width=8", "--model", "mlp", "--set", "model.width=16", "--devices", "reference:2",
-                                    "--batch", "32", "--epochs", "3", "--lr", "0.05", "--out", m_program.path("out"), "--json"};
+                                    "--batch", "32", "--epochs", "3", "--lr", "0.1", "--out", m_program.path("out"), "--json"};
         const auto outcome = m_program.run(arguments);
         QVERIFY2(outcome.status == 0, qPrintable(outcome.err));
         QCOMPARE(outcome.last()["event"].toString(), QString("run_finished"));

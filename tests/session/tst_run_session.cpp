@@ -73,7 +73,7 @@ TrialSpec smallSpec(std::int64_t epochs) {
     TrialSpec spec;
     spec.dataset = {"synthetic",
                     {{"samples", std::int64_t{64}},
-                     {"testSamples", std::int64_t{16}},
+                     {"test_samples", std::int64_t{16}},
                      {"height", std::int64_t{8}},
                      {"width", std::int64_t{8}},
                      {"classes", std::int64_t{2}}}};
