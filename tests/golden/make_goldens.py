@@ -81,7 +81,7 @@ CASES = [
          smoothing=0.0, clip=0.0),
     dict(model='fashion-cnn', params={}, make=fashion_cnn, shape=[1, 28, 28], batch=8, optimizer='sgd', nesterov=True, lr=0.002,
          decay=0.0005, smoothing=0.0, clip=0.0),
-    dict(model='resnet18-cifar', params={}, make=resnet18, shape=[3, 16, 16], batch=8, optimizer='sgd', nesterov=True, lr=0.002,
+    dict(model='resnet18-cifar', params={}, make=resnet18, shape=[3, 16, 16], batch=8, optimizer='sgd', nesterov=True, lr=0.0005,
          decay=0.0005, smoothing=0.0, clip=1.0),
 ]
 
