@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
+#include <cmath>
 
 namespace lockstep {
 
 namespace {
 
+// The shortest digits that read back as the same value; 0.0005 rather than 5e-04.
 std::string number(double value) {
-    char buffer[32];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+    char buffer[64];
+    const double size = std::abs(value);
+    const auto format = value == 0 || (size >= 1e-6 && size < 1e15) ? std::chars_format::fixed : std::chars_format::general;
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, format).ptr;
     return {buffer, end};
 }
 

@@ -21,7 +21,8 @@ std::string describe(const TopKAttrs& attrs);
 
 extern const OpDef kCrossEntropy;            // (logits: N,C; labels: N, i32) -> lossSum: f64[1], weight: f64[1]
 extern const OpDef kCrossEntropyBackward;    // (logits, labels, dLossSum: f64[1]) -> dlogits = dLossSum (softmax - target)
-// How many samples have their label among the k largest logits; of equal logits the smaller class counts first.
+// How many samples have their label among the k largest logits; of equal logits the smaller class counts first. A logit
+// that is not a number counts before all others, and a label's own as a miss: a diverged model is never accurate.
 extern const OpDef kTopKCount;               // (logits, labels) -> count: f64[1]               TopKAttrs
 
 struct LossValues { ValueId sum, weight; };

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The ratio of two `lockstep` rates, alternating in one run; used for figures that compare the engine with itself.
 
-    tests/bench/compare.py scaling [--rounds 5]     cpu:2x1 over cpu:1x1, ResNet-18, fixed global batch of 64
+    tests/bench/compare.py scaling [--rounds 5]     cpu:2x1 over cpu:1x1, ResNet-18, fixed global batch of 128
     tests/bench/compare.py loading [--rounds 3]     `train` (real loader, history on) over `bench`, ResNet-18 on CIFAR-shaped data
 
 Prints each round and the ratio's minimum, median and maximum. The machine must be idle.
@@ -40,7 +40,7 @@ def train(args, devices, batch):
 
 
 COMPARISONS = {
-    'scaling': ('cpu:2x1', lambda args: bench(args, 'cpu:2x1', 64), 'cpu:1x1', lambda args: bench(args, 'cpu:1x1', 64)),
+    'scaling': ('cpu:2x1', lambda args: bench(args, "cpu:2x1", 128), 'cpu:1x1', lambda args: bench(args, "cpu:1x1", 128)),
     'loading': ('train', lambda args: train(args, 'cpu:2', 128), 'bench', lambda args: bench(args, 'cpu:2', 128)),
 }
 

@@ -40,6 +40,7 @@ private slots:
     void crossEntropyByHand();
     void crossEntropyGradientSumsToZero();
     void topKByHand();
+    void aLogitThatIsNoNumberIsNeverAccurate();
     void badLabelsAreRefused();
     void dropoutKeepsItsRate();
     void dropoutFollowsTheSampleNotTheBatch();
@@ -321,6 +322,17 @@ void tst_op_values::topKByHand() {
     QCOMPARE(count(2), 1.0);
     QCOMPARE(count(3), 2.0);
     QCOMPARE(count(4), 3.0);
+}
+
+void tst_op_values::aLogitThatIsNoNumberIsNeverAccurate() {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const auto count = [&](const Values& row, int label, int k) {
+        return valuesOf(apply(kTopKCount, Attrs::of(TopKAttrs{k}), {of({1, 3}, row), CaseInputs::labelsGiven({label})})[0])[0];
+    };
+    QCOMPARE(count({nan, 1, 2}, 0, 1), 0.0);
+    QCOMPARE(count({nan, 1, 2}, 0, 3), 0.0);
+    QCOMPARE(count({nan, 1, 2}, 2, 1), 0.0);
+    QCOMPARE(count({nan, 1, 2}, 2, 2), 1.0);
 }
 
 void tst_op_values::badLabelsAreRefused() {

@@ -1,5 +1,7 @@
 #include "engine/ops/loss.h"
 
+#include <limits>
+
 #include "tests/support/case_inputs.h"
 
 namespace lockstep::test {
@@ -63,6 +65,10 @@ void addLossCases(std::vector<OpCase>& cases) {
         addCrossEntropy(cases, given, 0.1);
         addTopK(cases, given);
     }
+    // Label not a number: a miss. Another logit not a number: it comes first.
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    addTopK(cases, {"not-a-number", CaseInputs::given({3, 5}, {nan, 1, 2, 3, 4, 9, nan, 1, 1, 1, nan, nan, nan, nan, nan}),
+                    CaseInputs::labelsGiven({0, 0, 4})});
 }
 
 }  // namespace lockstep::test

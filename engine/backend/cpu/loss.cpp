@@ -100,8 +100,10 @@ std::unique_ptr<Kernel> makeTopKCount(const Order& order) {
         for (std::size_t n = 0; n < rows.samples; ++n) {
             const float* z = in(call, 0) + n * rows.classes;
             const auto label = static_cast<std::size_t>(labels[n]);
+            if (std::isnan(z[label])) continue;
             std::int64_t before = 0;
-            for (std::size_t c = 0; c < rows.classes; ++c) before += z[c] > z[label] || (z[c] == z[label] && c < label);
+            for (std::size_t c = 0; c < rows.classes; ++c)
+                before += c != label && !(z[c] < z[label]) && !(z[c] == z[label] && c > label);
             count += before < k;
         }
         *out<double>(call, 0) = count;

@@ -60,8 +60,9 @@ __global__ void topKKernel(const float* logits, const std::int32_t* labels, doub
     for (int n = threadIdx.x; n < samples; n += kBlock) {
         const float* row = logits + static_cast<std::size_t>(n) * classes;
         const int label = labels[n];
+        if (isnan(row[label])) continue;
         int before = 0;
-        for (int c = 0; c < classes; ++c) before += row[c] > row[label] || (row[c] == row[label] && c < label);
+        for (int c = 0; c < classes; ++c) before += c != label && !(row[c] < row[label]) && !(row[c] == row[label] && c > label);
         hits += before < k;
     }
     blockSum(hits, count);

@@ -88,9 +88,10 @@ std::unique_ptr<Kernel> makeTopKCount(const Graph& graph, const Node& node) {
         for (std::int64_t n = 0; n < batch.samples; ++n) {
             const double* z = logits + n * batch.classes;
             const std::int64_t label = batch.labelOf(labels, n);
+            if (std::isnan(z[label])) continue;
             std::int64_t before = 0;
             for (std::int64_t c = 0; c < batch.classes; ++c)
-                before += z[c] > z[label] || (z[c] == z[label] && c < label);
+                before += c != label && !(z[c] < z[label]) && !(z[c] == z[label] && c > label);
             count += before < k;
         }
         *output(call, 0) = count;
