@@ -1,5 +1,8 @@
 #include "engine/ops/conv2d.h"
 
+#include <algorithm>
+#include <array>
+
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
@@ -10,16 +13,55 @@ namespace lockstep::cpu {
 
 namespace {
 
-std::unique_ptr<Kernel> makeConv(const Order& order, onednn::Pass pass, const Conv2dAttrs& attrs, const Value& x,
-                                 const Value& w, const Value& y, bool bias) {
+onednn::ConvRequest requestOf(const Order& order, onednn::Pass pass, const Conv2dAttrs& attrs, const Value& x,
+                              const Value& w, const Value& y) {
     onednn::ConvRequest request = convRequest(pass, attrs, x.type.shape, w.type.shape, y.type.shape);
     request.winograd = order.node.algorithm == "winograd";
     request.relu = order.node.op == &kConv2dRelu;
-    request.bias = bias;
     request.source = descOf(x);
     request.weights = reshaped(descOf(w), weightDims(attrs, w.type.shape));
     request.destination = descOf(y);
+    return request;
+}
+
+std::unique_ptr<Kernel> makeConv(const Order& order, onednn::Pass pass, const Conv2dAttrs& attrs, const Value& x,
+                                 const Value& w, const Value& y, bool bias) {
+    onednn::ConvRequest request = requestOf(order, pass, attrs, x, w, y);
+    request.bias = bias;
     return primitiveKernel(order, onednn::planConv(order.machine.engine, request));
+}
+
+// Backward-data whose weights are packed first, at the front of the workspace.
+class PackedBackwardData final : public Kernel {
+public:
+    PackedBackwardData(const onednn::Engine& engine, const onednn::Desc& weights, const onednn::Plan& plan)
+        : m_pack(engine, onednn::planReorder(engine, weights, plan.arguments[1])), m_convolution(engine, plan),
+          m_packedBytes((plan.arguments[1].bytes() + 63) / 64 * 64) {}
+
+    std::size_t workspaceBytes() const override {
+        return m_packedBytes + std::max(m_pack.scratchBytes(), m_convolution.scratchBytes());
+    }
+
+    void run(const KernelCall& call) override {
+        std::byte *const packed = call.workspace, *const scratch = call.workspace + m_packedBytes;
+        m_pack.run(std::array{call.inputs[1], packed}, scratch);
+        m_convolution.run(std::array{call.inputs[0], packed, call.outputs[0]}, scratch);
+    }
+
+private:
+    onednn::Primitive m_pack, m_convolution;
+    std::size_t m_packedBytes;
+};
+
+std::unique_ptr<Kernel> makePackedBackwardData(const Order& order) {
+    const Conv2dAttrs& attrs = order.node.attrs.as<Conv2dBackwardAttrs>().conv;
+    onednn::ConvRequest request =
+        requestOf(order, onednn::Pass::BackwardData, attrs, order.output(0), order.input(1), order.input(0));
+    const onednn::Desc weights = request.weights;
+    request.weights = onednn::Desc::any(weights.dims(), DType::F32);
+    const auto plan = onednn::planConv(order.machine.engine, request);
+    if (!plan) throw EngineError(EngineError::Kind::Device, order.where(), "oneDNN has no implementation for this");
+    return std::make_unique<PackedBackwardData>(order.machine.engine, weights, *plan);
 }
 
 }  // namespace
@@ -32,6 +74,7 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardData(order);
+    if (order.node.algorithm == kPackedDirect) return makePackedBackwardData(order);
     return makeConv(order, onednn::Pass::BackwardData, order.node.attrs.as<Conv2dBackwardAttrs>().conv, order.output(0),
                     order.input(1), order.input(0), false);
 }

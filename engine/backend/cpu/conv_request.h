@@ -17,6 +17,9 @@ std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w);
 // AVX-512.
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
+// The algorithm of a backward-data pass whose kernel packs the weights into the layout it wants.
+inline constexpr const char* kPackedDirect = "direct+pack";
+
 // Few channels leave most of a register empty when channels lie in it; then sixteen samples do.
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 

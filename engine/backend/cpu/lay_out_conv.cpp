@@ -85,6 +85,14 @@ std::vector<Desc> weightLayouts(const LayoutPass& pass, ValueId w, const std::ve
     return {reshaped(descOf(pass.newValue(w)), dims), any};
 }
 
+// Parameters keep the forward pass's layout. Where backward-data wants another one, its kernel packs them into its workspace,
+// as matrix products do: a few tenths of a per cent of the convolution.
+bool packsWeights(const LayoutPass& pass, ValueId w, const std::vector<std::int64_t>& dims, const Desc& wanted) {
+    if (!pass.isParameter(w) || !pass.isDecided(w)) return false;
+    const Desc has = reshaped(descOf(pass.newValue(w)), dims);
+    return !has.isRowMajor() && !wanted.isRowMajor() && !(has == wanted);
+}
+
 ValueId takeWeights(LayoutPass& pass, ValueId w, const Desc& desc, const Conv2dAttrs& attrs) {
     if (pass.isParameter(w) && !pass.isDecided(w)) pass.decide(w, desc, axesOf(attrs));
     return pass.weights(w, desc, axesOf(attrs));
@@ -142,10 +150,16 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
         choiceOf(Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape);
     choice.sources = pass.imageLayouts(shape);
     choice.destinations = {pass.imageLayouts(dy).back()};
-    choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
-    const Chosen chosen = choose(pass, choice, node);
-    std::vector<ValueId> inputs{pass.image(dy, chosen.plan.arguments[0]),
-                                takeWeights(pass, w, chosen.plan.arguments[1], attrs)};
+    const std::vector<std::int64_t> dims = weightDims(attrs, choice.w);
+    choice.weights = weightLayouts(pass, w, dims);
+    Chosen chosen = choose(pass, choice, node);
+    const Desc& wanted = chosen.plan.arguments[1];
+    if (chosen.algorithm == "direct" && packsWeights(pass, w, dims, wanted)) {
+        chosen.algorithm = kPackedDirect;
+        return pass.emit(node, {pass.image(dy, chosen.plan.arguments[0]), pass.now(w)}, chosen.algorithm,
+                         {{chosen.plan.arguments[2]}});
+    }
+    std::vector<ValueId> inputs{pass.image(dy, chosen.plan.arguments[0]), takeWeights(pass, w, wanted, attrs)};
     pass.emit(node, std::move(inputs), chosen.algorithm, {{chosen.plan.arguments[2]}});
 }
 
