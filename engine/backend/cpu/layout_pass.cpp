@@ -31,9 +31,11 @@ Graph LayoutPass::run() {
     // What is read from outside has the shape that the old graph gives it.
     for (const Graph::Output& output : m_graph.outputs()) become(output.value, shaped(output.value));
     return finish([&](ValueId parameter, ValueId gradient) {
-        const Value& value = made().value(parameter);
+        const Value value = made().value(parameter);
         if (!value.layout && !newValue(gradient).layout) return now(gradient);
-        return inLayout(gradient, descOf(value), "", value.type.shape);
+        const ValueId result = inLayout(gradient, descOf(value), "", value.type.shape);
+        made().setLayout(result, value.layout);
+        return result;
     });
 }
 
