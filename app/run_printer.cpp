@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/format.h"
 
@@ -32,6 +33,12 @@ std::vector<std::string> split(const std::string& joined) {
 
 std::string plural(std::int64_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string testText(const RunFinished& event) {
+    if (std::isnan(event.testAccuracy)) return "not evaluated yet";
+    return fmt::format("test accuracy {} (best {}), test loss {:.4f}", percentText(event.testAccuracy),
+                       percentText(event.bestAccuracy), event.testLoss);
 }
 
 }  // namespace
@@ -117,10 +124,9 @@ void RunPrinter::say(const Message& event) {
 void RunPrinter::say(const RunFinished& event) {
     clearLine();
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
-    fmt::print("{} {} after {} in {}: test accuracy {} (best {}), test loss {:.4f}, {} in training\n", who,
+    fmt::print("{} {} after {} in {}: {}, {} in training\n", who,
                event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"),
-               durationText(event.seconds), percentText(event.testAccuracy), percentText(event.bestAccuracy),
-               event.testLoss, rateText(event.trainSamplesPerSecond));
+               durationText(event.seconds), testText(event), rateText(event.trainSamplesPerSecond));
     if (event.trial == 0) return;
     if (event.outcome == "stopped")
         fmt::print("It goes on from its checkpoint with: lockstep resume {}\n", event.trial);

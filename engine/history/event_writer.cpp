@@ -54,7 +54,8 @@ public:
     void operator()(const StateChanged& e) const { setState(m_database, m_trial, e.state); }
     void operator()(const RunFinished& e) const {
         update(m_database,
-               "UPDATE trial SET step = ?2, epoch = ?3, test_accuracy = ?4, test_loss = ?5, best_accuracy = ?6,"
+               "UPDATE trial SET step = ?2, epoch = ?3, test_accuracy = coalesce(?4, test_accuracy),"
+               " test_loss = coalesce(?5, test_loss), best_accuracy = coalesce(?6, best_accuracy),"
                " samples_per_second = ?7, seconds = ?8 WHERE id = ?1",
                m_trial, e.step, e.epoch, e.testAccuracy, e.testLoss, e.bestAccuracy, e.trainSamplesPerSecond,
                e.seconds);

@@ -42,7 +42,7 @@ struct Message { std::string level; Problem text; };                            
 struct RunFinished {
     std::string outcome;                           // "finished", "stopped"
     std::int64_t trial = 0, step = 0, epoch = 0;
-    double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;
+    double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;     // not a number before the first evaluation
     double trainSamplesPerSecond = 0;  // all training samples over training time: loading in, evaluation out
     double seconds = 0;
 };

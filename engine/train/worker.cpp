@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/core/error.h"
 
@@ -282,14 +283,16 @@ void Worker::finish(bool stopped) {
     if (!leads()) return;
     if (stopped) m_run.events.post(StateChanged{"stopping", m_step});
     if (stopped && m_stepInEpoch > 0) writeCheckpoint("last");
+    constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
+    const bool evaluated = m_test.samples > 0;
     const double spent = m_trainClock.seconds() - m_trainSecondsBefore;
     m_finished = {stopped ? "stopped" : "finished",
                   m_run.options.trial,
                   m_step,
                   m_epoch + (m_stepInEpoch > 0 ? 1 : 0),
-                  m_test.accuracy(),
-                  m_test.meanLoss(),
-                  std::max(m_best, 0.0),
+                  evaluated ? m_test.accuracy() : kNever,
+                  evaluated ? m_test.meanLoss() : kNever,
+                  m_best >= 0 ? m_best : kNever,
                   spent > 0 ? m_attemptSamples / spent : 0,
                   m_runClock.seconds()};
 }
