@@ -13,7 +13,7 @@ namespace {
 std::string number(double value) {
     char buffer[64];
     const double size = std::abs(value);
-    const auto format = value == 0 || (size >= 1e-6 && size < 1e15) ? std::chars_format::fixed : std::chars_format::general;
+    const auto format = value == 0 || (size >= 1e-4 && size < 1e15) ? std::chars_format::fixed : std::chars_format::general;
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, format).ptr;
     return {buffer, end};
 }
