@@ -105,6 +105,8 @@ Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, co
     put(json, "title", options.title);
     put(json, "devices", options.devices);
     put(json, "batch", options.batch);
+    put(json, "mode", options.mode);
+    put(json, "accumulation", options.accumulation);
     put(json, "epochs", options.epochs);
     put(json, "seed", options.seed);
     put(json, "learning_rate", options.learningRate);
@@ -142,6 +144,12 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
     command.add_option("--devices", options.devices, "cpu:2, cpu:2x1 (one core each), cuda:0,1, cuda:all")
         ->type_name("LIST");
     command.add_option("--batch", options.batch, "Samples per update, over all devices together")->type_name("N");
+    command.add_option("--mode", options.mode, "fast, or reproducible: the same bits on 1, 2, 4 or 8 devices of a kind")
+        ->type_name("NAME");
+    command
+        .add_option("--accumulation", options.accumulation,
+                    "Passes of each device per update; more take less memory for the same batch")
+        ->type_name("N");
     command.add_option("--optimizer", options.optimizer, "sgd or adamw")->type_name("NAME");
     command
         .add_option("--set", options.settings, "Any other setting, for example optimizer.momentum=0.95 model.width=256")

@@ -12,8 +12,8 @@ namespace lockstep {
 // A trial as the command line states it. What is given goes over the preset or the file, and that over the defaults.
 struct SpecOptions {
     std::string preset, file;
-    std::optional<std::string> title, dataset, data, model, devices, optimizer, schedule;
-    std::optional<std::int64_t> batch, epochs;
+    std::optional<std::string> title, dataset, data, model, devices, optimizer, schedule, mode;
+    std::optional<std::int64_t> batch, epochs, accumulation;
     std::optional<std::uint64_t> seed;
     std::optional<double> learningRate, labelSmoothing;
     std::vector<std::string> settings;                       // "optimizer.momentum=0.95"
@@ -21,7 +21,7 @@ struct SpecOptions {
 
 void addSourceOptions(CLI::App& command, SpecOptions& options);          // --preset, --spec
 void addDataOptions(CLI::App& command, SpecOptions& options);            // --dataset, --data
-void addModelOptions(CLI::App& command, SpecOptions& options);  // --model, --devices, --batch, --optimizer, --set …
+void addModelOptions(CLI::App& command, SpecOptions& options);  // --model, --devices, --batch, --mode, --set …
 void addRunOptions(CLI::App& command, SpecOptions& options);             // --epochs, --lr, --schedule, --seed, --title
 
 // `base` is what nothing is said about. Problems: "cli.bad-set", "preset.unknown", those of the spec's reader, and

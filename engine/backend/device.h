@@ -68,6 +68,8 @@ public:
     virtual std::unique_ptr<Kernel> prepareFill(DType dtype, std::size_t count, double value) = 0;
     // to = from x factor.                                 inputs: from; outputs: to
     virtual std::unique_ptr<Kernel> prepareScale(DType dtype, std::size_t count, double factor) = 0;
+    // to += from.                                         inputs: from; outputs: to
+    virtual std::unique_ptr<Kernel> prepareAdd(DType dtype, std::size_t count) = 0;
     // Sum of squares in double.                           inputs: slice; outputs: f64[1]
     virtual std::unique_ptr<Kernel> prepareSquareSum(DType dtype, std::size_t count) = 0;
     // The step's one decision: see UpdateGate. Not finite: any loss sum, weight or square sum.

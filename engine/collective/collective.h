@@ -23,7 +23,8 @@ struct AbortCause {
 
 // One rank's endpoint of a group, used by that rank's thread alone (abort() apart). Every rank of the group must start
 // the same operations in the same order with the same sizes. start… returns at once; memory given to an operation is
-// the group's until wait(). Sums are in rank order for every element, so all ranks get the same bits. Nothing here
+// the group's until wait(). Host sums form one fixed tree over the ranks for every element, so all ranks get the same bits:
+// like a carry in a binary counter, two subtrees of equal size become one; with 4 ranks (0+1)+(2+3). Nothing here
 // assumes that the other ranks are threads of this process. Every call throws EngineError(Aborted) once the group is
 // aborted.
 class Collective {

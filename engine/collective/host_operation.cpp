@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kLine = 64;               // bytes of a cache line: no two ranks write to the same one
 constexpr std::size_t kGrainBytes = 16 << 10;   // smaller slices cost more in waking than they save in summing
-constexpr std::size_t kBlockBytes = 8 << 10;    // partial sums stay in the first-level cache
+constexpr std::size_t kBlockBytes = 4 << 10;    // partial sums stay in the first-level cache
+constexpr std::size_t kMaxTreeDepth = 16;       // levels of the tree that may be open: 2^16 ranks
 
 struct Range { std::size_t begin = 0, end = 0; };
 
@@ -35,22 +36,43 @@ void addTo(T* __restrict sum, const T* __restrict x, std::size_t n) {
     for (std::size_t i = 0; i < n; ++i) sum[i] += x[i];
 }
 
-// The sum over ranks of `range` of every part's input, in rank order, handed to `write` block by block.
+// Sums one block over the ranks in the tree of collective.h. `stack` has a block for each level that is not yet whole.
+template <class T>
+class TreeSum {
+public:
+    explicit TreeSum(std::span<const HostPart> parts) : m_parts(parts) {}
+
+    const T* operator()(std::size_t at, std::size_t n) {
+        std::size_t depth = 0;
+        for (std::size_t rank = 0; rank < m_parts.size(); rank += 2) {
+            T* top = m_stack[depth++];
+            if (rank + 1 < m_parts.size()) add(top, input(rank, at), input(rank + 1, at), n);
+            else std::memcpy(top, input(rank, at), n * sizeof(T));
+            const bool last = rank + 2 >= m_parts.size();
+            for (std::size_t pair = rank / 2; depth > 1 && (last || pair % 2 == 1); pair /= 2) {
+                addTo(m_stack[depth - 2], m_stack[depth - 1], n);
+                --depth;
+            }
+        }
+        return m_stack[0];
+    }
+
+private:
+    const T* input(std::size_t rank, std::size_t at) const {
+        return reinterpret_cast<const T*>(m_parts[rank].in + at);
+    }
+
+    std::span<const HostPart> m_parts;
+    alignas(kLine) T m_stack[kMaxTreeDepth][kBlockBytes / sizeof(T)];
+};
+
+// The sum over ranks of `range` of every part's input, handed to `write` block by block.
 template <class T, class Write>
 void sum(std::span<const HostPart> parts, Range range, const Write& write) {
-    alignas(kLine) T block[kBlockBytes / sizeof(T)];
-    const auto input = [&](std::size_t rank, std::size_t at) {
-        return reinterpret_cast<const T*>(parts[rank].in + at);
-    };
+    TreeSum<T> treeSum(parts);
     for (std::size_t at = range.begin; at < range.end; at += kBlockBytes) {
         const std::size_t bytes = std::min(kBlockBytes, range.end - at);
-        const std::size_t n = bytes / sizeof(T);
-        if (parts.size() == 1) {
-            std::memcpy(block, parts[0].in + at, bytes);
-        } else {
-            add(block, input(0, at), input(1, at), n);
-            for (std::size_t rank = 2; rank < parts.size(); ++rank) addTo(block, input(rank, at), n);
-        }
+        const T* const block = treeSum(at, bytes / sizeof(T));
         write(at, reinterpret_cast<const std::byte*>(block), bytes);
     }
 }

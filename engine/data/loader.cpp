@@ -92,7 +92,7 @@ BatchLease::~BatchLease() {
 
 Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout layout, LoaderOptions options)
     : m_data(std::move(data)), m_sampler(sampler), m_layout(std::move(layout)), m_options(options) {
-    const std::int64_t largest = shareOf(m_sampler.batchSize(0), m_options.rank, m_options.world).count;
+    const std::int64_t largest = m_options.partition.share(m_sampler.batchSize(0), m_options.rank).count;
     if (largest > m_layout.capacity() || m_sampler.count() > m_data->info().count) {
         throw EngineError(EngineError::Kind::Internal, "loader",
                           "a batch has more samples than its slot or the dataset");
@@ -211,7 +211,8 @@ void Loader::fill(Slot& slot, Position at, Scratch& scratch) const {
     auto* const ids = fieldOf<std::int64_t>(base, m_layout, scratch.fields.ids);
     const std::size_t pixels = scratch.pixels.size();
 
-    m_sampler.batch(at.epoch, at.step, m_options.rank, m_options.world, scratch.ids);
+    const Share share = m_options.partition.share(m_sampler.batchSize(at.step), m_options.rank);
+    m_sampler.batch(at.epoch, at.step, share, scratch.ids);
     slot.count = static_cast<std::int64_t>(scratch.ids.size());
     for (std::size_t i = 0; i < scratch.ids.size() && !m_stopped; ++i, image += pixels) {
         const std::int64_t id = scratch.ids[i];

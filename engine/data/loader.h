@@ -18,7 +18,8 @@ namespace lockstep {
 BatchLayout imageBatchLayout(const DatasetInfo& info, std::int64_t capacity);
 
 struct LoaderOptions {
-    int rank = 0, world = 1;
+    int rank = 0;
+    Partition partition;                 // who gets which samples of a global batch
     int threads = 1;                     // reader threads
     int slotCount = 3;                   // batch slots, at least 2
     std::uint64_t seed = 0;

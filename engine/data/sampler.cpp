@@ -61,12 +61,6 @@ int halfBitsFor(std::int64_t count) {
 
 }  // namespace
 
-Share shareOf(std::int64_t globalBatch, int rank, int world) {
-    assert(world > 0 && rank >= 0 && rank < world);
-    const std::int64_t each = globalBatch / world, extra = globalBatch % world;
-    return {rank * each + std::min<std::int64_t>(rank, extra), each + (rank < extra ? 1 : 0)};
-}
-
 Sampler::Sampler(std::int64_t count, std::int64_t globalBatch, std::uint64_t seed, Order order)
     : m_count(std::max<std::int64_t>(count, 0)), m_globalBatch(std::max<std::int64_t>(globalBatch, 1)), m_seed(seed),
       m_order(order), m_halfBits(halfBitsFor(m_count)) {}
@@ -85,8 +79,7 @@ std::int64_t Sampler::sampleAt(std::int64_t epoch, std::int64_t position) const 
         permutation.below(static_cast<std::uint64_t>(m_count), static_cast<std::uint64_t>(position)));
 }
 
-void Sampler::batch(std::int64_t epoch, std::int64_t step, int rank, int world, std::vector<std::int64_t>& ids) const {
-    const Share share = shareOf(batchSize(step), rank, world);
+void Sampler::batch(std::int64_t epoch, std::int64_t step, const Share& share, std::vector<std::int64_t>& ids) const {
     const std::int64_t first = step * m_globalBatch + share.begin;
     const EpochPermutation permutation(m_seed, epoch, m_halfBits);
     ids.resize(static_cast<std::size_t>(share.count));

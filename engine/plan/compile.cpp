@@ -1,9 +1,13 @@
 #include "engine/plan/compile.h"
 
+#include <algorithm>
+#include <map>
+
 #include "engine/autodiff/gradients.h"
 #include "engine/core/error.h"
 #include "engine/plan/activations.h"
 #include "engine/plan/align.h"
+#include "engine/plan/flat_steps.h"
 #include "engine/plan/precision.h"
 #include "engine/plan/schedule.h"
 #include "engine/plan/storage.h"
@@ -27,32 +31,27 @@ Graph withGradients(const Graph& forward) {
     return graph;
 }
 
-std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, const CompileOptions& options) {
+std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, int threads, const StoragePlan* storage) {
     const Graph precise = toPrecision(graph, backend.computeType());
     verify(precise);
     ParameterLayouts layouts;
-    if (options.storage) layouts = layoutsOf(*options.storage);
+    if (storage) layouts = layoutsOf(*storage);
     auto lowered = std::make_shared<const Graph>(
-        backend.lower(precise, {.threads = options.threads, .layouts = options.storage ? &layouts : nullptr}));
+        backend.lower(precise, {.threads = threads, .layouts = storage ? &layouts : nullptr}));
     verify(*lowered);
     return lowered;
-}
-
-std::shared_ptr<const StoragePlan> storageFor(const Graph& lowered, const Backend& backend, int stateCount,
-                                              const CompileOptions& options) {
-    if (options.storage) return options.storage;
-    return std::make_shared<const StoragePlan>(
-        planStorage(lowered, backend.computeType(), stateCount, options.bucketBytes));
 }
 
 std::size_t& bytesOf(Program& program, Arena arena) { return program.arenaBytes[static_cast<std::size_t>(arena)]; }
 
 void setArenas(Program& program, const BatchLayout& batch) {
     const StoragePlan& storage = *program.storage;
+    const FlatSteps flat(program.kind, storage, program.scalars);
     bytesOf(program, Arena::Io) = batch.bytes();
     bytesOf(program, Arena::Parameters) = storage.parameterBytes;
     bytesOf(program, Arena::Buffers) = storage.bufferBytes;
     bytesOf(program, Arena::Scalars) = program.scalars.gateOffset;
+    bytesOf(program, Arena::Partials) = flat.partialBytes(program.passes.size());
     if (program.kind == Program::Kind::Evaluation) return;
     bytesOf(program, Arena::Gradients) = storage.parameterBytes;
     bytesOf(program, Arena::OptimizerState) = static_cast<std::size_t>(storage.stateCount) * storage.parameterBytes;
@@ -60,60 +59,154 @@ void setArenas(Program& program, const BatchLayout& batch) {
     bytesOf(program, Arena::Scalars) += alignUp(sizeof(UpdateGate));
 }
 
-// What training and evaluation have in common once the graph is lowered.
-void plan(Program& program, const Backend& backend, const BatchLayout& batch, const CompileOptions& options) {
-    const bool training = program.kind == Program::Kind::Training;
-    const Graph& graph = *program.graph;
-    program.backend = backend.name();
-    program.threads = options.threads;
-    program.localBatch = batchOf(graph);
-    program.scalars = nameScalars(graph, training ? program.storage->buckets.size() : 0, training);
-    const Placement placement = placeValues(graph, *program.storage, batch, program.scalars);
-    const ScheduleInput input{graph, placement, *program.storage, program.scalars, program.localBatch,
-                              !backend.hostMemory(), options.reduces};
-    std::vector<DraftStep> drafts = training ? scheduleTraining(input) : scheduleEvaluation(input);
-    const ActivationPlan activations = assignActivations(drafts, graph, placement);
-    for (DraftStep& draft : drafts) program.steps.push_back(std::move(draft.step));
-    setArenas(program, batch);
-    bytesOf(program, Arena::Activations) = activations.bytes;
-    program.activationBytesWithoutReuse = activations.bytesWithoutReuse;
+std::vector<bool> assignedBuffers(const Graph& graph, const StoragePlan& storage) {
+    std::vector<bool> assigned(storage.buffers.size());
+    for (const Graph::Assignment& each : graph.assignments()) {
+        const StorageEntry* entry = storage.find(graph.value(each.buffer).name);
+        assigned[static_cast<std::size_t>(entry - storage.buffers.data())] = true;
+    }
+    return assigned;
 }
+
+// Compiles pass after pass into one program. All passes share the memory of the activations: a pass is over when the next
+// begins.
+class ProgramCompiler {
+public:
+    ProgramCompiler(Program& program, const Backend& backend, const BatchLayout& batch, const CompileOptions& options)
+        : m_program(program), m_backend(backend), m_batch(batch), m_options(options) {
+        program.backend = backend.name();
+        program.threads = options.threads;
+        program.storage = options.storage;
+    }
+
+    void compile(const ForwardPasses& forward) {
+        if (forward.empty() || !forward.front()) {
+            throw EngineError(EngineError::Kind::Internal, "passes", "the first pass of a program has no samples");
+        }
+        for (const Graph* graph : forward) addPass(graph);
+        const StepInput input{m_program.kind, *m_program.storage, m_program.scalars,
+                              assignedBuffers(*m_program.passes.front().graph, *m_program.storage), m_options.reduces};
+        m_program.steps = scheduleStep(input, std::move(m_passes));
+        setArenas(m_program, m_batch);
+    }
+
+private:
+    struct Compiled {
+        std::shared_ptr<const Graph> graph;
+        std::vector<Step> steps;                   // as if its samples were the first of the rank's
+    };
+
+    bool training() const { return m_program.kind == Program::Kind::Training; }
+
+    void addPass(const Graph* forward) {
+        Pass pass{.graph = nullptr, .firstSample = m_program.localBatch, .samples = 0};
+        std::vector<Step> steps;
+        if (forward) {
+            const Compiled& compiled = compiledOf(*forward);
+            pass.graph = compiled.graph;
+            pass.samples = batchOf(*compiled.graph);
+            steps = compiled.steps;
+            for (Step& step : steps) moveInputs(step, pass.firstSample);
+        } else {
+            steps = scheduleEmptyPass(m_program.kind, *m_program.storage, m_program.scalars);
+        }
+        m_program.localBatch += pass.samples;
+        m_program.passes.push_back(std::move(pass));
+        m_passes.push_back(std::move(steps));
+    }
+
+    const Compiled& compiledOf(const Graph& forward) {
+        const auto [found, isNew] = m_compiled.try_emplace(&forward);
+        if (isNew) found->second = compileGraph(forward);
+        return found->second;
+    }
+
+    Compiled compileGraph(const Graph& forward) {
+        if (!training()) verify(forward);
+        Compiled compiled{lower(training() ? withGradients(forward) : forward, m_backend, m_options.threads,
+                                m_program.storage.get()),
+                          {}};
+        const Graph& graph = *compiled.graph;
+        useStorage(graph);
+        const Placement placement = placeValues(graph, *m_program.storage, m_batch, m_program.scalars);
+        std::vector<DraftStep> drafts =
+            schedulePass({graph, placement, *m_program.storage, m_program.scalars, m_program.kind, batchOf(graph),
+                          !m_backend.hostMemory()});
+        const ActivationPlan activations = assignActivations(drafts, graph, placement);
+        bytesOf(m_program, Arena::Activations) = std::max(bytesOf(m_program, Arena::Activations), activations.bytes);
+        m_program.activationBytesWithoutReuse =
+            std::max(m_program.activationBytesWithoutReuse, activations.bytesWithoutReuse);
+        for (DraftStep& draft : drafts) compiled.steps.push_back(std::move(draft.step));
+        return compiled;
+    }
+
+    // Without a storage yet, this graph decides it.
+    void useStorage(const Graph& graph) {
+        const int states = training() ? m_program.update.stateCount() : 0;
+        if (!m_program.storage) {
+            m_program.storage = std::make_shared<const StoragePlan>(
+                planStorage(graph, m_backend.computeType(), states, m_options.bucketBytes));
+        }
+        verifyStorage(*m_program.storage, graph, training());
+        if (training() && m_program.storage->stateCount != states) {
+            throw EngineError(EngineError::Kind::Internal, "storage", "was planned for another update rule");
+        }
+        m_program.scalars = nameScalars(graph, training() ? m_program.storage->buckets.size() : 0, training());
+    }
+
+    // Every input begins `samples` samples further into its field of the batch slot.
+    void moveInputs(Step& step, std::int64_t samples) const {
+        for (auto* slots : {&step.inputs, &step.outputs}) {
+            for (Slot& slot : *slots) {
+                if (slot.arena == Arena::Io) slot.offset += sampleBytesAt(slot.offset) * static_cast<std::size_t>(samples);
+            }
+        }
+    }
+
+    std::size_t sampleBytesAt(std::size_t offset) const {
+        std::size_t field = m_batch.fields().size() - 1;
+        while (field > 0 && m_batch.offset(field) > offset) --field;
+        return m_batch.sampleBytes(field);
+    }
+
+    Program& m_program;
+    const Backend& m_backend;
+    const BatchLayout& m_batch;
+    const CompileOptions& m_options;
+    std::map<const Graph*, Compiled> m_compiled;
+    std::vector<std::vector<Step>> m_passes;
+};
 
 }  // namespace
 
-Program compileTraining(const Graph& forward, const Backend& backend, const UpdateRule& update,
+Program compileTraining(const ForwardPasses& forward, const Backend& backend, const UpdateRule& update,
                         const BatchLayout& batch, const CompileOptions& options) {
     Program program;
     program.update = update;
-    program.graph = lower(withGradients(forward), backend, options);
-    program.storage = storageFor(*program.graph, backend, update.stateCount(), options);
-    verifyStorage(*program.storage, *program.graph, true);
-    if (program.storage->stateCount != update.stateCount()) {
-        throw EngineError(EngineError::Kind::Internal, "storage", "was planned for another update rule");
-    }
-    plan(program, backend, batch, options);
+    ProgramCompiler(program, backend, batch, options).compile(forward);
     return program;
 }
 
 Program compileEmptyTraining(const Program& nominal) {
     Program program = nominal;
+    const bool reduces =
+        std::ranges::any_of(nominal.steps, [](const Step& step) { return step.kind == Step::Kind::AllReduce; });
+    const StepInput input{nominal.kind, *nominal.storage, nominal.scalars,
+                          assignedBuffers(*nominal.passes.front().graph, *nominal.storage), reduces};
     program.localBatch = 0;
-    program.graph = nullptr;
-    program.steps = scheduleEmptyTraining(nominal);
+    program.passes = {Pass{}};
+    program.steps = scheduleStep(input, {scheduleEmptyPass(nominal.kind, *nominal.storage, nominal.scalars)});
     bytesOf(program, Arena::Activations) = 0;
+    bytesOf(program, Arena::Partials) = 0;
     program.activationBytesWithoutReuse = 0;
     return program;
 }
 
-Program compileEvaluation(const Graph& forward, const Backend& backend, const BatchLayout& batch,
+Program compileEvaluation(const ForwardPasses& forward, const Backend& backend, const BatchLayout& batch,
                           const CompileOptions& options) {
-    verify(forward);
     Program program;
     program.kind = Program::Kind::Evaluation;
-    program.graph = lower(forward, backend, options);
-    program.storage = storageFor(*program.graph, backend, 0, options);
-    verifyStorage(*program.storage, *program.graph, false);
-    plan(program, backend, batch, options);
+    ProgramCompiler(program, backend, batch, options).compile(forward);
     return program;
 }
 

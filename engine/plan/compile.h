@@ -12,18 +12,21 @@ struct CompileOptions {
     bool reduces = true;                           // false: world of one; no all-reduce steps
 };
 
-// The batch size of `forward` is that of its "image" input. `batch` says where inputs lie in a batch slot.
-// Passes in order: gradients (autodiff) on a copy of the forward graph, precision, lower (the backend's), storage and
-// buckets, schedule, memory; verify() between them. Throws ProblemError for what a person can repair, EngineError
-// otherwise.
-Program compileTraining(const Graph& forward, const Backend& backend, const UpdateRule& update,
+// The forward graph of each pass over the rank's samples, in their order. The same graph twice is compiled once; null: a
+// pass without samples. The first decides the storage, so it is there.
+using ForwardPasses = std::vector<const Graph*>;
+
+// The batch size of a forward graph is that of its "image" input. `batch` says where inputs lie in a batch slot.
+// Each graph in order: gradients (autodiff) on a copy, precision, lower (the backend's), storage and buckets (the first
+// time), schedule, memory; verify() between them. Throws ProblemError for what a person can repair, EngineError otherwise.
+Program compileTraining(const ForwardPasses& forward, const Backend& backend, const UpdateRule& update,
                         const BatchLayout& batch, const CompileOptions& options);
 
 // A training step of a rank that has no samples this time.
 Program compileEmptyTraining(const Program& nominal);
 
 // Forward only: writes the scalar outputs (not reduced; the trainer adds them up over steps and ranks).
-Program compileEvaluation(const Graph& forward, const Backend& backend, const BatchLayout& batch,
+Program compileEvaluation(const ForwardPasses& forward, const Backend& backend, const BatchLayout& batch,
                           const CompileOptions& options);
 
 }  // namespace lockstep

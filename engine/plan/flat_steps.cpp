@@ -1,5 +1,7 @@
 #include "engine/plan/flat_steps.h"
 
+#include <bit>
+
 #include "engine/plan/align.h"
 
 namespace lockstep {
@@ -12,15 +14,6 @@ Step flatStep(Step::Kind kind, const Slot& slice, DType dtype, std::string name)
     step.count = slice.bytes / sizeOf(dtype);
     step.dtype = dtype;
     step.name = std::move(name);
-    return step;
-}
-
-Step reduction(const Slot& slice, DType dtype, int bucket, const std::string& name) {
-    Step step = flatStep(Step::Kind::AllReduce, slice, dtype, "all-reduce " + name);
-    step.lane = Lane::Collective;
-    step.bucket = bucket;
-    step.inputs = {slice};
-    step.outputs = {slice};
     return step;
 }
 
@@ -48,14 +41,61 @@ Step FlatSteps::scale(const Slot& to, DType dtype, double factor, const std::str
     return step;
 }
 
-std::vector<Step> FlatSteps::reductions() const {
-    std::vector<Step> steps;
-    if (m_storage.bufferBytes > 0) steps.push_back(reduction(staged(), m_storage.dtype, -1, "statistics"));
-    steps.push_back(reduction(reducedScalars(), DType::F64, -1, "scalars"));
+std::vector<FlatSteps::Sum> FlatSteps::sums() const {
+    const Sum scalars{{Arena::Scalars, 0, m_scalars.sumBytes()}, reducedScalars(), DType::F64, -1, "scalars"};
+    if (!m_training) return {scalars};
+    std::vector<Sum> sums;
+    if (m_storage.bufferBytes > 0) sums.push_back({staged(), staged(), m_storage.dtype, -1, "statistics"});
+    sums.push_back(scalars);
     for (int b = 0; b < static_cast<int>(m_storage.buckets.size()); ++b) {
-        steps.push_back(reduction(gradients(b), m_storage.dtype, b, std::to_string(b)));
+        sums.push_back({gradients(b), gradients(b), m_storage.dtype, b, std::to_string(b)});
     }
-    return steps;
+    return sums;
+}
+
+Step FlatSteps::reduce(const Sum& sum) const {
+    Step step = flatStep(Step::Kind::AllReduce, sum.reduced, sum.dtype, "all-reduce " + sum.name);
+    step.lane = Lane::Collective;
+    step.bucket = sum.bucket;
+    step.inputs = {sum.reduced};
+    step.outputs = {sum.reduced};
+    return step;
+}
+
+Step FlatSteps::zero(const Sum& sum) const {
+    return fill(sum.slice, sum.dtype, 0, sum.bucket < 0 ? sum.name : "gradients " + sum.name);
+}
+
+Step FlatSteps::addPartial(const Sum& sum, int level) const {
+    Step step = flatStep(Step::Kind::Add, sum.slice, sum.dtype, "add passes " + sum.name);
+    step.bucket = sum.bucket;
+    step.inputs = {partial(sum, level)};
+    step.outputs = {sum.slice};
+    return step;
+}
+
+Step FlatSteps::keepPartial(const Sum& sum, int level) const {
+    Step step = scale(partial(sum, level), sum.dtype, 1, "keep pass " + sum.name);
+    step.bucket = sum.bucket;
+    step.inputs = {sum.slice};
+    return step;
+}
+
+std::size_t FlatSteps::partialBytes(std::size_t passes) const {
+    return static_cast<std::size_t>(std::bit_width(passes - 1)) * levelBytes();
+}
+
+// A level holds scalars, gradients and statistics, one behind the other.
+std::size_t FlatSteps::levelBytes() const {
+    const std::size_t scalars = alignUp(m_scalars.sumBytes());
+    return m_training ? scalars + m_storage.parameterBytes + m_storage.bufferBytes : scalars;
+}
+
+Slot FlatSteps::partial(const Sum& sum, int level) const {
+    std::size_t offset = static_cast<std::size_t>(level) * levelBytes() + sum.slice.offset;
+    if (sum.slice.arena != Arena::Scalars) offset += alignUp(m_scalars.sumBytes());
+    if (sum.slice.arena == Arena::Staging) offset += m_storage.parameterBytes;
+    return {Arena::Partials, offset, sum.slice.bytes};
 }
 
 Step FlatSteps::squareSum(int bucket) const {

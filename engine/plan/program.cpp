@@ -17,6 +17,7 @@ std::string_view text(Arena arena) {
         case Arena::Staging: return "staging";
         case Arena::Activations: return "activations";
         case Arena::Scalars: return "scalars";
+        case Arena::Partials: return "partials";
     }
     return "?";
 }
@@ -27,6 +28,7 @@ std::string_view text(Step::Kind kind) {
         case Step::Kind::CopyIn: return "copy-in";
         case Step::Kind::Fill: return "fill";
         case Step::Kind::Scale: return "scale";
+        case Step::Kind::Add: return "add";
         case Step::Kind::AllReduce: return "all-reduce";
         case Step::Kind::SquareSum: return "square-sum";
         case Step::Kind::Gate: return "gate";
@@ -63,6 +65,11 @@ const StorageEntry* StoragePlan::find(std::string_view name) const {
         if (found != entries->end()) return &*found;
     }
     return nullptr;
+}
+
+std::size_t ScalarSlots::sumBytes() const {
+    const bool controlled = !names.empty() && names.back() == "control";
+    return (names.size() - (controlled ? 1 : 0)) * sizeof(double);
 }
 
 std::size_t ScalarSlots::offsetOf(std::string_view name) const {

@@ -12,10 +12,12 @@
 namespace lockstep {
 
 // Io: one batch slot, its base changes from step to step. Staging: new buffer values on their way through the
-// reduction. Scalars: doubles (losses, counts, square sums, the gate). All but Activations are shared by the programs of
-// a run.
-enum class Arena : std::uint8_t { Io, Parameters, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars };
-constexpr std::size_t kArenaCount = 8;
+// reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier passes of the step summed up.
+// All but Activations and Partials are shared by the programs of a run.
+enum class Arena : std::uint8_t {
+    Io, Parameters, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars, Partials
+};
+constexpr std::size_t kArenaCount = 9;
 std::string_view text(Arena arena);
 
 struct Slot {
@@ -50,10 +52,11 @@ struct StoragePlan {
 // Slots of the flat steps are those that device.h prescribes for their kernels. CopyIn: from the host's batch slot
 // (input) to the device's (output), at the same offset. AllReduce: in place, input and output are the same slice.
 struct Step {
-    enum class Kind : std::uint8_t { Kernel, CopyIn, Fill, Scale, AllReduce, SquareSum, Gate, Update, Commit };
+    enum class Kind : std::uint8_t { Kernel, CopyIn, Fill, Scale, Add, AllReduce, SquareSum, Gate, Update, Commit };
     Kind kind = Kind::Kernel;
     Lane lane = Lane::Compute;
-    std::optional<NodeId> node;                    // Kernel
+    int pass = 0;                                  // index of the program's pass it belongs to
+    std::optional<NodeId> node;                    // Kernel: of the pass's graph
     int bucket = -1;                               // AllReduce, SquareSum, Update of gradients
     double value = 0;                              // Fill: the value; Scale: the factor
     std::size_t count = 0;                         // elements, for flat steps
@@ -69,10 +72,20 @@ struct ScalarSlots {
     std::vector<std::string> names;                // "loss_sum", "weight", "samples", "correct1", "correct5", "control"
     std::size_t offsetOf(std::string_view name) const;      // bytes; throws EngineError(Internal) if absent
     std::size_t gateOffset = 0;                    // of the UpdateGate
+    std::size_t sumBytes() const;                  // of the sums over samples: all names but "control", which is the last
+};
+
+// A part of the rank's samples that the kernels take at once: all of them, or, one after another, the micro-batches of an
+// accumulated gradient or the logical shards of a reproducible run.
+struct Pass {
+    std::shared_ptr<const Graph> graph;            // lowered; passes of equal size share it; null without samples
+    std::int64_t firstSample = 0, samples = 0;     // within the rank's share
 };
 
 // Everything one replica executes for one kind of step, device-free: steps in order, and where everything lies.
-// Training: zero, kernels, all-reduces as slices become ready, square sums, the gate, updates, commits.
+// Training: the kernels of each pass, all-reduces as slices become ready in the last, square sums, the gate, updates,
+// commits. What passes yield is added up as one binary tree whose leaves are the passes, never one after another: ranks
+// continue the tree (collective.h), so its shape does not depend on how many of the passes a rank takes.
 // "control" is written by the replica before the step (a request to pause or stop) and reduced with the rest, so all
 // ranks agree on the same last step. A program for 0 samples has no kernels: it contributes zeros.
 struct Program {
@@ -81,13 +94,15 @@ struct Program {
     std::string backend;
     std::int64_t localBatch = 0;
     int threads = 1;
-    std::shared_ptr<const Graph> graph;            // lowered; steps refer to its nodes; null for 0 samples
+    std::vector<Pass> passes;                      // at least one; a program for 0 samples has one without a graph
     std::shared_ptr<const StoragePlan> storage;
     UpdateRule update;
     std::vector<Step> steps;
     std::array<std::size_t, kArenaCount> arenaBytes{};
     ScalarSlots scalars;
     std::size_t activationBytesWithoutReuse = 0;   // what the memory plan saved, for people
+
+    const Graph* graphOf(const Step& step) const { return passes[static_cast<std::size_t>(step.pass)].graph.get(); }
 };
 
 // Stable text: header, arenas, buckets, parameters with layouts, steps with lanes, algorithms, offsets. Golden files

@@ -18,6 +18,7 @@ std::string_view mark(Arena arena) {
         case Arena::Staging: return "staged";
         case Arena::Activations: return "act";
         case Arena::Scalars: return "scalar";
+        case Arena::Partials: return "partial";
     }
     return "?";
 }
@@ -56,12 +57,20 @@ std::string layoutsText(const Graph& graph, const Node& node) {
     return to == "row-major" ? std::string() : to;
 }
 
+// "4 of 16 16 15 15 samples"
+std::string passesText(const std::vector<Pass>& passes) {
+    std::string sizes;
+    for (const Pass& pass : passes) sizes += std::to_string(pass.samples) + ' ';
+    return std::to_string(passes.size()) + " of " + sizes + "samples";
+}
+
 void printHeader(std::ostream& out, const Program& program) {
     const bool training = program.kind == Program::Kind::Training;
     const StoragePlan& storage = *program.storage;
     out << "program      " << (training ? "training" : "evaluation") << '\n'
         << "backend      " << program.backend << ", threads " << program.threads << '\n'
         << "local batch  " << program.localBatch << '\n';
+    if (program.passes.size() > 1) out << "passes       " << passesText(program.passes) << '\n';
     if (training) out << "update       " << describe(program.update) << '\n';
     out << "storage      " << lockstep::text(storage.dtype) << ", " << storage.parameters.size() << " parameters, "
         << storage.buffers.size() << " buffers, " << storage.stateCount << " states\n";
@@ -110,10 +119,11 @@ void printEntries(std::ostream& out, const char* word, const std::vector<Storage
 std::vector<std::string> stepRow(const Program& program, std::size_t at) {
     const Step& step = program.steps[at];
     std::string algorithm, layouts;
-    if (step.node && program.graph) {
-        const Node& node = program.graph->node(*step.node);
+    if (step.node) {
+        const Graph& graph = *program.graphOf(step);
+        const Node& node = graph.node(*step.node);
         algorithm = node.algorithm;
-        layouts = layoutsText(*program.graph, node);
+        layouts = layoutsText(graph, node);
     }
     return {std::to_string(at), std::string(text(step.lane)), step.name, algorithm, layouts,
             slotsText(step.inputs), "-> " + slotsText(step.outputs), afterText(step.after)};

@@ -10,22 +10,34 @@ namespace lockstep {
 // that the step has already.
 struct DraftStep { Step step; std::vector<ValueId> reads, writes; };
 
-struct ScheduleInput {
+struct PassInput {
     const Graph& graph;
     const Placement& placement;
     const StoragePlan& storage;
     const ScalarSlots& scalars;
-    std::int64_t localBatch = 0;
+    Program::Kind kind = Program::Kind::Training;
+    std::int64_t samples = 0;
     bool copiesInputs = false;         // the device cannot read the batch where it lies
-    bool reduces = true;
 };
 
-// Kernels in node order. Each slice that ranks share is reduced as soon as no later kernel touches it, always in the
-// order statistics, scalars, bucket 0, 1, …, which therefore is the same on all ranks whatever their batch.
-std::vector<DraftStep> scheduleTraining(const ScheduleInput& input);
-std::vector<DraftStep> scheduleEvaluation(const ScheduleInput& input);
+// The steps of one pass: copies of its inputs, then kernels in node order.
+std::vector<DraftStep> schedulePass(const PassInput& input);
 
-// Of a rank without samples: zeros, then what `nominal` does after its kernels.
-std::vector<Step> scheduleEmptyTraining(const Program& nominal);
+// What a pass without samples does: zeros, in place of what kernels would yield.
+std::vector<Step> scheduleEmptyPass(Program::Kind kind, const StoragePlan& storage, const ScalarSlots& scalars);
+
+struct StepInput {
+    Program::Kind kind = Program::Kind::Training;
+    const StoragePlan& storage;
+    const ScalarSlots& scalars;
+    std::vector<bool> assigned;        // by buffer: the graph assigns it
+    bool reduces = true;               // false: a world of one
+};
+
+// The passes one after another, each yield added to those before it as the tree of program.h wants; in the last pass each
+// slice that ranks share is reduced as soon as nothing later touches it, always in the order statistics, scalars,
+// bucket 0, 1, …, which therefore is the same on all ranks whatever their batch. Then what concludes a training step. Slots of
+// the passes are complete and already where each pass has them.
+std::vector<Step> scheduleStep(const StepInput& input, std::vector<std::vector<Step>> passes);
 
 }  // namespace lockstep

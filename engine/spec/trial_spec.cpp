@@ -64,6 +64,9 @@ private:
         else if (key == "label_smoothing") readNumber(key, value, spec.labelSmoothing);
         else if (key == "seed") readSeed(key, value, spec.seed);
         else if (key == "mode") readString(key, value, spec.mode);
+        else if (key == "accumulation") readInteger(key, value, spec.accumulation);
+        else if (key == "shards") readInteger(key, value, spec.shards);
+        else if (key == "shard_threads") readInteger(key, value, spec.shardThreads);
         else if (key == "bucket_bytes") readInteger(key, value, spec.bucketBytes);
         else if (key == "loader_threads") readInteger(key, value, spec.loaderThreads);
         else return false;
@@ -133,7 +136,8 @@ private:
     void unknown(const std::string& key) {
         problems.push_back({m_prefix + key, "spec.unknown-key",
                             {key, "title, dataset, model, devices, batch, epochs, optimizer, learning_rate, schedule, "
-                                  "augmentation, label_smoothing, seed, mode, bucket_bytes, loader_threads"}});
+                                  "augmentation, label_smoothing, seed, mode, accumulation, shards, shard_threads, bucket_bytes, "
+                                  "loader_threads"}});
     }
 
     std::string m_prefix;
@@ -204,6 +208,9 @@ std::string toJson(const TrialSpec& spec) {
         {"label_smoothing", spec.labelSmoothing},
         {"seed", spec.seed},
         {"mode", spec.mode},
+        {"accumulation", spec.accumulation},
+        {"shards", spec.shards},
+        {"shard_threads", spec.shardThreads},
         {"bucket_bytes", spec.bucketBytes},
         {"loader_threads", spec.loaderThreads},
     };

@@ -34,9 +34,13 @@ struct TrialSpec {
     std::map<std::string, ParamValue> augmentation;
     double labelSmoothing = 0;
     std::uint64_t seed = 1;
-    std::string mode = "fast";                     // "fast"; "reproducible" once logical shards exist
+    std::string mode = "fast";                     // or "reproducible": the same bits on any number of devices
+    std::int64_t accumulation = 1;                 // fast: passes of each device per update, one after another
+    std::int64_t shards = 8;                       // reproducible: logical shards of a batch, a power of two
+    std::int64_t shardThreads = 1;                 // reproducible: kernel threads, whatever the device has
     std::int64_t bucketBytes = 4 << 20;
     std::int64_t loaderThreads = 1;                // per device
+    bool reproducible() const { return mode == "reproducible"; }
     bool operator==(const TrialSpec&) const = default;
 };
 

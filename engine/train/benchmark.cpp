@@ -59,7 +59,7 @@ private:
     void fillBatch() {
         const BatchLayout& layout = m_request.plan.batch;
         m_batch = HostTensor({Shape{static_cast<std::int64_t>(layout.bytes())}, DType::U8});
-        const Share share = shareOf(m_request.resolved.spec.batch, m_group.rank(), m_group.size());
+        const Share share = partitionOf(m_request.resolved).share(m_request.resolved.spec.batch, m_group.rank());
         const std::size_t pixels = layout.sampleBytes(0) / sizeof(float);
         auto* image = reinterpret_cast<float*>(m_batch.data() + layout.offset(0));
         auto* label = reinterpret_cast<std::int32_t*>(m_batch.data() + layout.offset(1));

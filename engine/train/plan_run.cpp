@@ -28,6 +28,8 @@ void requireUsable(const TrialSpec& spec, const DatasetInfo& train, const Datase
             {"batch", "spec.batch-too-large", {std::to_string(spec.batch), train.id, std::to_string(train.count)}});
 }
 
+using PassSizes = std::vector<std::int64_t>;
+
 // Compiles each program once, whatever the number of ranks that run it.
 class Compiler {
 public:
@@ -38,12 +40,13 @@ public:
     }
 
     // The first call is for the nominal program and decides storage and layouts for all others.
-    std::shared_ptr<const Program> training(std::int64_t batch, int threads) {
-        if (batch == 0) return emptyTraining();
-        auto& program = m_training[{batch, threads}];
+    std::shared_ptr<const Program> training(const PassSizes& passes, int threads) {
+        if (passes.front() == 0) return emptyTraining();
+        auto& program = m_training[{passes, threads}];
         if (program) return program;
+        const ForwardGraphs graphs(*this, passes, true);
         program = std::make_shared<const Program>(
-            compileTraining(forward(batch, true), *m_resolved.backend, m_resolved.update, m_batch, options(threads)));
+            compileTraining(graphs.passes(), *m_resolved.backend, m_resolved.update, m_batch, options(threads)));
         if (!m_options.storage) {
             m_options.storage = program->storage;
             m_nominal = program;
@@ -52,22 +55,39 @@ public:
     }
 
     // Null without samples: such a rank has nothing to evaluate.
-    std::shared_ptr<const Program> evaluation(std::int64_t batch, int threads) {
-        if (batch == 0) return nullptr;
-        auto& program = m_evaluation[{batch, threads}];
+    std::shared_ptr<const Program> evaluation(const PassSizes& passes, int threads) {
+        if (passes.front() == 0) return nullptr;
+        auto& program = m_evaluation[{passes, threads}];
         if (!program) {
+            const ForwardGraphs graphs(*this, passes, false);
             program = std::make_shared<const Program>(
-                compileEvaluation(forward(batch, false), *m_resolved.backend, m_batch, options(threads)));
+                compileEvaluation(graphs.passes(), *m_resolved.backend, m_batch, options(threads)));
         }
         return program;
     }
 
     std::int64_t parameters() const {
-        return parameterCount(*m_nominal->graph);
+        return parameterCount(*m_nominal->passes.front().graph);
     }
 
 private:
-    using Key = std::pair<std::int64_t, int>;
+    using Key = std::pair<PassSizes, int>;
+
+    // One forward graph for each size among the passes.
+    class ForwardGraphs {
+    public:
+        ForwardGraphs(const Compiler& compiler, const PassSizes& sizes, bool training) {
+            for (const std::int64_t size : sizes) {
+                if (size > 0 && !m_graphs.contains(size)) m_graphs.emplace(size, compiler.forward(size, training));
+                m_passes.push_back(size > 0 ? &m_graphs.at(size) : nullptr);
+            }
+        }
+        const ForwardPasses& passes() const { return m_passes; }
+
+    private:
+        std::map<std::int64_t, Graph> m_graphs;
+        ForwardPasses m_passes;
+    };
 
     std::shared_ptr<const Program> emptyTraining() {
         if (!m_empty) m_empty = std::make_shared<const Program>(compileEmptyTraining(*m_nominal));
@@ -112,6 +132,13 @@ std::size_t arenaBytes(const RankPrograms& programs) {
 
 }  // namespace
 
+Partition partitionOf(const ResolvedSpec& resolved) {
+    const int world = static_cast<int>(resolved.devices.size());
+    const TrialSpec& spec = resolved.spec;
+    return spec.reproducible() ? Partition::byShards(world, static_cast<int>(spec.shards))
+                               : Partition::byRanks(world, static_cast<int>(spec.accumulation));
+}
+
 RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {
     const TrialSpec& spec = resolved.spec;
     requireUsable(spec, train, test);
@@ -122,18 +149,19 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
     const auto lastBatch = [](const Sampler& sampler) { return sampler.batchSize(sampler.stepsPerEpoch() - 1); };
 
     RunPlan plan;
-    plan.batch = imageBatchLayout(train, shareOf(spec.batch, 0, world).count);
+    const Partition partition = partitionOf(resolved);
+    plan.batch = imageBatchLayout(train, partition.share(spec.batch, 0).count);
     plan.stepsPerEpoch = trainSampler.stepsPerEpoch();
     plan.totalSteps = plan.stepsPerEpoch * spec.epochs;
     Compiler compiler(resolved, train, plan.batch);
     for (int rank = 0; rank < world; ++rank) {
         const int threads = resolved.devices[static_cast<std::size_t>(rank)].threads;
-        const auto share = [&](std::int64_t batch) { return shareOf(batch, rank, world).count; };
+        const auto passes = [&](std::int64_t batch) { return partition.passSizes(batch, rank); };
         RankPrograms programs;
-        programs.training = compiler.training(share(spec.batch), threads);
-        programs.lastTraining = compiler.training(share(lastBatch(trainSampler)), threads);
-        programs.evaluation = compiler.evaluation(share(evaluationBatch), threads);
-        programs.lastEvaluation = compiler.evaluation(share(lastBatch(testSampler)), threads);
+        programs.training = compiler.training(passes(spec.batch), threads);
+        programs.lastTraining = compiler.training(passes(lastBatch(trainSampler)), threads);
+        programs.evaluation = compiler.evaluation(passes(evaluationBatch), threads);
+        programs.lastEvaluation = compiler.evaluation(passes(lastBatch(testSampler)), threads);
         plan.bytesPerDevice = std::max(plan.bytesPerDevice, arenaBytes(programs));
         plan.ranks.push_back(std::move(programs));
     }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/data/dataset.h"
+#include "engine/data/partition.h"
 #include "engine/data/sampler.h"
 #include "engine/plan/program.h"
 #include "engine/train/environment.h"
@@ -25,7 +26,10 @@ struct ResolvedSpec {
 };
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
 
-// The programs one rank needs. Keyed by local batch; ranks of equal batch share them.
+// How the run divides its batches: by ranks and accumulation, or by logical shards where it is reproducible.
+Partition partitionOf(const ResolvedSpec& resolved);
+
+// The programs one rank needs. Keyed by pass sizes; ranks of equal ones share them.
 struct RankPrograms {
     std::shared_ptr<const Program> training, lastTraining;  // lastTraining: the epoch's short batch; may equal training
     std::shared_ptr<const Program> evaluation, lastEvaluation;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <tuple>
 
 #include "engine/core/error.h"
@@ -33,7 +34,7 @@ double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanosecond
 
 struct Replica::PreparedStep {
     const Step* step = nullptr;
-    std::unique_ptr<Kernel> kernel;
+    Kernel* kernel = nullptr;
     std::vector<std::byte*> inputs, outputs;
     Stream* stream = nullptr;
     std::byte* workspace = nullptr;
@@ -48,6 +49,8 @@ struct Replica::PreparedStep {
 struct Replica::Prepared {
     explicit Prepared(std::shared_ptr<const Program> p) : program(std::move(p)) {}
     std::shared_ptr<const Program> program;
+    std::vector<std::unique_ptr<Kernel>> kernels;
+    std::map<std::pair<const Graph*, NodeId>, Kernel*> nodeKernels;      // passes of one graph share them
     std::vector<PreparedStep> steps;
     std::vector<BatchPointer> batchPointers;
     std::size_t controlOffset = 0;
@@ -90,7 +93,7 @@ void Replica::allocate() {
 void Replica::prepare(Prepared& prepared) {
     const Program& program = *prepared.program;
     for (const Step& step : program.steps) {
-        prepared.steps.push_back(prepareStep(program, step));
+        prepared.steps.push_back(prepareStep(prepared, step));
         for (const int other : step.after) prepared.steps[static_cast<std::size_t>(other)].records = true;
     }
     for (PreparedStep& step : prepared.steps) {
@@ -119,25 +122,41 @@ void Replica::allocateWorkspaces() {
     forEachStep([&](PreparedStep& step, std::size_t lane) { step.workspace = m_workspaces[lane].data(); });
 }
 
-Replica::PreparedStep Replica::prepareStep(const Program& program, const Step& step) {
-    PreparedStep prepared;
-    prepared.step = &step;
-    prepared.kernel = prepareKernel(program, step);
-    for (const Slot& slot : step.inputs) prepared.inputs.push_back(resolve(slot));
-    for (const Slot& slot : step.outputs) prepared.outputs.push_back(resolve(slot));
-    prepared.stream = &m_device.stream(step.lane);
-    if (m_trace) {
-        prepared.name = m_trace->nameId(step.name);
-        if (step.kind == Step::Kind::AllReduce) prepared.waitName = m_trace->nameId("wait for " + step.name);
+Replica::PreparedStep Replica::prepareStep(Prepared& prepared, const Step& step) {
+    PreparedStep own;
+    own.step = &step;
+    own.kernel = nodeKernel(prepared, step);
+    if (auto kernel = flatKernel(*prepared.program, step)) {
+        own.kernel = kernel.get();
+        prepared.kernels.push_back(std::move(kernel));
     }
-    return prepared;
+    for (const Slot& slot : step.inputs) own.inputs.push_back(resolve(slot));
+    for (const Slot& slot : step.outputs) own.outputs.push_back(resolve(slot));
+    own.stream = &m_device.stream(step.lane);
+    if (m_trace) {
+        own.name = m_trace->nameId(step.name);
+        if (step.kind == Step::Kind::AllReduce) own.waitName = m_trace->nameId("wait for " + step.name);
+    }
+    return own;
 }
 
-std::unique_ptr<Kernel> Replica::prepareKernel(const Program& program, const Step& step) {
+// Passes of one graph differ in nothing but where their samples lie in the batch.
+Kernel* Replica::nodeKernel(Prepared& prepared, const Step& step) {
+    if (!step.node) return nullptr;
+    const Graph& graph = *prepared.program->graphOf(step);
+    Kernel*& kernel = prepared.nodeKernels[{&graph, *step.node}];
+    if (!kernel) {
+        prepared.kernels.push_back(m_device.prepare(graph, graph.node(*step.node)));
+        kernel = prepared.kernels.back().get();
+    }
+    return kernel;
+}
+
+std::unique_ptr<Kernel> Replica::flatKernel(const Program& program, const Step& step) {
     switch (step.kind) {
-        case Step::Kind::Kernel: return m_device.prepare(*program.graph, program.graph->node(*step.node));
         case Step::Kind::Fill: return m_device.prepareFill(step.dtype, step.count, step.value);
         case Step::Kind::Scale: return m_device.prepareScale(step.dtype, step.count, step.value);
+        case Step::Kind::Add: return m_device.prepareAdd(step.dtype, step.count);
         case Step::Kind::SquareSum: return m_device.prepareSquareSum(step.dtype, step.count);
         case Step::Kind::Gate: return m_device.prepareGate(program.update, step.inputs.size() - 3);
         case Step::Kind::Update: {
@@ -145,6 +164,7 @@ std::unique_ptr<Kernel> Replica::prepareKernel(const Program& program, const Ste
             return m_device.prepareUpdate(program.update, step.dtype, step.count, segmentsOf(*m_storage, bucket));
         }
         case Step::Kind::Commit: return m_device.prepareCommit(step.dtype, step.count);
+        case Step::Kind::Kernel:
         case Step::Kind::CopyIn:
         case Step::Kind::AllReduce: return nullptr;
     }

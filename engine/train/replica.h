@@ -51,8 +51,9 @@ private:
     void allocate();
     void prepare(Prepared& prepared);
     void allocateWorkspaces();
-    PreparedStep prepareStep(const Program& program, const Step& step);
-    std::unique_ptr<Kernel> prepareKernel(const Program& program, const Step& step);
+    PreparedStep prepareStep(Prepared& prepared, const Step& step);
+    Kernel* nodeKernel(Prepared& prepared, const Step& step);
+    std::unique_ptr<Kernel> flatKernel(const Program& program, const Step& step);
     std::byte* resolve(const Slot& slot) const;
     void requireSameStorage();
     void beginStep(Prepared& prepared, std::byte* batch, double control);

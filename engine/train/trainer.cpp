@@ -50,6 +50,7 @@ RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, cons
     EventLog events(sinks, options.firstEventNumber);
     try {
         const RunPlan plan = planRun(resolved, data.train->info(), data.test->info());
+        if (options.onPlan) options.onPlan(plan);
         std::vector<RankTimes> times(resolved.devices.size());
         return runWorkers({resolved, data, plan, options, control, events, times});
     } catch (const ProblemError& error) {

@@ -36,6 +36,7 @@ struct RunOptions {
     std::int64_t trial = 0, attempt = 1;
     std::int64_t firstEventNumber = 1;
     TraceBoard* trace = nullptr;
+    std::function<void(const RunPlan& plan)> onPlan;       // once everything is compiled, before the first step
     // Fault injection for tests: called on the rank's thread before each program step.
     std::function<void(int rank, std::int64_t step, std::size_t programStep)> beforeStep;
     // For tests: called on each rank's thread after each optimizer update.

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <bit>
+
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
 #include "engine/train/plan_run.h"
@@ -7,7 +10,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr const char* kFastMode = "fast";
+constexpr std::int64_t kMaxAccumulation = 1024, kMaxShards = 4096, kMaxShardThreads = 256;
 
 std::string number(double value) { return text(ParamValue(value)); }
 
@@ -30,6 +33,7 @@ public:
         resolveDevices();
         resolveOptimizer();
         resolveSchedule();
+        resolveMode();
         if (auto values = params(augmentationSchema(), m_spec.augmentation, "augmentation"))
             m_resolved.augmentationParams = *values;
         checkNumbers();
@@ -78,9 +82,6 @@ private:
         }
         m_resolved.devices = std::move(devices).value();
         m_resolved.backend = m_environment.backend(m_resolved.devices.front().backend);
-        const auto count = static_cast<std::int64_t>(m_resolved.devices.size());
-        if (m_spec.batch >= 1 && m_spec.batch < count)
-            add("batch", "spec.batch-too-small", {std::to_string(m_spec.batch), std::to_string(count)});
     }
 
     void resolveOptimizer() {
@@ -101,6 +102,41 @@ private:
             m_resolved.scheduleParams = *values;
     }
 
+    void resolveMode() {
+        if (m_spec.mode != "fast" && !m_spec.reproducible())
+            return add("mode", "spec.unknown-mode", {m_spec.mode, "fast, reproducible"});
+        const auto devices = static_cast<std::int64_t>(m_resolved.devices.size());
+        if (m_spec.reproducible()) resolveShards(devices);
+        else if (devices > 0) requireSamples(devices);
+    }
+
+    // One thread count for all shards, so that the same kernels run on any number of devices.
+    void resolveShards(std::int64_t devices) {
+        const std::string shards = std::to_string(m_spec.shards);
+        if (m_spec.accumulation != 1)
+            add("accumulation", "spec.accumulation-of-shards", {std::to_string(m_spec.accumulation)});
+        if (m_spec.shards < 1 || m_spec.shards > kMaxShards) return;
+        if (!std::has_single_bit(static_cast<std::uint64_t>(m_spec.shards)))
+            return add("shards", "spec.shards-not-a-power", {shards});
+        if (devices > 0 && m_spec.shards % devices != 0)
+            add("devices", "spec.shards-undivided", {std::to_string(devices), shards});
+        if (m_spec.batch >= 1 && m_spec.batch < m_spec.shards)
+            add("batch", "spec.batch-below-shards", {std::to_string(m_spec.batch), shards});
+        for (DeviceChoice& device : m_resolved.devices) {
+            device.isVirtual = device.isVirtual || m_spec.shardThreads > device.threads;
+            device.threads = static_cast<int>(std::clamp<std::int64_t>(m_spec.shardThreads, 1, kMaxShardThreads));
+        }
+    }
+
+    void requireSamples(std::int64_t devices) {
+        const std::int64_t passes = m_spec.accumulation;
+        if (m_spec.batch < 1 || passes < 1 || passes > kMaxAccumulation || m_spec.batch >= devices * passes) return;
+        const std::string batch = std::to_string(m_spec.batch), each = std::to_string(devices);
+        if (passes == 1) return add("batch", "spec.batch-too-small", {batch, each});
+        add("batch", "spec.batch-below-accumulation",
+            {batch, each, std::to_string(passes), std::to_string(devices * passes)});
+    }
+
     void checkNumbers() {
         range("batch", static_cast<double>(m_spec.batch), 1, 1 << 24);
         range("epochs", static_cast<double>(m_spec.epochs), 1, 1'000'000);
@@ -108,7 +144,9 @@ private:
         range("label_smoothing", m_spec.labelSmoothing, 0, 0.99);
         range("bucket_bytes", static_cast<double>(m_spec.bucketBytes), 4096, 1 << 30);
         range("loader_threads", static_cast<double>(m_spec.loaderThreads), 1, 64);
-        if (m_spec.mode != kFastMode) add("mode", "spec.unknown-mode", {m_spec.mode, kFastMode});
+        range("accumulation", static_cast<double>(m_spec.accumulation), 1, kMaxAccumulation);
+        range("shards", static_cast<double>(m_spec.shards), 1, kMaxShards);
+        range("shard_threads", static_cast<double>(m_spec.shardThreads), 1, kMaxShardThreads);
     }
 
     void range(const char* field, double value, double low, double high) {

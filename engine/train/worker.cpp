@@ -42,6 +42,14 @@ bool isFinite(const HostTensor& tensor) {
 
 }  // namespace
 
+void MetricSums::add(const MetricSums& other) {
+    loss += other.loss;
+    weight += other.weight;
+    samples += other.samples;
+    correct1 += other.correct1;
+    correct5 += other.correct5;
+}
+
 std::map<std::string, double> MetricSums::named() const {
     return {
         {"loss_sum", loss}, {"weight", weight}, {"samples", samples}, {"correct1", correct1}, {"correct5", correct5}};
@@ -130,7 +138,7 @@ void Worker::openLoaders() {
     const Sampler testOrder(test.info().count, std::min(spec().batch, test.info().count), spec().seed,
                             Sampler::Order::Sequential);
     m_testSteps = testOrder.stepsPerEpoch();
-    LoaderOptions options{.rank = m_rank, .world = m_group.size(), .threads = static_cast<int>(spec().loaderThreads),
+    LoaderOptions options{.rank = m_rank, .partition = partitionOf(m_run.resolved), .threads = static_cast<int>(spec().loaderThreads),
                           .slotCount = kLoaderSlots, .seed = spec().seed,
                           .augmentation = augmentationFrom(m_run.resolved.augmentationParams), .firstEpoch = m_epoch,
                           .firstStep = m_stepInEpoch, .epochs = spec().epochs - m_epoch, .trace = m_run.options.trace};
@@ -264,19 +272,28 @@ void Worker::finishEpoch() {
     writeCheckpoint("last");
 }
 
-// Every rank its shard; the sums meet once, at the end.
+// Every rank its share; the sums meet once, at the end. In a reproducible run they meet at every step, so that the order in
+// which they are added does not depend on the world.
 void Worker::evaluate() {
-    MetricSums sums;
+    const auto meet = [this](MetricSums& sums) {
+        m_group.wait(m_group.allReduce(&sums, sizeof sums / sizeof(double), DType::F64));
+    };
+    const bool reproducible = spec().reproducible();
+    MetricSums total;
     for (std::int64_t step = 0; step < m_testSteps; ++step) {
         const BatchLease batch = nextBatch(*m_testLoader);
         m_group.progress();
-        if (batch.count() == 0) continue;
-        const std::size_t which = batch.count() == programs().evaluation->localBatch ? kEvaluation : kLastEvaluation;
-        m_replica->run(which, batch.data(), scalars());
-        addSums(sums, which, static_cast<double>(batch.count()));
+        MetricSums sums;
+        if (batch.count() > 0) {
+            const auto which = batch.count() == programs().evaluation->localBatch ? kEvaluation : kLastEvaluation;
+            m_replica->run(which, batch.data(), scalars());
+            addSums(sums, which, static_cast<double>(batch.count()));
+        }
+        if (reproducible) meet(sums);
+        total.add(sums);
     }
-    m_group.wait(m_group.allReduce(&sums, sizeof sums / sizeof(double), DType::F64));
-    m_test = sums;
+    if (!reproducible) meet(total);
+    m_test = total;
 }
 
 void Worker::finish(bool stopped) {

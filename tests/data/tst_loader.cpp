@@ -107,7 +107,7 @@ private slots:
         LoaderOptions options;
         options.seed = 9;
         options.rank = 1;
-        options.world = 2;
+        options.partition = Partition::byRanks(2, 1);
         options.epochs = 3;
         const Sampler sampler(23, 5, 9, Sampler::Order::Shuffled);
         Loader loader(data, sampler, imageBatchLayout(data->info(), 3), options);
@@ -118,7 +118,7 @@ private slots:
             QVERIFY(bool(lease));
             QCOMPARE(lease.epoch(), at / 5);
             QCOMPARE(lease.step(), at % 5);
-            sampler.batch(at / 5, at % 5, 1, 2, ids);
+            sampler.batch(at / 5, at % 5, shareOf(sampler.batchSize(at % 5), 1, 2), ids);
             QCOMPARE(look(lease, loader.layout()).ids, ids);
             for (std::size_t i = 0; i < ids.size(); ++i) {
                 std::vector<std::uint8_t> pixels;
@@ -202,7 +202,7 @@ private slots:
         const auto data = std::make_shared<TestData>(9);
         LoaderOptions options;
         options.rank = 3;
-        options.world = 4;
+        options.partition = Partition::byRanks(4, 1);
         Loader loader(data, Sampler(9, 8, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 2), options);
         QCOMPARE(loader.next().count(), 2);
         const BatchLease last = loader.next();
@@ -304,7 +304,7 @@ private slots:
         TraceBoard board;
         LoaderOptions options;
         options.rank = 2;
-        options.world = 3;
+        options.partition = Partition::byRanks(3, 1);
         options.threads = 2;
         options.epochs = 2;
         options.trace = &board;

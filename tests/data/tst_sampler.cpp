@@ -28,7 +28,7 @@ Ids gather(const Sampler& sampler, std::int64_t epoch, int world) {
     Ids all, share;
     for (std::int64_t step = 0; step < sampler.stepsPerEpoch(); ++step) {
         for (int rank = 0; rank < world; ++rank) {
-            sampler.batch(epoch, step, rank, world, share);
+            sampler.batch(epoch, step, shareOf(sampler.batchSize(step), rank, world), share);
             all.insert(all.end(), share.begin(), share.end());
         }
     }
@@ -89,7 +89,7 @@ private slots:
         QCOMPARE(sampler.batchSize(5), 3);
         QCOMPARE(sampler.batchSize(6), 0);
         Ids share{1, 2, 3};
-        sampler.batch(0, 5, 3, 4, share);
+        sampler.batch(0, 5, shareOf(3, 3, 4), share);
         QVERIFY(share.empty());
         QCOMPARE(Sampler(100, 1000, 1, Sampler::Order::Shuffled).stepsPerEpoch(), 1);
         QCOMPARE(Sampler(0, 8, 1, Sampler::Order::Shuffled).stepsPerEpoch(), 0);

@@ -67,7 +67,7 @@ public:
         m_batch = imageBatchLayout(m_info, input.batch);
         CompileOptions options;
         options.reduces = false;
-        m_program = std::make_shared<Program>(compileTraining(forward.value(), backend, ruleOf(which), m_batch, options));
+        m_program = std::make_shared<Program>(compileTraining({&forward.value()}, backend, ruleOf(which), m_batch, options));
         m_device = backend.open({std::string(backend.name()), 0, 1, false, std::string(backend.name()) + ":0"});
         m_group = makeHostGroup(1);
         m_replica = std::make_unique<Replica>(*m_device, *m_group[0], std::vector{m_program}, nullptr);

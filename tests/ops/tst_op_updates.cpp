@@ -21,6 +21,7 @@ private slots:
     void noWeightMeansNoStep();
     void commitDividesBySamples();
     void scaleMultiplies();
+    void addAdds();
 };
 
 namespace {
@@ -159,6 +160,15 @@ void tst_op_updates::scaleMultiplies() {
     std::byte* const output = reinterpret_cast<std::byte*>(to);
     kernel->run({{&input, 1}, {&output, 1}, nullptr, nullptr, nullptr});
     QVERIFY(to[0] == 2.5 && to[1] == -5 && to[2] == 10);
+}
+
+void tst_op_updates::addAdds() {
+    const auto device = makeReferenceBackend()->open({"reference", 0, 1, false, "reference:0"});
+    double from[]{1, -2, 4}, to[]{10, 20, 30};
+    std::byte* const input = reinterpret_cast<std::byte*>(from);
+    std::byte* const output = reinterpret_cast<std::byte*>(to);
+    device->prepareAdd(DType::F64, 3)->run({{&input, 1}, {&output, 1}, nullptr, nullptr, nullptr});
+    QVERIFY(to[0] == 11 && to[1] == 18 && to[2] == 34);
 }
 
 QTEST_APPLESS_MAIN(tst_op_updates)

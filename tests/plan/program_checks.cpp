@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 
 namespace lockstep {
@@ -23,7 +24,9 @@ std::string slotComplaint(const Program& program, const Slot& slot) {
     if (slot.offset + slot.bytes > program.arenaBytes[static_cast<std::size_t>(slot.arena)]) {
         return "a slot outside of the arena of " + std::string(text(slot.arena));
     }
-    const bool unaligned = slot.arena != Arena::Scalars && slot.offset % kBlock != 0;
+    // A pass begins anywhere in the batch; scalars and their partial sums are doubles side by side.
+    const bool packed = slot.arena == Arena::Io || slot.bytes == sizeof(double) || slot.arena == Arena::Scalars;
+    const bool unaligned = !packed && slot.offset % kBlock != 0;
     return unaligned ? "an unaligned slot in the arena of " + std::string(text(slot.arena)) : std::string();
 }
 
@@ -38,15 +41,17 @@ std::vector<ValueId> owners(const Graph& graph) {
     return owner;
 }
 
+// Of one pass.
 class Simulation {
 public:
-    explicit Simulation(const Program& program)
-        : m_program(program), m_graph(*program.graph), m_owners(owners(m_graph)),
+    Simulation(const Program& program, std::size_t pass)
+        : m_program(program), m_pass(pass), m_graph(*program.passes[pass].graph), m_owners(owners(m_graph)),
           m_blocks((program.arenaBytes[static_cast<std::size_t>(Arena::Activations)] + kBlock - 1) / kBlock, -1) {}
 
     std::string run() {
         for (std::size_t i = 0; i < m_program.steps.size(); ++i) {
             const Step& step = m_program.steps[i];
+            if (static_cast<std::size_t>(step.pass) != m_pass) continue;
             const std::string found = step.node ? kernel(step, m_graph.node(*step.node)) : flat(step);
             if (!found.empty()) return at(m_program, i) + found;
         }
@@ -140,6 +145,7 @@ private:
     }
 
     const Program& m_program;
+    const std::size_t m_pass;
     const Graph& m_graph;
     std::vector<ValueId> m_owners;
     std::vector<std::int64_t> m_blocks;                // of the activations: which value stands there
@@ -240,12 +246,13 @@ std::string gradientComplaint(const Program& program) {
         const Slot slot{Arena::Gradients, entry.offset, entry.bytes};
         std::size_t covered = 0;
         for (const Step& step : program.steps) {
-            if (step.kind == Step::Kind::AllReduce) continue;
+            if (step.kind == Step::Kind::AllReduce || step.kind == Step::Kind::Add) continue;
             for (const Slot& output : step.outputs) {
                 if (overlap(output, slot)) covered += std::min(output.bytes, slot.bytes);
             }
         }
-        if (covered != slot.bytes) return "the gradient of " + entry.name + " is not written exactly once";
+        const bool once = covered == slot.bytes * program.passes.size();
+        if (!once) return "the gradient of " + entry.name + " is not written exactly once in each pass";
     }
     return {};
 }
@@ -271,7 +278,57 @@ std::string complaintAboutSlots(const Program& program) {
 }
 
 std::string complaintAboutValues(const Program& program) {
-    return program.graph ? Simulation(program).run() : std::string();
+    for (std::size_t pass = 0; pass < program.passes.size(); ++pass) {
+        if (!program.passes[pass].graph) continue;
+        if (auto found = Simulation(program, pass).run(); !found.empty()) return found;
+    }
+    return {};
+}
+
+namespace {
+
+// A sum over passes, written out: "((0 1) 2)". Built like Knuth's binary counter, but from above.
+std::string treeOver(std::size_t first, std::size_t count) {
+    if (count == 1) return std::to_string(first);
+    const std::size_t left = std::bit_floor(count - 1);
+    return '(' + treeOver(first, left) + ' ' + treeOver(first + left, count - left) + ')';
+}
+
+// What stands at `slice` when it is reduced or, without a reduction, at the end of the passes.
+std::string sumAt(const Program& program, const Slot& slice) {
+    std::map<std::size_t, std::string> partials;
+    std::string sum;
+    for (const Step& step : program.steps) {
+        const auto covers = [&](const std::vector<Slot>& slots) { return slots.size() == 1 && overlap(slots[0], slice); };
+        if (step.kind == Step::Kind::AllReduce && covers(step.outputs)) return sum;
+        if (step.kind == Step::Kind::Add && covers(step.outputs)) {
+            sum = '(' + partials[step.inputs[0].offset] + ' ' + sum + ')';
+        } else if (step.kind == Step::Kind::Scale && step.outputs[0].arena == Arena::Partials && covers(step.inputs)) {
+            partials[step.outputs[0].offset] = sum;
+        } else if (std::ranges::any_of(step.outputs, [&](const Slot& slot) { return overlap(slot, slice); })) {
+            sum = std::to_string(step.pass);
+        }
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::string complaintAboutPasses(const Program& program) {
+    const std::string expected = treeOver(0, program.passes.size());
+    std::vector<Slot> slices{{Arena::Scalars, 0, program.scalars.sumBytes()}};
+    if (program.kind == Program::Kind::Training) {
+        if (program.storage->bufferBytes > 0) slices.push_back({Arena::Staging, 0, program.storage->bufferBytes});
+        for (const Bucket& bucket : program.storage->buckets) {
+            slices.push_back({Arena::Gradients, bucket.offset, bucket.bytes});
+        }
+    }
+    for (const Slot& slice : slices) {
+        const std::string found = sumAt(program, slice);
+        const std::string where = std::string(text(slice.arena)) + '+' + std::to_string(slice.offset);
+        if (found != expected) return where + ": passes are summed as " + found + " instead of " + expected;
+    }
+    return {};
 }
 
 std::string complaintAboutOrder(const Program& program) {
@@ -304,6 +361,7 @@ std::string complaint(const Program& program, bool reduces) {
     if (auto found = complaintAboutSlots(program); !found.empty()) return found;
     if (auto found = complaintAboutValues(program); !found.empty()) return found;
     if (auto found = complaintAboutOrder(program); !found.empty()) return found;
+    if (auto found = complaintAboutPasses(program); !found.empty()) return found;
     return program.kind == Program::Kind::Training ? complaintAboutUpdates(program, reduces) : std::string();
 }
 

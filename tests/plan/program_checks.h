@@ -22,6 +22,9 @@ std::string complaintAboutOrder(const Program& program);
 // device.h prescribes.
 std::string complaintAboutUpdates(const Program& program, bool reduces);
 
+// What each pass yields is added up as the binary tree that program.h describes: scalars, statistics, every bucket.
+std::string complaintAboutPasses(const Program& program);
+
 // All of the above.
 std::string complaint(const Program& program, bool reduces = true);
 

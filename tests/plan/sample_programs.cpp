@@ -122,11 +122,11 @@ BatchLayout batchLayout(std::int64_t capacity) {
 std::unique_ptr<Backend> backend(const Traits& traits) { return std::make_unique<SampleBackend>(traits); }
 
 Program training(const Graph& forward, const CompileOptions& options, const Traits& traits) {
-    return compileTraining(forward, *backend(traits), UpdateRule{}, batchLayout(batchOf(forward) + 1), options);
+    return compileTraining({&forward}, *backend(traits), UpdateRule{}, batchLayout(batchOf(forward) + 1), options);
 }
 
 Program evaluation(const Graph& forward, const CompileOptions& options, const Traits& traits) {
-    return compileEvaluation(forward, *backend(traits), batchLayout(batchOf(forward) + 1), options);
+    return compileEvaluation({&forward}, *backend(traits), batchLayout(batchOf(forward) + 1), options);
 }
 
 std::int64_t batchOf(const Graph& forward) { return forward.typeOf(*forward.find("image")).shape[0]; }

@@ -109,7 +109,7 @@ private slots:
         const auto first = std::ranges::find(program.steps, std::string("all-reduce 0"), &Step::name);
         const auto isKernel = [](const Step& step) { return step.kind == Step::Kind::Kernel; };
         const auto kernelsAfter = std::count_if(first, program.steps.end(), isKernel);
-        QVERIFY(kernelsAfter > static_cast<std::ptrdiff_t>(program.graph->nodes().size()) / 3);
+        QVERIFY(kernelsAfter > static_cast<std::ptrdiff_t>(program.passes.front().graph->nodes().size()) / 3);
         QVERIFY(program.storage->parameters.front().name.starts_with("head/"));
     }
 
@@ -155,7 +155,7 @@ private slots:
         UpdateRule plain;
         plain.momentum = 0;
         const Graph forward = sample::model("mlp", 2, true);
-        QVERIFY_THROWS_EXCEPTION(EngineError, compileTraining(forward, *sample::backend({}), plain, sample::batchLayout(2),
+        QVERIFY_THROWS_EXCEPTION(EngineError, compileTraining({&forward}, *sample::backend({}), plain, sample::batchLayout(2),
                                                               with(nominal)));
     }
 
@@ -187,16 +187,60 @@ private slots:
         const Program nominal = sample::training(sample::model("resnet18-cifar", 4, true));
         const Program empty = compileEmptyTraining(nominal);
         QCOMPARE(empty.localBatch, std::int64_t{0});
-        QVERIFY(!empty.graph);
+        QVERIFY(!empty.passes.front().graph);
         QCOMPARE(countOf(empty, Step::Kind::Kernel), std::size_t{0});
         std::vector<Slot> zeroed;
         for (const Step& step : empty.steps) {
             if (step.kind == Step::Kind::Fill) zeroed.insert(zeroed.end(), step.outputs.begin(), step.outputs.end());
         }
-        const std::vector<Slot> expected{{Arena::Scalars, 0, nominal.scalars.offsetOf("control")},
-                                         {Arena::Staging, 0, nominal.storage->bufferBytes},
-                                         {Arena::Gradients, 0, nominal.storage->parameterBytes}};
+        std::vector<Slot> expected{{Arena::Staging, 0, nominal.storage->bufferBytes},
+                                   {Arena::Scalars, 0, nominal.scalars.offsetOf("control")}};
+        for (const Bucket& bucket : nominal.storage->buckets) {
+            expected.push_back({Arena::Gradients, bucket.offset, bucket.bytes});
+        }
         QVERIFY(zeroed == expected);
+    }
+
+    void everyNumberOfPassesIsOneTree() {
+        const Graph four = sample::model("resnet18-cifar", 4, true), three = sample::model("resnet18-cifar", 3, true);
+        const Graph test = sample::model("resnet18-cifar", 3, false);
+        for (std::size_t count = 1; count <= 9; ++count) {
+            ForwardPasses passes(count, &three);
+            passes[0] = &four;
+            if (count > 2) passes.back() = nullptr;
+            for (const bool reduces : {true, false}) {
+                CompileOptions options;
+                options.reduces = reduces;
+                const Program program =
+                    compileTraining(passes, *sample::backend({}), {}, sample::batchLayout(30), options);
+                const std::string found = complaint(program, reduces);
+                QVERIFY2(found.empty(), found.c_str());
+                QCOMPARE(program.passes.size(), count);
+            }
+            const Program program = compileEvaluation(ForwardPasses(count, &test), *sample::backend({}),
+                                                      sample::batchLayout(30), with(sample::training(three)));
+            QVERIFY2(complaint(program).empty(), complaint(program).c_str());
+        }
+    }
+
+    void passesReadTheirOwnSamples() {
+        const Graph two = sample::model("mlp", 2, true), one = sample::model("mlp", 1, true);
+        const BatchLayout batch = sample::batchLayout(5);
+        for (const bool hostMemory : {true, false}) {
+            const Program program =
+                compileTraining({&two, &two, &one}, *sample::backend({.hostMemory = hostMemory}), {}, batch, {});
+            QCOMPARE(program.localBatch, std::int64_t{5});
+            std::vector<std::size_t> begins;
+            for (const Step& step : program.steps) {
+                for (const Slot& slot : step.inputs) {
+                    const bool label = slot.arena == Arena::Io && slot.offset >= batch.offset(1) &&
+                                       slot.offset < batch.offset(2) && step.lane == Lane::Compute;
+                    if (label && (begins.empty() || begins.back() != slot.offset)) begins.push_back(slot.offset);
+                }
+            }
+            const std::size_t first = batch.offset(1), each = batch.sampleBytes(1);
+            QCOMPARE(begins, (std::vector{first, first + 2 * each, first + 4 * each}));
+        }
     }
 
     void memoryIsReused_data() { modelRows(); }
@@ -233,7 +277,7 @@ private slots:
     void aBatchThatDoesNotFitIsRefused() {
         const Graph forward = sample::model("mlp", 8, true);
         const auto compile = [&](const BatchLayout& batch) {
-            return compileTraining(forward, *sample::backend({}), {}, batch, {});
+            return compileTraining({&forward}, *sample::backend({}), {}, batch, {});
         };
         QVERIFY_THROWS_EXCEPTION(EngineError, compile(sample::batchLayout(7)));
         QVERIFY_THROWS_EXCEPTION(EngineError, compile(BatchLayout({{"label", {{1}, DType::I32}}}, 8)));

@@ -82,7 +82,7 @@ private slots:
         const sample::Traits traits{.padsWeights = true};
         const Program nominal = sample::training(sample::model("lenet5", 4, true), {}, traits);
         const Program shorter = sample::training(sample::model("lenet5", 2, true), with(nominal), traits);
-        const Graph& graph = *shorter.graph;
+        const Graph& graph = *shorter.passes.front().graph;
         QCOMPARE(graph.value(*graph.find("conv1/weight")).layout, nominal.storage->find("conv1/weight")->value.layout);
     }
 

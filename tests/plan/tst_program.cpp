@@ -59,13 +59,13 @@ Graph smallMlp(bool training) {
 Graph smallConv(bool training) { return sample::fromCodes({0, 1, 2, 4, 3, 0}, 4, training); }
 
 Program trainingOf(const Graph& forward) {
-    return compileTraining(forward, *makeNullBackend(), {}, sample::batchLayout(4), options());
+    return compileTraining({&forward}, *makeNullBackend(), {}, sample::batchLayout(4), options());
 }
 
 Program evaluationOf(const Graph& forward, const Program& nominal) {
     CompileOptions shared = options();
     shared.storage = nominal.storage;
-    return compileEvaluation(forward, *makeNullBackend(), sample::batchLayout(4), shared);
+    return compileEvaluation({&forward}, *makeNullBackend(), sample::batchLayout(4), shared);
 }
 
 }  // namespace
@@ -87,6 +87,12 @@ private slots:
 
     void convWithoutSamples() {
         compareWithGolden("conv_empty", dump(compileEmptyTraining(trainingOf(smallConv(true)))));
+    }
+
+    void passesAreShown() {
+        const Graph two = smallConv(true), one = sample::fromCodes({0, 1, 2, 4, 3, 0}, 3, true);
+        compareWithGolden("conv_passes", dump(compileTraining({&two, &one, nullptr}, *makeNullBackend(), {},
+                                                              sample::batchLayout(7), options())));
     }
 
     void layoutsAndCopiesAreShown() {

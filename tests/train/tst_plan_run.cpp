@@ -53,6 +53,27 @@ private slots:
         row("rate not a number", "learning_rate", "spec.out-of-range", [](TrialSpec& s) { s.learningRate = NAN; });
         row("smoothing", "label_smoothing", "spec.out-of-range", [](TrialSpec& s) { s.labelSmoothing = 1; });
         row("mode", "mode", "spec.unknown-mode", [](TrialSpec& s) { s.mode = "slow"; });
+        row("accumulation", "accumulation", "spec.out-of-range", [](TrialSpec& s) { s.accumulation = 0; });
+        row("too many passes", "batch", "spec.batch-below-accumulation", [](TrialSpec& s) { s.accumulation = 5; });
+        row("passes of shards", "accumulation", "spec.accumulation-of-shards", [](TrialSpec& s) {
+            s.mode = "reproducible";
+            s.accumulation = 2;
+        });
+        const auto reproducible = [&](const char* name, const char* field, const char* code, std::int64_t batch,
+                                      std::int64_t shards, const char* devices) {
+            row(name, field, code, [=](TrialSpec& s) {
+                s.mode = "reproducible";
+                s.batch = batch;
+                s.shards = shards;
+                s.devices = devices;
+            });
+        };
+        reproducible("no shards", "shards", "spec.out-of-range", 8, 0, "reference:2");
+        reproducible("six shards", "shards", "spec.shards-not-a-power", 8, 6, "reference:2");
+        reproducible("three devices", "devices", "spec.shards-undivided", 8, 8, "reference:3");
+        reproducible("more devices than shards", "devices", "spec.shards-undivided", 8, 2, "reference:4");
+        reproducible("batch below shards", "batch", "spec.batch-below-shards", 7, 8, "reference:2");
+        row("shard threads", "shard_threads", "spec.out-of-range", [](TrialSpec& s) { s.shardThreads = 0; });
         row("bucket", "bucket_bytes", "spec.out-of-range", [](TrialSpec& s) { s.bucketBytes = 1; });
         row("loader", "loader_threads", "spec.out-of-range", [](TrialSpec& s) { s.loaderThreads = 0; });
         row("devices", "devices", "devices.syntax", [](TrialSpec& s) { s.devices = "reference:x"; });
@@ -68,6 +89,16 @@ private slots:
         QCOMPARE(problems.size(), std::size_t{1});
         QCOMPARE(QString::fromStdString(problems[0].field), field);
         QCOMPARE(QString::fromStdString(problems[0].code), code);
+    }
+
+    void shardsHaveTheSameKernelThreadsEverywhere() {
+        TrialSpec spec = smallSpec("mlp", "reference:2");
+        spec.mode = "reproducible";
+        spec.shardThreads = 3;
+        for (const char* devices : {"reference:1", "reference:2", "reference:4"}) {
+            spec.devices = devices;
+            for (const DeviceChoice& device : resolved(spec).devices) QCOMPARE(device.threads, 3);
+        }
     }
 
     void problemsAreReportedTogether() {

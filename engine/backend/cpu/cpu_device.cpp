@@ -58,6 +58,10 @@ std::unique_ptr<Kernel> CpuDevice::prepareScale(DType dtype, std::size_t count, 
     return makeFlatScale(m_machine, dtype, count, factor);
 }
 
+std::unique_ptr<Kernel> CpuDevice::prepareAdd(DType dtype, std::size_t count) {
+    return makeFlatAdd(m_machine, dtype, count);
+}
+
 std::unique_ptr<Kernel> CpuDevice::prepareSquareSum(DType dtype, std::size_t count) {
     requireF32("square sum", dtype);
     return makeSquareSum(m_machine, count);

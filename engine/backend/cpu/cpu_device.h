@@ -20,6 +20,7 @@ public:
     std::unique_ptr<Kernel> prepare(const Graph& graph, const Node& node) override;
     std::unique_ptr<Kernel> prepareFill(DType dtype, std::size_t count, double value) override;
     std::unique_ptr<Kernel> prepareScale(DType dtype, std::size_t count, double factor) override;
+    std::unique_ptr<Kernel> prepareAdd(DType dtype, std::size_t count) override;
     std::unique_ptr<Kernel> prepareSquareSum(DType dtype, std::size_t count) override;
     std::unique_ptr<Kernel> prepareGate(const UpdateRule& rule, std::size_t squareSums) override;
     std::unique_ptr<Kernel> prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t count,

@@ -103,9 +103,10 @@ std::unique_ptr<Kernel> makeDropout(const Order& order);
 std::unique_ptr<Kernel> makeCrossEntropy(const Order& order);
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order);
 std::unique_ptr<Kernel> makeTopKCount(const Order& order);
-// update.cpp: the flat steps (see Device), on f32; fills and scales also on f64
+// update.cpp: the flat steps (see Device), on f32; fills, scales and adds also on f64
 std::unique_ptr<Kernel> makeFlatFill(const Machine& machine, DType dtype, std::size_t count, double value);
 std::unique_ptr<Kernel> makeFlatScale(const Machine& machine, DType dtype, std::size_t count, double factor);
+std::unique_ptr<Kernel> makeFlatAdd(const Machine& machine, DType dtype, std::size_t count);
 std::unique_ptr<Kernel> makeSquareSum(const Machine& machine, std::size_t count);
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums);
 std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rule,

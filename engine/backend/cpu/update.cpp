@@ -48,6 +48,20 @@ std::unique_ptr<Kernel> makeFlatScale(const Machine& machine, DType dtype, std::
     });
 }
 
+std::unique_ptr<Kernel> makeFlatAdd(const Machine& machine, DType dtype, std::size_t count) {
+    if (dtype == DType::F32) {
+        return kernelOf([&machine, count](const KernelCall& call) {
+            overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+                machine.simd->addRow(out(call, 0) + begin, in(call, 0) + begin, end - begin);
+            });
+        });
+    }
+    requireF64("add", dtype);
+    return kernelOf([count](const KernelCall& call) {
+        for (std::size_t i = 0; i < count; ++i) out<double>(call, 0)[i] += in<double>(call, 0)[i];
+    });
+}
+
 // In parts of fixed size, so that the sum does not depend on the threads.
 std::unique_ptr<Kernel> makeSquareSum(const Machine& machine, std::size_t count) {
     static constexpr std::size_t kPart = 4096;

@@ -29,7 +29,7 @@ std::unique_ptr<Kernel> CudaDevice::prepare(const Graph& graph, const Node& node
 
 namespace {
 void requireFloat(DType dtype, const std::string& id) {
-    if (dtype != DType::F32) throw EngineError(EngineError::Kind::Internal, id, "flat steps are f32 on CUDA");
+    if (dtype != DType::F32) throw EngineError(EngineError::Kind::Internal, id, "this flat step is f32 on CUDA");
 }
 }  // namespace
 
@@ -37,8 +37,10 @@ std::unique_ptr<Kernel> CudaDevice::prepareFill(DType dtype, std::size_t count, 
     return makeCudaFill(dtype, count, value);
 }
 std::unique_ptr<Kernel> CudaDevice::prepareScale(DType dtype, std::size_t count, double factor) {
-    requireFloat(dtype, m_choice.id);
-    return makeCudaScale(count, factor);
+    return makeCudaScale(dtype, count, factor);
+}
+std::unique_ptr<Kernel> CudaDevice::prepareAdd(DType dtype, std::size_t count) {
+    return makeCudaFlatAdd(dtype, count);
 }
 std::unique_ptr<Kernel> CudaDevice::prepareSquareSum(DType dtype, std::size_t count) {
     requireFloat(dtype, m_choice.id);

@@ -18,7 +18,8 @@ std::unique_ptr<Kernel> makeCudaDropout(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeCudaLoss(const Graph& graph, const Node& node);
 
 std::unique_ptr<Kernel> makeCudaFill(DType dtype, std::size_t count, double value);
-std::unique_ptr<Kernel> makeCudaScale(std::size_t count, double factor);
+std::unique_ptr<Kernel> makeCudaScale(DType dtype, std::size_t count, double factor);
+std::unique_ptr<Kernel> makeCudaFlatAdd(DType dtype, std::size_t count);
 std::unique_ptr<Kernel> makeCudaSquareSum(std::size_t count);
 std::unique_ptr<Kernel> makeCudaGate(const UpdateRule& rule, std::size_t squareSums);
 std::unique_ptr<Kernel> makeCudaUpdate(const UpdateRule& rule, std::span<const UpdateSegment> segments);

@@ -10,9 +10,16 @@ namespace {
 constexpr std::size_t kMaxSums = 64;
 struct Sums { const double* at[kMaxSums]; };
 
-__global__ void scaleKernel(const float* from, float* to, float factor, std::size_t count) {
+template <class T>
+__global__ void scaleKernel(const T* from, T* to, T factor, std::size_t count) {
     const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < count) to[i] = from[i] * factor;
+}
+
+template <class T>
+__global__ void addKernel(const T* from, T* to, std::size_t count) {
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < count) to[i] += from[i];
 }
 
 __global__ void squareSumKernel(const float* x, double* sum, std::size_t count) {
@@ -97,13 +104,33 @@ void launchUpdate(const UpdateRule& rule, const UpdateSegment& segment, const Ke
         static_cast<float>(segment.decays ? rule.weightDecay : 0));
 }
 
+template <class T>
+std::unique_ptr<Kernel> makeScaleOf(std::size_t count, double factor) {
+    return cudaKernel("scale", [=](const KernelCall& call, cudaStream_t stream) {
+        scaleKernel<T><<<blocksFor(count), kBlock, 0, stream>>>(in<T>(call, 0), out<T>(call, 0), static_cast<T>(factor), count);
+    });
+}
+
+template <class T>
+std::unique_ptr<Kernel> makeAddOf(std::size_t count) {
+    return cudaKernel("add", [=](const KernelCall& call, cudaStream_t stream) {
+        addKernel<T><<<blocksFor(count), kBlock, 0, stream>>>(in<T>(call, 0), out<T>(call, 0), count);
+    });
+}
+
+bool isDouble(DType dtype, const char* step) {
+    if (dtype == DType::F32 || dtype == DType::F64) return dtype == DType::F64;
+    throw EngineError(EngineError::Kind::Internal, step, "CUDA has this step for f32 and f64, not for " + std::string(text(dtype)));
+}
+
 }  // namespace
 
-std::unique_ptr<Kernel> makeCudaScale(std::size_t count, double factor) {
-    return cudaKernel("scale", [=](const KernelCall& call, cudaStream_t stream) {
-        scaleKernel<<<blocksFor(count), kBlock, 0, stream>>>(in<float>(call, 0), out<float>(call, 0), static_cast<float>(factor),
-                                                            count);
-    });
+std::unique_ptr<Kernel> makeCudaScale(DType dtype, std::size_t count, double factor) {
+    return isDouble(dtype, "scale") ? makeScaleOf<double>(count, factor) : makeScaleOf<float>(count, factor);
+}
+
+std::unique_ptr<Kernel> makeCudaFlatAdd(DType dtype, std::size_t count) {
+    return isDouble(dtype, "add") ? makeAddOf<double>(count) : makeAddOf<float>(count);
 }
 
 std::unique_ptr<Kernel> makeCudaSquareSum(std::size_t count) {

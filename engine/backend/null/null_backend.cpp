@@ -34,6 +34,20 @@ private:
     T m_value;
 };
 
+// Carries sample counts from pass to pass.
+class AddKernel final : public Kernel {
+public:
+    explicit AddKernel(std::size_t count) : m_count(count) {}
+    void run(const KernelCall& call) override {
+        const auto* from = reinterpret_cast<const double*>(call.inputs[0]);
+        auto* to = reinterpret_cast<double*>(call.outputs[0]);
+        for (std::size_t i = 0; i < m_count; ++i) to[i] += from[i];
+    }
+
+private:
+    std::size_t m_count;
+};
+
 class NullDevice final : public Device {
 public:
     NullDevice(DeviceChoice choice, std::chrono::microseconds kernelDelay)
@@ -58,6 +72,10 @@ public:
         throw EngineError(EngineError::Kind::Internal, m_choice.id, "a fill of an unknown element type");
     }
     std::unique_ptr<Kernel> prepareScale(DType, std::size_t, double) override { return idle(); }
+    std::unique_ptr<Kernel> prepareAdd(DType dtype, std::size_t count) override {
+        if (dtype == DType::F64) return std::make_unique<AddKernel>(count);
+        return idle();
+    }
     std::unique_ptr<Kernel> prepareSquareSum(DType, std::size_t) override { return idle(); }
     std::unique_ptr<Kernel> prepareGate(const UpdateRule&, std::size_t) override { return idle(); }
     std::unique_ptr<Kernel> prepareUpdate(const UpdateRule&, DType, std::size_t,

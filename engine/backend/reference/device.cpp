@@ -42,6 +42,11 @@ std::unique_ptr<Kernel> ReferenceDevice::prepareScale(DType dtype, std::size_t c
     return makeScale(count, factor);
 }
 
+std::unique_ptr<Kernel> ReferenceDevice::prepareAdd(DType dtype, std::size_t count) {
+    requireDouble(dtype, "add");
+    return makeFlatAdd(count);
+}
+
 std::unique_ptr<Kernel> ReferenceDevice::prepareSquareSum(DType dtype, std::size_t count) {
     requireDouble(dtype, "square sum");
     return makeSquareSum(count);

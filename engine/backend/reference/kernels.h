@@ -63,6 +63,7 @@ std::unique_ptr<Kernel> makeTopKCount(const Graph& graph, const Node& node);
 // update.cpp: the flat steps (see Device); elements are F64
 std::unique_ptr<Kernel> makeFill(std::size_t count, double value);
 std::unique_ptr<Kernel> makeScale(std::size_t count, double factor);
+std::unique_ptr<Kernel> makeFlatAdd(std::size_t count);
 std::unique_ptr<Kernel> makeSquareSum(std::size_t count);
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums);
 std::unique_ptr<Kernel> makeUpdate(const UpdateRule& rule, std::span<const UpdateSegment> segments);

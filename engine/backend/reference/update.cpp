@@ -21,6 +21,14 @@ std::unique_ptr<Kernel> makeScale(std::size_t count, double factor) {
     });
 }
 
+std::unique_ptr<Kernel> makeFlatAdd(std::size_t count) {
+    return loops([=](const KernelCall& call) {
+        const double* from = input(call, 0);
+        double* to = output(call, 0);
+        for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
+    });
+}
+
 std::unique_ptr<Kernel> makeSquareSum(std::size_t count) {
     return loops([=](const KernelCall& call) {
         const double* slice = input(call, 0);
