@@ -28,8 +28,14 @@ void TraceLane::add(const TraceSpan& span) noexcept {
 }
 
 std::vector<TraceSpan> TraceLane::read() const {
+    std::uint64_t next = 0;
+    return readSince(next);
+}
+
+std::vector<TraceSpan> TraceLane::readSince(std::uint64_t& next) const {
     const std::uint64_t written = m_written.load(std::memory_order_acquire);
-    const std::uint64_t first = written > m_mask + 1 ? written - (m_mask + 1) : 0;
+    const std::uint64_t first = std::max(next, written > m_mask + 1 ? written - (m_mask + 1) : 0);
+    next = written;
     std::vector<TraceSpan> spans;
     spans.reserve(written - first);
     for (std::uint64_t sequence = first; sequence < written; ++sequence) {

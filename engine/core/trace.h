@@ -24,6 +24,9 @@ public:
     TraceLane(int rank, std::string name, std::size_t capacity);      // capacity: a power of two
     void add(const TraceSpan& span) noexcept;
     std::vector<TraceSpan> read() const;                              // oldest first
+    // Those not yet overwritten from the span numbered `next` on (the lane's first is 0); `next` then numbers the one to
+    // come.
+    std::vector<TraceSpan> readSince(std::uint64_t& next) const;
     int rank() const { return m_rank; }
     const std::string& name() const { return m_name; }
 

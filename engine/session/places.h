@@ -14,6 +14,7 @@ struct Places {
     std::filesystem::path runs() const { return data / "runs"; }
     std::filesystem::path lease(std::int64_t trial) const { return run(trial) / "lease"; }      // held while it runs
     std::filesystem::path run(std::int64_t trial) const { return runs() / std::to_string(trial); }
+    std::filesystem::path trace(std::int64_t trial) const { return run(trial) / "trace"; }      // see trace_file.h
     std::filesystem::path socket(std::int64_t trial) const {
         return runtime / ("run-" + std::to_string(trial) + ".sock");
     }

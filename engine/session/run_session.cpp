@@ -9,6 +9,7 @@
 #include "engine/history/event_writer.h"
 #include "engine/session/run_log.h"
 #include "engine/session/session_server.h"
+#include "engine/session/trace_recorder.h"
 
 namespace lockstep {
 
@@ -140,6 +141,8 @@ private:
             server = openRunDirectory(resolved.spec);
             m_sinks.push_back(server.get());
             m_sinks.push_back(m_log.get());
+            const TraceRecorder recorder(m_places.trace(m_trial), m_attempt, m_trace,
+                                         [this](const Problem& problem) { tell(problem); });
             result = runTrial(resolved, data, options(), m_control, m_sinks);
         } catch (const ProblemError& error) {
             result = failed("io", error.problem().field, error.problem().code);
@@ -176,6 +179,11 @@ private:
         options.trial = m_trial;
         options.attempt = m_attempt;
         options.firstEventNumber = m_firstEvent;
+        options.trace = &m_trace;
+        // What was chosen for this machine: algorithms, layouts, buckets. Another machine may choose otherwise.
+        options.onPlan = [file = m_places.run(m_trial) / "program.txt"](const RunPlan& plan) {
+            replaceFile(file, dump(*plan.ranks.front().training));
+        };
         return options;
     }
 
@@ -220,6 +228,7 @@ private:
     std::unique_ptr<TrialStore> m_store;
     std::optional<Checkpoint> m_checkpoint;
     std::vector<EventSink*> m_sinks;
+    TraceBoard m_trace;
     RunState m_state = RunState::Queued;
     std::int64_t m_trial = 0, m_attempt = 1, m_firstEvent = 1;
 };

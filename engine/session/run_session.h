@@ -11,8 +11,9 @@
 
 namespace lockstep {
 
-// A run as a process: creates the row, the run directory (spec.json, checkpoints, log), takes the leases of the run and
-// its devices, opens the socket, runs the trainer, writes history, ends states. Blocks until the run is over.
+// A run as a process: creates the row, the run directory (spec.json, program.txt, checkpoints, trace, run.log), takes the
+// leases of the run and its devices, opens the socket, runs the trainer, writes history, ends states. Blocks until the run
+// is over.
 struct SessionRequest {
     TrialSpec spec;
     std::optional<std::int64_t> resumeTrial;               // resume this trial from its last checkpoint

@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "datasets/catalog.h"
@@ -12,6 +13,7 @@
 #include "engine/core/error.h"
 #include "engine/session/run_session.h"
 #include "engine/session/session_client.h"
+#include "engine/session/trace_file.h"
 
 using namespace lockstep;
 using namespace std::chrono_literals;
@@ -182,6 +184,14 @@ void tst_RunSession::aRunLeavesEverythingInItsPlace() {
     QVERIFY(std::holds_alternative<RunFinished>(query->events(trial, 1).back().event));
     QVERIFY(trialSpecFromFile(home.places.run(trial) / "spec.json").value() == spec);
     QVERIFY(fs::file_size(home.places.run(trial) / "run.log") > 0);
+    QVERIFY(fs::file_size(home.places.run(trial) / "program.txt") > 0);
+    TraceReader trace(home.places.trace(trial), 1);
+    std::set<std::pair<int, std::string>> lanes;
+    for (const auto& each : trace.read()) {
+        const auto& lane = trace.lanes().at(each.lane);
+        lanes.emplace(lane.rank, lane.name);
+    }
+    QVERIFY(lanes.contains({0, "compute"}) && lanes.contains({0, "load"}));
     QVERIFY(fs::exists(home.places.run(trial) / "checkpoints" / "last.safetensors"));
     QVERIFY(!fs::exists(home.places.socket(trial)));
     QVERIFY(!Lease::isHeld(home.places.lease(trial)));
