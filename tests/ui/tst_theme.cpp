@@ -1,0 +1,64 @@
+#include <QApplication>
+#include <QtTest>
+#include <cmath>
+
+#include "ui/style/theme.h"
+
+using namespace lockstep::ui;
+
+namespace {
+
+double linear(double channel) { return channel <= 0.03928 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4); }
+
+double luminance(const QColor& color) {
+    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+}
+
+// WCAG 2.1, "contrast ratio".
+double contrast(const QColor& a, const QColor& b) {
+    const double x = luminance(a), y = luminance(b);
+    return (std::max(x, y) + 0.05) / (std::min(x, y) + 0.05);
+}
+
+}  // namespace
+
+class TestTheme : public QObject {
+    Q_OBJECT
+private slots:
+    void textIsReadable() {
+        for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
+            for (const QColor& behind : {theme->window, theme->surface, theme->raised}) {
+                for (const QColor& text : {theme->text, theme->muted, theme->good, theme->warn, theme->bad, theme->accent}) {
+                    const double ratio = contrast(text, behind);
+                    QVERIFY2(ratio >= 4.5, qPrintable(QString("%1 on %2: %3").arg(text.name(), behind.name()).arg(ratio)));
+                }
+            }
+            QVERIFY(contrast(theme->onAccent, theme->accent) >= 4.5);
+        }
+    }
+
+    void curvesStandOutAndDiffer() {
+        for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
+            for (std::int64_t i = 0; i < kSeriesColors; ++i) {
+                QVERIFY(contrast(seriesColor(i, *theme), theme->surface) >= 3);
+                for (std::int64_t j = 0; j < i; ++j) QVERIFY(seriesColor(i, *theme) != seriesColor(j, *theme));
+            }
+        }
+        for (std::int64_t i = 0; i < 3 * kSeriesColors; ++i) {
+            const bool sameColor = seriesColor(i, lightTheme()) == seriesColor(i + kSeriesColors, lightTheme());
+            QVERIFY(sameColor && seriesMarker(i) != seriesMarker(i + kSeriesColors));
+        }
+    }
+
+    void theApplicationFollowsTheChoice() {
+        auto& application = *static_cast<QApplication*>(QCoreApplication::instance());
+        applyTheme(application, ThemeChoice::Dark);
+        QVERIFY(currentTheme().dark);
+        applyTheme(application, ThemeChoice::Light);
+        QVERIFY(!currentTheme().dark);
+        QCOMPARE(QApplication::palette().color(QPalette::Window), lightTheme().window);
+    }
+};
+
+QTEST_MAIN(TestTheme)
+#include "tst_theme.moc"
