@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@ struct Field {
     TensorType type;
     bool operator==(const Field&) const = default;
 };
+const Field* findField(const std::vector<Field>& fields, std::string_view name);  // null: no such field
+std::string text(const std::vector<Field>& fields);                              // "image u8[1x28x28], label i32[1]"
 
 // Where the fields of a batch lie inside one batch slot: field f of sample i starts at offset(f) + i x bytes per sample.
 // A short batch uses the front of each field. Offsets are multiples of 64.
@@ -25,13 +28,17 @@ public:
     const std::vector<Field>& fields() const { return m_fields; }
     std::int64_t capacity() const { return m_capacity; }           // samples
     std::size_t offset(std::size_t field) const { return m_offsets[field]; }
-    std::size_t sampleBytes(std::size_t field) const { return m_fields[field].type.bytes(); }
+    std::size_t sampleBytes(std::size_t field) const { return m_sampleBytes[field]; }
     std::size_t bytes() const { return m_bytes; }                  // of the whole slot
     int find(std::string_view name) const;                         // -1: no such field
+    // The bytes of one field of one sample in the slot at `base`.
+    std::span<std::byte> place(std::byte* base, std::size_t field, std::size_t sample) const {
+        return {base + m_offsets[field] + sample * m_sampleBytes[field], m_sampleBytes[field]};
+    }
 
 private:
     std::vector<Field> m_fields;
-    std::vector<std::size_t> m_offsets;
+    std::vector<std::size_t> m_offsets, m_sampleBytes;
     std::int64_t m_capacity = 0;
     std::size_t m_bytes = 0;
 };

@@ -20,15 +20,20 @@ std::vector<bool> usedValues(const Graph& graph) {
 
 Slot fieldSlot(const Value& input, const BatchLayout& batch) {
     const int field = batch.find(input.name);
-    if (field < 0) throw EngineError(EngineError::Kind::Internal, input.name, "the batch has no such field");
+    if (field < 0) throw ProblemError({"dataset", "data.missing-field", {input.name, text(batch.fields())}});
     const auto at = static_cast<std::size_t>(field);
+    const TensorType& carried = batch.fields()[at].type;
     const std::int64_t samples = input.type.shape[0];
-    const bool fits = batch.fields()[at].type.dtype == input.type.dtype && samples <= batch.capacity() &&
-                      batch.sampleBytes(at) * static_cast<std::size_t>(samples) == input.bytes();
-    if (!fits) {
+    if (carried.dtype != input.type.dtype ||
+        batch.sampleBytes(at) * static_cast<std::size_t>(samples) != input.bytes()) {
+        throw ProblemError({"dataset",
+                            "data.field-type",
+                            {input.name, carried.text(), input.type.text(), std::to_string(samples)}});
+    }
+    if (samples > batch.capacity()) {
         throw EngineError(EngineError::Kind::Internal, input.name,
-                          "the batch carries " + batch.fields()[at].type.text() + " per sample, up to " +
-                              std::to_string(batch.capacity()) + ", but the program reads " + input.type.text());
+                          "the batch has room for " + std::to_string(batch.capacity()) +
+                              " samples, but the program reads " + std::to_string(samples));
     }
     return {Arena::Io, batch.offset(at), input.bytes()};
 }

@@ -280,9 +280,20 @@ private slots:
             return compileTraining({&forward}, *sample::backend({}), {}, batch, {});
         };
         QVERIFY_THROWS_EXCEPTION(EngineError, compile(sample::batchLayout(7)));
-        QVERIFY_THROWS_EXCEPTION(EngineError, compile(BatchLayout({{"label", {{1}, DType::I32}}}, 8)));
+        const auto problemOf = [&](const BatchLayout& batch) {
+            try {
+                compile(batch);
+            } catch (const ProblemError& error) {
+                return error.problem();
+            }
+            return Problem{};
+        };
+        QCOMPARE(problemOf(BatchLayout({{"label", {{1}, DType::I32}}}, 8)),
+                 (Problem{"dataset", "data.missing-field", {"image", "label i32[1]"}}));
         const Field bytes{"image", {{sample::kChannels, sample::kExtent, sample::kExtent}, DType::U8}};
-        QVERIFY_THROWS_EXCEPTION(EngineError, compile(BatchLayout({bytes, {"label", {{1}, DType::I32}}}, 8)));
+        QCOMPARE(problemOf(BatchLayout({bytes, {"label", {{1}, DType::I32}}}, 8)).code, std::string("data.field-type"));
+        const Field wide{"image", {{sample::kChannels, sample::kExtent, sample::kExtent + 1}, DType::F32}};
+        QCOMPARE(problemOf(BatchLayout({wide, {"label", {{1}, DType::I32}}}, 8)).code, std::string("data.field-type"));
     }
 
     void aParameterThatTheLossDoesNotReachIsAProblem() {
