@@ -17,8 +17,12 @@ const char* kindOf(const ParamValue& value) {
     return kNames[value.index()];
 }
 
-Json imageJson(const ImageShape& image) {
-    return {{"channels", image.channels}, {"height", image.height}, {"width", image.width}};
+Json fieldsJson(const std::vector<Field>& fields) {
+    Json out = Json::array();
+    for (const auto& field : fields) {
+        out.push_back({{"name", field.name}, {"type", text(field.type.dtype)}, {"shape", field.type.shape.dims()}});
+    }
+    return out;
 }
 
 const char* text(Presence presence) {
@@ -119,7 +123,7 @@ Json reportJson(const DatasetReport& report, const Words& words) {
         skipped.push_back({{"file", each.file.string()}, {"problems", problemsJson({each.reason}, words)}});
     }
     return {{"format", report.format},
-            {"image", imageJson(report.image)},
+            {"fields", fieldsJson(report.fields)},
             {"classes", report.classes},
             {"train_per_class", report.trainPerClass},
             {"test_per_class", report.testPerClass},

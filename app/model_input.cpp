@@ -58,7 +58,7 @@ DatasetInfo infoOf(const ModelInput& input, std::int64_t count) {
     DatasetInfo info;
     info.id = "shape";
     info.count = count;
-    info.image = {input.channels, input.height, input.width};
+    info.fields = imageFields({input.channels, input.height, input.width});
     for (int i = 0; i < input.classes; ++i) info.classes.push_back(std::to_string(i));
     info.mean.assign(static_cast<std::size_t>(input.channels), 0.5f);
     info.deviation.assign(static_cast<std::size_t>(input.channels), 0.25f);

@@ -106,7 +106,7 @@ Loaded load(const fs::path& folder, const std::vector<fs::path>& trainFiles, con
     Records train, test;
     for (const fs::path& file : trainFiles) appendFile(file, format, format.recordsPerTrainFile, train, warnings);
     appendFile(testFile, format, kTestRecords, test, warnings);
-    info.image = {3, 32, 32};
+    info.fields = imageFields({3, 32, 32});
     return {dataset(info, std::move(train)), dataset(info, std::move(test)), {}, std::move(warnings)};
 }
 

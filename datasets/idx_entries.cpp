@@ -137,7 +137,7 @@ Split readSplit(const fs::path& imageFile, const fs::path& labelFile, const Know
 
 std::shared_ptr<const MemoryDataset> dataset(DatasetInfo info, Split split, int firstLabel) {
     auto labels = checkedLabels(split.labelFile, split.labels, firstLabel, static_cast<int>(info.classes.size()));
-    info.image = {1, split.images.height, split.images.width};
+    info.fields = imageFields({1, split.images.height, split.images.width});
     return std::make_shared<MemoryDataset>(std::move(info), std::move(split.images.pixels), std::move(labels));
 }
 
@@ -147,7 +147,7 @@ Loaded load(const std::string& id, const fs::path& folder, const IdxFiles& files
     Split test = readSplit(files.testImages, files.testLabels, known);
     DatasetInfo info;
     info.id = id;
-    info.image = {1, train.images.height, train.images.width};
+    info.fields = imageFields({1, train.images.height, train.images.width});
     info.classes = known.classes.empty() ? numbered(1 + *std::ranges::max_element(train.labels)) : known.classes;
     info.mean = known.mean;
     info.deviation = known.deviation;

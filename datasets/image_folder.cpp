@@ -102,7 +102,7 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
     loaded.skipped = std::move(scan.skipped);
     DatasetInfo info;
     info.id = "image-folder";
-    info.image = {format.channels, format.size, format.size};
+    info.fields = imageFields({format.channels, format.size, format.size});
     info.classes = scan.classes;
     const auto split = [&](const char* name, const std::vector<ImageFile>& files) {
         DecodedImages images = decoded(cacheFolder, root, name, files, format, loaded.warnings);

@@ -16,15 +16,11 @@ std::vector<std::int64_t> perClass(const MemoryDataset& data) {
     return counts;
 }
 
-std::string text(const ImageShape& shape) {
-    return std::to_string(shape.channels) + "x" + std::to_string(shape.height) + "x" + std::to_string(shape.width);
-}
-
 void check(const std::filesystem::path& path, const Loaded& loaded) {
     const std::string field = path.empty() ? "dataset" : path.string();
     if (!loaded.train || loaded.train->info().count == 0) throw ProblemError({field, "dataset.no-samples", {}});
     if (!loaded.test || loaded.test->info().count == 0) throw ProblemError({field, "dataset.missing-test", {}});
-    const ImageShape &train = loaded.train->info().image, &test = loaded.test->info().image;
+    const auto &train = loaded.train->info().fields, &test = loaded.test->info().fields;
     if (train != test) throw ProblemError({field, "dataset.shape-mismatch", {text(train), text(test)}});
     const auto counts = perClass(*loaded.train);
     const auto inhabited = std::ranges::count_if(counts, [](std::int64_t count) { return count > 0; });
@@ -50,7 +46,7 @@ void warnOfImbalance(DatasetReport& report) {
 DatasetReport reportOf(const std::string& format, Loaded loaded) {
     DatasetReport report;
     report.format = format;
-    report.image = loaded.train->info().image;
+    report.fields = loaded.train->info().fields;
     report.classes = loaded.train->info().classes;
     report.trainPerClass = perClass(*loaded.train);
     report.testPerClass = perClass(*loaded.test);

@@ -31,26 +31,29 @@ std::size_t imageBytes(const ImageShape& shape) {
 
 MemoryDataset::MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels)
     : m_info(std::move(info)),
-      m_imageBytes(imageBytes(m_info.image)),
+      m_imageBytes(imageBytes(m_info.image())),
       m_pixels(std::move(pixels)),
       m_labels(std::move(labels)) {
     m_info.count = static_cast<std::int64_t>(m_labels.size());
-    assert(m_pixels.size() == m_labels.size() * m_imageBytes);
+    assert(m_info.fields == imageFields(m_info.image()) && m_pixels.size() == m_labels.size() * m_imageBytes);
 }
 
-std::int32_t MemoryDataset::read(std::int64_t index, std::span<std::uint8_t> image) const {
-    assert(index >= 0 && index < m_info.count && image.size() <= m_imageBytes);
-    if (!image.empty()) std::memcpy(image.data(), resident(index), image.size());
-    return m_labels[static_cast<std::size_t>(index)];
+void MemoryDataset::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {
+    assert(index >= 0 && index < m_info.count && into.size() == m_info.fields.size());
+    for (std::size_t field = 0; field < into.size(); ++field) {
+        if (!into[field].empty()) std::memcpy(into[field].data(), resident(index, field), into[field].size());
+    }
 }
 
-const std::uint8_t* MemoryDataset::resident(std::int64_t index) const {
-    return m_pixels.data() + static_cast<std::size_t>(index) * m_imageBytes;
+const std::byte* MemoryDataset::resident(std::int64_t index, std::size_t field) const {
+    const auto at = static_cast<std::size_t>(index);
+    if (field == 0) return reinterpret_cast<const std::byte*>(m_pixels.data() + at * m_imageBytes);
+    return reinterpret_cast<const std::byte*>(&m_labels[at]);
 }
 
 void measureNormalisation(DatasetInfo& info, const std::vector<std::uint8_t>& pixels) {
     constexpr std::size_t kMostImages = 5000;
-    const std::size_t bytes = imageBytes(info.image), channels = static_cast<std::size_t>(info.image.channels);
+    const std::size_t bytes = imageBytes(info.image()), channels = static_cast<std::size_t>(info.image().channels);
     const std::size_t plane = bytes / channels, count = pixels.size() / bytes, taken = std::min(count, kMostImages);
     std::vector<Sums> totals(channels);
     for (std::size_t i = 0; i < taken; ++i) {

@@ -8,14 +8,15 @@
 namespace lockstep {
 
 // Images and labels decoded in memory. Immutable; any thread may read.
-class MemoryDataset : public Dataset {
+class MemoryDataset final : public Dataset {
 public:
-    // `info.count` is taken from the labels; `pixels` holds that many images of `info.image`, every label is a class.
+    // `info` has imageFields; its count is taken from the labels. `pixels` holds that many images, every label is a
+    // class.
     MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels);
 
     const DatasetInfo& info() const override { return m_info; }
-    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override;
-    const std::uint8_t* resident(std::int64_t index) const override;
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override;
+    const std::byte* resident(std::int64_t index, std::size_t field) const override;
     const std::vector<std::int32_t>& labels() const { return m_labels; }
 
 private:

@@ -82,12 +82,13 @@ Loaded generate(const ParamValues& params) {
     const std::int64_t trainCount = params.integer("samples"), testCount = params.integer("test_samples");
     DatasetInfo info;
     info.id = "synthetic";
-    info.image = {extent("channels"), extent("height"), extent("width")};
+    const ImageShape image{extent("channels"), extent("height"), extent("width")};
+    info.fields = imageFields(image);
     info.classes = numbered(extent("classes"));
-    requireMemory("dataset.samples", static_cast<std::uint64_t>(trainCount + testCount) * imageBytes(info.image));
+    requireMemory("dataset.samples", static_cast<std::uint64_t>(trainCount + testCount) * imageBytes(image));
 
     std::vector<std::vector<float>> patterns;
-    for (int label = 0; label < extent("classes"); ++label) patterns.push_back(patternOf(label, info.image, seed));
+    for (int label = 0; label < extent("classes"); ++label) patterns.push_back(patternOf(label, image, seed));
     const double noise = params.number("noise");
     const auto samplesOf = [&](const char* split, std::int64_t count) {
         return drawAll(patterns, count, noise, CounterRng(seed, streamOf(split), 0, 0).bits64(0));

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define LOCKSTEP_PLUGIN_ABI 1u
+#define LOCKSTEP_PLUGIN_ABI 2u
 
 #if defined(__GNUC__)
 #define LOCKSTEP_PLUGIN_EXPORT __attribute__((visibility("default")))
@@ -63,16 +63,35 @@ typedef struct lockstep_setting {
     const char* meaning;        /* one sentence */
 } lockstep_setting;
 
+enum { LOCKSTEP_U8 = 0, LOCKSTEP_I32 = 1, LOCKSTEP_I64 = 2, LOCKSTEP_F32 = 3, LOCKSTEP_F64 = 4 };
+
+#define LOCKSTEP_MOST_EXTENTS 5
+#define LOCKSTEP_MOST_FIELDS 16
+
+/* One named, typed field of every sample. A model finds its inputs by their names, of 1 to 64 of a-z, 0-9 and '_':
+ *   "label"   I32 {1}, the class, 0 to classes - 1: every dataset has it;
+ *   "image"   U8 {channels, height, width}, plane by plane: augmented, normalised and handed to the model as F32;
+ *   "ids"     belongs to the engine;
+ * any other reaches the model as it is. */
+typedef struct lockstep_field {
+    uint32_t size;
+    int32_t type;
+    const char* name;
+    int32_t rank;                                                     /* 1 to LOCKSTEP_MOST_EXTENTS */
+    int64_t extents[LOCKSTEP_MOST_EXTENTS];                           /* `rank` of them, outermost first, each >= 1 */
+} lockstep_field;
+
 typedef struct lockstep_dataset lockstep_dataset;                     /* the plugin's own: one opened split */
 
 enum { LOCKSTEP_TRAIN = 0, LOCKSTEP_TEST = 1 };
 
 typedef struct lockstep_dataset_info {
     uint32_t size;                                                    /* set by the engine before info() is called */
-    int32_t channels, height, width;                                  /* of every image */
-    int64_t count;                                                    /* images in this split */
+    const lockstep_field* fields;                                     /* the same in both splits */
+    int32_t field_count;                                              /* up to LOCKSTEP_MOST_FIELDS */
     int32_t classes;
     const char* const* class_names;                                   /* `classes` of them, in the order of labels */
+    int64_t count;                                                    /* samples in this split */
 } lockstep_dataset_info;
 
 typedef struct lockstep_dataset_kind {
@@ -87,8 +106,9 @@ typedef struct lockstep_dataset_kind {
     int (*open)(const lockstep_host* host, const char* path, const char* settings, int split,
                 lockstep_dataset** dataset, lockstep_message message);
     int (*info)(lockstep_dataset* dataset, lockstep_dataset_info* info, lockstep_message message);
-    /* Writes channels x height x width bytes, plane by plane, and the label. Called by many threads at once. */
-    int (*read)(lockstep_dataset* dataset, int64_t index, uint8_t* image, int32_t* label, lockstep_message message);
+    /* Writes every field of a sample, row-major: into[f] has exactly the room for fields[f] of info() and is aligned
+     * for its type. Called by many threads at once. */
+    int (*read)(lockstep_dataset* dataset, int64_t index, void* const* into, lockstep_message message);
     void (*close)(lockstep_dataset* dataset);
     /* How surely `path` is of this kind, 0 no to 100 certain; reads little. May be NULL. */
     int (*recognise)(const char* path);

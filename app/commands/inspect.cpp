@@ -27,9 +27,9 @@ std::string countAt(const std::vector<std::int64_t>& counts, std::size_t index) 
 }
 
 void printReport(const DatasetReport& report, const std::string& path, const Words& words) {
-    fmt::print("{}: {}, {} x {} x {} (channels x height x width), {} classes, {} training and {} test samples\n\n",
-               path, report.format, report.image.channels, report.image.height, report.image.width,
-               report.classes.size(), countText(total(report.trainPerClass)), countText(total(report.testPerClass)));
+    fmt::print("{}: {}, {} classes, {} training and {} test samples of {}\n\n", path, report.format,
+               report.classes.size(), countText(total(report.trainPerClass)), countText(total(report.testPerClass)),
+               text(report.fields));
     Table table({"CLASS", "TRAIN", "TEST", "BALANCE"});
     const auto most = report.trainPerClass.empty() ? 0 : *std::ranges::max_element(report.trainPerClass);
     for (std::size_t i = 0; i < report.classes.size(); ++i) {

@@ -65,8 +65,7 @@ private:
         const auto data = valueOf(openData(resolved));
         const auto& train = data.train->info();
         const auto run = planRun(resolved, train, data.test->info());
-        const ModelInput input{1, train.image.channels, train.image.height, train.image.width,
-                               static_cast<int>(train.classes.size()), spec.labelSmoothing};
+        const ModelInput input = modelInput(train, 1, spec.labelSmoothing);
         const auto forward = valueOf(buildForward(*resolved.model, resolved.modelParams, input, true));
         Json devices = Json::array();
         for (const auto& device : resolved.devices) {

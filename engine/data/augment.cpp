@@ -108,7 +108,7 @@ Augmentation augmentationFrom(const ParamValues& values) {
 
 void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,
              std::int64_t epoch, std::int64_t sampleId, std::span<float> out) {
-    const ImageShape& shape = info.image;
+    const ImageShape shape = info.image();
     const std::size_t plane = static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width);
     const auto channels = static_cast<std::size_t>(shape.channels);
     assert(image.size() == channels * plane && out.size() == image.size());

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,26 +17,34 @@ namespace lockstep {
 
 struct ImageShape { int channels = 1, height = 0, width = 0; bool operator==(const ImageShape&) const = default; };
 
+// What a labelled image has: image u8 [channels, height, width], planar; label i32 [1], 0 … classes-1.
+std::vector<Field> imageFields(const ImageShape& shape);
+
 struct DatasetInfo {
     std::string id;                              // "fashion-mnist"
     std::int64_t count = 0;
-    ImageShape image;                            // u8, planar: channels, height, width
+    std::vector<Field> fields;                   // of every sample; a model finds its inputs by their names
     std::vector<std::string> classes;            // names in label order
-    std::vector<float> mean, deviation;          // per channel, of pixels scaled to 0…1; for normalising
+    std::vector<float> mean, deviation;          // per channel of the image, of pixels scaled to 0…1; for normalising
+
+    ImageShape image() const;                    // of the field "image"; all 0 where there is none
 };
 
-// One split of a labelled image collection with random access. Const calls are safe from many threads. The engine reads
-// datasets through this interface alone; more fields (tokens, masks) will be added to read's target, not to its callers.
+// One split of a collection of samples with random access. Const calls are safe from many threads. The engine reads
+// datasets through this interface alone.
 class Dataset {
 public:
     virtual ~Dataset() = default;
     virtual const DatasetInfo& info() const = 0;
-    // Writes channels x height x width bytes into `image` and returns the label, 0 … classes-1. Throws EngineError(Io)
-    // naming the file when the sample cannot be read. Where resident() gives the pixels, an empty `image` asks for the label
-    // alone.
-    virtual std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const = 0;
-    // All pixels of sample `index` if they lie in memory decoded already, else nothing: spares a copy.
-    virtual const std::uint8_t* resident(std::int64_t index) const { (void)index; return nullptr; }
+    // Writes field f of sample `index` into into[f], which has the bytes of info().fields[f] and is aligned for its
+    // type. Where resident() gives a field, an empty into[f] leaves it out. Throws EngineError(Io) naming the file when
+    // the sample cannot be read.
+    virtual void read(std::int64_t index, std::span<const std::span<std::byte>> into) const = 0;
+    // Field `field` of sample `index` if it lies in memory decoded already, else nothing: spares a copy.
+    virtual const std::byte* resident(std::int64_t index, std::size_t field) const {
+        (void)index, (void)field;
+        return nullptr;
+    }
 };
 
 struct DatasetSplits { std::shared_ptr<const Dataset> train, test; };
@@ -45,7 +54,7 @@ struct SkippedFile { std::filesystem::path file; Problem reason; };
 // What `lockstep inspect` reports.
 struct DatasetReport {
     std::string format;                          // id of the entry that recognised it
-    ImageShape image;
+    std::vector<Field> fields;
     std::vector<std::string> classes;
     std::vector<std::int64_t> trainPerClass, testPerClass;
     std::vector<SkippedFile> skipped;

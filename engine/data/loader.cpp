@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -15,38 +16,10 @@ namespace lockstep {
 
 namespace {
 
-// Where fill() writes: positions in the layout of the fields that it knows.
-struct KnownFields { std::size_t image, label, ids; };
-
-std::size_t require(const BatchLayout& layout, const char* name, std::size_t bytes) {
-    const int field = layout.find(name);
-    if (field < 0 || layout.sampleBytes(static_cast<std::size_t>(field)) != bytes) {
-        throw EngineError(
-            EngineError::Kind::Internal, "loader",
-            std::string("the batch layout has no field '") + name + "' of " + std::to_string(bytes) + " bytes");
-    }
-    return static_cast<std::size_t>(field);
-}
-
-std::size_t pixelsOf(const DatasetInfo& info) {
-    return static_cast<std::size_t>(info.image.channels) * static_cast<std::size_t>(info.image.height) *
-           static_cast<std::size_t>(info.image.width);
-}
-
-KnownFields knownFields(const BatchLayout& layout, const DatasetInfo& info) {
-    return {require(layout, "image", pixelsOf(info) * sizeof(float)), require(layout, "label", sizeof(std::int32_t)),
-            require(layout, "ids", sizeof(std::int64_t))};
-}
-
 // A reader is ahead of its rank most of the time: it gives way to compute threads on the same cores.
 void prepareReaderThread() {
     pthread_setname_np(pthread_self(), "load");
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 5);
-}
-
-template <class T>
-T* fieldOf(std::byte* slot, const BatchLayout& layout, std::size_t field) {
-    return reinterpret_cast<T*>(slot + layout.offset(field));
 }
 
 }  // namespace
@@ -61,15 +34,18 @@ struct Loader::Slot {
 
 // What a reader needs besides the slot; taken once.
 struct Loader::Scratch {
-    KnownFields fields;
     std::vector<std::int64_t> ids;
-    std::vector<std::uint8_t> pixels;
+    std::vector<std::span<std::byte>> room;              // where the dataset's fields of one sample go
+    std::vector<std::uint8_t> pixels;                    // an image on its way to be augmented
 };
 
-BatchLayout imageBatchLayout(const DatasetInfo& info, std::int64_t capacity) {
-    const Shape image{info.image.channels, info.image.height, info.image.width};
-    return BatchLayout(
-        {{"image", {image, DType::F32}}, {"label", {Shape{1}, DType::I32}}, {"ids", {Shape{1}, DType::I64}}}, capacity);
+BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity) {
+    std::vector<Field> fields = info.fields;
+    for (Field& field : fields) {
+        if (field.name == "image") field.type.dtype = DType::F32;
+    }
+    fields.push_back({"ids", {{1}, DType::I64}});
+    return BatchLayout(std::move(fields), capacity);
 }
 
 BatchLease::BatchLease(BatchLease&& other) noexcept { *this = std::move(other); }
@@ -91,7 +67,15 @@ BatchLease::~BatchLease() {
 }
 
 Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout layout, LoaderOptions options)
-    : m_data(std::move(data)), m_sampler(sampler), m_layout(std::move(layout)), m_options(options) {
+    : m_data(std::move(data)),
+      m_sampler(sampler),
+      m_layout(std::move(layout)),
+      m_image(m_layout.find("image")),
+      m_options(options) {
+    if (m_layout.fields() != batchLayout(m_data->info(), 0).fields()) {
+        throw EngineError(EngineError::Kind::Internal, "loader",
+                          "the batch layout is not the dataset's: " + text(m_layout.fields()));
+    }
     const std::int64_t largest = m_options.partition.share(m_sampler.batchSize(0), m_options.rank).count;
     if (largest > m_layout.capacity() || m_sampler.count() > m_data->info().count) {
         throw EngineError(EngineError::Kind::Internal, "loader",
@@ -107,9 +91,11 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
     try {
         for (int reader = 0; reader < std::max(m_options.threads, 1); ++reader) {
             TraceLane* lane = m_options.trace ? &m_options.trace->addLane(m_options.rank, "load") : nullptr;
-            Scratch scratch{
-                knownFields(m_layout, m_data->info()), {}, std::vector<std::uint8_t>(pixelsOf(m_data->info()))};
+            Scratch scratch;
             scratch.ids.reserve(static_cast<std::size_t>(m_layout.capacity()));
+            scratch.room.resize(m_data->info().fields.size());
+            if (m_image >= 0)
+                scratch.pixels.resize(m_data->info().fields[static_cast<std::size_t>(m_image)].type.bytes());
             m_readers.emplace_back([this, lane, spanName, scratch = std::move(scratch)]() mutable {
                 readerMain(scratch, lane, spanName);
             });
@@ -204,25 +190,27 @@ void Loader::readerMain(Scratch& scratch, TraceLane* lane, std::uint32_t spanNam
 }
 
 void Loader::fill(Slot& slot, Position at, Scratch& scratch) const {
-    const DatasetInfo& info = m_data->info();
-    std::byte* const base = slot.memory.data();
-    float* image = fieldOf<float>(base, m_layout, scratch.fields.image);
-    auto* const labels = fieldOf<std::int32_t>(base, m_layout, scratch.fields.label);
-    auto* const ids = fieldOf<std::int64_t>(base, m_layout, scratch.fields.ids);
-    const std::size_t pixels = scratch.pixels.size();
-
     const Share share = m_options.partition.share(m_sampler.batchSize(at.step), m_options.rank);
     m_sampler.batch(at.epoch, at.step, share, scratch.ids);
     slot.count = static_cast<std::int64_t>(scratch.ids.size());
-    for (std::size_t i = 0; i < scratch.ids.size() && !m_stopped; ++i, image += pixels) {
-        const std::int64_t id = scratch.ids[i];
-        const std::uint8_t* const resident = m_data->resident(id);
-        const std::span<std::uint8_t> room = resident ? std::span<std::uint8_t>() : std::span(scratch.pixels);
-        labels[i] = m_data->read(id, room);
-        ids[i] = id;
-        augment(m_options.augmentation, info, {resident ? resident : scratch.pixels.data(), pixels}, m_options.seed,
-                at.epoch, id, {image, pixels});
+    for (std::size_t place = 0; place < scratch.ids.size() && !m_stopped; ++place) {
+        fillSample(slot.memory.data(), place, at.epoch, scratch);
     }
+}
+
+void Loader::fillSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
+    const std::int64_t id = scratch.ids[place];
+    for (std::size_t f = 0; f < scratch.room.size(); ++f) scratch.room[f] = m_layout.place(base, f, place);
+    std::memcpy(m_layout.place(base, scratch.room.size(), place).data(), &id, sizeof id);
+    if (m_image < 0) return m_data->read(id, scratch.room);
+
+    const auto image = static_cast<std::size_t>(m_image);
+    const std::span out(reinterpret_cast<float*>(scratch.room[image].data()), scratch.pixels.size());
+    const auto* const resident = reinterpret_cast<const std::uint8_t*>(m_data->resident(id, image));
+    scratch.room[image] = resident ? std::span<std::byte>() : std::as_writable_bytes(std::span(scratch.pixels));
+    m_data->read(id, scratch.room);
+    augment(m_options.augmentation, m_data->info(),
+            {resident ? resident : scratch.pixels.data(), scratch.pixels.size()}, m_options.seed, epoch, id, out);
 }
 
 }  // namespace lockstep

@@ -14,8 +14,8 @@
 
 namespace lockstep {
 
-// The fields every image batch has: image f32 [C,H,W], label i32 [1], ids i64 [1].
-BatchLayout imageBatchLayout(const DatasetInfo& info, std::int64_t capacity);
+// How a loader lays out batches of the dataset: its fields in their order, the image as f32, then ids i64 [1].
+BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity);
 
 struct LoaderOptions {
     int rank = 0;
@@ -57,7 +57,7 @@ private:
 // compute threads.
 class Loader {
 public:
-    // The layout holds imageBatchLayout's fields and has room for this rank's share; otherwise EngineError(Internal).
+    // The layout has batchLayout's fields and room for this rank's share; otherwise EngineError(Internal).
     Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout layout, LoaderOptions options);
     ~Loader();                                           // stops and joins; leases must be gone by then
 
@@ -77,11 +77,13 @@ private:
     void readerMain(Scratch& scratch, TraceLane* lane, std::uint32_t spanName);
     std::int64_t claim();                                // the next batch to fill once its slot is free; -1: no more
     void fill(Slot& slot, Position at, Scratch& scratch) const;
+    void fillSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
     void finish(Slot& slot);
 
     std::shared_ptr<const Dataset> m_data;
     Sampler m_sampler;
     BatchLayout m_layout;
+    int m_image;                                         // the field to augment; -1: none
     LoaderOptions m_options;
     std::vector<std::unique_ptr<Slot>> m_slots;
     std::mutex m_mutex;

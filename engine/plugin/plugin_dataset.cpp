@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/data/sample.h"
+#include "engine/plugin/plugin_fields.h"
 
 namespace lockstep {
 
 namespace {
 
-constexpr std::int64_t kMostBytesPerImage = 64 << 20, kMostClasses = 1'000'000, kMeasuredImages = 1000;
+constexpr std::int64_t kMostClasses = 1'000'000, kMeasuredImages = 1000;
 constexpr std::int64_t kMostSkippedTold = 100;
 
 // The buffer that a plugin's words go to.
@@ -61,28 +64,35 @@ public:
 
     const DatasetInfo& info() const override { return m_info; }
 
-    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override {
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
+        std::array<void*, LOCKSTEP_MOST_FIELDS> places{};
+        for (std::size_t f = 0; f < m_bytes.size(); ++f) {
+            if (f >= into.size() || into[f].size() < m_bytes[f])
+                fail(index, "the field '" + m_info.fields[f].name + "' needs more room than it was given");
+            places[f] = into[f].data();
+        }
         Words words;
-        std::int32_t label = -1;
-        if (static_cast<std::int64_t>(image.size()) < m_bytes)
-            fail(index, "the image needs more room than it was given");
-        if (m_kind.table->read(m_handle, index, image.data(), &label, words.message()) != LOCKSTEP_OK)
+        std::int32_t label = -1;                   // a plugin that leaves it unwritten is found out
+        std::memcpy(places[m_label], &label, sizeof label);
+        if (m_kind.table->read(m_handle, index, places.data(), words.message()) != LOCKSTEP_OK)
             fail(index, words.text());
+        std::memcpy(&label, places[m_label], sizeof label);
         if (label < 0 || static_cast<std::size_t>(label) >= m_info.classes.size()) {
             fail(index, "its label " + std::to_string(label) + " is not among the classes");
         }
-        return label;
     }
 
     // Mean and deviation of each channel, from up to a thousand images spread over the split.
     void measure() {
-        const auto channels = static_cast<std::size_t>(m_info.image.channels);
-        const auto plane = static_cast<std::size_t>(m_bytes) / channels;
+        if (!findField(m_info.fields, "image")) return;
+        const ImageShape shape = m_info.image();
+        const auto channels = static_cast<std::size_t>(shape.channels);
+        const auto plane = static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width);
         std::vector<double> sum(channels), squares(channels);
-        std::vector<std::uint8_t> image(static_cast<std::size_t>(m_bytes));
+        Sample sample(*this);
         const std::int64_t taken = std::min(m_info.count, kMeasuredImages);
         for (std::int64_t i = 0; i < taken; ++i) {
-            read(i * m_info.count / taken, image);
+            const auto image = sample.read(i * m_info.count / taken).image();
             for (std::size_t at = 0; at < image.size(); ++at) {
                 const double value = image[at] / 255.0;
                 sum[at / plane] += value;
@@ -99,9 +109,8 @@ public:
 
     // A test split is normalised like the training split, and must look like it.
     void takeMeasureOf(const DatasetInfo& train, const std::filesystem::path& path) {
-        if (m_info.image != train.image || m_info.classes != train.classes) {
-            refuse(path, "its test images differ from its training images in size, colours or classes");
-        }
+        if (m_info.fields != train.fields || m_info.classes != train.classes)
+            refuse(path, "its test samples differ from its training samples in fields or classes");
         m_info.mean = train.mean;
         m_info.deviation = train.deviation;
     }
@@ -112,7 +121,7 @@ private:
     }
     [[noreturn]] void fail(std::int64_t index, const std::string& why) const {
         throw EngineError(EngineError::Kind::Io, std::string("dataset ") + m_kind.table->id,
-                          "image " + std::to_string(index) + ": " + why);
+                          "sample " + std::to_string(index) + ": " + why);
     }
 
     void describe(const std::filesystem::path& path) {
@@ -120,18 +129,14 @@ private:
         lockstep_dataset_info info{};
         info.size = sizeof info;
         if (m_kind.table->info(m_handle, &info, words.message()) != LOCKSTEP_OK) refuse(path, words.text());
-        if (info.channels < 1 || info.height < 1 || info.width < 1 || info.channels > 16)
-            refuse(path, "its image size is impossible");
-        m_bytes = std::int64_t{info.channels} * info.height;
-        if (m_bytes > kMostBytesPerImage || m_bytes * info.width > kMostBytesPerImage)
-            refuse(path, "its images are too large");
-        m_bytes *= info.width;
-        if (info.count < 1) refuse(path, "it has no images");
+        m_info.fields = fieldsOf(info, m_kind.table->id, path.string());
+        for (const Field& field : m_info.fields) m_bytes.push_back(field.type.bytes());
+        m_label = static_cast<std::size_t>(findField(m_info.fields, "label") - m_info.fields.data());
+        if (info.count < 1) refuse(path, "it has no samples");
         if (info.classes < 1 || info.classes > kMostClasses || !info.class_names)
             refuse(path, "its classes are missing");
         m_info.id = m_kind.table->id;
         m_info.count = info.count;
-        m_info.image = {info.channels, info.height, info.width};
         for (std::int32_t i = 0; i < info.classes; ++i) {
             if (!info.class_names[i]) refuse(path, "a class has no name");
             m_info.classes.emplace_back(info.class_names[i]);
@@ -141,10 +146,11 @@ private:
     Kind m_kind;
     lockstep_dataset* m_handle = nullptr;
     DatasetInfo m_info;
-    std::int64_t m_bytes = 0;                      // per image
+    std::vector<std::size_t> m_bytes;              // of each field
+    std::size_t m_label = 0;                       // which field it is
 };
 
-// An image that cannot be read while measuring is the dataset's fault, not the engine's.
+// A sample that cannot be read while measuring is the dataset's fault, not the engine's.
 Result<DatasetSplits> openBoth(const Kind& kind, const std::filesystem::path& path, const ParamValues& params) {
     try {
         auto train = std::make_shared<PluginDataset>(kind, path, params, LOCKSTEP_TRAIN);
@@ -163,12 +169,10 @@ std::vector<std::int64_t> countClasses(const Dataset& data, const std::filesyste
                                        std::vector<SkippedFile>& skipped) {
     const auto& info = data.info();
     std::vector<std::int64_t> counts(info.classes.size());
-    std::vector<std::uint8_t> image(static_cast<std::size_t>(info.image.channels) *
-                                    static_cast<std::size_t>(info.image.height) *
-                                    static_cast<std::size_t>(info.image.width));
+    Sample sample(data);
     for (std::int64_t i = 0; i < info.count; ++i) {
         try {
-            ++counts[static_cast<std::size_t>(data.read(i, image))];
+            ++counts[static_cast<std::size_t>(sample.read(i).label())];
         } catch (const EngineError& error) {
             if (skipped.size() < kMostSkippedTold)
                 skipped.push_back({path, {path.string(), "plugin.dataset", {info.id, error.what()}}});
@@ -182,7 +186,7 @@ Result<DatasetReport> inspectBoth(const Kind& kind, const std::filesystem::path&
     if (!splits.ok()) return splits.problems();
     DatasetReport report;
     report.format = kind.table->id;
-    report.image = splits.value().train->info().image;
+    report.fields = splits.value().train->info().fields;
     report.classes = splits.value().train->info().classes;
     report.trainPerClass = countClasses(*splits.value().train, path, report.skipped);
     report.testPerClass = countClasses(*splits.value().test, path, report.skipped);

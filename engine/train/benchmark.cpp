@@ -13,7 +13,7 @@ namespace {
 
 // A data set that is exactly one batch: every step is full.
 DatasetInfo oneBatch(const ModelInput& input, std::int64_t batch) {
-    DatasetInfo info{"synthetic", batch, {input.channels, input.height, input.width}, {}, {}, {}};
+    DatasetInfo info{"synthetic", batch, imageFields({input.channels, input.height, input.width}), {}, {}, {}};
     for (int label = 0; label < input.classes; ++label) info.classes.push_back(std::to_string(label));
     return info;
 }
@@ -60,10 +60,11 @@ private:
         const BatchLayout& layout = m_request.plan.batch;
         m_batch = HostTensor({Shape{static_cast<std::int64_t>(layout.bytes())}, DType::U8});
         const Share share = partitionOf(m_request.resolved).share(m_request.resolved.spec.batch, m_group.rank());
-        const std::size_t pixels = layout.sampleBytes(0) / sizeof(float);
-        auto* image = reinterpret_cast<float*>(m_batch.data() + layout.offset(0));
-        auto* label = reinterpret_cast<std::int32_t*>(m_batch.data() + layout.offset(1));
-        auto* id = reinterpret_cast<std::int64_t*>(m_batch.data() + layout.offset(2));
+        const auto field = [&](const char* name) { return static_cast<std::size_t>(layout.find(name)); };
+        const std::size_t pixels = layout.sampleBytes(field("image")) / sizeof(float);
+        auto* image = reinterpret_cast<float*>(m_batch.data() + layout.offset(field("image")));
+        auto* label = reinterpret_cast<std::int32_t*>(m_batch.data() + layout.offset(field("label")));
+        auto* id = reinterpret_cast<std::int64_t*>(m_batch.data() + layout.offset(field("ids")));
         for (std::int64_t i = 0; i < share.count; ++i) {
             id[i] = share.begin + i;
             label[i] = static_cast<std::int32_t>(id[i] % m_request.classes);

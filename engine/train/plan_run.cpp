@@ -12,8 +12,7 @@ namespace lockstep {
 namespace {
 
 std::string describe(const DatasetInfo& info) {
-    return std::to_string(info.classes.size()) + " classes of " + std::to_string(info.image.channels) + "x" +
-           std::to_string(info.image.height) + "x" + std::to_string(info.image.width);
+    return std::to_string(info.classes.size()) + " classes of " + text(info.fields);
 }
 
 void requireUsable(const TrialSpec& spec, const DatasetInfo& train, const DatasetInfo& test) {
@@ -21,7 +20,7 @@ void requireUsable(const TrialSpec& spec, const DatasetInfo& train, const Datase
     if (classes < 2) throw ProblemError({"dataset", "data.too-few-classes", {train.id, std::to_string(classes)}});
     if (train.count < 1) throw ProblemError({"dataset", "data.empty-split", {train.id, "training"}});
     if (test.count < 1) throw ProblemError({"dataset", "data.empty-split", {train.id, "test"}});
-    if (!(train.image == test.image) || classes != test.classes.size())
+    if (train.fields != test.fields || classes != test.classes.size())
         throw ProblemError({"dataset", "data.splits-differ", {train.id, describe(train), describe(test)}});
     if (spec.batch > train.count)
         throw ProblemError(
@@ -101,8 +100,7 @@ private:
     }
 
     Graph forward(std::int64_t batch, bool training) const {
-        const ModelInput input{batch, m_info.image.channels, m_info.image.height, m_info.image.width,
-                               static_cast<int>(m_info.classes.size()), training ? m_resolved.spec.labelSmoothing : 0};
+        const ModelInput input = modelInput(m_info, batch, training ? m_resolved.spec.labelSmoothing : 0);
         Result<Graph> graph = buildForward(*m_resolved.model, m_resolved.modelParams, input, training);
         if (!graph.ok()) throw ProblemError(graph.problems().front());
         return std::move(graph).value();
@@ -139,6 +137,13 @@ Partition partitionOf(const ResolvedSpec& resolved) {
                                : Partition::byRanks(world, static_cast<int>(spec.accumulation));
 }
 
+ModelInput modelInput(const DatasetInfo& info, std::int64_t batch, double labelSmoothing) {
+    if (!findField(info.fields, "image"))
+        throw ProblemError({"dataset", "data.missing-field", {"image", text(info.fields)}});
+    const ImageShape image = info.image();
+    return {batch, image.channels, image.height, image.width, static_cast<int>(info.classes.size()), labelSmoothing};
+}
+
 RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {
     const TrialSpec& spec = resolved.spec;
     requireUsable(spec, train, test);
@@ -150,7 +155,7 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
 
     RunPlan plan;
     const Partition partition = partitionOf(resolved);
-    plan.batch = imageBatchLayout(train, partition.share(spec.batch, 0).count);
+    plan.batch = batchLayout(train, partition.share(spec.batch, 0).count);
     plan.stepsPerEpoch = trainSampler.stepsPerEpoch();
     plan.totalSteps = plan.stepsPerEpoch * spec.epochs;
     Compiler compiler(resolved, train, plan.batch);

@@ -11,6 +11,11 @@ struct lockstep_dataset {
 
 static const char* const kClasses[] = {"horizontal", "vertical"};
 enum { kSize = 16 };
+enum { kImage, kLabel, kFieldCount };
+static const lockstep_field kFields[] = {
+    [kImage] = {sizeof(lockstep_field), LOCKSTEP_U8, "image", 3, {1, kSize, kSize}},
+    [kLabel] = {sizeof(lockstep_field), LOCKSTEP_I32, "label", 1, {1}},
+};
 
 static int open_split(const lockstep_host* host, const char* path, const char* settings, int split,
                       lockstep_dataset** dataset, lockstep_message message) {
@@ -28,20 +33,21 @@ static int open_split(const lockstep_host* host, const char* path, const char* s
 
 static int describe(lockstep_dataset* dataset, lockstep_dataset_info* info, lockstep_message message) {
     (void)message;
-    info->channels = 1;
-    info->height = info->width = kSize;
-    info->count = dataset->count;
+    info->fields = kFields;
+    info->field_count = kFieldCount;
     info->classes = 2;
     info->class_names = kClasses;
+    info->count = dataset->count;
     return LOCKSTEP_OK;
 }
 
-static int read_image(lockstep_dataset* dataset, int64_t index, uint8_t* image, int32_t* label,
-                      lockstep_message message) {
+static int read_sample(lockstep_dataset* dataset, int64_t index, void* const* into, lockstep_message message) {
     if (index < 0 || index >= dataset->count) {
-        snprintf(message.text, message.capacity, "there is no image %lld", (long long)index);
+        snprintf(message.text, message.capacity, "there is no sample %lld", (long long)index);
         return LOCKSTEP_BAD_INPUT;
     }
+    uint8_t* image = into[kImage];
+    int32_t* label = into[kLabel];
     const int phase = (int)(index / 2 % 4);
     *label = (int32_t)(index % 2);
     for (int y = 0; y < kSize; ++y) {
@@ -61,7 +67,7 @@ static const lockstep_dataset_kind kStripes = {
     .meaning = "Images of horizontal or vertical stripes, computed on the fly.",
     .open = open_split,
     .info = describe,
-    .read = read_image,
+    .read = read_sample,
     .close = close_split,
     .recognise = recognise,
 };

@@ -86,9 +86,13 @@ private slots:
         if (!QFileInfo::exists(path)) QSKIP("dataset-fashion-mnist is not installed");
         const auto json = m_program.run({"inspect", path, "--json"}).last();
         QCOMPARE(json["classes"].toArray().size(), 10);
+        QCOMPARE(json["fields"].toArray().size(), 2);
+        QCOMPARE(json["fields"][0]["name"].toString(), QString("image"));
+        QCOMPARE(json["fields"][0]["shape"].toArray(), (QJsonArray{1, 28, 28}));
         for (const auto& count : json["train_per_class"].toArray()) QCOMPARE(count.toInt(), 6000);
         for (const auto& count : json["test_per_class"].toArray()) QCOMPARE(count.toInt(), 1000);
-        QVERIFY(m_program.run({"inspect", path}).out.contains("60 000 training and 10 000 test samples"));
+        QVERIFY(m_program.run({"inspect", path}).out.contains(
+            "60 000 training and 10 000 test samples of image u8[1x28x28], label i32[1]"));
     }
 
     void aPrintedSpecIsASpec() {

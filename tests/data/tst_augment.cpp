@@ -16,7 +16,7 @@ struct Picture {
 
 Picture picture(int channels, int height, int width) {
     Picture out;
-    out.info.image = {channels, height, width};
+    out.info.fields = imageFields({channels, height, width});
     for (int c = 0; c < channels; ++c) {
         out.info.mean.push_back(0.3f + 0.1f * static_cast<float>(c));
         out.info.deviation.push_back(0.2f + 0.05f * static_cast<float>(c));
@@ -42,7 +42,7 @@ double normalised(const Picture& picture, int channel, int pixel) {
 struct Place { int dy = 0, dx = 0; bool mirrored = false; int cutout = 0, holeY = 0, holeX = 0; };
 
 double expected(const Picture& picture, const Place& at, int c, int y, int x) {
-    const auto& shape = picture.info.image;
+    const ImageShape shape = picture.info.image();
     const auto hit = [&](int value, int centre) {
         return value >= centre - at.cutout / 2 && value < centre - at.cutout / 2 + at.cutout;
     };
@@ -54,7 +54,7 @@ double expected(const Picture& picture, const Place& at, int c, int y, int x) {
 }
 
 bool matches(const Picture& picture, const Place& at, const std::vector<float>& out) {
-    const auto& shape = picture.info.image;
+    const ImageShape shape = picture.info.image();
     std::size_t i = 0;
     for (int c = 0; c < shape.channels; ++c) {
         for (int y = 0; y < shape.height; ++y) {
@@ -102,7 +102,7 @@ private slots:
             const Picture image = picture(*rc::gen::inRange(1, 4), *rc::gen::inRange(1, 9), *rc::gen::inRange(1, 9));
             const auto out = run(image, how, *rc::gen::arbitrary<std::uint64_t>(), *rc::gen::inRange(0, 99),
                                  *rc::gen::inRange(0, 99));
-            const auto allowed = places(how, image.info.image);
+            const auto allowed = places(how, image.info.image());
             RC_ASSERT(std::ranges::any_of(allowed, [&](const Place& at) { return matches(image, at, out); }));
         }));
     }
@@ -132,7 +132,7 @@ private slots:
     void placesAreUniform() {
         const Picture image = picture(1, 7, 7);
         const Augmentation how{1, true, 0};
-        const auto allowed = places(how, image.info.image);
+        const auto allowed = places(how, image.info.image());
         QCOMPARE(allowed.size(), std::size_t{18});
         constexpr int kSamples = 9000;
         std::vector<int> hits(allowed.size());

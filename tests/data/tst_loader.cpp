@@ -31,7 +31,7 @@ public:
     explicit TestData(std::int64_t count, bool resident = false) {
         m_info.id = "test";
         m_info.count = count;
-        m_info.image = {3, 4, 5};
+        m_info.fields = imageFields({3, 4, 5});
         m_info.classes = {"a", "b", "c"};
         m_info.mean = {0.1f, 0.2f, 0.3f};
         m_info.deviation = {0.5f, 0.6f, 0.7f};
@@ -43,15 +43,18 @@ public:
     }
 
     const DatasetInfo& info() const override { return m_info; }
-    const std::uint8_t* resident(std::int64_t index) const override {
-        return m_pixels.empty() ? nullptr : &m_pixels[static_cast<std::size_t>(index * 60)];
+    const std::byte* resident(std::int64_t index, std::size_t field) const override {
+        const bool here = field == 0 && !m_pixels.empty();
+        return here ? reinterpret_cast<const std::byte*>(&m_pixels[static_cast<std::size_t>(index * 60)]) : nullptr;
     }
-    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override {
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
         if (index == failAt) throw EngineError(EngineError::Kind::Io, "sample-13.png", "gone");
+        const std::span<std::byte> image = into[0];
         if (image.empty() != !m_pixels.empty()) ++copies;
-        for (std::size_t i = 0; i < image.size(); ++i) image[i] = pixel(index, static_cast<std::int64_t>(i));
+        for (std::size_t i = 0; i < image.size(); ++i) image[i] = std::byte{pixel(index, static_cast<std::int64_t>(i))};
         ++reads;
-        return static_cast<std::int32_t>(index % 3);
+        const auto label = static_cast<std::int32_t>(index % 3);
+        std::memcpy(into[1].data(), &label, sizeof label);
     }
 
     std::int64_t failAt = -1;
@@ -61,6 +64,58 @@ private:
     DatasetInfo m_info;
     std::vector<std::uint8_t> m_pixels;
 };
+
+// Fields of many types and sizes, every byte a function of sample, field and position.
+class ManyFields : public Dataset {
+public:
+    ManyFields(std::int64_t count, bool image) {
+        m_info.count = count;
+        m_info.fields = {{"tokens", {{7}, DType::I32}}, {"mask", {{7}, DType::U8}}};
+        if (image) m_info.fields.push_back({"image", {{1, 2, 3}, DType::U8}});
+        m_info.fields.push_back({"label", {{1}, DType::I32}});
+        m_info.fields.push_back({"weight", {{2, 3}, DType::F64}});
+        m_info.mean = {0};
+        m_info.deviation = {1.0f / 255};                 // an image comes out as the values of its bytes
+    }
+
+    static std::byte at(std::int64_t index, const Field& field, std::size_t position) {
+        return static_cast<std::byte>(31 * index + 7 * field.name[0] + 3 * static_cast<int>(position));
+    }
+
+    const DatasetInfo& info() const override { return m_info; }
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
+        if (into.size() != m_info.fields.size()) throw EngineError(EngineError::Kind::Internal, "", "other fields");
+        for (std::size_t f = 0; f < into.size(); ++f) {
+            if (into[f].size() != m_info.fields[f].type.bytes())
+                throw EngineError(EngineError::Kind::Internal, m_info.fields[f].name, "another size");
+            for (std::size_t p = 0; p < into[f].size(); ++p) into[f][p] = at(index, m_info.fields[f], p);
+        }
+    }
+
+private:
+    DatasetInfo m_info;
+};
+
+// The first field of the batch that is not what the dataset wrote; empty: all are.
+std::string wrongField(const BatchLease& lease, const BatchLayout& layout, const DatasetInfo& info,
+                       const std::vector<std::int64_t>& ids) {
+    for (std::size_t f = 0; f < info.fields.size(); ++f) {
+        const Field& field = info.fields[f];
+        const std::byte* found = lease.data() + layout.offset(static_cast<std::size_t>(layout.find(field.name)));
+        for (const std::int64_t id : ids) {
+            for (std::size_t p = 0; p < field.type.bytes(); ++p) {
+                const std::byte wanted = ManyFields::at(id, field, p);
+                const float pixel = static_cast<float>(std::to_integer<int>(wanted));
+                const bool right = field.name == "image"
+                                       ? std::abs(reinterpret_cast<const float*>(found)[p] - pixel) < 0.01f
+                                       : found[p] == wanted;
+                if (!right) return field.name;
+            }
+            found += layout.sampleBytes(static_cast<std::size_t>(layout.find(field.name)));
+        }
+    }
+    return std::memcmp(ids.data(), lease.data() + layout.offset(info.fields.size()), ids.size() * 8) == 0 ? "" : "ids";
+}
 
 struct Seen {
     std::vector<std::int64_t> ids;
@@ -80,7 +135,7 @@ Seen look(const BatchLease& lease, const BatchLayout& layout) {
 
 std::vector<Seen> all(const std::shared_ptr<TestData>& data, std::int64_t batch, const LoaderOptions& options) {
     const Sampler sampler(data->info().count, batch, options.seed, Sampler::Order::Shuffled);
-    Loader loader(data, sampler, imageBatchLayout(data->info(), batch), options);
+    Loader loader(data, sampler, batchLayout(data->info(), batch), options);
     std::vector<Seen> out;
     while (const BatchLease lease = loader.next()) out.push_back(look(lease, loader.layout()));
     return out;
@@ -92,7 +147,7 @@ class TestLoader : public QObject {
     Q_OBJECT
 private slots:
     void layoutIsAlignedAndNamed() {
-        const BatchLayout layout = imageBatchLayout(TestData(1).info(), 7);
+        const BatchLayout layout = batchLayout(TestData(1).info(), 7);
         QCOMPARE(layout.fields().size(), std::size_t{3});
         QCOMPARE(layout.find("image"), 0);
         QCOMPARE(layout.find("mask"), -1);
@@ -110,7 +165,7 @@ private slots:
         options.partition = Partition::byRanks(2, 1);
         options.epochs = 3;
         const Sampler sampler(23, 5, 9, Sampler::Order::Shuffled);
-        Loader loader(data, sampler, imageBatchLayout(data->info(), 3), options);
+        Loader loader(data, sampler, batchLayout(data->info(), 3), options);
         std::vector<std::int64_t> ids;
         std::vector<float> image(60);
         for (std::int64_t at = 0; at < 15; ++at) {
@@ -132,6 +187,44 @@ private slots:
         }
         QVERIFY(!loader.next());
         QVERIFY(!loader.next());
+    }
+
+    void theImageAloneChangesItsType() {
+        const BatchLayout layout = batchLayout(ManyFields(1, true).info(), 3);
+        QCOMPARE(text(layout.fields()), std::string("tokens i32[7], mask u8[7], image f32[1x2x3], label i32[1], "
+                                                    "weight f64[2x3], ids i64[1]"));
+        QCOMPARE(text(batchLayout(ManyFields(1, false).info(), 3).fields()),
+                 std::string("tokens i32[7], mask u8[7], label i32[1], weight f64[2x3], ids i64[1]"));
+        for (std::size_t f = 0; f < 6; ++f) QVERIFY(layout.offset(f) % 64 == 0);
+    }
+
+    // 23 samples in batches of 7: the last has two, and of three ranks the third gets none.
+    void everyFieldArrivesAtItsPlace() {
+        for (const bool image : {true, false}) {
+            const auto data = std::make_shared<ManyFields>(23, image);
+            const Sampler sampler(23, 7, 5, Sampler::Order::Shuffled);
+            for (int world = 1; world <= 3; ++world) {
+                const Partition partition = Partition::byRanks(world, 1);
+                for (int rank = 0; rank < world; ++rank) {
+                    LoaderOptions options;
+                    options.rank = rank;
+                    options.partition = partition;
+                    options.threads = 2;
+                    options.epochs = 2;
+                    options.seed = 5;
+                    Loader loader(data, sampler, batchLayout(data->info(), shareOf(7, 0, world).count), options);
+                    std::vector<std::int64_t> ids;
+                    for (std::int64_t step = 0; step < 8; ++step) {
+                        const BatchLease lease = loader.next();
+                        QVERIFY(bool(lease));
+                        sampler.batch(step / 4, step % 4, partition.share(sampler.batchSize(step % 4), rank), ids);
+                        QCOMPARE(lease.count(), static_cast<std::int64_t>(ids.size()));
+                        QCOMPARE(wrongField(lease, loader.layout(), data->info(), ids), std::string());
+                    }
+                    QVERIFY(!loader.next());
+                }
+            }
+        }
     }
 
     void manyReadersGiveTheSameBytes() {
@@ -179,7 +272,7 @@ private slots:
         LoaderOptions options;
         options.slotCount = 3;
         options.threads = 3;
-        Loader loader(data, Sampler(64, 4, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 4), options);
+        Loader loader(data, Sampler(64, 4, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 4), options);
         std::set<std::byte*> bases;
         BatchLease held = loader.next();
         Seen before = look(held, loader.layout());
@@ -203,7 +296,7 @@ private slots:
         LoaderOptions options;
         options.rank = 3;
         options.partition = Partition::byRanks(4, 1);
-        Loader loader(data, Sampler(9, 8, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 2), options);
+        Loader loader(data, Sampler(9, 8, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 2), options);
         QCOMPARE(loader.next().count(), 2);
         const BatchLease last = loader.next();
         QVERIFY(bool(last));
@@ -216,7 +309,7 @@ private slots:
         LoaderOptions options;
         options.slotCount = 2;
         options.threads = 4;
-        Loader loader(data, Sampler(100, 4, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 4), options);
+        Loader loader(data, Sampler(100, 4, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 4), options);
         const BatchLease first = loader.next(), second = loader.next();      // every slot is out: next() must block now
         std::atomic<bool> returned{false};
         std::latch started(1);
@@ -239,7 +332,7 @@ private slots:
         for (int i = 0; i < 50; ++i) {
             LoaderOptions options;
             options.threads = 3;
-            Loader loader(data, Sampler(1000, 50, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 50),
+            Loader loader(data, Sampler(1000, 50, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 50),
                           options);
             for (int taken = 0; taken < i % 4; ++taken) QVERIFY(bool(loader.next()));
         }
@@ -251,7 +344,7 @@ private slots:
             data->failAt = 33;
             LoaderOptions options;
             options.threads = threads;
-            Loader loader(data, Sampler(40, 4, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 4),
+            Loader loader(data, Sampler(40, 4, 0, Sampler::Order::Sequential), batchLayout(data->info(), 4),
                           options);
             for (int step = 0; step < 8; ++step) QCOMPARE(loader.next().step(), step);
             for (int again = 0; again < 2; ++again) {
@@ -269,25 +362,29 @@ private slots:
     void aSlotTooSmallIsRefused() {
         const auto data = std::make_shared<TestData>(40);
         QVERIFY_EXCEPTION_THROWN(
-            Loader(data, Sampler(40, 9, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 8), {}),
+            Loader(data, Sampler(40, 9, 0, Sampler::Order::Sequential), batchLayout(data->info(), 8), {}),
             EngineError);
         QVERIFY_EXCEPTION_THROWN(
-            Loader(data, Sampler(41, 8, 0, Sampler::Order::Sequential), imageBatchLayout(data->info(), 8), {}),
+            Loader(data, Sampler(41, 8, 0, Sampler::Order::Sequential), batchLayout(data->info(), 8), {}),
             EngineError);
-        QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(40, 8, 0, Sampler::Order::Sequential), BatchLayout({}, 8), {}),
-                                 EngineError);
+        for (const BatchLayout& other : {BatchLayout({}, 8), batchLayout(ManyFields(40, true).info(), 8)}) {
+            QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(40, 8, 0, Sampler::Order::Sequential), other, {}),
+                                     EngineError);
+        }
     }
 
     void nothingIsAllocatedPerBatch() {
         TraceBoard board;
-        for (const bool resident : {false, true}) {
-            const auto data = std::make_shared<TestData>(500, resident);
+        const std::vector<std::shared_ptr<const Dataset>> sources{
+            std::make_shared<TestData>(500, false), std::make_shared<TestData>(500, true),
+            std::make_shared<ManyFields>(500, true), std::make_shared<ManyFields>(500, false)};
+        for (const auto& data : sources) {
             LoaderOptions options;
             options.threads = 2;
             options.epochs = 4;
             options.augmentation = {2, true, 3};
             options.trace = &board;
-            Loader loader(data, Sampler(500, 16, 0, Sampler::Order::Shuffled), imageBatchLayout(data->info(), 16),
+            Loader loader(data, Sampler(500, 16, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 16),
                           options);
             for (int i = 0; i < 8; ++i) QVERIFY(bool(loader.next()));
             allocations = 0;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "datasets/catalog.h"
+#include "engine/data/sample.h"
 
 // Small files for the tests of parsers.
 namespace lockstep::test {
@@ -78,6 +79,14 @@ template <class T>
 std::string codeOf(const Result<T>& result) {
     return result.ok() ? "ok" : result.problems().front().code;
 }
+
+inline Bytes imageOf(const Dataset& data, std::int64_t index) {
+    Sample sample(data);
+    const auto image = sample.read(index).image();
+    return {image.begin(), image.end()};
+}
+
+inline std::int32_t labelOf(const Dataset& data, std::int64_t index) { return Sample(data).read(index).label(); }
 
 // Real data outside the repository, or nothing.
 inline std::optional<std::filesystem::path> sharedData(const std::string& name) {

@@ -44,11 +44,10 @@ private slots:
             QCOMPARE(codeOf(result), std::string("ok"));
             const Dataset& train = *result.value().train;
             QCOMPARE(train.info().count, 15);
-            QCOMPARE(train.info().image, (ImageShape{3, 32, 32}));
+            QCOMPARE(train.info().image(), (ImageShape{3, 32, 32}));
             QCOMPARE(train.info().classes[9], std::string("truck"));
-            Bytes image(3072);
-            QCOMPARE(train.read(5, image), 9);
-            QCOMPARE(image, Bytes(3072, 2));
+            QCOMPARE(labelOf(train, 5), 9);
+            QCOMPARE(imageOf(train, 5), Bytes(3072, 2));
         }
     }
 
@@ -116,10 +115,10 @@ private slots:
         QCOMPARE(recogniseDataset(builtinDatasets({}), folder.path()).value()->id, std::string("cifar100"));
         const auto fine = open("cifar100", folder.path());
         QCOMPARE(codeOf(fine), std::string("ok"));
-        QCOMPARE(fine.value().train->read(0, {}), 99);
+        QCOMPARE(labelOf(*fine.value().train, 0), 99);
         QCOMPARE(fine.value().train->info().classes.size(), std::size_t{100});
         const auto coarse = open("cifar100", folder.path(), {{"labels", std::string("coarse")}});
-        QCOMPARE(coarse.value().train->read(0, {}), 19);
+        QCOMPARE(labelOf(*coarse.value().train, 0), 19);
         QCOMPARE(coarse.value().train->info().classes.size(), std::size_t{20});
         writeFile(folder / "train.bin", records({{20, 99}, {0, 1}}));
         QCOMPARE(codeOf(open("cifar100", folder.path())), std::string("ok"));

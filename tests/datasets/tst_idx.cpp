@@ -2,6 +2,8 @@
 
 #include <QtTest>
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "dataset_files.h"
 
@@ -43,14 +45,18 @@ private slots:
         QCOMPARE(codeOf(result), std::string("ok"));
         const Dataset& train = *result.value().train;
         QCOMPARE(train.info().count, 6);
-        QCOMPARE(train.info().image, (ImageShape{1, 3, 4}));
+        QCOMPARE(train.info().image(), (ImageShape{1, 3, 4}));
         QCOMPARE(train.info().classes, (std::vector<std::string>{"0", "1", "2"}));
         QCOMPARE(result.value().test->info().count, 3);
-        Bytes image(12);
-        QCOMPARE(train.read(4, image), 1);
-        QCOMPARE(image, (Bytes{4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}));
-        QCOMPARE(train.read(4, {}), 1);
-        QVERIFY(std::equal(image.begin(), image.end(), train.resident(4)));
+        QCOMPARE(text(train.info().fields), std::string("image u8[1x3x4], label i32[1]"));
+        const Bytes image{4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+        QCOMPARE(imageOf(train, 4), image);
+        QCOMPARE(labelOf(train, 4), 1);
+        QVERIFY(std::memcmp(image.data(), train.resident(4, 0), image.size()) == 0);
+        std::int32_t label = -1;
+        const std::array<std::span<std::byte>, 2> labelAlone{{{}, std::as_writable_bytes(std::span(&label, 1))}};
+        train.read(4, labelAlone);
+        QCOMPARE(label, 1);
         // Pixels i + p: mean 2.5 + 5.5, variance 35/12 + 143/12.
         QVERIFY(std::abs(train.info().mean[0] - 8.0f / 255) < 1e-6f);
         QVERIFY(std::abs(train.info().deviation[0] - std::sqrt(178.0 / 12) / 255) < 1e-6);
@@ -157,11 +163,9 @@ private slots:
         writeCollection(folder, "emnist-balanced-", "test");
         auto result = open("idx", folder.path());
         QCOMPARE(codeOf(result), std::string("ok"));
-        QCOMPARE(result.value().train->info().image, (ImageShape{1, 4, 3}));
+        QCOMPARE(result.value().train->info().image(), (ImageShape{1, 4, 3}));
         QCOMPARE(result.value().train->info().classes.size(), std::size_t{47});
-        Bytes image(12);
-        result.value().train->read(0, image);
-        QCOMPARE(image, (Bytes{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
+        QCOMPARE(imageOf(*result.value().train, 0), (Bytes{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
 
         writeCollection(folder, "emnist-letters-", "test");
         QCOMPARE(codeOf(open("idx", folder.path())), std::string("idx.several-splits"));
@@ -175,7 +179,7 @@ private slots:
         writeFile(folder / "emnist-letters-test-labels-idx1-ubyte", idxLabels({1, 2, 3}));
         result = open("idx", folder.path(), {{"split", std::string("letters")}});
         QCOMPARE(codeOf(result), std::string("ok"));
-        QCOMPARE(result.value().train->read(3, {}), 25);
+        QCOMPARE(labelOf(*result.value().train, 3), 25);
         QCOMPARE(result.value().train->info().classes[25], std::string("Z"));
     }
 
@@ -224,13 +228,13 @@ private slots:
         QCOMPARE(test.info().count, 10000);
         QCOMPARE(train.info().classes[9], std::string("Ankle boot"));
         const std::vector<std::int32_t> first{9, 0, 0, 3, 0};
-        for (std::size_t i = 0; i < first.size(); ++i) QCOMPARE(train.read(static_cast<std::int64_t>(i), {}), first[i]);
+        for (std::size_t i = 0; i < first.size(); ++i) QCOMPARE(labelOf(train, static_cast<std::int64_t>(i)), first[i]);
         const auto report = fashion.inspect({}, params(fashion));
         QCOMPARE(report.value().trainPerClass, std::vector<std::int64_t>(10, 6000));
         QCOMPARE(report.value().testPerClass, std::vector<std::int64_t>(10, 1000));
         QVERIFY(report.value().warnings.empty());
         double sum = 0;
-        for (std::int64_t i = 0; i < 60000LL * 784; ++i) sum += train.resident(0)[i];
+        for (std::int64_t i = 0; i < 60000LL * 784; ++i) sum += std::to_integer<int>(train.resident(0, 0)[i]);
         QVERIFY(std::abs(sum / 60000 / 784 / 255 - static_cast<double>(train.info().mean[0])) < 1e-4);
     }
 };

@@ -62,10 +62,10 @@ private slots:
         QCOMPARE(codeOf(result), std::string("ok"));
         const Dataset& train = *result.value().train;
         QCOMPARE(train.info().classes, (std::vector<std::string>{"cat", "dog"}));
-        QCOMPARE(train.info().image, (ImageShape{3, 16, 16}));
+        QCOMPARE(train.info().image(), (ImageShape{3, 16, 16}));
         QCOMPARE(train.info().count, 8);
-        Bytes image(768);
-        QCOMPARE(train.read(7, image), 1);
+        QCOMPARE(labelOf(train, 7), 1);
+        const Bytes image = imageOf(train, 7);
         const Bytes pixels = gradient(16, 16, 3);
         for (std::size_t i = 0; i < 256; ++i) QCOMPARE(image[256 + i], pixels[3 * i + 1]);
     }
@@ -81,7 +81,7 @@ private slots:
         const auto report = inspect(folder.path());
         QVERIFY(report.ok());
         QCOMPARE(report.value().classes, (std::vector<std::string>{"Z", "a", "b", "\xc3\xa4"}));
-        QCOMPARE(report.value().image, (ImageShape{1, 8, 8}));
+        QCOMPARE(report.value().fields, imageFields({1, 8, 8}));
         QVERIFY(report.value().skipped.empty());
     }
 
@@ -162,11 +162,11 @@ private slots:
     void sizeAndColourAreDecidedOrGiven() {
         const Folder folder;
         writeSplits(folder);
-        QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{10}}, {"colour", std::string("grey")}}).value().image,
-                 (ImageShape{1, 10, 10}));
+        QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{10}}, {"colour", std::string("grey")}}).value().fields,
+                 imageFields({1, 10, 10}));
         writeFile(folder / "train/cat/large.jpg", jpeg(300, 200));
-        QCOMPARE(inspect(folder.path()).value().image, (ImageShape{3, 64, 64}));
-        QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{16}}}).value().image, (ImageShape{3, 16, 16}));
+        QCOMPARE(inspect(folder.path()).value().fields, imageFields({3, 64, 64}));
+        QCOMPARE(inspect(folder.path(), {{"size", std::int64_t{16}}}).value().fields, imageFields({3, 16, 16}));
     }
 
     void theCacheGivesTheSameAndIsNeverTrusted() {
@@ -211,7 +211,7 @@ private slots:
         const DatasetEntry of = entry("image-folder", cache.path());
         const auto pixelsOf = [&] {
             const auto result = of.open(folder.path(), params(of));
-            return Bytes(result.value().train->resident(0), result.value().train->resident(0) + 768);
+            return imageOf(*result.value().train, 0);
         };
         const Bytes first = pixelsOf();
         QCOMPARE(std::distance(fs::directory_iterator(cache.path()), fs::directory_iterator()), 2);
@@ -258,7 +258,7 @@ private slots:
         }
         const auto report = inspect(folder / "cifar10-jpeg");
         QCOMPARE(codeOf(report), std::string("ok"));
-        QCOMPARE(report.value().image, (ImageShape{3, 32, 32}));
+        QCOMPARE(report.value().fields, imageFields({3, 32, 32}));
         QCOMPARE(report.value().classes[0], std::string("airplane"));
         QCOMPARE(report.value().classes.size(), std::size_t{10});
         QVERIFY(report.value().skipped.empty());

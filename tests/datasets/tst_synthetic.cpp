@@ -8,13 +8,6 @@ using namespace lockstep::test;
 
 namespace {
 
-Bytes imageOf(const Dataset& data, std::int64_t index) {
-    Bytes image(
-        static_cast<std::size_t>(data.info().image.channels * data.info().image.height * data.info().image.width));
-    data.read(index, image);
-    return image;
-}
-
 // The share of test images whose nearest class mean (of the training images) is their own class.
 double nearestMeanAccuracy(const DatasetSplits& splits) {
     const std::size_t classes = splits.train->info().classes.size(), pixels = imageOf(*splits.train, 0).size();
@@ -22,7 +15,7 @@ double nearestMeanAccuracy(const DatasetSplits& splits) {
     for (std::int64_t i = 0; i < splits.train->info().count; ++i) {
         const Bytes image = imageOf(*splits.train, i);
         for (std::size_t p = 0; p < pixels; ++p)
-            means[static_cast<std::size_t>(splits.train->read(i, {}))][p] += image[p];
+            means[static_cast<std::size_t>(labelOf(*splits.train, i))][p] += image[p];
     }
     const double each = static_cast<double>(splits.train->info().count) / static_cast<double>(classes);
     int right = 0;
@@ -35,7 +28,7 @@ double nearestMeanAccuracy(const DatasetSplits& splits) {
             for (std::size_t p = 0; p < pixels; ++p) distance += std::pow(image[p] - means[c][p] / each, 2);
             if (distance < nearest) nearest = distance, best = c;
         }
-        right += static_cast<std::size_t>(splits.test->read(i, {})) == best;
+        right += static_cast<std::size_t>(labelOf(*splits.test, i)) == best;
     }
     return right / static_cast<double>(splits.test->info().count);
 }
@@ -55,7 +48,7 @@ private slots:
         const DatasetEntry of = entry("synthetic");
         const auto report = of.inspect({}, params(of, kSmall));
         QVERIFY(report.ok());
-        QCOMPARE(report.value().image, (ImageShape{3, 9, 12}));
+        QCOMPARE(report.value().fields, imageFields({3, 9, 12}));
         QCOMPARE(report.value().trainPerClass, std::vector<std::int64_t>(10, 30));
         QCOMPARE(report.value().testPerClass, std::vector<std::int64_t>(10, 10));
     }

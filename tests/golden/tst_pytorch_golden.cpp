@@ -54,8 +54,8 @@ class Run {
 public:
     Run(const Backend& backend, const QJsonObject& which) : m_which(which) {
         const auto shape = which["shape"].toArray();
-        m_info.image = {shape[0].toInt(), shape[1].toInt(), shape[2].toInt()};
-        const ModelInput input{which["batch"].toInt(), m_info.image.channels, m_info.image.height, m_info.image.width, 10,
+        const ImageShape image{shape[0].toInt(), shape[1].toInt(), shape[2].toInt()};
+        const ModelInput input{which["batch"].toInt(), image.channels, image.height, image.width, 10,
                                which["smoothing"].toDouble()};
         const ModelEntry* entry = findModel(builtinModels(), which["model"].toString().toStdString());
         std::map<std::string, ParamValue> given;
@@ -64,7 +64,9 @@ public:
             given[it.key().toStdString()] = static_cast<std::int64_t>(it.value().toInt());
         }
         const auto forward = buildForward(*entry, ParamValues::from(entry->params, given, "").value(), input, true);
-        m_batch = imageBatchLayout(m_info, input.batch);
+        DatasetInfo info;
+        info.fields = imageFields(image);
+        m_batch = batchLayout(info, input.batch);
         CompileOptions options;
         options.reduces = false;
         m_program = std::make_shared<Program>(compileTraining({&forward.value()}, backend, ruleOf(which), m_batch, options));
@@ -113,8 +115,9 @@ private:
     }
 
     void fillBatch(std::byte* slot, int number) {
-        const std::int64_t count = m_batch.capacity(), pixels = m_info.image.channels * m_info.image.height * m_info.image.width;
-        auto* image = reinterpret_cast<float*>(slot + m_batch.offset(static_cast<std::size_t>(m_batch.find("image"))));
+        const auto imageField = static_cast<std::size_t>(m_batch.find("image"));
+        const auto count = m_batch.capacity(), pixels = m_batch.fields()[imageField].type.shape.count();
+        auto* image = reinterpret_cast<float*>(slot + m_batch.offset(imageField));
         auto* label = reinterpret_cast<std::int32_t*>(slot + m_batch.offset(static_cast<std::size_t>(m_batch.find("label"))));
         for (std::int64_t i = 0; i < count * pixels; ++i) {
             image[i] = static_cast<float>(2 * uniform(1000 + static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(i)));
@@ -123,7 +126,6 @@ private:
     }
 
     QJsonObject m_which;
-    DatasetInfo m_info;
     BatchLayout m_batch;
     std::shared_ptr<const Program> m_program;
     std::unique_ptr<Device> m_device;

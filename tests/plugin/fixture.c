@@ -55,25 +55,70 @@ static int open_split(const lockstep_host* host, const char* path, const char* s
 
 static const char* const kClasses[] = {"a", "b", "c"};
 
+#define FIELD(type, name, ...) {sizeof(lockstep_field), type, name, __VA_ARGS__}
+#define IMAGE FIELD(LOCKSTEP_U8, "image", 3, {1, 4, 5})
+#define LABEL FIELD(LOCKSTEP_I32, "label", 1, {1})
+
+/* What goes wrong with the fields, from mode 20 on; 20 itself is sound. */
+static const lockstep_field kDeclared[][3] = {
+    {FIELD(LOCKSTEP_I32, "tokens", 1, {3}), LABEL, FIELD(LOCKSTEP_F64, "weight", 2, {1, 2})},
+    {FIELD(LOCKSTEP_U8, "image", 3, {1, 0, 5}), LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})},
+    {IMAGE, LABEL, FIELD(9, "x", 1, {1})},
+    {IMAGE, LABEL, FIELD(-1, "x", 1, {1})},
+    {IMAGE, LABEL, IMAGE},
+    {IMAGE, FIELD(LOCKSTEP_I32, "labels", 1, {1}), FIELD(LOCKSTEP_U8, "x", 1, {1})},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_I64, "ids", 1, {1})},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, NULL, 1, {1})},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "a b", 1, {1})},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 0, {1})},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 6, {1, 1, 1, 1, 1})},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 5, {1 << 30, 1 << 30, 1 << 30, 1 << 30, 1 << 30})},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_F64, "x", 1, {(8 << 20) + 1})},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 2, {-2, -2})},
+    {FIELD(LOCKSTEP_F32, "image", 3, {1, 4, 5}), LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})},
+    {FIELD(LOCKSTEP_U8, "image", 2, {4, 5}), LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})},
+    {FIELD(LOCKSTEP_U8, "image", 3, {17, 4, 5}), LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})},
+    {IMAGE, FIELD(LOCKSTEP_I64, "label", 1, {1}), FIELD(LOCKSTEP_U8, "x", 1, {1})},
+    {IMAGE, FIELD(LOCKSTEP_I32, "label", 1, {2}), FIELD(LOCKSTEP_U8, "x", 1, {1})},
+    {IMAGE, LABEL, {8, LOCKSTEP_U8, "x", 1, {1}}},
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})},      /* but their number is a lie */
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})},      /* but NULL is handed over */
+};
+enum { kFirst = 20, kTooMany = 40, kNone = 41 };
+
+static const lockstep_field kImages[] = {IMAGE, LABEL};
+static const lockstep_field kEnormous[] = {FIELD(LOCKSTEP_U8, "image", 3, {1, 1 << 30, 1 << 30}), LABEL};
+
+static void declare(int mode, lockstep_dataset_info* info) {
+    info->fields = mode == kNone ? NULL : mode >= kFirst ? kDeclared[mode - kFirst] : mode == 3 ? kEnormous : kImages;
+    info->field_count = mode == kTooMany ? LOCKSTEP_MOST_FIELDS + 1 : mode >= kFirst ? 3 : 2;
+}
+
 static int describe(lockstep_dataset* dataset, lockstep_dataset_info* info, lockstep_message message) {
     (void)message;
-    info->channels = 1;
-    info->height = dataset->mode == 3 ? 1 << 30 : 4;
-    info->width = dataset->mode == 3 ? 1 << 30 : 5;
+    declare(dataset->mode, info);
     info->count = dataset->mode == 4 ? 0 : 30;
     info->classes = dataset->mode == 8 ? 2 : 3;
     info->class_names = dataset->mode == 5 ? NULL : kClasses;
     return LOCKSTEP_OK;
 }
 
-static int read_image(lockstep_dataset* dataset, int64_t index, uint8_t* image, int32_t* label,
-                      lockstep_message message) {
+static int read_fields(int64_t index, void* const* into) {
+    for (int i = 0; i < 3; ++i) ((int32_t*)into[0])[i] = (int32_t)(10 * index + i);
+    *(int32_t*)into[1] = (int32_t)(index % 3);
+    for (int i = 0; i < 2; ++i) ((double*)into[2])[i] = (double)index / 2 + i;
+    return LOCKSTEP_OK;
+}
+
+static int read_sample(lockstep_dataset* dataset, int64_t index, void* const* into, lockstep_message message) {
+    if (dataset->mode == kFirst) return read_fields(index, into);
     if (dataset->mode == 9 && index == 17) {
         snprintf(message.text, message.capacity, "sector 17");
         return LOCKSTEP_IO;
     }
-    memset(image, (int)index, 20);
-    *label = dataset->mode == 6 ? 3 : (int32_t)(index % 3);
+    memset(into[0], (int)index, 20);
+    if (dataset->mode == 10) return LOCKSTEP_OK;   /* without a label */
+    *(int32_t*)into[1] = dataset->mode == 6 ? 3 : (int32_t)(index % 3);
     return LOCKSTEP_OK;
 }
 
@@ -91,7 +136,7 @@ static const lockstep_dataset_kind kKind = {
     .setting_count = 1,
     .open = open_split,
     .info = describe,
-    .read = FIXTURE == NO_FUNCTION ? NULL : read_image,
+    .read = FIXTURE == NO_FUNCTION ? NULL : read_sample,
     .close = close_split,
 };
 static const lockstep_dataset_kind* const kDatasets[] = {&kKind};

@@ -1,6 +1,8 @@
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <fstream>
@@ -8,6 +10,7 @@
 #include <thread>
 
 #include "engine/core/error.h"
+#include "engine/data/sample.h"
 #include "engine/plugin/plugin_host.h"
 #include "tests/plugin/out_of_tree.h"
 
@@ -25,6 +28,9 @@ private slots:
     void aSoundPluginReads();
     void datasetsThatLieAreProblems_data();
     void datasetsThatLieAreProblems();
+    void fieldsThatCannotBeAreProblems_data();
+    void fieldsThatCannotBeAreProblems();
+    void fieldsOfManyTypesAreRead();
     void imagesThatCannotBeReadAreNamed();
     void theTemplateBuildsTheExampleOutOfTree();
     void theTemplateWorksAsItIs();
@@ -147,17 +153,18 @@ void tst_PluginHost::aSoundPluginReads() {
     QCOMPARE(logged.load(), 2);
     const auto& data = *splits.value().train;
     QCOMPARE(data.info().count, std::int64_t{30});
-    QVERIFY((data.info().image == ImageShape{1, 4, 5}));
+    QVERIFY((data.info().image() == ImageShape{1, 4, 5}));
     QVERIFY(qAbs(data.info().mean.at(0) - 14.5 / 255) < 1e-6);
     QVERIFY(qAbs(data.info().deviation.at(0) - std::sqrt((30. * 30 - 1) / 12) / 255) < 1e-6);
     std::vector<std::jthread> threads;
     std::atomic<int> right{0};
     for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&] {
-            std::vector<std::uint8_t> image(20);
+            Sample sample(data);
             for (std::int64_t i = 0; i < 30; ++i) {
-                right += data.read(i, image) == i % 3 &&
-                         image == std::vector<std::uint8_t>(20, static_cast<std::uint8_t>(i));
+                right +=
+                    sample.read(i).label() == i % 3 &&
+                    std::ranges::equal(sample.image(), std::vector<std::uint8_t>(20, static_cast<std::uint8_t>(i)));
             }
         });
     }
@@ -172,13 +179,13 @@ void tst_PluginHost::datasetsThatLieAreProblems_data() {
     QTest::addColumn<QString>("words");
     QTest::newRow("refuses the path") << 1 << "the file /tmp is not for me";
     QTest::newRow("endless message") << 2 << QString(1023, 'x');
-    QTest::newRow("enormous images") << 3 << "its images are too large";
-    QTest::newRow("no images") << 4 << "it has no images";
+    QTest::newRow("no samples") << 4 << "it has no samples";
     QTest::newRow("no classes") << 5 << "its classes are missing";
-    QTest::newRow("wrong labels") << 6 << "image 0: its label 3 is not among the classes";
+    QTest::newRow("wrong labels") << 6 << "sample 0: its label 3 is not among the classes";
+    QTest::newRow("unwritten label") << 10 << "sample 0: its label -1 is not among the classes";
     QTest::newRow("other test split") << 7
-                                      << "its test images differ from its training images in size, colours or classes";
-    QTest::newRow("bad disk") << 9 << "image 17: sector 17";
+                                      << "its test samples differ from its training samples in fields or classes";
+    QTest::newRow("bad disk") << 9 << "sample 17: sector 17";
 }
 
 void tst_PluginHost::datasetsThatLieAreProblems() {
@@ -189,13 +196,80 @@ void tst_PluginHost::datasetsThatLieAreProblems() {
     QCOMPARE(textOf(entry.open("/tmp", mode(entry, how))), "plugin.dataset " + words.toStdString());
 }
 
+void tst_PluginHost::fieldsThatCannotBeAreProblems_data() {
+    QTest::addColumn<int>("how");
+    QTest::addColumn<QString>("code");
+    QTest::addColumn<QString>("args");
+    const auto row = [](const char* name, int how, const char* code, const char* args) {
+        QTest::newRow(name) << how << code << args;
+    };
+    row("enormous image", 3, "plugin.field-shape", "image 3 1x1073741824x1073741824");
+    row("an extent of 0", 21, "plugin.field-shape", "image 3 1x0x5");
+    row("unknown type", 22, "plugin.field-type", "x 9");
+    row("negative type", 23, "plugin.field-type", "x -1");
+    row("one name twice", 24, "plugin.field-name", "image");
+    row("no label", 25, "plugin.missing-field", "label");
+    row("the engine's name", 26, "plugin.field-name", "ids");
+    row("no name", 27, "plugin.field-name", "");
+    row("a name with a blank", 28, "plugin.field-name", "a b");
+    row("no extents", 29, "plugin.field-shape", "x 0 no extents");
+    row("too many extents", 30, "plugin.field-shape", "x 6 1x1x1x1x1");
+    row("more than 64 bits", 31, "plugin.field-shape", "x 5 1073741824x1073741824x1073741824x1073741824x1073741824");
+    row("just too large", 32, "plugin.field-shape", "x 1 8388609");
+    row("negative extents", 33, "plugin.field-shape", "x 2 -2x-2");
+    row("image of floats", 34, "plugin.field-type", "image f32");
+    row("flat image", 35, "plugin.field-shape", "image 2 4x5");
+    row("too many channels", 36, "plugin.field-shape", "image 3 17x4x5");
+    row("long label", 37, "plugin.field-type", "label i64");
+    row("two labels", 38, "plugin.field-shape", "label 1 2");
+    row("another struct", 39, "plugin.wrong-table", "");
+    row("too many", 40, "plugin.too-many-fields", "17");
+    row("none", 41, "plugin.missing-field", "label");
+}
+
+void tst_PluginHost::fieldsThatCannotBeAreProblems() {
+    QFETCH(int, how);
+    QFETCH(QString, code);
+    QFETCH(QString, args);
+    static const auto loaded = loadFixtures({"sound"});
+    const auto& entry = loaded.datasets.at(0);
+    for (const auto& problems : {entry.open("/tmp", mode(entry, how)).problems(),
+                                 entry.inspect("/tmp", mode(entry, how)).problems()}) {
+        QCOMPARE(problems.size(), std::size_t{1});
+        const Problem& problem = problems.front();
+        QCOMPARE(problem.field, std::string("/tmp"));
+        QCOMPARE(QString::fromStdString(problem.code), code);
+        QString told;
+        for (std::size_t i = 1; i < problem.args.size(); ++i)
+            told += (i > 1 ? " " : "") + QString::fromStdString(problem.args[i]);
+        QCOMPARE(told, args);
+    }
+}
+
+void tst_PluginHost::fieldsOfManyTypesAreRead() {
+    const auto loaded = loadFixtures({"sound"});
+    const auto& entry = loaded.datasets.at(0);
+    const auto splits = entry.open("/tmp", mode(entry, 20));
+    QVERIFY2(splits.ok(), textOf(splits).c_str());
+    const auto& data = *splits.value().train;
+    QCOMPARE(text(data.info().fields), std::string("tokens i32[3], label i32[1], weight f64[1x2]"));
+    QVERIFY(data.info().mean.empty());
+    Sample sample(data);
+    sample.read(7);
+    QVERIFY(std::ranges::equal(sample.field<std::int32_t>("tokens"), std::vector{70, 71, 72}));
+    QVERIFY(std::ranges::equal(sample.field<double>("weight"), std::vector{3.5, 4.5}));
+    QCOMPARE(sample.label(), 1);
+    QCOMPARE(entry.inspect("/tmp", mode(entry, 20)).value().fields, data.info().fields);
+}
+
 void tst_PluginHost::imagesThatCannotBeReadAreNamed() {
     const auto loaded = loadFixtures({"sound"});
     const auto& entry = loaded.datasets.at(0);
     const auto splits = entry.open("/tmp", mode(entry, 0));
-    std::vector<std::uint8_t> tooSmall(19);
+    std::vector<std::byte> tooSmall(19), label(4);
+    const std::array<std::span<std::byte>, 2> room{tooSmall, label};
     try {
-        splits.value().train->read(0, tooSmall);
+        splits.value().train->read(0, room);
         QFAIL("it was written beyond the end");
     } catch (const EngineError& error) {
         QCOMPARE(error.where(), std::string("dataset sound"));
@@ -222,12 +296,12 @@ void tst_PluginHost::theTemplateBuildsTheExampleOutOfTree() {
     QCOMPARE(held.value().train->info().count, std::int64_t{16});
     QCOMPARE(held.value().test->info().count, std::int64_t{4});
     QVERIFY((held.value().train->info().classes == std::vector<std::string>{"bright", "dark"}));
-    QVERIFY((held.value().train->info().image == ImageShape{3, 2, 3}));
-    std::vector<std::uint8_t> image(18);
-    QCOMPARE(held.value().test->read(0, image), 0);
-    QCOMPARE(image.at(0), std::uint8_t{200});
-    QCOMPARE(held.value().test->read(3, image), 1);
-    QCOMPARE(image.at(17), std::uint8_t{15});
+    QVERIFY((held.value().train->info().image() == ImageShape{3, 2, 3}));
+    Sample sample(*held.value().test);
+    QCOMPARE(sample.read(0).label(), 0);
+    QCOMPARE(sample.image().front(), std::uint8_t{200});
+    QCOMPARE(sample.read(3).label(), 1);
+    QCOMPARE(sample.image().back(), std::uint8_t{15});
 
     const fs::path divided = in(folder) / "divided";
     writeImages(divided / "train", 3);

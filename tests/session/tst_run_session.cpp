@@ -39,9 +39,9 @@ class Broken : public Dataset {
 public:
     explicit Broken(std::shared_ptr<const Dataset> sound) : m_sound(std::move(sound)) {}
     const DatasetInfo& info() const override { return m_sound->info(); }
-    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override {
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
         if (index == 3) throw EngineError(EngineError::Kind::Io, "image 3", "bad sector");
-        return m_sound->read(index, image);
+        m_sound->read(index, into);
     }
 
 private:

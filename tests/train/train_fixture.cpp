@@ -18,23 +18,23 @@ PatternDataset::PatternDataset(std::int64_t count, ImageShape shape, int classes
     : m_seed(seed), m_noise(noise) {
     m_info.id = "patterns";
     m_info.count = count;
-    m_info.image = shape;
+    m_info.fields = imageFields(shape);
     for (int i = 0; i < classes; ++i) m_info.classes.push_back("class " + std::to_string(i));
     m_info.mean.assign(static_cast<std::size_t>(shape.channels), 0.5f);
     m_info.deviation.assign(static_cast<std::size_t>(shape.channels), 0.25f);
 }
 
-std::int32_t PatternDataset::read(std::int64_t index, std::span<std::uint8_t> image) const {
+void PatternDataset::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {
     if (beforeRead) beforeRead(index);
     const auto label = static_cast<std::int32_t>(index % static_cast<std::int64_t>(m_info.classes.size()));
     const CounterRng pattern(99, streamOf("pattern"), 0, static_cast<std::uint64_t>(label));
     const CounterRng noise(m_seed, streamOf("noise"), 0, static_cast<std::uint64_t>(index));
-    for (std::size_t i = 0; i < image.size(); ++i) {
+    for (std::size_t i = 0; i < into[0].size(); ++i) {
         const auto element = static_cast<std::uint32_t>(i);
         const double pixel = 255 * pattern.uniform(element) + m_noise * noise.normal(element);
-        image[i] = static_cast<std::uint8_t>(std::clamp(pixel, 0.0, 255.0));
+        into[0][i] = static_cast<std::byte>(std::clamp(pixel, 0.0, 255.0));
     }
-    return label;
+    std::memcpy(into[1].data(), &label, sizeof label);
 }
 
 DatasetSplits patterns(std::int64_t train, std::int64_t test, ImageShape shape, int classes) {
@@ -50,25 +50,27 @@ bool hasCpuBackend() {
 #endif
 }
 
-const Environment& testEnvironment() {
-    static const Environment environment = [] {
-        Environment e;
-        e.add(makeReferenceBackend());
-        e.add(makeNullBackend());
+Environment makeTestEnvironment() {
+    Environment e;
+    e.add(makeReferenceBackend());
+    e.add(makeNullBackend());
 #ifdef LOCKSTEP_TESTS_CPU
-        e.add(makeCpuBackend());
+    e.add(makeCpuBackend());
 #endif
-        for (const ModelEntry& model : builtinModels()) e.add(model);
-        DatasetEntry entry;
-        entry.id = "patterns";
-        entry.needsPath = false;
-        e.add(entry);
-        DatasetEntry filed;
-        filed.id = "filed";
-        filed.remedy = "Install it.";
-        e.add(filed);
-        return e;
-    }();
+    for (const ModelEntry& model : builtinModels()) e.add(model);
+    DatasetEntry entry;
+    entry.id = "patterns";
+    entry.needsPath = false;
+    e.add(entry);
+    DatasetEntry filed;
+    filed.id = "filed";
+    filed.remedy = "Install it.";
+    e.add(filed);
+    return e;
+}
+
+const Environment& testEnvironment() {
+    static const Environment environment = makeTestEnvironment();
     return environment;
 }
 

@@ -15,7 +15,7 @@ class PatternDataset final : public Dataset {
 public:
     PatternDataset(std::int64_t count, ImageShape shape, int classes, std::uint64_t seed, double noise = 40);
     const DatasetInfo& info() const override { return m_info; }
-    std::int32_t read(std::int64_t index, std::span<std::uint8_t> image) const override;
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override;
 
     std::function<void(std::int64_t index)> beforeRead;      // for fault injection
 
@@ -28,6 +28,7 @@ private:
 DatasetSplits patterns(std::int64_t train, std::int64_t test, ImageShape shape = {1, 12, 12}, int classes = 4);
 
 // Reference and null backends (and the CPU's where it is built), all models, and one entry "patterns".
+Environment makeTestEnvironment();
 const Environment& testEnvironment();
 bool hasCpuBackend();
 

@@ -14,7 +14,14 @@
 
 namespace fs = std::filesystem;
 
+namespace {
+
+enum : std::int32_t { kImage, kLabel, kFieldCount };
+
+}  // namespace
+
 struct lockstep_dataset {
+    lockstep_field fields[kFieldCount];
     std::vector<std::string> classes;
     std::vector<const char*> classNames;
     std::vector<pnm::Image> images;
@@ -67,6 +74,10 @@ void load(lockstep_dataset& dataset, const fs::path& root, bool train, int holdO
     if (dataset.images.empty())
         throw std::runtime_error(base.string() + ": no PGM or PPM image in folders named after classes");
     for (const auto& name : dataset.classes) dataset.classNames.push_back(name.c_str());
+    const pnm::Image& first = dataset.images.front();
+    dataset.fields[kImage] = {
+        sizeof(lockstep_field), LOCKSTEP_U8, "image", 3, {first.channels, first.height, first.width}};
+    dataset.fields[kLabel] = {sizeof(lockstep_field), LOCKSTEP_I32, "label", 1, {1}};
 }
 
 int explain(lockstep_message message, const char* why, int code) {
@@ -89,24 +100,21 @@ int openSplit(const lockstep_host*, const char* path, const char* settings, int 
 }
 
 int describe(lockstep_dataset* dataset, lockstep_dataset_info* info, lockstep_message) {
-    const pnm::Image& first = dataset->images.front();
-    info->channels = first.channels;
-    info->height = first.height;
-    info->width = first.width;
-    info->count = static_cast<std::int64_t>(dataset->images.size());
+    info->fields = dataset->fields;
+    info->field_count = kFieldCount;
     info->classes = static_cast<std::int32_t>(dataset->classes.size());
     info->class_names = dataset->classNames.data();
+    info->count = static_cast<std::int64_t>(dataset->images.size());
     return LOCKSTEP_OK;
 }
 
-int readImage(lockstep_dataset* dataset, std::int64_t index, std::uint8_t* image, std::int32_t* label,
-              lockstep_message message) {
+int readSample(lockstep_dataset* dataset, std::int64_t index, void* const* into, lockstep_message message) {
     if (index < 0 || index >= static_cast<std::int64_t>(dataset->images.size())) {
         return explain(message, "there is no such image", LOCKSTEP_BAD_INPUT);
     }
     const auto at = static_cast<std::size_t>(index);
-    std::memcpy(image, dataset->images[at].pixels.data(), dataset->images[at].pixels.size());
-    *label = dataset->labels[at];
+    std::memcpy(into[kImage], dataset->images[at].pixels.data(), dataset->images[at].pixels.size());
+    *static_cast<std::int32_t*>(into[kLabel]) = dataset->labels[at];
     return LOCKSTEP_OK;
 }
 
@@ -134,7 +142,7 @@ const lockstep_dataset_kind kFolder = {sizeof(lockstep_dataset_kind),
                                        1,
                                        openSplit,
                                        describe,
-                                       readImage,
+                                       readSample,
                                        closeSplit,
                                        recognise};
 const lockstep_dataset_kind* const kDatasets[] = {&kFolder};

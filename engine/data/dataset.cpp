@@ -1,0 +1,19 @@
+#include "engine/data/dataset.h"
+
+#include <cassert>
+
+namespace lockstep {
+
+std::vector<Field> imageFields(const ImageShape& shape) {
+    return {{"image", {{shape.channels, shape.height, shape.width}, DType::U8}}, {"label", {{1}, DType::I32}}};
+}
+
+ImageShape DatasetInfo::image() const {
+    const Field* field = findField(fields, "image");
+    if (!field) return {0, 0, 0};
+    const Shape& shape = field->type.shape;
+    assert(shape.rank() == 3 && field->type.dtype == DType::U8);
+    return {static_cast<int>(shape[0]), static_cast<int>(shape[1]), static_cast<int>(shape[2])};
+}
+
+}  // namespace lockstep
