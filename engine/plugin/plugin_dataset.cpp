@@ -38,7 +38,9 @@ struct Kind {
 
 std::string jsonOf(const ParamValues& params) {
     auto json = nlohmann::json::object();
-    for (const auto& [name, value] : params.all()) std::visit([&](const auto& each) { json[name] = each; }, value);
+    for (const auto& setting : params.all()) {
+        std::visit([&](const auto& value) { json[setting.first] = value; }, setting.second);
+    }
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
