@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/core/param_schema.h"
+#include "engine/ops/update_gate.h"
 
 namespace lockstep {
 
@@ -29,15 +30,6 @@ std::string describe(const UpdateRule& rule);
 struct UpdateSegment {
     std::size_t offset = 0, count = 0;       // elements, relative to the slice
     bool decays = true;
-};
-
-// Seven doubles in the scalars arena, written by the gate step once all reductions are done, read by every update.
-struct UpdateGate {
-    double scale = 0;             // multiplies every reduced gradient: 1 / global weight x clipping factor
-    double bufferScale = 0;       // multiplies every reduced buffer sum: 1 / global sample count
-    double skip = 0;              // non-zero: something was not finite; every update of this step leaves everything alone
-    double gradientNorm = 0;      // ‖mean gradient‖ before clipping
-    double reserved[3] = {};
 };
 
 // Optimizers for people: "sgd", "adamw"; the explicit list.

@@ -84,19 +84,10 @@ std::unique_ptr<Kernel> makeSquareSum(const Machine& machine, std::size_t count)
 
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums) {
     return kernelOf([clipNorm = rule.clipNorm, squareSums](const KernelCall& call) {
-        const double loss = *in<double>(call, 0), weight = *in<double>(call, 1), samples = *in<double>(call, 2);
         double squares = 0;
         for (std::size_t i = 0; i < squareSums; ++i) squares += *in<double>(call, 3 + i);
-        UpdateGate gate;
-        const bool usable = std::isfinite(loss) && std::isfinite(weight) && std::isfinite(squares) && weight > 0;
-        gate.skip = usable ? 0 : 1;
-        if (usable) {
-            gate.gradientNorm = std::sqrt(squares) / weight;
-            const bool clips = clipNorm > 0 && gate.gradientNorm > clipNorm;
-            gate.scale = (clips ? clipNorm / gate.gradientNorm : 1) / weight;
-            gate.bufferScale = samples > 0 ? 1 / samples : 0;
-        }
-        *out<UpdateGate>(call, 0) = gate;
+        const ReducedSums sums{*in<double>(call, 0), *in<double>(call, 1), *in<double>(call, 2), std::sqrt(squares)};
+        *out<UpdateGate>(call, 0) = decideGate(sums, clipNorm);
     });
 }
 

@@ -39,12 +39,7 @@ __global__ void gateKernel(const double* loss, const double* weight, const doubl
                            UpdateGate* gate) {
     double squares = 0;
     for (int i = 0; i < count; ++i) squares += *sums.at[i];
-    const double norm = sqrt(squares) / *weight;
-    const bool finite = isfinite(*loss) && isfinite(*weight) && *weight > 0 && isfinite(squares);
-    gate->gradientNorm = norm;
-    gate->skip = finite ? 0 : 1;
-    gate->scale = 1 / *weight * (clipNorm > 0 && norm > clipNorm ? clipNorm / norm : 1);
-    gate->bufferScale = 1 / *samples;
+    *gate = decideGate({*loss, *weight, *samples, sqrt(squares)}, clipNorm);
 }
 
 __global__ void sgdKernel(const float* gradient, const UpdateGate* gate, float* weight, float* velocity, std::size_t count,

@@ -40,20 +40,10 @@ std::unique_ptr<Kernel> makeSquareSum(std::size_t count) {
 
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums) {
     return loops([clipNorm = rule.clipNorm, squareSums](const KernelCall& call) {
-        const double lossSum = *input(call, 0), weight = *input(call, 1), samples = *input(call, 2);
         double squares = 0;
         for (std::size_t i = 0; i < squareSums; ++i) squares += *input(call, 3 + i);
-        UpdateGate gate;
-        // Without weight there is no mean gradient, so nothing to learn from.
-        const bool usable = std::isfinite(lossSum) && std::isfinite(weight) && std::isfinite(squares) && weight > 0;
-        gate.skip = usable ? 0 : 1;
-        if (usable) {
-            gate.gradientNorm = std::sqrt(squares) / weight;
-            const bool clips = clipNorm > 0 && gate.gradientNorm > clipNorm;
-            gate.scale = (clips ? clipNorm / gate.gradientNorm : 1) / weight;
-            gate.bufferScale = samples > 0 ? 1 / samples : 0;
-        }
-        *output<UpdateGate>(call, 0) = gate;
+        const ReducedSums sums{*input(call, 0), *input(call, 1), *input(call, 2), std::sqrt(squares)};
+        *output<UpdateGate>(call, 0) = decideGate(sums, clipNorm);
     });
 }
 
