@@ -1,9 +1,19 @@
 #include "engine/backend/backend.h"
 
 #include "engine/collective/collective.h"
+#include "engine/core/error.h"
 
 namespace lockstep {
 
 std::vector<std::unique_ptr<Collective>> Backend::makeGroup(std::span<const DeviceChoice>) const { return {}; }
+
+void refuseHalves(const Graph& graph, std::string_view backend) {
+    for (const Value& value : graph.values()) {
+        if (!isHalf(value.type.dtype)) continue;
+        throw EngineError(EngineError::Kind::Device, value.name + " on " + std::string(backend),
+                          "the " + std::string(backend) + " backend has no kernels for " +
+                              std::string(text(value.type.dtype)));
+    }
+}
 
 }  // namespace lockstep

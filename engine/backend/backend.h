@@ -42,6 +42,9 @@ public:
     virtual std::vector<std::unique_ptr<Collective>> makeGroup(std::span<const DeviceChoice> ranks) const;
 };
 
+// For lower() of a backend without kernels for f16 and bf16: throws EngineError(Device) naming the first such value.
+void refuseHalves(const Graph& graph, std::string_view backend);
+
 // A backend that could not be had, and why: a row of the device list.
 struct Unavailable { std::string backend; Problem reason; };
 

@@ -132,6 +132,8 @@ Ticket HostEndpoint::push(const Pending& pending) {
 }
 
 Ticket HostEndpoint::start(const HostPart& part) {
+    if (isHalf(part.call.dtype))
+        throw EngineError(EngineError::Kind::Collective, describe(part.call), "the host group does not add halves");
     makeRoom();
     const std::uint64_t number = m_nextOperation;
     HostOperation& operation = m_group->operation(number);

@@ -9,17 +9,21 @@ namespace {
 
 using Types = std::span<const TensorType>;
 
-// The type of everything that is per channel.
+// The type of gamma and beta.
 TensorType channelType(std::string_view op, const TensorType& x) {
     expectFloat(op, "x", x, x.shape.rank() == 2 ? 2 : 4);
     return {{x.shape[1]}, x.dtype};
 }
 
+TensorType statisticsType(const TensorType& channels) { return {channels.shape, atLeastF32(channels.dtype)}; }
+
 void checkForward(std::string_view op, Types in, const Attrs& attrs) {
     expectInputs(op, in, 5);
     const TensorType channels = channelType(op, in[0]);
     constexpr std::string_view names[] = {"x", "gamma", "beta", "runningMean", "runningVariance"};
-    for (std::size_t i = 1; i < 5; ++i) expectType(op, names[i], in[i], channels);
+    for (std::size_t i = 1; i < 5; ++i) {
+        expectType(op, names[i], in[i], i < 3 ? channels : statisticsType(channels));
+    }
     const auto& [epsilon, momentum] = attrs.as<BatchNormAttrs>();
     expectAttribute(epsilon > 0, op, "epsilon", numberText(epsilon), "greater than 0");
     expectAttribute(momentum >= 0 && momentum <= 1, op, "momentum", numberText(momentum), "between 0 and 1");
@@ -27,8 +31,8 @@ void checkForward(std::string_view op, Types in, const Attrs& attrs) {
 
 std::vector<TensorType> inferTrain(Types in, const Attrs& attrs) {
     checkForward("batch_norm_train", in, attrs);
-    const TensorType& channels = in[1];
-    return {in[0], channels, channels, channels, channels};
+    const TensorType statistics = statisticsType(in[1]);
+    return {in[0], statistics, statistics, statistics, statistics};
 }
 
 std::vector<TensorType> inferEval(Types in, const Attrs& attrs) {
@@ -41,7 +45,9 @@ std::vector<TensorType> inferBackward(Types in, const Attrs&) {
     expectInputs(op, in, 5);
     const TensorType channels = channelType(op, in[0]);
     constexpr std::string_view names[] = {"x", "gamma", "mean", "invStd"};
-    for (std::size_t i = 1; i < 4; ++i) expectType(op, names[i], in[i], channels);
+    for (std::size_t i = 1; i < 4; ++i) {
+        expectType(op, names[i], in[i], i < 2 ? channels : statisticsType(channels));
+    }
     expectType(op, "dy", in[4], in[0]);
     return {in[0], channels, channels};
 }

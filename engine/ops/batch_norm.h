@@ -8,7 +8,8 @@ namespace lockstep {
 // Ioffe & Szegedy, arXiv 1502.03167, per channel over N, H, W (x is N,C,H,W or N,C).
 // Training: y = gamma (x - mean) invStd + beta with the batch's own biased variance, invStd = 1 / sqrt(var + epsilon);
 // newMean = (1 - momentum) runningMean + momentum mean, newVariance likewise with the unbiased variance (n / (n - 1); the
-// biased one when n = 1), as PyTorch does.
+// biased one when n = 1), as PyTorch does. Statistics are f32 where x is f16 or bf16, else of x's type; gamma and beta
+// are of x's type.
 struct BatchNormAttrs {
     double epsilon = 1e-5;
     double momentum = 0.1;

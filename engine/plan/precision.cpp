@@ -26,6 +26,7 @@ private:
     ValueId mapped(ValueId id) const { return m_map[index(id)]; }
     DType computed(DType dtype) const { return dtype == DType::F32 ? m_compute : dtype; }
     TensorType computed(const TensorType& type) const { return {type.shape, computed(type.dtype)}; }
+    TensorType kept(const TensorType& type) const { return {type.shape, atLeastF32(computed(type.dtype))}; }
 
     void addValue(ValueId id) {
         const Value& value = m_from.value(id);
@@ -35,7 +36,7 @@ private:
                 m_map[index(id)] = m_to.addParameter(value.name, computed(value.type), value.init, value.decays);
                 break;
             case ValueRole::Buffer:
-                m_map[index(id)] = m_to.addBuffer(value.name, computed(value.type), value.init);
+                m_map[index(id)] = m_to.addBuffer(value.name, kept(value.type), value.init);
                 break;
             case ValueRole::Intermediate: break;
         }

@@ -71,7 +71,8 @@ HostTensor Replica::read(const std::string& name) {
 void Replica::write(const std::string& name, const HostTensor& tensor) {
     const Place to = place(name);
     const TensorType& wanted = to.value->type;
-    if (tensor.type().shape != wanted.shape || !isFloat(tensor.type().dtype))
+    const DType given = tensor.type().dtype;
+    if (tensor.type().shape != wanted.shape || !isFloat(given) || isHalf(given))
         throw ProblemError({name, "checkpoint.mismatch", {name, wanted.text(), tensor.type().text()}});
     m_device.writeLogical(*to.value, converted(tensor, wanted.dtype), to.at);
 }

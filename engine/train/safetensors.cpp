@@ -33,6 +33,8 @@ const char* nameOf(DType dtype) {
         case DType::I32: return "I32";
         case DType::I64: return "I64";
         case DType::U8: return "U8";
+        case DType::F16: return "F16";
+        case DType::BF16: return "BF16";
     }
     return "?";
 }
@@ -172,7 +174,8 @@ private:
     }
 
     DType dtypeOf(const std::string& name, const Json& value) const {
-        for (const DType dtype : {DType::F32, DType::F64, DType::I32, DType::I64, DType::U8}) {
+        for (const DType dtype :
+             {DType::F32, DType::F64, DType::I32, DType::I64, DType::U8, DType::F16, DType::BF16}) {
             if (value.is_string() && value.get<std::string>() == nameOf(dtype)) return dtype;
         }
         malformed("tensor \"" + name + "\" has an unknown dtype");

@@ -37,6 +37,10 @@ bool isFinite(std::span<const double> x) {
     return std::ranges::all_of(x, [](double v) { return std::isfinite(v); });
 }
 bool isFinite(const HostTensor& tensor) {
+    if (const DType half = tensor.type().dtype; isHalf(half)) {
+        const unsigned exponent = half == DType::F16 ? 0x7c00 : 0x7f80;
+        return std::ranges::all_of(tensor.as<std::uint16_t>(), [=](unsigned v) { return (v & exponent) != exponent; });
+    }
     return tensor.type().dtype == DType::F64 ? isFinite(tensor.as<double>()) : isFinite(tensor.as<float>());
 }
 

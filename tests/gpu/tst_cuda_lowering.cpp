@@ -5,6 +5,7 @@
 #include "engine/backend/cuda/lowering.h"
 #include "engine/core/error.h"
 #include "engine/model/registry.h"
+#include "engine/ops/elementwise.h"
 
 using namespace lockstep;
 
@@ -48,6 +49,19 @@ private slots:
             QVERIFY(lowered.gradientOf(*same).has_value());
         }
         QCOMPARE(lowered.outputs().size(), graph.outputs().size());
+    }
+
+    void halvesAreRefused() {
+        Graph graph;
+        const ValueId image = graph.addInput("image", {{2, 3}, DType::F32});
+        graph.append(kCast, {image}, Attrs::of(CastAttrs{DType::BF16}), "image");
+        try {
+            lowerForCuda(graph, {"cast"});
+            QFAIL("there are no kernels for bf16, and it was accepted");
+        } catch (const EngineError& error) {
+            QCOMPARE(error.kind(), EngineError::Kind::Device);
+            QVERIFY(QString(error.what()).contains("bf16"));
+        }
     }
 
     void anOpWithoutAKernelIsNamed() {

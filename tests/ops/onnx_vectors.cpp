@@ -57,6 +57,9 @@ bool fillTyped(HostTensor& tensor, const onnx::TensorProto& from) {
             return fill<std::int64_t>(tensor, from.int64_data());
         case DType::U8:
             return fill<std::uint8_t>(tensor, from.int32_data());
+        case DType::F16:
+        case DType::BF16:
+            return false;
     }
     return false;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/backend/reference/kernels.h"
 #include "engine/core/error.h"
+#include "engine/ops/elementwise.h"
 #include "engine/ops/op_set.h"
 #include "tests/ops/backends.h"
 #include "tests/support/op_cases.h"
@@ -23,6 +24,8 @@ private slots:
     void everyOpRuns_data();
     void everyOpRuns();
     void anUnknownOpIsRefused();
+    void halvesAreRefused_data();
+    void halvesAreRefused();
 };
 
 void tst_op_completeness::everyOpHasCases() {
@@ -88,6 +91,39 @@ void tst_op_completeness::anUnknownOpIsRefused() {
             QCOMPARE(error.kind(), EngineError::Kind::Device);
             QVERIFY(error.where().find("unheard_of layer7") != std::string::npos);
         }
+    }
+}
+
+void tst_op_completeness::halvesAreRefused_data() {
+    QTest::addColumn<QString>("backend");
+    for (const char* backend : {"reference", "cpu"}) {
+        if (backendNamed(backend)) QTest::newRow(backend) << QString(backend);
+    }
+}
+
+void tst_op_completeness::halvesAreRefused() {
+    QFETCH(QString, backend);
+    const auto own = backendNamed(backend);
+    const auto device = own->open({backend.toStdString(), 0, 1, false, "device"});
+    const auto refusal = [](auto&& act) {
+        try {
+            act();
+        } catch (const EngineError& error) {
+            return QString(error.kind() == EngineError::Kind::Device ? error.what() : "another kind of error");
+        }
+        return QString("nothing was refused");
+    };
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+        Graph graph;
+        const ValueId image = graph.addInput("image", {{2, 3}, DType::F32});
+        graph.append(kCast, {image}, Attrs::of(CastAttrs{dtype}), "cast");
+        const QString name = QString::fromStdString(std::string(text(dtype)));
+        for (const QString& what : {refusal([&] { (void)own->lower(graph, {}); }),
+                                    refusal([&] { (void)device->prepareFill(dtype, 4, 0); }),
+                                    refusal([&] { (void)device->prepareSquareSum(dtype, 4); }),
+                                    refusal([&] { (void)device->prepareUpdate({}, dtype, 4, {}); }),
+                                    refusal([&] { (void)device->prepareCommit(dtype, 4); })})
+            QVERIFY2(what.contains(name), qPrintable(what));
     }
 }
 

@@ -58,6 +58,24 @@ private slots:
         }
     }
 
+    // Sums stay f64, and what is kept between steps f32.
+    void halfPrecisionLeavesSumsAndBuffers() {
+        for (const DType half : {DType::BF16, DType::F16}) {
+            const Graph single = sample::model("resnet18-cifar", 2, true), graph = toPrecision(single, half);
+            verify(graph);
+            for (const ValueId id : graph.withRole(ValueRole::Parameter)) QCOMPARE(graph.typeOf(id).dtype, half);
+            for (const ValueId id : graph.withRole(ValueRole::Buffer)) QCOMPARE(graph.typeOf(id).dtype, DType::F32);
+            for (const Graph::Assignment& each : graph.assignments())
+                QCOMPARE(graph.typeOf(each.value).dtype, DType::F32);
+            for (const Graph::Output& output : single.outputs()) {
+                const DType before = single.typeOf(output.value).dtype;
+                const DType after = graph.typeOf(*graph.output(output.name)).dtype;
+                QCOMPARE(after, before == DType::F64 ? DType::F64 : half);
+            }
+            QCOMPARE(graph.typeOf(*graph.find("image")).dtype, DType::F32);
+        }
+    }
+
     void theCastReadsTheBatch() {
         const Program program = sample::training(sample::model("lenet5", 2, true), {}, {.compute = DType::F64});
         const Step& first = *stepsOf(program, Step::Kind::Kernel).front();

@@ -130,6 +130,9 @@ void convertFrom(const HostTensor& from, HostTensor& to) {
             return convertElements<From, std::int64_t>(from, to);
         case DType::U8:
             return convertElements<From, std::uint8_t>(from, to);
+        case DType::F16:
+        case DType::BF16:
+            throw std::runtime_error("halves are not converted");
     }
 }
 
@@ -153,6 +156,9 @@ HostTensor converted(const HostTensor& tensor, DType to) {
         case DType::U8:
             convertFrom<std::uint8_t>(tensor, result);
             break;
+        case DType::F16:
+        case DType::BF16:
+            throw std::runtime_error("halves are not converted");
     }
     return result;
 }

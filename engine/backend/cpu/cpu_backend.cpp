@@ -55,6 +55,7 @@ public:
     }
 
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
+        refuseHalves(graph, name());
         const TeamOf team(options.threads);
         return cpu::layOut(cpu::fuse(graph), options.layouts);
     }

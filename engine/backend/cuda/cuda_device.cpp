@@ -29,7 +29,9 @@ std::unique_ptr<Kernel> CudaDevice::prepare(const Graph& graph, const Node& node
 
 namespace {
 void requireFloat(DType dtype, const std::string& id) {
-    if (dtype != DType::F32) throw EngineError(EngineError::Kind::Internal, id, "this flat step is f32 on CUDA");
+    if (dtype == DType::F32) return;
+    throw EngineError(EngineError::Kind::Device, id,
+                      "this flat step is f32 on CUDA, not " + std::string(text(dtype)));
 }
 }  // namespace
 

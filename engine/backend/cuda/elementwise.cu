@@ -47,6 +47,8 @@ std::unique_ptr<Kernel> makeCudaColumnSum(std::int64_t rows, std::int64_t column
 }
 
 std::unique_ptr<Kernel> makeCudaFill(DType dtype, std::size_t count, double value) {
+    if (dtype != DType::F32 && dtype != DType::F64)
+        throw EngineError(EngineError::Kind::Device, "fill", "no fill of " + std::string(text(dtype)) + " on CUDA");
     return cudaKernel("fill", [=](const KernelCall& call, cudaStream_t stream) {
         if (dtype == DType::F64) {
             fillKernel<<<blocksFor(count), kBlock, 0, stream>>>(out<double>(call, 0), value, count);

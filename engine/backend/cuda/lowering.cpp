@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/backend/backend.h"
 #include "engine/core/error.h"
 
 namespace lockstep {
@@ -93,6 +94,7 @@ const std::vector<std::string_view>& cudaKernelNames() {
 }
 
 Graph lowerForCuda(const Graph& graph, const std::vector<std::string_view>& kernels) {
+    refuseHalves(graph, "cuda");
     Copy copy(graph);
     std::vector<bool> fused(graph.nodes().size(), false);
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {

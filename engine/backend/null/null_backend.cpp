@@ -68,8 +68,13 @@ public:
             case DType::I32: return std::make_unique<FillKernel<std::int32_t>>(count, value);
             case DType::I64: return std::make_unique<FillKernel<std::int64_t>>(count, value);
             case DType::U8: return std::make_unique<FillKernel<std::uint8_t>>(count, value);
+            case DType::F16:
+            case DType::BF16:
+                if (value == 0) return std::make_unique<FillKernel<std::uint16_t>>(count, 0);
+                break;
         }
-        throw EngineError(EngineError::Kind::Internal, m_choice.id, "a fill of an unknown element type");
+        throw EngineError(EngineError::Kind::Internal, m_choice.id,
+                          "no fill of " + std::string(text(dtype)) + " with anything but zero");
     }
     std::unique_ptr<Kernel> prepareScale(DType, std::size_t, double) override { return idle(); }
     std::unique_ptr<Kernel> prepareAdd(DType dtype, std::size_t count) override {

@@ -27,6 +27,9 @@ std::unique_ptr<Kernel> withType(DType type, Use use) {
             return use(std::int64_t{});
         case DType::U8:
             return use(std::uint8_t{});
+        case DType::F16:
+        case DType::BF16:
+            break;  // refused by the lowering
     }
     return nullptr;
 }

@@ -45,6 +45,7 @@ public:
     }
 
     Graph lower(const Graph& graph, const LowerOptions&) const override {
+        refuseHalves(graph, name());
         for (const Node& node : graph.nodes())
             if (!node.op->isView) requireKernel(graph, node);
         return graph;
