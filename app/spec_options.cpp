@@ -111,6 +111,7 @@ Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, co
     put(json, "seed", options.seed);
     put(json, "learning_rate", options.learningRate);
     put(json, "label_smoothing", options.labelSmoothing);
+    put(json, "average_decay", options.averageDecay);
     for (const auto& setting : options.settings) {
         if (auto problem = applySetting(json, setting)) return *problem;
     }
@@ -151,6 +152,10 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
                     "Passes of each device per update; more take less memory for the same batch")
         ->type_name("N");
     command.add_option("--optimizer", options.optimizer, "sgd or adamw")->type_name("NAME");
+    command
+        .add_option("--average-decay", options.averageDecay,
+                    "Evaluate averages of the weights; 0.99 remembers some 100 updates, 0 (the default): no averages")
+        ->type_name("SHARE");
     command
         .add_option("--set", options.settings, "Any other setting, for example optimizer.momentum=0.95 model.width=256")
         ->type_name("KEY=VALUE")

@@ -15,7 +15,7 @@ struct SpecOptions {
     std::optional<std::string> title, dataset, data, model, devices, optimizer, schedule, mode;
     std::optional<std::int64_t> batch, epochs, accumulation;
     std::optional<std::uint64_t> seed;
-    std::optional<double> learningRate, labelSmoothing;
+    std::optional<double> learningRate, labelSmoothing, averageDecay;
     std::vector<std::string> settings;                       // "optimizer.momentum=0.95"
 };
 

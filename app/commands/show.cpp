@@ -38,6 +38,7 @@ void printSettings(const TrialSpec& spec) {
     table.add({"schedule", choiceText(spec.schedule)});
     table.add({"augmentation", spec.augmentation.empty() ? "none" : choiceText({"", spec.augmentation}).substr(2)});
     if (spec.labelSmoothing > 0) table.add({"label smoothing", fmt::format("{}", spec.labelSmoothing)});
+    if (spec.averageDecay > 0) table.add({"average decay", fmt::format("{}", spec.averageDecay)});
     table.add({"seed", std::to_string(spec.seed)});
     table.add({"mode", spec.mode});
     fmt::print("{}", table.text());

@@ -7,6 +7,11 @@ namespace lockstep {
 
 std::vector<std::unique_ptr<Collective>> Backend::makeGroup(std::span<const DeviceChoice>) const { return {}; }
 
+std::unique_ptr<Kernel> Device::prepareNarrow(DType dtype, std::size_t) {
+    throw EngineError(EngineError::Kind::Device, choice().id,
+                      "nothing is narrowed to " + std::string(text(dtype)) + " on this device");
+}
+
 void refuseHalves(const Graph& graph, std::string_view backend) {
     for (const Value& value : graph.values()) {
         if (!isHalf(value.type.dtype)) continue;

@@ -75,14 +75,22 @@ public:
     // The step's one decision: see UpdateGate. Not finite: any loss sum, weight or square sum.
     //   inputs: reduced loss sum, weight, sample count (f64[1] each), then one square sum per bucket; outputs: gate
     virtual std::unique_ptr<Kernel> prepareGate(const UpdateRule& rule, std::size_t squareSums) = 0;
-    // inputs: gradient slice, gate; outputs: parameter slice, one slice per optimizer state
+    // dtype is that of gradients and parameters. Masters (of f16 and bf16 parameters alone; the parameters are they,
+    // rounded), states and averages are of atLeastF32(dtype); element i of a slice is the same one in all of them.
+    // inputs: gradient slice, gate; outputs: parameter slice[, master slice], one slice per optimizer state
     virtual std::unique_ptr<Kernel> prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t count,
                                                   std::span<const UpdateSegment> segments) = 0;
+    // See averageDecayAt; nothing is done when the gate skips.
+    // inputs: parameter slice (of the masters, where there are any), gate; outputs: average slice[, the same in dtype]
+    virtual std::unique_ptr<Kernel> prepareAverage(double decay, DType dtype, std::size_t count) = 0;
+    // to = from, rounded to f16 or bf16. Refused unless overridden.      inputs: from (f32); outputs: to
+    virtual std::unique_ptr<Kernel> prepareNarrow(DType dtype, std::size_t count);
     // buffers = staged x bufferScale unless skipped.      inputs: staged slice, gate; outputs: buffer slice
     virtual std::unique_ptr<Kernel> prepareCommit(DType dtype, std::size_t count) = 0;
 
     // The layout map: a logical, row-major tensor from and to the storage of `value` at `at` (device memory). Element type
-    // of the tensor is the value's. Padding of a blocked layout is written as zeros. Synchronous; not for the hot path.
+    // of the tensor is the value's, also where the layout was made for a narrower one (masters: the same order of
+    // elements). Padding of a blocked layout is written as zeros. Synchronous; not for the hot path.
     virtual HostTensor readLogical(const Value& value, const std::byte* at) = 0;
     virtual void writeLogical(const Value& value, const HostTensor& tensor, std::byte* at) = 0;
 };

@@ -79,7 +79,13 @@ std::string describe(const UpdateRule& rule) {
     }
     out += " weight_decay=" + numberText(rule.weightDecay);
     if (rule.clipNorm > 0) out += " clip_norm=" + numberText(rule.clipNorm);
+    if (rule.averageDecay > 0) out += " average_decay=" + numberText(rule.averageDecay);
     return out;
+}
+
+double averageDecayAt(double decay, std::int64_t updates) {
+    const auto number = static_cast<double>(updates + 1);
+    return std::min(decay, (1 + number) / (10 + number));
 }
 
 const std::vector<UpdateEntry>& updateRules() {

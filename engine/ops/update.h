@@ -1,5 +1,6 @@
 #pragma once
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,19 @@ struct UpdateRule {
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;      // AdamW: Loshchilov & Hutter, arXiv 1711.05101, algorithm 2
     double weightDecay = 0;           // Sgd: g += decay w before the momentum; AdamW: w -= lr decay w
     double clipNorm = 0;              // > 0: gradients are scaled by min(1, clipNorm / ‖g‖) over the whole mean gradient
+    double averageDecay = 0;          // > 0: averages of the parameters follow each update (see averageDecayAt)
 
     int stateCount() const;           // tensors of optimizer state per parameter: Sgd 1 (0 without momentum), AdamW 2
+    bool averages() const { return averageDecay > 0; }
     std::string_view stateName(int state) const;            // "momentum", "exp_avg", "exp_avg_sq"
     bool operator==(const UpdateRule&) const = default;
 };
 std::string describe(const UpdateRule& rule);
+
+// Averages follow the update of number t (from 1): average += (1 - d) (parameter - average), d = min(decay, (1 + t) /
+// (10 + t)), so that they soon forget the initial values, as TensorFlow's ExponentialMovingAverage with num_updates
+// (tensorflow/python/training/moving_averages.py). `updates`: done before this one.
+double averageDecayAt(double decay, std::int64_t updates);
 
 // A run of elements within an update's slice that share a treatment.
 struct UpdateSegment {

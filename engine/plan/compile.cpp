@@ -48,14 +48,13 @@ void setArenas(Program& program, const BatchLayout& batch) {
     const StoragePlan& storage = *program.storage;
     const FlatSteps flat(program.kind, storage, program.scalars);
     bytesOf(program, Arena::Io) = batch.bytes();
-    bytesOf(program, Arena::Parameters) = storage.parameterBytes;
-    bytesOf(program, Arena::Buffers) = storage.bufferBytes;
+    for (const Arena arena : {Arena::Parameters, Arena::Masters, Arena::Averages, Arena::Buffers})
+        bytesOf(program, arena) = storage.arenaBytes(arena);
     bytesOf(program, Arena::Scalars) = program.scalars.gateOffset;
     bytesOf(program, Arena::Partials) = flat.partialBytes(program.passes.size());
     if (program.kind == Program::Kind::Evaluation) return;
-    bytesOf(program, Arena::Gradients) = storage.parameterBytes;
-    bytesOf(program, Arena::OptimizerState) = static_cast<std::size_t>(storage.stateCount) * storage.parameterBytes;
-    bytesOf(program, Arena::Staging) = storage.bufferBytes;
+    for (const Arena arena : {Arena::Gradients, Arena::OptimizerState, Arena::Staging})
+        bytesOf(program, arena) = storage.arenaBytes(arena);
     bytesOf(program, Arena::Scalars) += alignUp(sizeof(UpdateGate));
 }
 
@@ -128,7 +127,8 @@ private:
                           {}};
         const Graph& graph = *compiled.graph;
         useStorage(graph);
-        const Placement placement = placeValues(graph, *m_program.storage, m_batch, m_program.scalars);
+        const Placement placement = placeValues(graph, m_program.kind, *m_program.storage, m_batch,
+                                                m_program.scalars);
         std::vector<DraftStep> drafts =
             schedulePass({graph, placement, *m_program.storage, m_program.scalars, m_program.kind, batchOf(graph),
                           !m_backend.hostMemory()});
@@ -142,13 +142,13 @@ private:
 
     // Without a storage yet, this graph decides it.
     void useStorage(const Graph& graph) {
-        const int states = training() ? m_program.update.stateCount() : 0;
+        const UpdateRule* rule = training() ? &m_program.update : nullptr;
         if (!m_program.storage) {
             m_program.storage = std::make_shared<const StoragePlan>(
-                planStorage(graph, m_backend.computeType(), states, m_options.bucketBytes));
+                planStorage(graph, m_backend.computeType(), rule, m_options.bucketBytes));
         }
         verifyStorage(*m_program.storage, graph, training());
-        if (training() && m_program.storage->stateCount != states) {
+        if (rule && !m_program.storage->isFor(*rule)) {
             throw EngineError(EngineError::Kind::Internal, "storage", "was planned for another update rule");
         }
         m_program.scalars = nameScalars(graph, training() ? m_program.storage->buckets.size() : 0, training());

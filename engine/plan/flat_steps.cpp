@@ -45,7 +45,7 @@ std::vector<FlatSteps::Sum> FlatSteps::sums() const {
     const Sum scalars{{Arena::Scalars, 0, m_scalars.sumBytes()}, reducedScalars(), DType::F64, -1, "scalars"};
     if (!m_training) return {scalars};
     std::vector<Sum> sums;
-    if (m_storage.bufferBytes > 0) sums.push_back({staged(), staged(), m_storage.dtype, -1, "statistics"});
+    if (m_storage.bufferBytes > 0) sums.push_back({staged(), staged(), m_storage.keptType(), -1, "statistics"});
     sums.push_back(scalars);
     for (int b = 0; b < static_cast<int>(m_storage.buckets.size()); ++b) {
         sums.push_back({gradients(b), gradients(b), m_storage.dtype, b, std::to_string(b)});
@@ -124,9 +124,22 @@ Step FlatSteps::update(int bucket) const {
     step.bucket = bucket;
     step.inputs = {slice, gateSlot()};
     step.outputs = {{Arena::Parameters, slice.offset, slice.bytes}};
+    if (m_storage.hasMasters()) step.outputs.push_back(kept(Arena::Masters, slice));
     for (int state = 0; state < m_storage.stateCount; ++state) {
-        const std::size_t base = static_cast<std::size_t>(state) * m_storage.parameterBytes;
-        step.outputs.push_back({Arena::OptimizerState, base + slice.offset, slice.bytes});
+        const std::size_t base = static_cast<std::size_t>(state) * m_storage.kept(m_storage.parameterBytes);
+        step.outputs.push_back(kept(Arena::OptimizerState, slice, base));
+    }
+    return step;
+}
+
+Step FlatSteps::average(int bucket) const {
+    const Slot slice = gradients(bucket);
+    Step step = flatStep(Step::Kind::Average, slice, m_storage.dtype, "average " + std::to_string(bucket));
+    step.bucket = bucket;
+    step.inputs = {kept(m_storage.hasMasters() ? Arena::Masters : Arena::Parameters, slice), gateSlot()};
+    step.outputs = {kept(Arena::Averages, slice)};
+    if (m_storage.hasMasters()) {
+        step.outputs.push_back({Arena::Averages, m_storage.averagesRead() + slice.offset, slice.bytes});
     }
     return step;
 }
@@ -139,7 +152,7 @@ std::vector<Step> FlatSteps::commits(const std::vector<bool>& assigned) const {
         while (i + 1 < assigned.size() && assigned[i + 1]) ++i;
         const std::size_t bytes = alignUp(m_storage.buffers[i].offset + m_storage.buffers[i].bytes) - begin;
         const Slot slice{Arena::Staging, begin, bytes};
-        Step step = flatStep(Step::Kind::Commit, slice, m_storage.dtype, "commit statistics");
+        Step step = flatStep(Step::Kind::Commit, slice, m_storage.keptType(), "commit statistics");
         step.inputs = {slice, gateSlot()};
         step.outputs = {{Arena::Buffers, begin, bytes}};
         steps.push_back(std::move(step));
@@ -149,6 +162,10 @@ std::vector<Step> FlatSteps::commits(const std::vector<bool>& assigned) const {
 
 Slot FlatSteps::gradients(int bucket) const {
     return {Arena::Gradients, bucketAt(bucket).offset, bucketAt(bucket).bytes};
+}
+
+Slot FlatSteps::kept(Arena arena, const Slot& slice, std::size_t base) const {
+    return {arena, base + m_storage.kept(slice.offset), m_storage.kept(slice.bytes)};
 }
 
 Slot FlatSteps::squareSumSlot(int bucket) const {

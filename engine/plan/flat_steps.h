@@ -36,6 +36,7 @@ public:
     Step squareSum(int bucket) const;
     Step gate() const;
     Step update(int bucket) const;
+    Step average(int bucket) const;
     std::vector<Step> commits(const std::vector<bool>& assigned) const;      // by buffer; one per run of assigned ones
 
     Slot gradients(int bucket) const;
@@ -47,6 +48,7 @@ private:
     std::size_t levelBytes() const;
     Slot scalar(std::string_view name) const { return {Arena::Scalars, m_scalars.offsetOf(name), sizeof(double)}; }
     Slot squareSumSlot(int bucket) const;
+    Slot kept(Arena arena, const Slot& slice, std::size_t base = 0) const;
     Slot gateSlot() const { return {Arena::Scalars, m_scalars.gateOffset, sizeof(UpdateGate)}; }
     const Bucket& bucketAt(int bucket) const { return m_storage.buckets[static_cast<std::size_t>(bucket)]; }
 

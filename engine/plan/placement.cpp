@@ -41,7 +41,8 @@ Slot fieldSlot(const Value& input, const BatchLayout& batch) {
 Slot storedSlot(Arena arena, const Value& value, const StoragePlan& storage) {
     const StorageEntry* entry = storage.find(value.name);
     if (!entry) throw EngineError(EngineError::Kind::Internal, value.name, "has no place in the storage");
-    return {arena, entry->offset, entry->bytes};
+    const std::size_t base = arena == Arena::Averages ? storage.averagesRead() : 0;
+    return {arena, base + entry->offset, entry->bytes};
 }
 
 class Placer {
@@ -58,9 +59,9 @@ public:
         }
     }
 
-    void pinStored(const StoragePlan& storage) {
+    void pinStored(const StoragePlan& storage, Arena parameters) {
         for (const ValueId id : m_graph.withRole(ValueRole::Parameter)) {
-            m_placement.slots[index(id)] = storedSlot(Arena::Parameters, m_graph.value(id), storage);
+            m_placement.slots[index(id)] = storedSlot(parameters, m_graph.value(id), storage);
         }
         for (const ValueId id : m_graph.withRole(ValueRole::Buffer)) {
             m_placement.slots[index(id)] = storedSlot(Arena::Buffers, m_graph.value(id), storage);
@@ -120,11 +121,12 @@ ScalarSlots nameScalars(const Graph& graph, std::size_t buckets, bool training) 
     return scalars;
 }
 
-Placement placeValues(const Graph& graph, const StoragePlan& storage, const BatchLayout& batch,
+Placement placeValues(const Graph& graph, Program::Kind kind, const StoragePlan& storage, const BatchLayout& batch,
                       const ScalarSlots& scalars) {
+    const bool averaged = kind == Program::Kind::Evaluation && storage.averages;
     Placer placer(graph);
     placer.pinInputs(batch);
-    placer.pinStored(storage);
+    placer.pinStored(storage, averaged ? Arena::Averages : Arena::Parameters);
     placer.pinScalars(scalars);
     return placer.take();
 }

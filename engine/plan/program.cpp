@@ -11,6 +11,8 @@ std::string_view text(Arena arena) {
     switch (arena) {
         case Arena::Io: return "io";
         case Arena::Parameters: return "parameters";
+        case Arena::Masters: return "masters";
+        case Arena::Averages: return "averages";
         case Arena::Gradients: return "gradients";
         case Arena::OptimizerState: return "states";
         case Arena::Buffers: return "buffers";
@@ -33,6 +35,7 @@ std::string_view text(Step::Kind kind) {
         case Step::Kind::SquareSum: return "square-sum";
         case Step::Kind::Gate: return "gate";
         case Step::Kind::Update: return "update";
+        case Step::Kind::Average: return "average";
         case Step::Kind::Commit: return "commit";
     }
     return "?";
@@ -52,11 +55,26 @@ void describeEntries(std::ostream& out, const char* word, const std::vector<Stor
 
 std::string StoragePlan::signature() const {
     std::ostringstream out;
-    out << "storage " << text(dtype) << " states " << stateCount << '\n';
+    out << "storage " << text(dtype) << " states " << stateCount;
+    if (hasMasters()) out << " masters " << text(keptType());
+    out << (averages ? " averages\n" : "\n");
     describeEntries(out, "parameter", parameters);
     describeEntries(out, "buffer", buffers);
     for (const Bucket& bucket : buckets) out << "bucket " << bucket.offset << '+' << bucket.bytes << '\n';
     return out.str();
+}
+
+std::size_t StoragePlan::arenaBytes(Arena arena) const {
+    switch (arena) {
+        case Arena::Parameters:
+        case Arena::Gradients: return parameterBytes;
+        case Arena::Masters: return hasMasters() ? kept(parameterBytes) : 0;
+        case Arena::Averages: return averages ? averagesRead() + parameterBytes : 0;
+        case Arena::OptimizerState: return static_cast<std::size_t>(stateCount) * kept(parameterBytes);
+        case Arena::Buffers:
+        case Arena::Staging: return bufferBytes;
+        default: return 0;
+    }
 }
 
 const StorageEntry* StoragePlan::find(std::string_view name) const {

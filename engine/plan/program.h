@@ -11,13 +11,14 @@
 
 namespace lockstep {
 
-// Io: one batch slot, its base changes from step to step. Staging: new buffer values on their way through the
-// reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier passes of the step summed up.
-// All but Activations and Partials are shared by the programs of a run.
+// Io: one batch slot, its base changes from step to step. Masters: the parameters in f32, where kernels compute in
+// less. Averages: of the parameters, over the updates; evaluation reads them instead. Staging: new buffer values on
+// their way through the reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier
+// passes of the step summed up. All but Activations and Partials are shared by the programs of a run.
 enum class Arena : std::uint8_t {
-    Io, Parameters, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars, Partials
+    Io, Parameters, Masters, Averages, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars, Partials
 };
-constexpr std::size_t kArenaCount = 9;
+constexpr std::size_t kArenaCount = 11;
 std::string_view text(Arena arena);
 
 struct Slot {
@@ -27,7 +28,8 @@ struct Slot {
 };
 
 // Where a parameter or buffer lives, in every arena that has one for it: a parameter at the same offset in Parameters and
-// Gradients, and at s x StoragePlan::parameterBytes + offset for optimizer state s; a buffer in Buffers and Staging.
+// Gradients, and at kept(offset) in Masters, Averages and the first optimizer state, kept(parameterBytes) further on in
+// each state that follows (see StoragePlan); a buffer in Buffers and Staging.
 struct StorageEntry {
     std::string name;
     Value value;                       // type, layout, initializer, decays
@@ -40,11 +42,22 @@ struct Bucket { std::size_t offset = 0, bytes = 0; std::size_t firstParameter = 
 // What all programs of a run agree on: parameters in the order in which their gradients become ready, layouts, buckets.
 // Made once from the nominal training program; ranks with different signatures cannot form a group.
 struct StoragePlan {
-    DType dtype = DType::F32;                      // of parameters, gradients, states, buffers
+    DType dtype = DType::F32;                      // of parameters and gradients: what kernels compute in
     std::vector<StorageEntry> parameters, buffers;
     std::vector<Bucket> buckets;
     std::size_t parameterBytes = 0, bufferBytes = 0;
     int stateCount = 0;
+    bool averages = false;
+
+    // Of masters, averages, states and buffers: dtype, or f32 where that is less.
+    DType keptType() const { return atLeastF32(dtype); }
+    bool hasMasters() const { return keptType() != dtype; }
+    // Offsets and sizes among parameters as they are among the same elements of keptType.
+    std::size_t kept(std::size_t bytes) const { return bytes / sizeOf(dtype) * sizeOf(keptType()); }
+    // Where evaluation finds the averages in dtype: behind those in f32 if there are masters, else they themselves.
+    std::size_t averagesRead() const { return hasMasters() ? kept(parameterBytes) : 0; }
+    bool isFor(const UpdateRule& rule) const { return stateCount == rule.stateCount() && averages == rule.averages(); }
+    std::size_t arenaBytes(Arena arena) const;     // of an arena of parameters, of what belongs to them, or of buffers
     std::string signature() const;                 // stable text over names, shapes, layouts, offsets, buckets
     const StorageEntry* find(std::string_view name) const;
 };
@@ -52,12 +65,14 @@ struct StoragePlan {
 // Slots of the flat steps are those that device.h prescribes for their kernels. CopyIn: from the host's batch slot
 // (input) to the device's (output), at the same offset. AllReduce: in place, input and output are the same slice.
 struct Step {
-    enum class Kind : std::uint8_t { Kernel, CopyIn, Fill, Scale, Add, AllReduce, SquareSum, Gate, Update, Commit };
+    enum class Kind : std::uint8_t {
+        Kernel, CopyIn, Fill, Scale, Add, AllReduce, SquareSum, Gate, Update, Average, Commit
+    };
     Kind kind = Kind::Kernel;
     Lane lane = Lane::Compute;
     int pass = 0;                                  // index of the program's pass it belongs to
     std::optional<NodeId> node;                    // Kernel: of the pass's graph
-    int bucket = -1;                               // AllReduce, SquareSum, Update of gradients
+    int bucket = -1;                               // AllReduce, SquareSum, Update of gradients; Average
     double value = 0;                              // Fill: the value; Scale: the factor
     std::size_t count = 0;                         // elements, for flat steps
     DType dtype = DType::F32;                      // of those elements
@@ -83,9 +98,10 @@ struct Pass {
 };
 
 // Everything one replica executes for one kind of step, device-free: steps in order, and where everything lies.
-// Training: the kernels of each pass, all-reduces as slices become ready in the last, square sums, the gate, updates,
-// commits. What passes yield is added up as one binary tree whose leaves are the passes, never one after another: ranks
-// continue the tree (collective.h), so its shape does not depend on how many of the passes a rank takes.
+// Training: the kernels of each pass, all-reduces as slices become ready in the last, square sums, the gate, updates
+// (each followed by its averages, if the rule has any), commits. Evaluation reads averages where there are any, else
+// parameters. What passes yield is added up as one binary tree whose leaves are the passes, never one after another:
+// ranks continue the tree (collective.h), so its shape does not depend on how many of the passes a rank takes.
 // "control" is written by the replica before the step (a request to pause or stop) and reduced with the rest, so all
 // ranks agree on the same last step. A program for 0 samples has no kernels: it contributes zeros.
 struct Program {

@@ -12,6 +12,8 @@ std::string_view mark(Arena arena) {
     switch (arena) {
         case Arena::Io: return "io";
         case Arena::Parameters: return "param";
+        case Arena::Masters: return "master";
+        case Arena::Averages: return "average";
         case Arena::Gradients: return "grad";
         case Arena::OptimizerState: return "state";
         case Arena::Buffers: return "buffer";
@@ -73,7 +75,9 @@ void printHeader(std::ostream& out, const Program& program) {
     if (program.passes.size() > 1) out << "passes       " << passesText(program.passes) << '\n';
     if (training) out << "update       " << describe(program.update) << '\n';
     out << "storage      " << lockstep::text(storage.dtype) << ", " << storage.parameters.size() << " parameters, "
-        << storage.buffers.size() << " buffers, " << storage.stateCount << " states\n";
+        << storage.buffers.size() << " buffers, " << storage.stateCount << " states";
+    if (storage.hasMasters()) out << ", " << lockstep::text(storage.keptType()) << " masters";
+    out << (storage.averages ? ", averages\n" : "\n");
 }
 
 void printArenas(std::ostream& out, const Program& program) {

@@ -49,7 +49,7 @@ private:
 
     Step stage(const Graph::Assignment& assignment) const {
         const StorageEntry& entry = *m_in.storage.find(m_in.graph.value(assignment.buffer).name);
-        return m_flat.scale({Arena::Staging, entry.offset, entry.bytes}, m_in.storage.dtype,
+        return m_flat.scale({Arena::Staging, entry.offset, entry.bytes}, m_in.storage.keptType(),
                             static_cast<double>(m_in.samples), "stage " + entry.name);
     }
 
@@ -152,7 +152,10 @@ private:
         const int buckets = static_cast<int>(m_in.storage.buckets.size());
         for (int b = 0; b < buckets; ++b) addAfter(m_flat.squareSum(b), m_flat.gradients(b));
         addAfter(m_flat.gate(), m_flat.reducedScalars());
-        for (int b = 0; b < buckets; ++b) addLast(m_flat.update(b));
+        for (int b = 0; b < buckets; ++b) {
+            addLast(m_flat.update(b));
+            if (m_in.storage.averages) addLast(m_flat.average(b));
+        }
         for (Step& step : m_flat.commits(m_in.assigned)) addAfter(std::move(step), m_flat.staged());
     }
 

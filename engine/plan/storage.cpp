@@ -83,10 +83,11 @@ std::vector<ValueId> viewRoots(const Graph& graph) {
     return roots;
 }
 
-StoragePlan planStorage(const Graph& lowered, DType dtype, int stateCount, std::size_t bucketBytes) {
+StoragePlan planStorage(const Graph& lowered, DType dtype, const UpdateRule* rule, std::size_t bucketBytes) {
     StoragePlan plan;
     plan.dtype = dtype;
-    plan.stateCount = stateCount;
+    plan.stateCount = rule ? rule->stateCount() : 0;
+    plan.averages = rule && rule->averages();
     plan.parameters = layOut(lowered, parametersByReadiness(lowered), plan.parameterBytes);
     plan.buffers = layOut(lowered, lowered.withRole(ValueRole::Buffer), plan.bufferBytes);
     plan.buckets = makeBuckets(plan.parameters, bucketBytes);

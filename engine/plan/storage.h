@@ -12,8 +12,8 @@ std::vector<ValueId> viewRoots(const Graph& graph);
 
 // Parameters in the order in which their gradients become ready (without gradients: in the graph's), buffers in the
 // graph's, and the buckets: one is closed once it holds `bucketBytes`, the first a quarter of that, so that the first
-// reduction starts early. Nothing here depends on the batch.
-StoragePlan planStorage(const Graph& lowered, DType dtype, int stateCount, std::size_t bucketBytes);
+// reduction starts early. Nothing here depends on the batch. `rule`: what updates the parameters; null: nothing.
+StoragePlan planStorage(const Graph& lowered, DType dtype, const UpdateRule* rule, std::size_t bucketBytes);
 
 ParameterLayouts layoutsOf(const StoragePlan& storage);
 

@@ -62,6 +62,7 @@ private:
         else if (key == "schedule") readChoice(key, value, spec.schedule);
         else if (key == "augmentation") readParams(key, value, spec.augmentation);
         else if (key == "label_smoothing") readNumber(key, value, spec.labelSmoothing);
+        else if (key == "average_decay") readNumber(key, value, spec.averageDecay);
         else if (key == "seed") readSeed(key, value, spec.seed);
         else if (key == "mode") readString(key, value, spec.mode);
         else if (key == "accumulation") readInteger(key, value, spec.accumulation);
@@ -136,8 +137,8 @@ private:
     void unknown(const std::string& key) {
         problems.push_back({m_prefix + key, "spec.unknown-key",
                             {key, "title, dataset, model, devices, batch, epochs, optimizer, learning_rate, schedule, "
-                                  "augmentation, label_smoothing, seed, mode, accumulation, shards, shard_threads, bucket_bytes, "
-                                  "loader_threads"}});
+                                  "augmentation, label_smoothing, average_decay, seed, mode, accumulation, shards, "
+                                  "shard_threads, bucket_bytes, loader_threads"}});
     }
 
     std::string m_prefix;
@@ -206,6 +207,7 @@ std::string toJson(const TrialSpec& spec) {
         {"schedule", jsonOf(spec.schedule)},
         {"augmentation", augmentation},
         {"label_smoothing", spec.labelSmoothing},
+        {"average_decay", spec.averageDecay},
         {"seed", spec.seed},
         {"mode", spec.mode},
         {"accumulation", spec.accumulation},

@@ -33,6 +33,7 @@ struct TrialSpec {
     Choice schedule{"cosine", {}};
     std::map<std::string, ParamValue> augmentation;
     double labelSmoothing = 0;
+    double averageDecay = 0;                       // > 0: evaluation uses averages of the weights; see averageDecayAt
     std::uint64_t seed = 1;
     std::string mode = "fast";                     // or "reproducible": the same bits on any number of devices
     std::int64_t accumulation = 1;                 // fast: passes of each device per update, one after another

@@ -163,6 +163,8 @@ std::unique_ptr<Kernel> Replica::flatKernel(const Program& program, const Step& 
             const Bucket& bucket = m_storage->buckets[static_cast<std::size_t>(step.bucket)];
             return m_device.prepareUpdate(program.update, step.dtype, step.count, segmentsOf(*m_storage, bucket));
         }
+        case Step::Kind::Average:
+            return m_device.prepareAverage(program.update.averageDecay, step.dtype, step.count);
         case Step::Kind::Commit: return m_device.prepareCommit(step.dtype, step.count);
         case Step::Kind::Kernel:
         case Step::Kind::CopyIn:
@@ -189,11 +191,13 @@ void Replica::requireSameStorage() {
 void Replica::initialize(std::uint64_t seed) {
     requireSameStorage();
     if (m_group.rank() == 0) {
-        for (const StorageEntry& entry : m_storage->parameters) write(entry.name, initialTensor(entry.value, seed));
-        for (const StorageEntry& entry : m_storage->buffers) write(entry.name, initialTensor(entry.value, seed));
+        for (const auto* entries : {&m_storage->parameters, &m_storage->buffers}) {
+            for (const StorageEntry& entry : *entries) write(entry.name, initialTensor(place(entry.name).value, seed));
+        }
     }
-    m_group.wait(m_group.broadcast(arena(Arena::Parameters), m_storage->parameterBytes, 0));
-    m_group.wait(m_group.broadcast(arena(Arena::Buffers), m_storage->bufferBytes, 0));
+    for (const Arena each : {Arena::Parameters, Arena::Masters, Arena::Buffers})
+        m_group.wait(m_group.broadcast(arena(each), m_storage->arenaBytes(each), 0));
+    startAverages();
 }
 
 Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control) {

@@ -31,8 +31,12 @@ public:
     double scalar(std::size_t which, std::string_view name) const;  // of the last run; reduced for training programs
     UpdateGate gate(std::size_t which) const;
 
-    // Logical tensors by canonical name: "<parameter>", "<buffer>", "<state>.<parameter>". For checkpoints, hashes,
-    // tests.
+    // Averages become copies of the parameters, as initialize() leaves them. Nothing happens in a run without averages.
+    void startAverages();
+
+    // Logical tensors by canonical name: "<parameter>" (its master, where there is one), "<buffer>",
+    // "<state>.<parameter>", "average.<parameter>". For checkpoints, hashes, tests.
+    static constexpr std::string_view kAverage = "average.";
     std::vector<std::string> tensorNames() const;
     HostTensor read(const std::string& name);
     // Converts between f32 and f64. Another shape or type, or an unknown name: ProblemError "checkpoint.mismatch".
@@ -46,7 +50,8 @@ public:
 private:
     struct PreparedStep;
     struct Prepared;
-    struct Place { const Value* value = nullptr; std::byte* at = nullptr; };
+    // A stored tensor, and where kernels read the same as `count` elements of their own type, if that is elsewhere.
+    struct Place { Value value; std::byte* at = nullptr; std::byte* rounded = nullptr; std::size_t count = 0; };
 
     void allocate();
     void prepare(Prepared& prepared);
@@ -62,6 +67,8 @@ private:
     void finishReduce(PreparedStep& step, std::int64_t number);
     void fetchScalars();
     Place place(const std::string& name) const;
+    Place keptPlace(const StorageEntry& parameter, Arena arena, std::size_t base = 0) const;
+    void round(const Place& place);
     std::byte* arena(Arena arena) const { return m_arenas[static_cast<std::size_t>(arena)].data(); }
 
     Device& m_device;

@@ -39,6 +39,9 @@ std::vector<std::string> Replica::tensorNames() const {
     std::vector<std::string> names;
     for (const StorageEntry& entry : m_storage->parameters) names.push_back(entry.name);
     for (const StorageEntry& entry : m_storage->buffers) names.push_back(entry.name);
+    for (const StorageEntry& entry : m_storage->parameters) {
+        if (m_storage->averages) names.push_back(std::string(kAverage) + entry.name);
+    }
     for (int state = 0; state < m_storage->stateCount; ++state) {
         for (const StorageEntry& entry : m_storage->parameters)
             names.push_back(std::string(m_rule.stateName(state)) + "." + entry.name);
@@ -47,34 +50,74 @@ std::vector<std::string> Replica::tensorNames() const {
     return names;
 }
 
+// Where `arena` has what belongs to a parameter, in the type that is kept.
+Replica::Place Replica::keptPlace(const StorageEntry& parameter, Arena arena, std::size_t base) const {
+    Place place{parameter.value, this->arena(arena) + base + m_storage->kept(parameter.offset)};
+    place.value.type.dtype = m_storage->keptType();
+    place.count = parameter.bytes / sizeOf(m_storage->dtype);
+    return place;
+}
+
 Replica::Place Replica::place(const std::string& name) const {
+    const bool masters = m_storage->hasMasters();
+    const auto parameterAfter = [&](std::string_view prefix) {
+        return name.starts_with(prefix) ? m_storage->find(name.substr(prefix.size())) : nullptr;
+    };
     for (const StorageEntry& entry : m_storage->buffers) {
-        if (entry.name == name) return {&entry.value, arena(Arena::Buffers) + entry.offset};
+        if (entry.name == name) return {entry.value, arena(Arena::Buffers) + entry.offset};
     }
-    if (const StorageEntry* entry = m_storage->find(name))
-        return {&entry->value, arena(Arena::Parameters) + entry->offset};
+    if (const StorageEntry* entry = m_storage->find(name)) {
+        Place place = keptPlace(*entry, masters ? Arena::Masters : Arena::Parameters);
+        if (masters) place.rounded = arena(Arena::Parameters) + entry->offset;
+        return place;
+    }
+    if (const StorageEntry* entry = m_storage->averages ? parameterAfter(kAverage) : nullptr) {
+        Place place = keptPlace(*entry, Arena::Averages);
+        if (masters) place.rounded = arena(Arena::Averages) + m_storage->averagesRead() + entry->offset;
+        return place;
+    }
     for (int state = 0; state < m_storage->stateCount; ++state) {
-        const std::string prefix = std::string(m_rule.stateName(state)) + ".";
-        const StorageEntry* entry = name.starts_with(prefix) ? m_storage->find(name.substr(prefix.size())) : nullptr;
+        const StorageEntry* entry = parameterAfter(std::string(m_rule.stateName(state)) + ".");
         if (!entry) continue;
-        const std::size_t base = static_cast<std::size_t>(state) * m_storage->parameterBytes;
-        return {&entry->value, arena(Arena::OptimizerState) + base + entry->offset};
+        const std::size_t base = static_cast<std::size_t>(state) * m_storage->kept(m_storage->parameterBytes);
+        return keptPlace(*entry, Arena::OptimizerState, base);
     }
     throw ProblemError({name, "checkpoint.mismatch", {name, "nothing of that name", "in this run"}});
 }
 
 HostTensor Replica::read(const std::string& name) {
     const Place from = place(name);
-    return m_device.readLogical(*from.value, from.at);
+    return m_device.readLogical(from.value, from.at);
 }
 
 void Replica::write(const std::string& name, const HostTensor& tensor) {
     const Place to = place(name);
-    const TensorType& wanted = to.value->type;
+    const TensorType& wanted = to.value.type;
     const DType given = tensor.type().dtype;
     if (tensor.type().shape != wanted.shape || !isFloat(given) || isHalf(given))
         throw ProblemError({name, "checkpoint.mismatch", {name, wanted.text(), tensor.type().text()}});
-    m_device.writeLogical(*to.value, converted(tensor, wanted.dtype), to.at);
+    m_device.writeLogical(to.value, converted(tensor, wanted.dtype), to.at);
+    if (to.rounded) round(to);
+}
+
+void Replica::round(const Place& place) {
+    std::byte* const from = place.at;
+    std::byte* const to = place.rounded;
+    Stream& stream = m_device.stream(Lane::Compute);
+    m_device.prepareNarrow(m_storage->dtype, place.count)->run({{&from, 1}, {&to, 1}, nullptr, nullptr, &stream});
+    stream.synchronize();
+}
+
+void Replica::startAverages() {
+    if (!m_storage->averages) return;
+    const bool masters = m_storage->hasMasters();
+    std::byte* const averages = arena(Arena::Averages);
+    Stream& stream = m_device.stream(Lane::Compute);
+    stream.copyOnDevice(averages, arena(masters ? Arena::Masters : Arena::Parameters),
+                        m_storage->kept(m_storage->parameterBytes));
+    if (masters)
+        stream.copyOnDevice(averages + m_storage->averagesRead(), arena(Arena::Parameters), m_storage->parameterBytes);
+    stream.synchronize();
 }
 
 HostTensor Replica::readGradient(const std::string& parameter) {

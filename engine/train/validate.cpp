@@ -11,6 +11,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::int64_t kMaxAccumulation = 1024, kMaxShards = 4096, kMaxShardThreads = 256;
+constexpr double kMaxAverageDecay = 0.999999;              // with 1 the averages would never move
 
 std::string number(double value) { return text(ParamValue(value)); }
 
@@ -91,6 +92,7 @@ private:
                        {m_spec.optimizer.id, namesOf(updateRules(), &UpdateEntry::name)});
         if (auto values = params(entry->params, m_spec.optimizer.params, "optimizer"))
             m_resolved.update = entry->make(*values);
+        m_resolved.update.averageDecay = m_spec.averageDecay;
     }
 
     void resolveSchedule() {
@@ -142,6 +144,7 @@ private:
         range("epochs", static_cast<double>(m_spec.epochs), 1, 1'000'000);
         range("learning_rate", m_spec.learningRate, 0, 1000);
         range("label_smoothing", m_spec.labelSmoothing, 0, 0.99);
+        range("average_decay", m_spec.averageDecay, 0, kMaxAverageDecay);
         range("bucket_bytes", static_cast<double>(m_spec.bucketBytes), 4096, 1 << 30);
         range("loader_threads", static_cast<double>(m_spec.loaderThreads), 1, 64);
         range("accumulation", static_cast<double>(m_spec.accumulation), 1, kMaxAccumulation);

@@ -18,6 +18,8 @@ enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4 };
 
 constexpr int kLoaderSlots = 3;
 
+bool isAverage(const std::string& tensor) { return tensor.starts_with(Replica::kAverage); }
+
 std::vector<std::shared_ptr<const Program>> programList(const RankPrograms& programs) {
     std::vector<std::shared_ptr<const Program>> list{programs.training, programs.lastTraining};
     for (const auto& program : {programs.evaluation, programs.lastEvaluation}) {
@@ -121,11 +123,16 @@ void Worker::restore(const Checkpoint& checkpoint) {
         throw ProblemError({"checkpoint", "checkpoint.beyond-end",
                             {std::to_string(checkpoint.epoch + 1), std::to_string(checkpoint.stepInEpoch + 1),
                              std::to_string(spec().epochs), std::to_string(stepsPerEpoch())}});
+    // A run that did not average until now begins with its weights.
+    const auto nameOf = [](const auto& each) { return each.first; };
+    const bool averages = std::ranges::any_of(checkpoint.tensors, isAverage, nameOf);
     for (const std::string& name : m_replica->tensorNames()) {
-        if (!checkpoint.tensors.contains(name))
+        const bool begins = isAverage(name) && !averages;
+        if (!begins && !checkpoint.tensors.contains(name))
             throw ProblemError({"checkpoint", "checkpoint.mismatch", {name, "there", "absent"}});
     }
     for (const auto& [name, tensor] : checkpoint.tensors) m_replica->write(name, tensor);
+    if (!averages) m_replica->startAverages();
     m_step = checkpoint.step;
     m_epoch = checkpoint.epoch;
     m_stepInEpoch = checkpoint.stepInEpoch;

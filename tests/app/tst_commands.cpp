@@ -68,6 +68,10 @@ private slots:
         const auto evaluation = m_program.run(arguments + QStringList{"--evaluation"});
         QCOMPARE(evaluation.status, 0);
         QVERIFY(evaluation.out != training.out && !evaluation.out.isEmpty());
+        const auto averaging = m_program.run(arguments + QStringList{"--average-decay", "0.99"});
+        QVERIFY(averaging.out.contains("average_decay=0.99") && averaging.out.contains("average 0"));
+        QVERIFY(!training.out.contains("average 0"));
+        QCOMPARE(m_program.run(arguments + QStringList{"--average-decay", "1"}).status, 2);
     }
 
     void benchPrintsLossAndRate() {

@@ -434,6 +434,9 @@ void tst_cpu_simd::updates() {
             const double mean = 0.5 * v0[i] + g[i], square = 0.75 * s0[i] + static_cast<double>(g[i]) * g[i];
             return w0[i] - 0.5 * (2 * mean / (std::sqrt(4 * square) + 0.125) + 0.25 * w0[i]);
         });
+        Floats averages = copied(v0);
+        simd.average(w0.data(), 0.25f, averages.data(), count);
+        compare(averages, count, [&](std::size_t i) { return 0.75 * v0[i] + 0.25 * w0[i]; });
     }
 }
 

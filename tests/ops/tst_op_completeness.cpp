@@ -122,6 +122,8 @@ void tst_op_completeness::halvesAreRefused() {
                                     refusal([&] { (void)device->prepareFill(dtype, 4, 0); }),
                                     refusal([&] { (void)device->prepareSquareSum(dtype, 4); }),
                                     refusal([&] { (void)device->prepareUpdate({}, dtype, 4, {}); }),
+                                    refusal([&] { (void)device->prepareAverage(0.9, dtype, 4); }),
+                                    refusal([&] { (void)device->prepareNarrow(dtype, 4); }),
                                     refusal([&] { (void)device->prepareCommit(dtype, 4); })})
             QVERIFY2(what.contains(name), qPrintable(what));
     }

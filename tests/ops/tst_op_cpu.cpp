@@ -109,6 +109,8 @@ void tst_op_cpu::updates() {
     QCOMPARE(actual.states.size(), expected.states.size());
     for (std::size_t i = 0; i < expected.states.size(); ++i)
         QVERIFY(relativeError(asTensor(actual.states[i]), asTensor(expected.states[i])) < 1e-6);
+    QCOMPARE(actual.averages.size(), expected.averages.size());
+    QVERIFY(relativeError(asTensor(actual.averages), asTensor(expected.averages)) < 1e-6);
     QCOMPARE(actual.gate.skip != 0, expected.gate.skip != 0);
 }
 

@@ -16,6 +16,7 @@ private slots:
     void rulesFollowTheirFormulas();
     void sgdByHand();
     void adamWByHand();
+    void averagesByHand();
     void clippingScalesTheWholeGradient();
     void nothingMovesWhenSomethingIsNotFinite();
     void noWeightMeansNoStep();
@@ -36,10 +37,12 @@ UpdateCase oneElement(const UpdateRule& rule, double weight, std::vector<double>
     return c;
 }
 
-// Parameter i on its own through all steps, in the papers' notation; null where a step is skipped.
-double formula(const UpdateCase& c, std::size_t i, bool decays) {
+struct Expected { double theta, average; };
+
+// Parameter i on its own through all steps, in the papers' notation.
+Expected formula(const UpdateCase& c, std::size_t i, bool decays) {
     const UpdateRule& r = c.rule;
-    double theta = c.weights[i], m = 0, v = 0;
+    double theta = c.weights[i], m = 0, v = 0, average = theta;
     for (std::size_t t = 1; t <= c.gradients.size(); ++t) {
         double norm = 0;
         for (const double each : c.gradients[t - 1]) norm += each / c.weight * (each / c.weight);
@@ -58,8 +61,10 @@ double formula(const UpdateCase& c, std::size_t i, bool decays) {
             const double mHat = m / (1 - std::pow(r.beta1, t)), vHat = v / (1 - std::pow(r.beta2, t));
             theta = theta - c.learningRate * decay * theta - c.learningRate * mHat / (std::sqrt(vHat) + r.epsilon);
         }
+        const double number = static_cast<double>(t), d = std::min(r.averageDecay, (1 + number) / (10 + number));
+        average = d * average + (1 - d) * theta;
     }
-    return theta;
+    return {theta, average};
 }
 
 }  // namespace
@@ -72,9 +77,32 @@ void tst_op_updates::rulesFollowTheirFormulas_data() {
 void tst_op_updates::rulesFollowTheirFormulas() {
     QFETCH(const UpdateCase*, updateCase);
     const UpdateResult result = runUpdate(*makeReferenceBackend(), *updateCase);
-    for (const UpdateSegment& segment : updateCase->segments)
-        for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i)
-            QVERIFY(std::abs(result.weights[i] - formula(*updateCase, i, segment.decays)) < 1e-12);
+    const bool averages = updateCase->rule.averageDecay > 0;
+    QCOMPARE(result.averages.size(), averages ? result.weights.size() : 0);
+    for (const UpdateSegment& segment : updateCase->segments) {
+        for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i) {
+            const Expected expected = formula(*updateCase, i, segment.decays);
+            QVERIFY(std::abs(result.weights[i] - expected.theta) < 1e-12);
+            if (averages) QVERIFY(std::abs(result.averages[i] - expected.average) < 1e-12);
+        }
+    }
+}
+
+// The first average is 2/11 of the initial value and 9/11 of the first update's, whatever the decay asked for.
+void tst_op_updates::averagesByHand() {
+    UpdateRule rule;
+    rule.momentum = 0;
+    rule.averageDecay = 0.999;
+    UpdateCase c = oneElement(rule, 11, {88});
+    // w = 11 - 88 / 8 = 0
+    QVERIFY(std::abs(runUpdate(*makeReferenceBackend(), c).averages[0] - 2) < 1e-12);
+    c.gradients.push_back({std::numeric_limits<double>::infinity()});
+    QVERIFY(std::abs(runUpdate(*makeReferenceBackend(), c).averages[0] - 2) < 1e-12);
+    c.gradients = {{0}, {0}, {0}};
+    QCOMPARE(runUpdate(*makeReferenceBackend(), c).averages[0], 11.0);
+    QCOMPARE(averageDecayAt(0.5, 0), 2.0 / 11);
+    QCOMPARE(averageDecayAt(0.5, 7), 0.5);
+    QCOMPARE(averageDecayAt(0.999, 1'000'000), 0.999);
 }
 
 void tst_op_updates::sgdByHand() {

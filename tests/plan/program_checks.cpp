@@ -120,8 +120,11 @@ private:
     bool isBound(const Slot& slot, const Value& value) const {
         if (value.role == ValueRole::Input) return slot.arena == Arena::Io;
         const StorageEntry* entry = m_program.storage->find(value.name);
-        const Arena arena = value.role == ValueRole::Parameter ? Arena::Parameters : Arena::Buffers;
-        return entry && slot == Slot{arena, entry->offset, entry->bytes};
+        if (!entry) return false;
+        if (value.role == ValueRole::Buffer) return slot == Slot{Arena::Buffers, entry->offset, entry->bytes};
+        const bool averaged = m_program.kind == Program::Kind::Evaluation && m_program.storage->averages;
+        if (!averaged) return slot == Slot{Arena::Parameters, entry->offset, entry->bytes};
+        return slot == Slot{Arena::Averages, m_program.storage->averagesRead() + entry->offset, entry->bytes};
     }
 
     void write(const Slot& slot, ValueId value) {
@@ -219,6 +222,28 @@ std::string gateComplaint(const Program& program, const std::vector<Slot>& squar
     return gates[0]->outputs == gate ? std::string() : "the gate lies elsewhere";
 }
 
+// The slice of a bucket where elements are f32 while its own are halves, else at the same place as in the gradients.
+Slot keptSlice(const StoragePlan& storage, Arena arena, const Slot& slice, std::size_t state = 0) {
+    const std::size_t factor = storage.dtype == DType::BF16 || storage.dtype == DType::F16 ? 2 : 1;
+    return {arena, factor * (state * storage.parameterBytes + slice.offset), factor * slice.bytes};
+}
+
+std::string averageComplaint(const Program& program, int bucket, const Slot& slice, const Slot& gate) {
+    const StoragePlan& storage = *program.storage;
+    const auto averages = stepsOf(program, Step::Kind::Average, bucket);
+    const std::string name = "bucket " + std::to_string(bucket) + ": ";
+    if (averages.size() != (storage.averages ? 1u : 0u)) return name + "not averaged as often as it should be";
+    if (averages.empty()) return {};
+    const bool masters = storage.dtype != DType::F32 && storage.dtype != DType::F64;
+    const std::vector<Slot> inputs{keptSlice(storage, masters ? Arena::Masters : Arena::Parameters, slice), gate};
+    std::vector<Slot> outputs{keptSlice(storage, Arena::Averages, slice)};
+    if (masters) outputs.push_back({Arena::Averages, 2 * storage.parameterBytes + slice.offset, slice.bytes});
+    const bool right = averages[0]->inputs == inputs && averages[0]->outputs == outputs;
+    const bool later = averages[0] > stepsOf(program, Step::Kind::Update, bucket)[0];
+    if (!later) return name + "averaged before it is updated";
+    return right ? std::string() : name + "the average has other slots than device.h says";
+}
+
 std::string updateComplaint(const Program& program, int bucket, bool reduces) {
     const StoragePlan& storage = *program.storage;
     const Bucket& bounds = storage.buckets[static_cast<std::size_t>(bucket)];
@@ -234,11 +259,14 @@ std::string updateComplaint(const Program& program, int bucket, bool reduces) {
     if (updates.size() != 1) return name + "not updated exactly once";
     const Slot gate{Arena::Scalars, program.scalars.gateOffset, sizeof(UpdateGate)};
     std::vector<Slot> outputs{{Arena::Parameters, slice.offset, slice.bytes}};
+    if (storage.dtype != DType::F32 && storage.dtype != DType::F64)
+        outputs.push_back(keptSlice(storage, Arena::Masters, slice));
     for (std::size_t s = 0; s < static_cast<std::size_t>(storage.stateCount); ++s) {
-        outputs.push_back({Arena::OptimizerState, s * storage.parameterBytes + slice.offset, slice.bytes});
+        outputs.push_back(keptSlice(storage, Arena::OptimizerState, slice, s));
     }
     const bool right = updates[0]->inputs == std::vector{slice, gate} && updates[0]->outputs == outputs;
-    return right ? std::string() : name + "the update has other slots than device.h says";
+    if (!right) return name + "the update has other slots than device.h says";
+    return averageComplaint(program, bucket, slice, gate);
 }
 
 std::string gradientComplaint(const Program& program) {

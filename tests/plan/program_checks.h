@@ -18,8 +18,8 @@ std::string complaintAboutValues(const Program& program);
 std::string complaintAboutOrder(const Program& program);
 
 // The gradient arena is cut into buckets without gap or overlap, each parameter's whole gradient in one of them, each
-// written by the program, reduced (if the program reduces), squared and updated exactly once, with the slots that
-// device.h prescribes.
+// written by the program, reduced (if the program reduces), squared, updated and (if there are averages) averaged
+// exactly once, with the slots that device.h prescribes.
 std::string complaintAboutUpdates(const Program& program, bool reduces);
 
 // What each pass yields is added up as the binary tree that program.h describes: scalars, statistics, every bucket.

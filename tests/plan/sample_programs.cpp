@@ -113,6 +113,12 @@ Graph sharedGradient(std::int64_t batch) {
     return withLoss(b, add(b, add(b, denseLayer(b, x, kClasses, "tail"), matrix, "add1"), reshaped, "add2"), label);
 }
 
+UpdateRule averaging() {
+    UpdateRule rule;
+    rule.averageDecay = 0.999;
+    return rule;
+}
+
 BatchLayout batchLayout(std::int64_t capacity) {
     return BatchLayout({{"image", {{kChannels, kExtent, kExtent}, DType::F32}}, {"label", {{1}, DType::I32}},
                         {"ids", {{1}, DType::I64}}},
@@ -121,8 +127,8 @@ BatchLayout batchLayout(std::int64_t capacity) {
 
 std::unique_ptr<Backend> backend(const Traits& traits) { return std::make_unique<SampleBackend>(traits); }
 
-Program training(const Graph& forward, const CompileOptions& options, const Traits& traits) {
-    return compileTraining({&forward}, *backend(traits), UpdateRule{}, batchLayout(batchOf(forward) + 1), options);
+Program training(const Graph& forward, const CompileOptions& options, const Traits& traits, const UpdateRule& rule) {
+    return compileTraining({&forward}, *backend(traits), rule, batchLayout(batchOf(forward) + 1), options);
 }
 
 Program evaluation(const Graph& forward, const CompileOptions& options, const Traits& traits) {

@@ -19,6 +19,8 @@ constexpr int kLayerCodes = 8;
 // Logits = dense(image) + a + reshape(b): one tensor is the gradient of both parameters and is read again further on.
 Graph sharedGradient(std::int64_t batch);
 
+UpdateRule averaging();              // sgd, with averages
+
 BatchLayout batchLayout(std::int64_t capacity);
 
 // Accepts what the null backend accepts, with a few traits of its own.
@@ -30,7 +32,8 @@ struct Traits {
 };
 std::unique_ptr<Backend> backend(const Traits& traits);
 
-Program training(const Graph& forward, const CompileOptions& options = {}, const Traits& traits = {});
+Program training(const Graph& forward, const CompileOptions& options = {}, const Traits& traits = {},
+                 const UpdateRule& rule = {});
 Program evaluation(const Graph& forward, const CompileOptions& options = {}, const Traits& traits = {});
 std::int64_t batchOf(const Graph& forward);
 

@@ -62,12 +62,14 @@ private slots:
             CompileOptions options;
             options.bucketBytes = *rc::gen::inRange<std::size_t>(0, 20000);
             options.reduces = *rc::gen::arbitrary<bool>();
-            const sample::Traits traits{.hostMemory = *rc::gen::arbitrary<bool>(),
+            const sample::Traits traits{.compute = *rc::gen::element(DType::F32, DType::F64, DType::BF16, DType::F16),
+                                        .hostMemory = *rc::gen::arbitrary<bool>(),
                                         .padsWeights = *rc::gen::arbitrary<bool>()};
-            const Program nominal = sample::training(sample::fromCodes(codes, batch, true), options, traits);
+            const UpdateRule rule = *rc::gen::arbitrary<bool>() ? sample::averaging() : UpdateRule{};
+            const Program nominal = sample::training(sample::fromCodes(codes, batch, true), options, traits, rule);
             RC_ASSERT(complaint(nominal, options.reduces) == "");
             options.storage = nominal.storage;
-            const Program shorter = sample::training(sample::fromCodes(codes, batch + 1, true), options, traits);
+            const Program shorter = sample::training(sample::fromCodes(codes, batch + 1, true), options, traits, rule);
             RC_ASSERT(complaint(shorter, options.reduces) == "");
             RC_ASSERT(complaint(compileEmptyTraining(nominal), options.reduces) == "");
             RC_ASSERT(complaint(sample::evaluation(sample::fromCodes(codes, batch, false), options, traits)) == "");
@@ -155,8 +157,37 @@ private slots:
         UpdateRule plain;
         plain.momentum = 0;
         const Graph forward = sample::model("mlp", 2, true);
-        QVERIFY_THROWS_EXCEPTION(EngineError, compileTraining({&forward}, *sample::backend({}), plain, sample::batchLayout(2),
-                                                              with(nominal)));
+        for (const UpdateRule& other : {plain, sample::averaging()})
+            QVERIFY_THROWS_EXCEPTION(EngineError, sample::training(forward, with(nominal), {}, other));
+    }
+
+    void averagesFollowUpdates() {
+        const Program plain = sample::training(sample::model("resnet18-cifar", 4, true));
+        const Program program = sample::training(sample::model("resnet18-cifar", 4, true), {}, {}, sample::averaging());
+        QCOMPARE(complaint(program), std::string());
+        QCOMPARE(complaint(compileEmptyTraining(program)), std::string());
+        QCOMPARE(countOf(program, Step::Kind::Average), program.storage->buckets.size());
+        QCOMPARE(countOf(compileEmptyTraining(program), Step::Kind::Average), program.storage->buckets.size());
+        QCOMPARE(program.steps.size(), plain.steps.size() + program.storage->buckets.size());
+        QCOMPARE(bytesOf(program, Arena::Averages), program.storage->parameterBytes);
+        QCOMPARE(bytesOf(plain, Arena::Averages), std::size_t{0});
+        QCOMPARE(countOf(plain, Step::Kind::Average), std::size_t{0});
+    }
+
+    void evaluationReadsTheAverages() {
+        const Program nominal = sample::training(sample::model("resnet18-cifar", 4, true), {}, {}, sample::averaging());
+        const Program program = sample::evaluation(sample::model("resnet18-cifar", 4, false), with(nominal));
+        QCOMPARE(complaint(program), std::string());
+        std::size_t averages = 0, buffers = 0;
+        for (const Step& step : program.steps) {
+            for (const Slot& slot : step.inputs) {
+                QVERIFY(slot.arena != Arena::Parameters);
+                averages += slot.arena == Arena::Averages;
+                buffers += slot.arena == Arena::Buffers;
+            }
+        }
+        QCOMPARE(averages, nominal.storage->parameters.size());
+        QCOMPARE(buffers, nominal.storage->buffers.size());
     }
 
     void evaluationOnlyReadsTheModel() {

@@ -76,6 +76,51 @@ private slots:
         }
     }
 
+    void halfProgramsKeepMasters() {
+        for (const char* name : {"mlp", "lenet5", "resnet18-cifar"}) {
+            const sample::Traits traits{.compute = DType::BF16, .padsWeights = true};
+            const Program nominal = sample::training(sample::model(name, 2, true), {}, traits, sample::averaging());
+            QCOMPARE(complaint(nominal), std::string());
+            const Program evaluation = sample::evaluation(sample::model(name, 2, false), with(nominal), traits);
+            QCOMPARE(complaint(evaluation), std::string());
+            const StoragePlan& storage = *nominal.storage;
+            QCOMPARE(storage.dtype, DType::BF16);
+            const auto bytes = [&](Arena arena) { return nominal.arenaBytes[static_cast<std::size_t>(arena)]; };
+            QCOMPARE(bytes(Arena::Parameters), storage.parameterBytes);
+            QCOMPARE(bytes(Arena::Gradients), storage.parameterBytes);
+            QCOMPARE(bytes(Arena::Masters), 2 * storage.parameterBytes);
+            QCOMPARE(bytes(Arena::OptimizerState), 2 * storage.parameterBytes);
+            QCOMPARE(bytes(Arena::Averages), 3 * storage.parameterBytes);      // in f32, and as evaluation reads them
+            for (const StorageEntry& buffer : storage.buffers) QCOMPARE(buffer.value.type.dtype, DType::F32);
+        }
+    }
+
+    // Each update names its slice of the masters; together they are the masters, without gap or overlap.
+    void updatesCoverTheMasters() {
+        CompileOptions options;
+        options.bucketBytes = 0;
+        const Program program = sample::training(sample::model("lenet5", 2, true), options, {.compute = DType::BF16});
+        std::size_t end = 0;
+        for (const Step* update : stepsOf(program, Step::Kind::Update)) {
+            const Slot& masters = update->outputs[1];
+            QCOMPARE(masters.arena, Arena::Masters);
+            QCOMPARE(masters.offset, end);
+            QCOMPARE(masters.offset % 64, std::size_t{0});
+            QCOMPARE(masters.bytes, update->count * sizeof(float));
+            end += masters.bytes;
+        }
+        QCOMPARE(end, program.arenaBytes[static_cast<std::size_t>(Arena::Masters)]);
+    }
+
+    void widerTypesHaveNoMasters() {
+        for (const DType compute : {DType::F32, DType::F64}) {
+            const Program program = sample::training(sample::model("lenet5", 2, true), {}, {.compute = compute});
+            QCOMPARE(program.arenaBytes[static_cast<std::size_t>(Arena::Masters)], std::size_t{0});
+            for (const Step* update : stepsOf(program, Step::Kind::Update))
+                QCOMPARE(update->outputs.size(), std::size_t{2});
+        }
+    }
+
     void theCastReadsTheBatch() {
         const Program program = sample::training(sample::model("lenet5", 2, true), {}, {.compute = DType::F64});
         const Step& first = *stepsOf(program, Step::Kind::Kernel).front();

@@ -100,6 +100,23 @@ private slots:
         compareWithGolden("mlp_padded", dump(program));
     }
 
+    void averagesAreShown() {
+        const Graph forward = smallConv(true);
+        const Program program = compileTraining({&forward}, *makeNullBackend(), sample::averaging(),
+                                                sample::batchLayout(4), options());
+        compareWithGolden("averages_training", dump(program));
+        compareWithGolden("averages_evaluation", dump(evaluationOf(smallConv(false), program)));
+    }
+
+    void mastersAreShown() {
+        const sample::Traits halves{.compute = DType::BF16};
+        const Program program = sample::training(smallConv(true), options(), halves, sample::averaging());
+        compareWithGolden("masters_training", dump(program));
+        CompileOptions shared = options();
+        shared.storage = program.storage;
+        compareWithGolden("masters_evaluation", dump(sample::evaluation(smallConv(false), shared, halves)));
+    }
+
     void theTextIsStable() { QCOMPARE(dump(trainingOf(smallConv(true))), dump(trainingOf(smallConv(true)))); }
 
     void entriesAreFoundByName() {
@@ -113,6 +130,12 @@ private slots:
         const Program other = trainingOf(smallMlp(true));
         QCOMPARE(one.storage->signature(), same.storage->signature());
         QVERIFY(one.storage->signature() != other.storage->signature());
+        const Program averaged = sample::training(smallConv(true), options(), {}, sample::averaging());
+        QVERIFY(averaged.storage->signature() != one.storage->signature());
+        QVERIFY(averaged.storage->signature().starts_with("storage f32 states 1 averages\n"));
+        const sample::Traits halves{.compute = DType::BF16};
+        const Program half = sample::training(smallConv(true), options(), halves, sample::averaging());
+        QVERIFY(half.storage->signature().starts_with("storage bf16 states 1 masters f32 averages\n"));
     }
 };
 

@@ -45,6 +45,7 @@ TrialSpec anySpec() {
     spec.schedule = {anyWord(), anyParams()};
     spec.augmentation = anyParams();
     spec.labelSmoothing = 0.1;
+    spec.averageDecay = 0.999;
     spec.seed = *rc::gen::arbitrary<std::uint64_t>();
     spec.mode = anyWord();
     spec.bucketBytes = *rc::gen::arbitrary<std::int64_t>();
@@ -93,6 +94,7 @@ private slots:
         row(R"({"epochs": "3"})", "spec.wrong-type at epochs");
         row(R"({"epochs": 3.0})", "spec.wrong-type at epochs");
         row(R"({"epochs": 9223372036854775808})", "spec.wrong-type at epochs");
+        row(R"({"average_decay": "0.9"})", "spec.wrong-type at average_decay");
         row(R"({"learning_rate": null})", "spec.wrong-type at learning_rate");
         row(R"({"learning_rate": 1e999})", "spec.malformed at ");
         row(R"({"seed": -1})", "spec.wrong-type at seed");

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "engine/core/random.h"
 
@@ -73,6 +74,10 @@ public:
           m_update(m_device->prepareUpdate(c.rule, m_dtype, m_count, c.segments)),
           m_commit(m_device->prepareCommit(m_dtype, m_count)) {
         m_weights.write(c.weights);
+        if (c.rule.averageDecay > 0) {
+            m_average = m_device->prepareAverage(c.rule.averageDecay, m_dtype, m_count);
+            m_averages.emplace(memory(m_count)).write(c.weights);
+        }
         for (int i = 0; i < c.rule.stateCount(); ++i) m_states.push_back(memory(m_count));
         for (std::size_t i = 0; i < c.states.size(); ++i) m_states[i].write(c.states[i]);
         launch(*m_device->prepareFill(m_dtype, m_count, 9), {}, {m_buffer.data()}, {});
@@ -90,11 +95,13 @@ public:
         std::vector<std::byte*> updated{m_weights.data()};
         for (const DeviceMemory& state : m_states) updated.push_back(state.data());
         launch(*m_update, {m_gradient.data(), m_gate.data()}, updated, scalars);
+        if (m_average) launch(*m_average, {m_weights.data(), m_gate.data()}, {m_averages->data()}, scalars);
         launch(*m_commit, {m_gradient.data(), m_gate.data()}, {m_buffer.data()}, scalars);
     }
 
     UpdateResult result() const {
-        UpdateResult result{m_weights.read(), {}, m_buffer.read(), {}};
+        UpdateResult result{m_weights.read(), {}, {}, m_buffer.read(), {}};
+        if (m_averages) result.averages = m_averages->read();
         for (const DeviceMemory& state : m_states) result.states.push_back(state.read());
         const std::vector<double> gate = m_gate.read();
         std::memcpy(static_cast<void*>(&result.gate), gate.data(), sizeof(UpdateGate));
@@ -117,7 +124,8 @@ private:
     std::size_t m_count;
     DeviceMemory m_weights, m_gradient, m_buffer, m_scalars, m_gate;
     std::vector<DeviceMemory> m_states;
-    std::unique_ptr<Kernel> m_squareSum, m_decide, m_update, m_commit;
+    std::optional<DeviceMemory> m_averages;
+    std::unique_ptr<Kernel> m_squareSum, m_decide, m_update, m_commit, m_average;
 };
 
 UpdateRule sgd(double momentum, bool nesterov = false, double decay = 0, double clip = 0) {
@@ -150,6 +158,13 @@ const std::vector<UpdateCase>& updateCases() {
             randomCase("adamw-decay", adamW(0.1), 129, 3),
             randomCase("one-element", adamW(0.1), 1, 2),
         };
+        cases.push_back(randomCase("averaged", sgd(0.9), 1003, 5));
+        cases.back().rule.averageDecay = 0.25;                           // less than (1 + t) / (10 + t) from t = 2 on
+        cases.push_back(randomCase("averaged-warming-up", adamW(0.1), 37, 4));
+        cases.back().rule.averageDecay = 0.999;
+        cases.push_back(randomCase("averaged-skipped", sgd(0.9), 20, 4));
+        cases.back().rule.averageDecay = 0.5;
+        cases.back().gradients[1][3] = std::numeric_limits<double>::quiet_NaN();
         cases.push_back(randomCase("infinite-gradient", sgd(0.9), 8, 2));
         cases.back().gradients[1][5] = std::numeric_limits<double>::infinity();
         cases.push_back(randomCase("nan-loss", adamW(0.1), 8, 1));

@@ -8,7 +8,7 @@
 namespace lockstep::test {
 
 // A few optimizer steps over one bucket, as a compiled program takes them: square sum, gate, update; then the commit of
-// a buffer of the same size.
+// a buffer of the same size. Averages, if the rule has any, begin as copies of the weights.
 struct UpdateCase {
     std::string name{};
     UpdateRule rule{};
@@ -24,6 +24,7 @@ const std::vector<UpdateCase>& updateCases();
 struct UpdateResult {
     std::vector<double> weights;
     std::vector<std::vector<double>> states;
+    std::vector<double> averages;  // empty without
     std::vector<double> buffer;  // of the last commit; starts at 9, staged are the gradients
     UpdateGate gate;             // of the last step
 };

@@ -52,6 +52,9 @@ private slots:
         row("rate", "learning_rate", "spec.out-of-range", [](TrialSpec& s) { s.learningRate = -0.1; });
         row("rate not a number", "learning_rate", "spec.out-of-range", [](TrialSpec& s) { s.learningRate = NAN; });
         row("smoothing", "label_smoothing", "spec.out-of-range", [](TrialSpec& s) { s.labelSmoothing = 1; });
+        row("averages that never move", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = 1; });
+        row("negative average", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = -0.1; });
+        row("average not a number", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = NAN; });
         row("mode", "mode", "spec.unknown-mode", [](TrialSpec& s) { s.mode = "slow"; });
         row("accumulation", "accumulation", "spec.out-of-range", [](TrialSpec& s) { s.accumulation = 0; });
         row("too many passes", "batch", "spec.batch-below-accumulation", [](TrialSpec& s) { s.accumulation = 5; });

@@ -37,20 +37,25 @@ private slots:
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("devices");
         QTest::addColumn<QString>("optimizer");
-        QTest::newRow("mlp") << "mlp" << "reference:2" << "sgd";
-        QTest::newRow("adamw") << "mlp" << "reference:3" << "adamw";
-        QTest::newRow("batch norm") << "fashion-cnn" << "reference:2" << "sgd";
-        if (hasCpuBackend()) QTest::newRow("cpu") << "fashion-cnn" << "cpu:2x1" << "sgd";
+        QTest::addColumn<double>("averageDecay");
+        QTest::newRow("mlp") << "mlp" << "reference:2" << "sgd" << 0.0;
+        QTest::newRow("adamw") << "mlp" << "reference:3" << "adamw" << 0.0;
+        QTest::newRow("averages") << "mlp" << "reference:2" << "sgd" << 0.9;
+        QTest::newRow("batch norm") << "fashion-cnn" << "reference:2" << "sgd" << 0.0;
+        if (hasCpuBackend()) QTest::newRow("cpu") << "fashion-cnn" << "cpu:2x1" << "sgd" << 0.0;
+        if (hasCpuBackend()) QTest::newRow("cpu, averages") << "fashion-cnn" << "cpu:2x1" << "adamw" << 0.9;
     }
 
     void aResumedRunEqualsAnUnbrokenOne() {
         QFETCH(QString, model);
         QFETCH(QString, devices);
         QFETCH(QString, optimizer);
+        QFETCH(double, averageDecay);
         TrialSpec spec = smallSpec(model.toStdString(), devices.toStdString());
         spec.optimizer.id = optimizer.toStdString();
         spec.learningRate = 0.01;
         spec.epochs = 3;
+        spec.averageDecay = averageDecay;
         spec.augmentation = {{"flip", true}, {"cutout", std::int64_t{3}}};
         spec.schedule.params = {{"warmup", 0.5}};
         QTemporaryDir unbrokenFolder;
@@ -126,6 +131,18 @@ private slots:
         Checkpoint poorer = good;
         poorer.tensors.erase("head/weight");
         QCOMPARE(problemOf(spec, poorer), std::string("checkpoint.mismatch"));
+        TrialSpec averaging = spec;
+        averaging.averageDecay = 0.9;
+        QTemporaryDir averages;
+        run(requestFor(averaging, averages.path().toStdString()));
+        Checkpoint averaged = lastOf(averages.path().toStdString());
+        QCOMPARE(problemOf(spec, averaged), std::string("checkpoint.mismatch"));
+        averaged.tensors.erase("average.head/weight");
+        QCOMPARE(problemOf(averaging, averaged), std::string("checkpoint.mismatch"));
+        Checkpoint half = good;
+        HostTensor& bias = half.tensors.at("head/bias");
+        bias = HostTensor({bias.type().shape, DType::BF16});
+        QCOMPARE(problemOf(spec, half), std::string("checkpoint.mismatch"));
         Checkpoint later = good;
         later.epoch = 3;
         QCOMPARE(problemOf(spec, later), std::string("checkpoint.beyond-end"));

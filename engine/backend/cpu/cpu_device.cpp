@@ -77,6 +77,11 @@ std::unique_ptr<Kernel> CpuDevice::prepareUpdate(const UpdateRule& rule, DType d
     return makeUpdate(m_machine, rule, segments);
 }
 
+std::unique_ptr<Kernel> CpuDevice::prepareAverage(double decay, DType dtype, std::size_t count) {
+    requireF32("average", dtype);
+    return makeAverage(m_machine, decay, count);
+}
+
 std::unique_ptr<Kernel> CpuDevice::prepareCommit(DType dtype, std::size_t count) {
     requireF32("commit", dtype);
     return makeCommit(m_machine, count);

@@ -155,6 +155,16 @@ std::unique_ptr<Kernel> makeUpdate(const Machine& machine, const UpdateRule& rul
     return std::make_unique<Update>(machine, rule, segments);
 }
 
+std::unique_ptr<Kernel> makeAverage(const Machine& machine, double decay, std::size_t count) {
+    return kernelOf([&machine, decay, count](const KernelCall& call) {
+        if (in<UpdateGate>(call, 1)->skip != 0) return;
+        const float rest = narrow(1 - averageDecayAt(decay, call.scalars->step));
+        overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+            machine.simd->average(in(call, 0) + begin, rest, out(call, 0) + begin, end - begin);
+        });
+    });
+}
+
 std::unique_ptr<Kernel> makeCommit(const Machine& machine, std::size_t count) {
     return kernelOf([&machine, count](const KernelCall& call) {
         const UpdateGate& gate = *in<UpdateGate>(call, 1);

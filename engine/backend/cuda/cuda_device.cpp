@@ -56,6 +56,10 @@ std::unique_ptr<Kernel> CudaDevice::prepareUpdate(const UpdateRule& rule, DType 
     requireFloat(dtype, m_choice.id);
     return makeCudaUpdate(rule, segments);
 }
+std::unique_ptr<Kernel> CudaDevice::prepareAverage(double decay, DType dtype, std::size_t count) {
+    requireFloat(dtype, m_choice.id);
+    return makeCudaAverage(decay, count);
+}
 std::unique_ptr<Kernel> CudaDevice::prepareCommit(DType dtype, std::size_t count) {
     requireFloat(dtype, m_choice.id);
     return makeCudaCommit(count);

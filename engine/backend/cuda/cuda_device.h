@@ -27,6 +27,7 @@ public:
     std::unique_ptr<Kernel> prepareGate(const UpdateRule& rule, std::size_t squareSums) override;
     std::unique_ptr<Kernel> prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t count,
                                           std::span<const UpdateSegment> segments) override;
+    std::unique_ptr<Kernel> prepareAverage(double decay, DType dtype, std::size_t count) override;
     std::unique_ptr<Kernel> prepareCommit(DType dtype, std::size_t count) override;
 
     HostTensor readLogical(const Value& value, const std::byte* at) override;

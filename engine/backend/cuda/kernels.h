@@ -23,6 +23,7 @@ std::unique_ptr<Kernel> makeCudaFlatAdd(DType dtype, std::size_t count);
 std::unique_ptr<Kernel> makeCudaSquareSum(std::size_t count);
 std::unique_ptr<Kernel> makeCudaGate(const UpdateRule& rule, std::size_t squareSums);
 std::unique_ptr<Kernel> makeCudaUpdate(const UpdateRule& rule, std::span<const UpdateSegment> segments);
+std::unique_ptr<Kernel> makeCudaAverage(double decay, std::size_t count);
 std::unique_ptr<Kernel> makeCudaCommit(std::size_t count);
 
 // A kernel that is one function object called with (call, stream).

@@ -67,6 +67,11 @@ __global__ void adamKernel(const float* gradient, const UpdateGate* gate, float*
     weight[i] -= c.rate * (update + c.decay * weight[i]);
 }
 
+__global__ void averageKernel(const float* weight, const UpdateGate* gate, float* average, float rest, std::size_t count) {
+    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < count && gate->skip == 0) average[i] += rest * (weight[i] - average[i]);
+}
+
 __global__ void commitKernel(const float* staged, const UpdateGate* gate, float* buffer, std::size_t count) {
     const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < count && gate->skip == 0) buffer[i] = staged[i] * static_cast<float>(gate->bufferScale);
@@ -148,6 +153,14 @@ std::unique_ptr<Kernel> makeCudaUpdate(const UpdateRule& rule, std::span<const U
     return cudaKernel("update", [rule, parts = std::vector(segments.begin(), segments.end())](const KernelCall& call,
                                                                                              cudaStream_t stream) {
         for (const UpdateSegment& segment : parts) launchUpdate(rule, segment, call, stream);
+    });
+}
+
+std::unique_ptr<Kernel> makeCudaAverage(double decay, std::size_t count) {
+    return cudaKernel("average", [=](const KernelCall& call, cudaStream_t stream) {
+        const auto rest = static_cast<float>(1 - averageDecayAt(decay, call.scalars->step));
+        averageKernel<<<blocksFor(count), kBlock, 0, stream>>>(in<float>(call, 0), in<UpdateGate>(call, 1), out<float>(call, 0),
+                                                              rest, count);
     });
 }
 

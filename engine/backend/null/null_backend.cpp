@@ -87,6 +87,8 @@ public:
                                           std::span<const UpdateSegment>) override {
         return idle();
     }
+    std::unique_ptr<Kernel> prepareAverage(double, DType, std::size_t) override { return idle(); }
+    std::unique_ptr<Kernel> prepareNarrow(DType, std::size_t) override { return idle(); }
     std::unique_ptr<Kernel> prepareCommit(DType, std::size_t) override { return idle(); }
 
     HostTensor readLogical(const Value& value, const std::byte* at) override {

@@ -62,6 +62,11 @@ std::unique_ptr<Kernel> ReferenceDevice::prepareUpdate(const UpdateRule& rule, D
     return makeUpdate(rule, segments);
 }
 
+std::unique_ptr<Kernel> ReferenceDevice::prepareAverage(double decay, DType dtype, std::size_t count) {
+    requireDouble(dtype, "average");
+    return makeAverage(decay, count);
+}
+
 std::unique_ptr<Kernel> ReferenceDevice::prepareCommit(DType dtype, std::size_t count) {
     requireDouble(dtype, "commit");
     return makeCommit(count);

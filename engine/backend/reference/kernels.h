@@ -67,6 +67,7 @@ std::unique_ptr<Kernel> makeFlatAdd(std::size_t count);
 std::unique_ptr<Kernel> makeSquareSum(std::size_t count);
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums);
 std::unique_ptr<Kernel> makeUpdate(const UpdateRule& rule, std::span<const UpdateSegment> segments);
+std::unique_ptr<Kernel> makeAverage(double decay, std::size_t count);
 std::unique_ptr<Kernel> makeCommit(std::size_t count);
 
 }  // namespace lockstep::reference

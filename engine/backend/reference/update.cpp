@@ -94,6 +94,16 @@ std::unique_ptr<Kernel> makeUpdate(const UpdateRule& rule, std::span<const Updat
     });
 }
 
+std::unique_ptr<Kernel> makeAverage(double decay, std::size_t count) {
+    return loops([=](const KernelCall& call) {
+        const double* w = input(call, 0);
+        if (input<UpdateGate>(call, 1)->skip != 0) return;
+        double* average = output(call, 0);
+        const double rest = 1 - averageDecayAt(decay, call.scalars->step);
+        for (std::size_t i = 0; i < count; ++i) average[i] += rest * (w[i] - average[i]);
+    });
+}
+
 std::unique_ptr<Kernel> makeCommit(std::size_t count) {
     return loops([=](const KernelCall& call) {
         const double* staged = input(call, 0);

@@ -33,5 +33,6 @@ void laneConvWeights(const LaneConv& conv, const float* x, const float* dy, floa
 double squareSum(const float* x, std::size_t count);
 void sgd(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
 void adamW(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);
+void average(const float* w, float rest, float* averages, std::size_t count);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -32,6 +32,7 @@ const SimdTable kTable{
     .squareSum = squareSum,
     .sgd = sgd,
     .adamW = adamW,
+    .average = average,
 };
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -112,6 +112,7 @@ struct SimdTable {
     double (*squareSum)(const float* x, std::size_t count);
     void (*sgd)(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
     void (*adamW)(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);
+    void (*average)(const float* w, float rest, float* averages, std::size_t count);  // averages += rest (w - averages)
 };
 
 namespace baseline {

@@ -57,4 +57,13 @@ void adamW(const AdamRun& run, const float* gradient, float* w, float* first, fl
     }
 }
 
+void average(const float* w, float rest, float* averages, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        const F16 before = load(averages + i);
+        store(averages + i, before + (load(w + i) - before) * rest);
+    }
+    for (; i < count; ++i) averages[i] += (w[i] - averages[i]) * rest;
+}
+
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD
