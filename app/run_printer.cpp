@@ -21,16 +21,6 @@ int terminalColumns() {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-std::vector<std::string> split(const std::string& joined) {
-    std::vector<std::string> parts;
-    for (std::size_t at = 0; at <= joined.size();) {
-        const auto comma = std::min(joined.find(", ", at), joined.size());
-        parts.push_back(joined.substr(at, comma - at));
-        at = comma + 2;
-    }
-    return parts;
-}
-
 std::string plural(std::int64_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -44,19 +34,19 @@ std::string testText(const RunFinished& event) {
 }  // namespace
 
 Problem problemOf(const RunFailed& failed) {
-    if (failed.kind.find('.') != std::string::npos) return {failed.where, failed.kind, split(failed.what)};
+    if (auto problem = problemIn(failed)) return std::move(*problem);
     const auto who = failed.rank < 0 ? std::string("The run") : fmt::format("Rank {}", failed.rank);
     return {failed.where, "run.failed." + failed.kind, {failed.what, fmt::format("{} at step {}", who, failed.step)}};
 }
 
 RunPrinter::Style RunPrinter::styleFor(bool json) {
-    if (json) return Style::Json;
+    if (json) return Style::Lines;
     return isatty(STDOUT_FILENO) ? Style::Live : Style::Plain;
 }
 
 void RunPrinter::print(std::int64_t number, const TrainEvent& event) {
     m_progress.take(event);
-    if (m_style == Style::Json) {
+    if (m_style == Style::Lines) {
         std::puts(toJsonLine(event, number).c_str());
         if (const auto* failed = std::get_if<RunFailed>(&event)) say(*failed);
     } else {

@@ -16,7 +16,7 @@ namespace lockstep {
 // JSON object per event.
 class RunPrinter {
 public:
-    enum class Style { Live, Plain, Json };
+    enum class Style { Live, Plain, Lines };
     static Style styleFor(bool json);                        // Live where the standard output is a terminal
 
     RunPrinter(Style style, const Words& words) : m_style(style), m_words(words) {}
@@ -41,8 +41,7 @@ private:
     bool m_lineShown = false;
 };
 
-// A failed run as a problem of the catalogue: "run.failed.<kind>", or the problem that a person can repair (see
-// runTrial).
+// A failed run as a problem of the catalogue: "run.failed.<kind>", or the problem that a person can repair.
 Problem problemOf(const RunFailed& failed);
 
 // A sink that hands events to a printer on a thread of its own: a slow terminal never holds up the run. While the

@@ -4,11 +4,13 @@
 
 namespace lockstep {
 
+int exitStatusOf(const RunFailed& failed) { return problemIn(failed) ? kBadRequest : kFailed; }
+
 int exitStatusOf(const RunResult& result) {
     switch (result.outcome) {
         case RunResult::Outcome::Finished: return kDone;
         case RunResult::Outcome::Stopped: return kStopped;
-        case RunResult::Outcome::Failed: return result.problem ? kBadRequest : kFailed;
+        case RunResult::Outcome::Failed: return exitStatusOf(result.failed);
     }
     return kFailed;
 }

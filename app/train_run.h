@@ -10,6 +10,7 @@ using StartRun = std::function<Result<RunResult>(RunControl& control, EventSink&
 int watchRun(Context& context, bool json, const StartRun& start);
 
 int exitStatusOf(const RunResult& result);
+int exitStatusOf(const RunFailed& failed);
 
 // With the history, in a build that has one; otherwise as a plain run. One implementation per kind of build.
 bool hasHistory();

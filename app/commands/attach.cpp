@@ -4,7 +4,7 @@
 
 #include "app/commands/commands.h"
 #include "app/follow.h"
-#include "app/run_printer.h"
+#include "app/train_run.h"
 
 namespace lockstep {
 
@@ -16,7 +16,7 @@ struct Options {
 };
 
 int statusOf(const TrainEvent& last) {
-    if (std::holds_alternative<RunFailed>(last)) return kFailed;
+    if (const auto* failed = std::get_if<RunFailed>(&last)) return exitStatusOf(*failed);
     return std::get<RunFinished>(last).outcome == "stopped" ? kStopped : kDone;
 }
 

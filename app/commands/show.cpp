@@ -6,6 +6,8 @@
 #include "app/curve.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/listing.h"
+#include "app/run_printer.h"
 #include "app/trial_json.h"
 
 namespace lockstep {
@@ -44,7 +46,7 @@ void printSettings(const TrialSpec& spec) {
     fmt::print("{}", table.text());
 }
 
-void printResults(const TrialRow& row) {
+void printResults(const TrialRow& row, const std::vector<Problem>& problems, const Words& words) {
     Table table({"RESULT", "VALUE"});
     table.add({"state", row.deleted ? row.state + ", in the trash" : row.state});
     table.add({"progress",
@@ -56,7 +58,10 @@ void printResults(const TrialRow& row) {
     if (row.seconds) table.add({"time", durationText(*row.seconds)});
     table.add({"started", timeText(row.createdAt)});
     if (!row.finishedAt.empty()) table.add({"ended", timeText(row.finishedAt)});
-    if (!row.failure.empty()) table.add({"failure", row.failure});
+    for (const auto& problem : problems) {
+        table.add({"failure", words.what(problem)});
+        if (const auto remedy = words.remedy(problem); !remedy.empty()) table.add({"remedy", remedy});
+    }
     if (!row.note.empty()) table.add({"note", row.note});
     table.add({"files", row.runDirectory});
     fmt::print("{}", table.text());
@@ -72,8 +77,16 @@ void printCurve(const TrialQuery& query, std::int64_t trial, const std::string& 
     fmt::print("\n{} over steps {} to {}\n{}", metric, points.front().step, points.back().step, curve);
 }
 
-Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spec, const std::string& metric) {
+// Why the latest attempt failed; empty: it did not.
+std::vector<Problem> problemsOf(const TrialQuery& query, std::int64_t trial) {
+    const auto failed = query.failure(trial);
+    return failed ? std::vector{problemOf(*failed)} : std::vector<Problem>{};
+}
+
+Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spec, const std::string& metric,
+              const Words& words) {
     Json out = trialJson(row);
+    out["problems"] = problemsJson(problemsOf(query, row.id), words);
     out["spec"] = Json::parse(toJson(spec));
     out["metrics"] = query.metrics(row.id);
     if (metric.empty()) return out;
@@ -94,12 +107,12 @@ int show(Context& context, const Options& options) {
     if (options.onlySpec) {
         fmt::print("{}", toJson(spec.value()));
     } else if (options.json) {
-        fmt::print("{}\n", lineOf(showJson(*history.query, row, spec.value(), options.metric)));
+        fmt::print("{}\n", lineOf(showJson(*history.query, row, spec.value(), options.metric, context.words())));
     } else {
         fmt::print("Trial {}{}\n\n", row.id, row.title.empty() ? "" : ": " + row.title);
         printSettings(spec.value());
         fmt::print("\n");
-        printResults(row);
+        printResults(row, problemsOf(*history.query, row.id), context.words());
         if (!options.metric.empty()) {
             printCurve(*history.query, row.id, options.metric);
         } else {

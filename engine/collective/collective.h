@@ -17,8 +17,9 @@ struct Ticket { std::uint64_t sequence = 0; };
 // Why a group was aborted: the first failure, with the rank it happened on.
 struct AbortCause {
     int rank = -1;
-    std::string kind;                  // text(EngineError::Kind)
+    std::string kind;                  // text(EngineError::Kind), or a Problem's code
     std::string where, what;
+    std::vector<std::string> args = {};        // the Problem's
 };
 
 // One rank's endpoint of a group, used by that rank's thread alone (abort() apart). Every rank of the group must start

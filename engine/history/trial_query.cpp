@@ -67,15 +67,19 @@ std::string escapedForLike(const std::string& text) {
     return out;
 }
 
+NumberedEvent readEvent(const std::string& json) {
+    auto event = eventFromJsonLine(json);
+    if (!event.ok()) throw ProblemError(event.problems().front());
+    return std::move(event).value();
+}
+
 std::vector<NumberedEvent> readStateEvents(Database& database, std::int64_t trial, std::int64_t attempt,
                                            std::int64_t first) {
     std::vector<NumberedEvent> events;
     Statement query(database, "SELECT json FROM event WHERE trial = ? AND attempt = ? AND number >= ? ORDER BY number");
     query.bind(1, trial), query.bind(2, attempt), query.bind(3, first);
     while (query.executeStep()) {
-        auto event = eventFromJsonLine(query.getColumn(0).getString());
-        if (!event.ok()) throw ProblemError(event.problems().front());
-        events.push_back(std::move(event).value());
+        events.push_back(readEvent(query.getColumn(0).getString()));
     }
     return events;
 }
@@ -211,6 +215,17 @@ std::vector<NumberedEvent> TrialQuery::events(std::int64_t trial, std::int64_t f
         std::merge(states.begin(), states.end(), steps.begin(), steps.end(), std::back_inserter(events),
                    [](const NumberedEvent& a, const NumberedEvent& b) { return a.number < b.number; });
         return events;
+    });
+}
+
+std::optional<RunFailed> TrialQuery::failure(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) -> std::optional<RunFailed> {
+        Statement query(database,
+                        "SELECT json FROM event WHERE trial = ?1 AND kind = 'run_failed'"
+                        " AND attempt = (SELECT attempts FROM trial WHERE id = ?1)");
+        query.bind(1, trial);
+        if (!query.executeStep()) return std::nullopt;
+        return std::get<RunFailed>(readEvent(query.getColumn(0).getString()).event);
     });
 }
 

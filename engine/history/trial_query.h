@@ -48,6 +48,7 @@ public:
     std::vector<SeriesPoint> series(std::int64_t trial, const std::string& metric) const;
     // Every event of the trial's latest attempt from `first` on, in order, as far as committed.
     std::vector<NumberedEvent> events(std::int64_t trial, std::int64_t first) const;
+    std::optional<RunFailed> failure(std::int64_t trial) const;          // that ended the latest attempt, in full
     std::int64_t lastEvent(std::int64_t trial) const;                    // newest number of any attempt; 0: none
 
 private:

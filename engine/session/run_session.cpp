@@ -145,24 +145,18 @@ private:
                                          [this](const Problem& problem) { tell(problem); });
             result = runTrial(resolved, data, options(), m_control, m_sinks);
         } catch (const ProblemError& error) {
-            result = failed("io", error.problem().field, error.problem().code);
-            result.problem = error.problem();
+            result = failed(failureFrom(error.problem()));
         } catch (const EngineError& error) {
-            result = failed(std::string(text(error.kind())), error.where(), error.what());
+            result = failed({std::string(text(error.kind())), error.where(), error.what(), -1, 0});
         } catch (const std::exception& error) {
-            result = failed(std::string(text(EngineError::Kind::Internal)), "session", error.what());
+            result = failed({std::string(text(EngineError::Kind::Internal)), "session", error.what(), -1, 0});
         }
         if (!lastWord.said()) post(lastWord.next(), result.failed);
         settle(result);
         return result;
     }
 
-    static RunResult failed(std::string kind, std::string where, std::string what) {
-        RunResult result;
-        result.outcome = RunResult::Outcome::Failed;
-        result.failed = {std::move(kind), std::move(where), std::move(what), -1, 0};
-        return result;
-    }
+    static RunResult failed(RunFailed failure) { return {RunResult::Outcome::Failed, {}, std::move(failure)}; }
 
     std::unique_ptr<SessionServer> openRunDirectory(const TrialSpec& spec) {
         fs::create_directories(checkpoints());

@@ -1,5 +1,6 @@
 #include "engine/spec/train_event.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -45,6 +46,7 @@ void visit(auto& v, auto& e, const RunFinished*) {
 }
 void visit(auto& v, auto& e, const RunFailed*) {
     v("kind", e.kind), v("where", e.where), v("what", e.what), v("rank", e.rank), v("step", e.step);
+    v("args", e.args);
 }
 
 class Writer {
@@ -132,6 +134,18 @@ private:
     const Json& m_object;
 };
 
+constexpr const char* kBetween = ", ";
+
+std::vector<std::string> split(const std::string& joined) {
+    std::vector<std::string> parts;
+    for (std::size_t at = 0; at < joined.size();) {
+        const auto end = std::min(joined.find(kBetween, at), joined.size());
+        parts.push_back(joined.substr(at, end - at));
+        at = end + std::string_view(kBetween).size();
+    }
+    return parts;
+}
+
 constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames = {
     "run_started",   "step_done", "eval_done",    "checkpoint_written",
     "state_changed", "message",   "run_finished", "run_failed"};
@@ -151,6 +165,18 @@ TrainEvent readEvent(std::string_view name, const Json& object) {
 }
 
 }  // namespace
+
+RunFailed failureFrom(const Problem& problem) {
+    std::string joined;
+    for (const std::string& arg : problem.args) joined += (joined.empty() ? "" : kBetween) + arg;
+    return {problem.code, problem.field, std::move(joined), -1, 0, problem.args};
+}
+
+std::optional<Problem> problemIn(const RunFailed& failed) {
+    const bool isCode = failed.kind.find('.') != std::string::npos;
+    if (!isCode) return std::nullopt;
+    return Problem{failed.where, failed.kind, failed.args.empty() ? split(failed.what) : failed.args};
+}
 
 std::string_view nameOf(const TrainEvent& event) { return kNames[event.index()]; }
 

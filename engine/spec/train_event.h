@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -47,10 +48,17 @@ struct RunFinished {
     double seconds = 0;
 };
 struct RunFailed {
-    std::string kind, where, what;
-    int rank = -1;
+    std::string kind, where, what;                 // kind: text(EngineError::Kind), or a problem's code: failureFrom()
+    int rank = -1;                                 // -1: nobody's in particular
     std::int64_t step = 0;
-};  // kind: text(EngineError::Kind)
+    std::vector<std::string> args = {};            // the problem's
+};
+
+// A problem that a person can repair as the cause of a failure: its code is the kind, its field the place, and what are
+// its arguments, joined by ", ". problemIn() is the way back, also from the events of versions without args; empty: the
+// engine's own failure.
+RunFailed failureFrom(const Problem& problem);
+std::optional<Problem> problemIn(const RunFailed& failed);
 
 using TrainEvent =
     std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed>;

@@ -9,16 +9,11 @@
 
 #include "engine/core/error.h"
 #include "engine/core/result.h"
+#include "engine/spec/train_event.h"
 
 namespace lockstep {
 
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string out;
-    for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-    return out;
-}
 
 void rankMain(int rank, std::span<RankTask* const> tasks, Collective& endpoint) {
     RankTask& own = *tasks[static_cast<std::size_t>(rank)];
@@ -39,8 +34,8 @@ AbortCause currentCause(int rank) {
     try {
         throw;
     } catch (const ProblemError& error) {
-        const Problem& problem = error.problem();
-        return {rank, problem.code, problem.field, joined(problem.args)};
+        const RunFailed failed = failureFrom(error.problem());
+        return {rank, failed.kind, failed.where, failed.what, failed.args};
     } catch (const EngineError& error) {
         return {rank, std::string(text(error.kind())), error.where().empty() ? here : error.where(), error.what()};
     } catch (const std::bad_alloc&) {

@@ -15,8 +15,8 @@ public:
     virtual void close() noexcept = 0;           // on the rank's thread, after run() or its failure
 };
 
-// What the exception under way says, as the first cause of a failure. Only inside a catch block. A ProblemError has its
-// code as kind, its field as where and its arguments, joined by ", ", as what. Rank -1: before there were ranks.
+// What the exception under way says, as the first cause of a failure. Only inside a catch block. A ProblemError is
+// told as failureFrom() does. Rank -1: before there were ranks.
 AbortCause currentCause(int rank);
 
 // Runs task r on a thread of its own with endpoint r and waits for all. The first exception aborts the group and

@@ -13,21 +13,21 @@ std::vector<std::unique_ptr<Collective>> makeGroup(const ResolvedSpec& resolved)
     return group.empty() ? makeHostGroup(static_cast<int>(resolved.devices.size())) : std::move(group);
 }
 
-RunResult failed(RunFailed failure, std::optional<Problem> problem, EventLog& events) {
+RunResult failed(RunFailed failure, EventLog& events) {
     events.post(failure);
-    return {RunResult::Outcome::Failed, {}, std::move(failure), std::move(problem)};
+    return {RunResult::Outcome::Failed, {}, std::move(failure)};
 }
 
 RunResult finished(const RunFinished& end, EventLog& events) {
     events.post(end);
     const bool stopped = end.outcome == "stopped";
-    return {stopped ? RunResult::Outcome::Stopped : RunResult::Outcome::Finished, end, {}, {}};
+    return {stopped ? RunResult::Outcome::Stopped : RunResult::Outcome::Finished, end, {}};
 }
 
 RunFailed failureOf(const AbortCause& cause, std::int64_t step) {
     // What is not finite is a sum over all ranks: it is nobody's in particular.
     const bool everybodys = cause.kind == text(EngineError::Kind::NonFinite);
-    return {cause.kind, cause.where, cause.what, everybodys ? -1 : cause.rank, step};
+    return {cause.kind, cause.where, cause.what, everybodys ? -1 : cause.rank, step, cause.args};
 }
 
 RunResult runWorkers(const RunContext& run) {
@@ -39,8 +39,7 @@ RunResult runWorkers(const RunContext& run) {
     }
     const AbortCause cause = runRanks(tasks, group);
     if (cause.rank < 0) return finished(workers.front()->finished(), run.events);
-    const Worker& first = *workers[static_cast<std::size_t>(cause.rank)];
-    return failed(failureOf(cause, first.step()), first.problem(), run.events);
+    return failed(failureOf(cause, workers[static_cast<std::size_t>(cause.rank)]->step()), run.events);
 }
 
 }  // namespace
@@ -53,10 +52,8 @@ RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, cons
         if (options.onPlan) options.onPlan(plan);
         std::vector<RankTimes> times(resolved.devices.size());
         return runWorkers({resolved, data, plan, options, control, events, times});
-    } catch (const ProblemError& error) {
-        return failed(failureOf(currentCause(-1), 0), error.problem(), events);
     } catch (...) {
-        return failed(failureOf(currentCause(-1), 0), {}, events);
+        return failed(failureOf(currentCause(-1), 0), events);
     }
 }
 

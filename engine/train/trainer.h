@@ -48,15 +48,14 @@ struct RunResult {
     Outcome outcome = Outcome::Finished;
     RunFinished finished;                          // of a run that did not fail
     RunFailed failed;                              // of one that did
-    std::optional<Problem> problem;                // its cause, if a person can repair it
 };
 
 // Runs a trial to its end on the calling thread's time: one worker thread per device, events to the sinks in order,
 // numbered from firstEventNumber. Everything that goes wrong after resolve() becomes a RunFailed event and a Failed
 // result; nothing is thrown. Exactly one RunFinished or RunFailed is the last event. A problem that a person can repair
-// fails the run with its code as kind, its field as where and its arguments as what; RunResult::problem then has it
-// whole. Rank -1: nobody's in particular (planning; what is not finite, a sum over all ranks). Checkpoints:
-// last.safetensors after each epoch and at a stop, best.safetensors when the test accuracy improves.
+// fails the run as failureFrom() tells it. Rank -1: nobody's in particular (planning; what is not finite, a sum over
+// all ranks). Checkpoints: last.safetensors after each epoch and at a stop, best.safetensors when the test accuracy
+// improves.
 RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
                    RunControl& control, const std::vector<EventSink*>& sinks);
 

@@ -77,12 +77,7 @@ Worker::Worker(const RunContext& context, Collective& group)
 Worker::~Worker() = default;
 
 void Worker::run() {
-    try {
-        open();
-    } catch (const ProblemError& error) {
-        m_problem = error.problem();
-        throw;
-    }
+    open();
     m_group.barrier();
     m_runClock.start();
     if (leads()) announce();

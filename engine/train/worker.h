@@ -65,7 +65,6 @@ public:
 
     std::int64_t step() const { return m_step.load(); }      // optimizer updates done; any thread
     const RunFinished& finished() const { return m_finished; }
-    const std::optional<Problem>& problem() const { return m_problem; }      // why it failed, if a person can repair it
 
 private:
     void open();
@@ -120,7 +119,6 @@ private:
     double m_epochSamples = 0, m_epochBegan = 0;                 // of this attempt's part of the epoch
     TrainEvent m_stepEvent{StepDone{}};          // kept, so that a report allocates nothing
     RunFinished m_finished;
-    std::optional<Problem> m_problem;
 };
 
 }  // namespace lockstep

@@ -104,8 +104,8 @@ private slots:
         QCOMPARE(words.what(problem),
                  std::string("Rank 1 at step 12 failed on its device (conv2d a on cpu:1): broken."));
         QVERIFY(!words.remedy(problem).empty());
-        const auto spec = problemOf({"spec.batch-too-large", "batch", "512, synthetic, 100", -1, 0});
-        QVERIFY(spec == (Problem{"batch", "spec.batch-too-large", {"512", "synthetic", "100"}}));
+        const Problem spec{"batch", "spec.batch-too-large", {"512", "synthetic", "100"}};
+        QVERIFY(problemOf(failureFrom(spec)) == spec);
     }
 };
 

@@ -22,6 +22,7 @@ private slots:
     void manyStepsMakeFewChunks();
     void eventsShapeTheTrialsRow();
     void aFailureIsKept();
+    void aProblemIsKeptWhole();
     void resumeCutsTheSeriesBack();
     void filterSearchesAndPages();
     void trashAndPurge();
@@ -212,6 +213,20 @@ void tst_TrialStore::aFailureIsKept() {
     const auto row = *openQuery(folder.file())->find(attempt.trial);
     QCOMPARE(row.state, std::string("failed"));
     QCOMPARE(row.failure, std::string("out-of-memory in conv2d block3/conv1 on cpu:1 (rank 1): no 3 GiB"));
+    QCOMPARE(openQuery(folder.file())->failure(attempt.trial)->step, std::int64_t{17});
+}
+
+void tst_TrialStore::aProblemIsKeptWhole() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    const Problem problem{"batch", "spec.batch-too-large", {"512", "mine, and yours", "100"}};
+    attempt.sink->post(1, failureFrom(problem));
+    const auto query = openQuery(folder.file());
+    QVERIFY(problemIn(*query->failure(attempt.trial)) == problem);
+    QVERIFY(!query->failure(attempt.trial + 1));
+    store->beginAttempt(attempt.trial, 0);
+    QVERIFY(!query->failure(attempt.trial));
 }
 
 void tst_TrialStore::resumeCutsTheSeriesBack() {

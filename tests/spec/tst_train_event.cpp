@@ -36,7 +36,8 @@ TrainEvent anyEvent() {
         case 6:
             return RunFinished{anyAscii(),  anyWhole(),  anyWhole(),  anyWhole(), anyDouble(),
                                anyDouble(), anyDouble(), anyDouble(), anyDouble()};
-        default: return RunFailed{anyAscii(), anyAscii(), anyAscii(), *rc::gen::arbitrary<int>(), anyWhole()};
+        default: return RunFailed{anyAscii(), anyAscii(), anyAscii(), *rc::gen::arbitrary<int>(), anyWhole(),
+                                  {anyAscii(), anyAscii()}};
     }
 }
 
@@ -87,6 +88,23 @@ private slots:
         const Message message{"warning", {"a\"b\\c\n\x01.idx", "idx.truncated", {"ä€", ""}}};
         const auto back = std::get<Message>(eventFromJsonLine(toJsonLine(message, 1)).value().event);
         QVERIFY(back.text == message.text);
+    }
+
+    void aProblemThatFailedARunComesBack() {
+        for (const Problem& problem : {Problem{"batch", "spec.batch-too-large", {"8", "a, b", ""}},
+                                       Problem{"", "spec.unknown-model", {}}}) {
+            const auto line = toJsonLine(failureFrom(problem), 1);
+            QVERIFY(problemIn(std::get<RunFailed>(eventFromJsonLine(line).value().event)) == problem);
+        }
+        QVERIFY(!problemIn({"out-of-memory", "dense head", "no 3 GiB", 1, 17}));
+    }
+
+    // Before there was a list, its arguments came joined.
+    void failuresWithoutAListAreStillRead() {
+        const auto old = eventFromJsonLine(R"({"n":2,"event":"run_failed","kind":"spec.batch-too-large","where":"batch",)"
+                                           R"("what":"512, synthetic, 100","rank":-1,"step":0})");
+        const Problem expected{"batch", "spec.batch-too-large", {"512", "synthetic", "100"}};
+        QVERIFY(problemIn(std::get<RunFailed>(old.value().event)) == expected);
     }
 
     void cutLinesAreProblems() {

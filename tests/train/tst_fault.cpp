@@ -105,8 +105,22 @@ private slots:
         QCOMPARE(failure.kind, std::string("spec.batch-too-large"));
         QCOMPARE(failure.where, std::string("batch"));
         QCOMPARE(failure.rank, -1);
-        QVERIFY(out.result.problem.has_value());
-        QCOMPARE(out.result.problem->args, (std::vector<std::string>{"8", "patterns", "5"}));
+        QVERIFY(problemIn(failure) == (Problem{"batch", "spec.batch-too-large", {"8", "patterns", "5"}}));
+    }
+
+    // A sample that a person can repair, found by a reader in the middle of a run: its arguments arrive one by one.
+    void aProblemOfARankArrivesWhole() {
+        const Problem problem{"/data/17.png", "png.damaged", {"a, b", "", "c"}};
+        auto train = std::make_shared<PatternDataset>(40, ImageShape{1, 12, 12}, 4, 1);
+        train->beforeRead = [&](std::int64_t index) {
+            if (index == 17) throw ProblemError(problem);
+        };
+        const RunFailed failure = expectFailure(run({.spec = smallSpec("mlp", "reference:3"),
+                                                     .data = {train, patterns(1, 9).test},
+                                                     .options = {},
+                                                     .onEvent = {}}));
+        QVERIFY(problemIn(failure) == problem);
+        QVERIFY(failure.rank >= 0);
     }
 
     // One rank's weights go bad: its gradients are not finite, so no rank may apply the update.
