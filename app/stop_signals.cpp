@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
@@ -16,11 +17,11 @@ namespace {
 
 // A signal handler may only write to a pipe; the thread at its other end does the rest.
 int g_pipe[2] = {-1, -1};
-volatile sig_atomic_t g_asked = 0;
+std::atomic<bool> g_asked = false;             // two signals may be handled by two threads at once
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void onStopSignal(int) {
-    if (g_asked) _exit(kKilled);
-    g_asked = 1;
+    if (g_asked.exchange(true)) _exit(kKilled);
     const char byte = 's';
     [[maybe_unused]] const auto written = write(g_pipe[1], &byte, 1);
 }
@@ -36,7 +37,7 @@ void install(void (*handler)(int)) {
 
 StopSignals::StopSignals(RunControl& control) {
     if (pipe2(g_pipe, O_CLOEXEC) != 0) throw EngineError(EngineError::Kind::Io, "signals", "no pipe could be made");
-    g_asked = 0;
+    g_asked = false;
     m_thread = std::thread([&control] {
         char byte = 0;
         while (read(g_pipe[0], &byte, 1) < 0 && errno == EINTR) {}

@@ -22,7 +22,7 @@ One JSON object a line on the standard input, one answer a line on the standard 
   {"id":5,"request":"inspect","path":"/data/cifar"}
   {"id":6,"request":"validate","spec":{...}}          all problems of a spec, without opening its data
   {"id":7,"request":"plan","spec":{...}}              layers, parameters, steps per epoch, memory per device
-An answer repeats the id and has either the result's keys or "problems".)";
+An answer repeats the id and has either the result's keys or "problems". A line has at most a mebibyte.)";
 
 // Answers one request. Throws ProblemError; EngineError where a spec cannot be compiled.
 class Server {
@@ -82,29 +82,51 @@ private:
 // What is nested deeper than any request is left out, so that a hostile line cannot exhaust the stack.
 bool shallow(int depth, Json::parse_event_t, Json&) { return depth < 16; }
 
+constexpr std::size_t kLongestLine = 1 << 20;
+
+// False at the end of the input. Of a line that is too long one character too many is kept, and the rest read away.
+bool nextLine(std::streambuf& in, std::string& line) {
+    constexpr int kEnd = std::streambuf::traits_type::eof();
+    line.clear();
+    int next = in.sbumpc();
+    if (next == kEnd) return false;
+    for (; next != '\n' && next != kEnd; next = in.sbumpc()) {
+        if (line.size() <= kLongestLine) line += static_cast<char>(next);
+    }
+    return true;
+}
+
+Json parsed(const std::string& line) {
+    if (line.size() > kLongestLine)
+        throw ProblemError({"", "serve.too-long", {line.substr(0, 60), std::to_string(kLongestLine)}});
+    return Json::parse(line, shallow, false);
+}
+
+// Whatever goes wrong with one request, the next is answered.
 Json answerTo(Server& server, const std::string& line, const Words& words) {
     Json out = Json::object();
-    const auto request = Json::parse(line, shallow, false);
-    if (!request.is_object()) {
-        out["problems"] = problemsJson({{"", "serve.malformed", {line.substr(0, 60)}}}, words);
-        return out;
-    }
-    if (request.contains("id")) out["id"] = request["id"];
+    const auto objection = [&](const Problem& problem) { out["problems"] = problemsJson({problem}, words); };
+    const Problem malformed{"", "serve.malformed", {line.substr(0, 60)}};
     try {
+        const Json request = parsed(line);
+        if (!request.is_object()) throw ProblemError(malformed);
+        if (request.contains("id")) out["id"] = request["id"];
         out.update(server.answer(request));
     } catch (const ProblemError& error) {
-        out["problems"] = problemsJson({error.problem()}, words);
+        objection(error.problem());
     } catch (const EngineError& error) {
-        out["problems"] = problemsJson({{error.where(), "app.engine-error", {error.what()}}}, words);
+        objection({error.where(), "app.engine-error", {error.what()}});
     } catch (const Json::exception&) {                       // a key of the wrong kind
-        out["problems"] = problemsJson({{"", "serve.malformed", {line.substr(0, 60)}}}, words);
+        objection(malformed);
+    } catch (const std::exception& error) {
+        objection({"request", "app.engine-error", {error.what()}});
     }
     return out;
 }
 
 int serve(Context& context) {
     Server server(context);
-    for (std::string line; std::getline(std::cin, line);) {
+    for (std::string line; nextLine(*std::cin.rdbuf(), line);) {
         fmt::print("{}\n", lineOf(answerTo(server, line, context.words())));
         if (std::fflush(stdout) != 0) return kFailed;
     }

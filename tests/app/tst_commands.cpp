@@ -129,34 +129,6 @@ private slots:
         QVERIFY(outcome.out.contains("bad"));
     }
 
-    void serveAnswersEachLine() {
-        const auto outcome = m_program.run({"serve"}, R"({"id":1,"request":"devices"}
-not json
-{"id":2,"request":"tea"}
-{"id":3,"request":"plan","spec":{"dataset":"synthetic","model":"mlp","devices":"cpu:2","batch":64}}
-{"id":4,"request":"validate","spec":{"dataset":"synthetic","model":"mpl","devices":"cpu:2"}}
-{"id":5,"request":"validate","spec":{"epoch":1}}
-{"id":6,"request":"settings"}
-{"id":7,"request":7}
-)");
-        QCOMPARE(outcome.status, 0);
-        const auto lines = outcome.lines();
-        QCOMPARE(lines.size(), 8);
-        const auto code = [&](int line) {
-            return lines[line]["problems"].toArray().at(0).toObject()["code"].toString();
-        };
-        QVERIFY(lines[0]["id"].toInt() == 1 && !lines[0]["devices"].toArray().isEmpty());
-        QCOMPARE(code(1), QString("serve.malformed"));
-        QCOMPARE(code(2), QString("serve.unknown-request"));
-        QCOMPARE(lines[3]["parameters"].toInt(), 269322);
-        QVERIFY(lines[3]["bytes_per_device"].toDouble() > 269322 * 4 * 2);
-        QCOMPARE(lines[3]["devices"].toArray().size(), 2);
-        QCOMPARE(code(4), QString("spec.unknown-model"));
-        QCOMPARE(code(5), QString("spec.unknown-key"));
-        QVERIFY(!lines[6]["optimizers"].toArray().isEmpty());
-        QCOMPARE(code(7), QString("serve.malformed"));
-    }
-
     void anEmptyHistorySaysWhatToDo() {
         LockstepProgram fresh;
         const auto outcome = fresh.run({"trials"});

@@ -8,6 +8,14 @@
 
 #include "tests/app/lockstep_program.h"
 
+namespace {
+
+QString lastCheckpoint(const QJsonObject& trial) {
+    return trial["run_directory"].toString() + "/checkpoints/last.safetensors";
+}
+
+}  // namespace
+
 // Trials from their start to their end and back.
 class TestRuns : public QObject {
     Q_OBJECT
@@ -96,8 +104,10 @@ private slots:
         const auto stopped = LockstepProgram::finish(*running);
         QVERIFY2(stopped.status == 4, qPrintable(stopped.out + stopped.err));
         QVERIFY(stopped.out.contains("lockstep resume 1"));
+        QVERIFY(stopped.err.contains("with a checkpoint"));
         const auto before = program.trial(1);
         QCOMPARE(before["state"].toString(), QString("stopped"));
+        QVERIFY(QFileInfo::exists(lastCheckpoint(before)));
 
         const auto again = program.start({"resume", "1", "--json"});
         QCOMPARE(program.waitUntilRunning(), 1);
@@ -107,6 +117,30 @@ private slots:
         QCOMPARE(resumed.lines().first()["first_step"].toInt(), before["step"].toInt());
         QCOMPARE(resumed.lines().first()["attempt"].toInt(), 2);
         QVERIFY(program.trial(1)["step"].toInt() > before["step"].toInt());
+    }
+
+    // Both signals reach a process that stands still: it cannot have stopped in between.
+    void aSecondInterruptEndsAtOnce() {
+        LockstepProgram program;
+        const auto running = program.start(longRun() + QStringList{"--json"});
+        QCOMPARE(program.waitUntilRunning(), 1);
+        QTRY_VERIFY_WITH_TIMEOUT(QFileInfo::exists(lastCheckpoint(program.trial(1))), 20000);
+        const auto process = static_cast<pid_t>(running->processId());
+        for (const int signal : {SIGSTOP, SIGINT, SIGTERM, SIGCONT}) ::kill(process, signal);
+        const auto ended = LockstepProgram::finish(*running, 5);
+        QCOMPARE(ended.status, 130);
+        QVERIFY(!ended.out.contains("run_finished"));
+
+        const auto row = program.trial(1);
+        QCOMPARE(row["state"].toString(), QString("crashed"));
+        QVERIFY(row["step"].toInt() > 0);
+        const auto attached = program.run({"attach", "1"});
+        QVERIFY2(attached.status == 1 && attached.err.contains("resume 1"), qPrintable(attached.err));
+        const auto again = program.start({"resume", "1"});
+        QCOMPARE(program.waitUntilRunning(), 1);
+        ::kill(static_cast<pid_t>(again->processId()), SIGINT);
+        QCOMPARE(LockstepProgram::finish(*again).status, 4);
+        QCOMPARE(program.trial(1)["attempts"].toInt(), 2);
     }
 
     void attachPauseResumeAndStop() {
@@ -142,8 +176,7 @@ private slots:
         arguments[arguments.indexOf("--epochs") + 1] = "40";
         const auto running = program.start(arguments);
         QCOMPARE(program.waitUntilRunning(), 1);
-        const auto checkpoint = program.trial(1)["run_directory"].toString() + "/checkpoints/last.safetensors";
-        QTRY_VERIFY_WITH_TIMEOUT(QFileInfo::exists(checkpoint), 20000);
+        QTRY_VERIFY_WITH_TIMEOUT(QFileInfo::exists(lastCheckpoint(program.trial(1))), 20000);
         running->kill();
         running->waitForFinished();
         QVERIFY(program.run({"trials"}).out.contains("crashed"));

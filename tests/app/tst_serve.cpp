@@ -1,0 +1,151 @@
+#include <QDir>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QtTest>
+
+#include "tests/app/lockstep_program.h"
+
+namespace {
+
+const QString kSpec = R"({"dataset":"synthetic","model":"mlp","devices":"cpu:2","batch":64})";
+
+// A server that is talked to as a window would: a line, its answer, the next line.
+class Server {
+public:
+    explicit Server(const LockstepProgram& program) : m_process(program.start({"serve"})) {}
+    ~Server() {
+        if (m_process->state() == QProcess::NotRunning) return;
+        m_process->kill();
+        m_process->waitForFinished();
+    }
+
+    QJsonObject ask(const QByteArray& line) {
+        m_process->write(line + '\n');
+        while (!m_process->canReadLine()) {
+            if (!m_process->waitForReadyRead(20000)) return {};
+        }
+        return QJsonDocument::fromJson(m_process->readLine()).object();
+    }
+    QJsonObject ask(const QString& request) { return ask(request.toUtf8()); }
+    Outcome end() { return LockstepProgram::finish(*m_process); }
+
+private:
+    std::unique_ptr<QProcess> m_process;
+};
+
+QString request(int id, const QString& name, const QString& more = {}) {
+    return QString(R"({"id":%1,"request":"%2"%3})").arg(id).arg(name, more.isEmpty() ? more : "," + more);
+}
+
+QJsonObject problemOf(const QJsonObject& answer) { return answer["problems"].toArray().at(0).toObject(); }
+QString codeOf(const QJsonObject& answer) { return problemOf(answer)["code"].toString(); }
+
+}  // namespace
+
+// `lockstep serve`, which the window asks instead of loading backends and plugins itself.
+class TestServe : public QObject {
+    Q_OBJECT
+private slots:
+    void whatThereIs() {
+        Server server(m_program);
+        const auto devices = server.ask(request(1, "devices"));
+        QCOMPARE(devices["id"].toInt(), 1);
+        QVERIFY(!devices["devices"].toArray().isEmpty() && devices.contains("missing"));
+        const auto datasets = server.ask(request(2, "datasets"));
+        QCOMPARE(datasets["id"].toInt(), 2);
+        QVERIFY(datasets["datasets"].toArray().size() >= 6);
+        const auto models = server.ask(request(3, "models"));
+        QVERIFY(models["models"].toArray().size() >= 4);
+        const auto settings = server.ask(request(4, "settings"));
+        for (const char* key : {"optimizers", "schedules", "augmentation"})
+            QVERIFY2(!settings[key].toArray().isEmpty(), key);
+        const auto ended = server.end();
+        QCOMPARE(ended.status, 0);
+        QVERIFY2(ended.out.isEmpty() && ended.err.isEmpty(), qPrintable(ended.out + ended.err));
+    }
+
+    void specsAreJudgedAndPlanned() {
+        Server server(m_program);
+        QVERIFY(server.ask(request(1, "validate", "\"spec\":" + kSpec))["problems"].toArray().isEmpty());
+        const auto plan = server.ask(request(2, "plan", "\"spec\":" + kSpec));
+        QCOMPARE(plan["parameters"].toInt(), 269322);
+        QVERIFY(plan["bytes_per_device"].toDouble() > 269322 * 4 * 2);
+        QCOMPARE(plan["devices"].toArray().size(), 2);
+        QVERIFY(plan["steps_per_epoch"].toInt() > 0 && !plan["layers"].toArray().isEmpty());
+        QCOMPARE(server.end().status, 0);
+    }
+
+    void aFolderIsInspected() {
+        QDir().mkpath(m_program.path("idx"));
+        for (const char* split : {"train", "t10k"}) {        // two images of 8x8 pixels each
+            m_program.write(QString("idx/%1-images-idx3-ubyte").arg(split),
+                            QByteArray("\0\0\x8\x3\0\0\0\2\0\0\0\x8\0\0\0\x8", 16) + QByteArray(2 * 64, 'x'));
+            m_program.write(QString("idx/%1-labels-idx1-ubyte").arg(split), QByteArray("\0\0\x8\x1\0\0\0\2\0\1", 10));
+        }
+        Server server(m_program);
+        const auto path = QString("\"path\":\"%1\"");
+        const auto report = server.ask(request(1, "inspect", path.arg(m_program.path("idx"))));
+        QCOMPARE(report["image"].toObject()["height"].toInt(), 8);
+        QCOMPARE(report["train_per_class"].toArray().size(), 2);
+        QVERIFY(!codeOf(server.ask(request(2, "inspect", path.arg("/nowhere")))).isEmpty());
+        QCOMPARE(server.end().status, 0);
+    }
+
+    void whatIsWrongIsSaid_data() {
+        QTest::addColumn<QByteArray>("line");
+        QTest::addColumn<QString>("code");
+        const auto row = [](const char* name, const QByteArray& line, const char* code) {
+            QTest::newRow(name) << line << QString(code);
+        };
+        const auto spec = [](const char* name, const char* text) {
+            return request(7, name, QString("\"spec\":%1").arg(text)).toUtf8();
+        };
+        row("empty", "", "serve.malformed");
+        row("not JSON", "not json", "serve.malformed");
+        row("cut", R"({"id":1,"request":"devices")", "serve.malformed");
+        row("two in a line", R"({"request":"devices"}{"request":"devices"})", "serve.malformed");
+        row("an array", R"([{"request":"devices"}])", "serve.malformed");
+        row("binary", QByteArray("\xff\xfe\0\x01", 4), "serve.malformed");
+        row("too deep", QByteArray(500000, '['), "serve.malformed");
+        row("request of another kind", R"({"id":7,"request":7})", "serve.malformed");
+        row("path of another kind", R"({"id":7,"request":"inspect","path":{}})", "serve.malformed");
+        row("too long", request(7, QString(3 << 20, 'x')).toUtf8(), "serve.too-long");
+        row("no request", "{}", "serve.unknown-request");
+        row("unknown request", R"({"id":7,"request":"tea"})", "serve.unknown-request");
+        row("no spec", R"({"id":7,"request":"plan"})", "spec.wrong-type");
+        row("unknown key", spec("validate", R"({"epoch":1})"), "spec.unknown-key");
+        row("unknown model", spec("validate", R"({"dataset":"synthetic","model":"mpl"})"), "spec.unknown-model");
+        row("unknown dataset", spec("validate", R"({"dataset":"minst","model":"mlp"})"), "spec.unknown-dataset");
+        row("unknown model planned", spec("plan", R"({"dataset":"synthetic","model":"mpl"})"), "spec.unknown-model");
+        row("unknown dataset planned", spec("plan", R"({"dataset":"minst","model":"mlp"})"), "spec.unknown-dataset");
+        row("a network that does not fit",
+            spec("plan", R"({"dataset":{"id":"synthetic","width":4,"height":4},"model":"lenet5"})"), "");
+    }
+
+    // Every line is answered by its problem, with words, and the next line as if nothing had been.
+    void whatIsWrongIsSaid() {
+        QFETCH(QByteArray, line);
+        QFETCH(QString, code);
+        const auto answer = m_server->ask(line);
+        if (!code.isEmpty()) QCOMPARE(codeOf(answer), code);
+        for (const char* key : {"what", "remedy"}) QVERIFY2(!problemOf(answer)[key].toString().isEmpty(), key);
+        if (line.startsWith(R"({"id":7,)") && line.size() < 1000) QCOMPARE(answer["id"].toInt(), 7);
+        QCOMPARE(m_server->ask(request(8, "settings"))["id"].toInt(), 8);
+    }
+
+    void theEndOfTheInputIsTheEnd() {
+        const auto nothing = m_program.run({"serve"});
+        QVERIFY(nothing.status == 0 && nothing.out.isEmpty() && nothing.err.isEmpty());
+        const auto withoutNewline = m_program.run({"serve"}, R"({"id":1,"request":"settings"})");
+        QCOMPARE(withoutNewline.status, 0);
+        QCOMPARE(withoutNewline.last()["id"].toInt(), 1);
+        QCOMPARE(m_server->end().status, 0);
+    }
+
+private:
+    LockstepProgram m_program;
+    std::unique_ptr<Server> m_server = std::make_unique<Server>(m_program);
+};
+
+QTEST_APPLESS_MAIN(TestServe)
+#include "tst_serve.moc"
