@@ -1,3 +1,9 @@
+set(sanitizers_address -fsanitize=address,undefined -fno-sanitize-recover=all)
+set(sanitizers_thread -fsanitize=thread)
+if(LOCKSTEP_SANITIZE AND NOT DEFINED sanitizers_${LOCKSTEP_SANITIZE})
+    message(FATAL_ERROR "LOCKSTEP_SANITIZE is \"${LOCKSTEP_SANITIZE}\": choose address or thread.")
+endif()
+
 # lockstep_library(name SOURCES … LINK …): the static library of one folder, target lockstep_<name>, with the project's
 # warnings. LINK lists what the folder may include: names of other folders, or outside targets.
 # lockstep_warnings(target) alone serves programs and modules.
@@ -12,8 +18,8 @@ function(lockstep_warnings target)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
     endif()
     if(LOCKSTEP_SANITIZE)
-        target_compile_options(${target} PUBLIC -fsanitize=${LOCKSTEP_SANITIZE} -fno-omit-frame-pointer)
-        target_link_options(${target} PUBLIC -fsanitize=${LOCKSTEP_SANITIZE})
+        target_compile_options(${target} PUBLIC ${sanitizers_${LOCKSTEP_SANITIZE}} -fno-omit-frame-pointer)
+        target_link_options(${target} PUBLIC ${sanitizers_${LOCKSTEP_SANITIZE}})
     endif()
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
 endfunction()
