@@ -128,10 +128,11 @@ private slots:
         QFETCH(Problem, expected);
         const RunResult result = train(model.toStdString(), "reference:1", splits(fields));
         QCOMPARE(result.outcome, RunResult::Outcome::Failed);
-        QVERIFY2(result.problem.has_value(), result.failed.what.c_str());
-        QCOMPARE(result.problem->field, expected.field);
-        QCOMPARE(result.problem->code, expected.code);
-        QCOMPARE(result.problem->args, expected.args);
+        const auto problem = problemIn(result.failed);
+        QVERIFY2(problem.has_value(), result.failed.what.c_str());
+        QCOMPARE(problem->field, expected.field);
+        QCOMPARE(problem->code, expected.code);
+        QCOMPARE(problem->args, expected.args);
     }
 };
 
