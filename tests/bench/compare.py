@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The ratio of two `lockstep` rates, alternating in one run; used for figures that compare the engine with itself.
 
-    tests/bench/compare.py scaling [--rounds 5]     cpu:2x1 over cpu:1x1, ResNet-18, fixed global batch of 128
+    tests/bench/compare.py scaling [--batch 256]    cpu:2x1 over cpu:1x1, ResNet-18, the same global batch
     tests/bench/compare.py loading [--rounds 3]     `train` (real loader, history on) over `bench`, ResNet-18 on CIFAR-shaped data
 
 Prints each round and the ratio's minimum, median and maximum. The machine must be idle.
@@ -40,8 +40,8 @@ def train(args, devices, batch):
 
 
 COMPARISONS = {
-    'scaling': ('cpu:2x1', lambda args: bench(args, "cpu:2x1", 128), 'cpu:1x1', lambda args: bench(args, "cpu:1x1", 128)),
-    'loading': ('train', lambda args: train(args, 'cpu:2', 128), 'bench', lambda args: bench(args, 'cpu:2', 128)),
+    'scaling': ('cpu:2x1', lambda args: bench(args, "cpu:2x1", args.batch), 'cpu:1x1', lambda args: bench(args, "cpu:1x1", args.batch)),
+    'loading': ('train', lambda args: train(args, 'cpu:2', args.batch), 'bench', lambda args: bench(args, 'cpu:2', args.batch)),
 }
 
 
@@ -49,6 +49,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('what', choices=sorted(COMPARISONS))
     parser.add_argument('--rounds', type=int, default=5)
+    parser.add_argument('--batch', type=int, default=128, help='global')
     parser.add_argument('--steps', type=int, default=12)
     parser.add_argument('--lockstep', default=os.path.join(ROOT, 'build', 'bin', 'lockstep'))
     args = parser.parse_args()
