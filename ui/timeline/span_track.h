@@ -2,7 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <limits>
+#include <optional>
 #include <vector>
 
 namespace lockstep::ui {
@@ -43,8 +43,8 @@ public:
     static constexpr std::uint64_t kStride = 32;
 
     bool fits(std::int64_t begin) const { return m_spans.empty() || begin >= m_spans.back().end; }
-    std::int64_t lastEnd() const {
-        return m_spans.empty() ? std::numeric_limits<std::int64_t>::min() : m_spans.back().end;
+    std::optional<std::uint32_t> lastName() const {
+        return m_spans.empty() ? std::nullopt : std::optional(m_spans.back().name);
     }
     void append(const Span& span);                                 // fits(span.begin) must hold
     // Leaves out spans that end at `cut` or before, kStride at a time.

@@ -53,7 +53,7 @@ void TimelineModel::append(const std::vector<std::string>& names, const std::vec
     const bool first = m_added == 0;
     m_names.assign(1, "wait for data");
     m_names.insert(m_names.end(), names.begin(), names.end());
-    // By their ends: a batch's reading comes before the step that uses it, and overlapping spans need the fewest slots.
+    // By their ends: a batch's reading comes before the step that uses it.
     std::ranges::stable_sort(spans, {}, [](const auto& each) { return each.span.endNs; });
     for (const auto& [lane, span] : spans) {
         if (lane >= lanes.size() || span.name >= names.size() || span.endNs < span.beginNs) continue;
@@ -76,7 +76,7 @@ void TimelineModel::add(int rank, const Span& span) {
         addWaitForData(rank, span);
         markStep(rank, span);
     }
-    Lane* const lane = laneFor(rank, rowOf(span.kind), span.begin);
+    Lane* const lane = laneFor(rank, span);
     if (!lane) return;
     m_range = m_added == 0 ? TimeRange{span.begin, span.end}
                            : TimeRange{std::min(m_range.begin, span.begin), std::max(m_range.end, span.end)};
@@ -99,19 +99,23 @@ void TimelineModel::addWaitForData(int rank, const Span& span) {
         }
     }
     if (read == from) return;
-    Lane* const lane = laneFor(rank, Row::Wait, from);
+    const Span wait{from, read, span.step, kWaitForData, SpanKind::WaitData};
+    Lane* const lane = laneFor(rank, wait);
     if (!lane) return;
-    lane->spans.append({from, read, span.step, kWaitForData, SpanKind::WaitData});
+    lane->spans.append(wait);
     ++m_added;
 }
 
-TimelineModel::Lane* TimelineModel::laneFor(int rank, Row row, std::int64_t begin) {
+TimelineModel::Lane* TimelineModel::laneFor(int rank, const Span& span) {
+    const Row row = rowOf(span.kind);
     Slots& slots = m_slots[{rank, row}];
-    Lane* best = nullptr;
+    Lane* lowest = nullptr;
     for (Lane* lane : slots) {
-        if (lane->spans.fits(begin) && (!best || lane->spans.lastEnd() > best->spans.lastEnd())) best = lane;
+        if (!lane->spans.fits(span.begin)) continue;
+        if (lane->spans.lastName() == span.name) return lane;
+        if (!lowest) lowest = lane;
     }
-    if (best || slots.size() >= kMostSlots) return best;
+    if (lowest || slots.size() >= kMostSlots) return lowest;
     return slots.emplace_back(newLane(rank, row, static_cast<int>(slots.size())));
 }
 
@@ -194,8 +198,8 @@ std::vector<TimelineModel::StepMark> TimelineModel::steps(TimeRange range, std::
 
 std::optional<TimelineModel::StepMark> TimelineModel::stepAt(std::int64_t time) const {
     const auto next = std::ranges::upper_bound(m_steps, time, {}, &StepMark::begin);
-    if (next == m_steps.begin()) return std::nullopt;
-    return *std::prev(next);
+    if (m_steps.empty()) return std::nullopt;
+    return next == m_steps.begin() ? *next : *std::prev(next);
 }
 
 std::optional<TimeRange> TimelineModel::rangeOfStep(std::int64_t step) const {

@@ -60,14 +60,14 @@ public:
     std::uint64_t added() const { return m_added; }                // spans that ever came, the derived ones among them
     TimeRange range() const { return m_range; }                    // of what is in memory
     std::int64_t origin() const { return m_origin; }               // where the first spans that ever came began
-    // By rank, row, slot; pointers live until clear().
+    // By rank, row, slot; spans of one name stay in one slot where they can. Pointers live until clear().
     const std::vector<std::unique_ptr<Lane>>& lanes() const { return m_lanes; }
     std::vector<int> ranks() const;
     const std::string& name(std::uint32_t id) const;
 
     // Beginnings of steps on the lowest rank: at most `most` of the range, then only every 2nd, 5th, 10th… step.
     std::vector<StepMark> steps(TimeRange range, std::size_t most) const;
-    std::optional<StepMark> stepAt(std::int64_t time) const;       // the one going on
+    std::optional<StepMark> stepAt(std::int64_t time) const;       // the one going on; before all, the first
     std::optional<TimeRange> rangeOfStep(std::int64_t step) const;
     // What is drawn at a time when a pixel is so long.
     std::optional<Hit> hit(const Lane& lane, std::int64_t time, std::int64_t pixel) const;
@@ -82,7 +82,7 @@ private:
 
     void add(int rank, const Span& span);
     void addWaitForData(int rank, const Span& span);
-    Lane* laneFor(int rank, Row row, std::int64_t begin);
+    Lane* laneFor(int rank, const Span& span);
     Lane* newLane(int rank, Row row, int slot);
     void markStep(int rank, const Span& span);
     void forgetOldest();

@@ -35,8 +35,9 @@ QColor withAlpha(QColor color, double alpha) {
 }
 
 QColor inkOn(const QColor& ground) {
-    const double light = 0.299 * ground.redF() + 0.587 * ground.greenF() + 0.114 * ground.blueF();
-    return light > 0.5 ? QColor("#0c1622") : QColor("#ffffff");
+    const auto linear = [](float channel) { return std::pow(static_cast<double>(channel), 2.2); };
+    const double light = 0.2126 * linear(ground.redF()) + 0.7152 * linear(ground.greenF()) + 0.0722 * linear(ground.blueF());
+    return light > 0.18 ? QColor("#0c1622") : QColor("#ffffff");   // where both have the same contrast (WCAG 2.1)
 }
 
 double widthOf(const std::string& words) {
@@ -137,7 +138,7 @@ void TimelinePainter::paintSpan(const TimelineScene::Rect& rect) {
     box(rect.x, rect.y, width, rect.height, withAlpha(color, alpha));
     if (rowOf(rect.block.kind) == Row::Wait) {
         const QColor cause = rect.block.kind == SpanKind::WaitData ? m_theme.load : m_theme.reduce;
-        box(rect.x, rect.y + rect.height - kStripe, width, kStripe, cause);
+        box(rect.x, rect.y + rect.height - kStripe, width, kStripe, withAlpha(cause, alpha));
     }
     if (single && rect.width > 3 * m_letterWidth) paintName(rect, color);
 }
@@ -145,8 +146,7 @@ void TimelinePainter::paintSpan(const TimelineScene::Rect& rect) {
 void TimelinePainter::paintName(const TimelineScene::Rect& rect, const QColor& ground) {
     const std::string& whole = m_state.model.name(rect.lane->spans.at(rect.block.first).name);
     const double room = rect.width - 2 * kNamePadding;
-    const std::string afterSpace = whole.substr(whole.rfind(' ') + 1), afterSlash = whole.substr(whole.rfind('/') + 1);
-    for (const std::string& words : {whole, afterSpace, afterSlash}) {
+    for (const std::string& words : {whole, whole.substr(whole.rfind(' ') + 1)}) {
         if (words.empty() || widthOf(words) > room) continue;
         text(rect.x + kNamePadding, rect.y + (rect.height - m_textHeight) / 2, inkOn(ground), words);
         return;

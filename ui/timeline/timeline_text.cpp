@@ -26,10 +26,9 @@ QString sinceOrigin(const TimelineModel& model, std::int64_t time) { return dura
 
 QString stepsText(const TimelineModel& model, TimeRange range) {
     const auto first = model.stepAt(range.begin), last = model.stepAt(range.end - 1);
-    if (!last) return {};
-    const std::int64_t from = first ? first->step : last->step;
-    if (from == last->step) return QString(", in step %1").arg(from + 1);
-    return QString(", steps %1 to %2").arg(from + 1).arg(last->step + 1);
+    if (!first) return {};
+    if (first->step == last->step) return QString(", in step %1").arg(first->step + 1);
+    return QString(", steps %1 to %2").arg(first->step + 1).arg(last->step + 1);
 }
 
 QString rankText(const TimelineModel::RankTimes& rank) {

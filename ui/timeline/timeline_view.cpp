@@ -18,7 +18,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kFrameMs = 34, kTextMs = 300, kTextLines = 4;
+constexpr int kFrameMs = 34, kTextMs = 300, kTextLines = 6;
 constexpr std::int64_t kLiveNs = 3'000'000'000;    // a run whose newest span is no older goes on
 
 bool isLive(const TimelineModel& model) {
@@ -76,7 +76,7 @@ QWidget* TimelineView::makeContent() {
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     splitter->addWidget(m_text);
     const int textHeight = kTextLines * QFontMetrics(m_text->font()).lineSpacing() + 2 * space::kMedium;
-    splitter->setSizes({4 * textHeight, textHeight});
+    splitter->setSizes({1000, textHeight});
     splitter->setStretchFactor(0, 1);
     splitter->setStretchFactor(1, 0);
 
@@ -113,7 +113,7 @@ QWidget* TimelineView::makeBar() {
     m_legend = new QLabel;
     m_legend->setAccessibleName(tr("Colours of the timeline"));
     m_legend->setToolTip(tr("A rank is one copy of the model on one device. All-reduce sums the gradients of all ranks; the ranks "
-                            "wait where computing cannot hide it."));
+                            "wait where computing cannot hide it. A wait's lower edge has the colour of what it waits for."));
     layout->addSpacing(space::kMedium);
     layout->addWidget(m_legend, 1);
     auto* hint = new QLabel(tr("Shift and drag: measure a range · double click: one step"));

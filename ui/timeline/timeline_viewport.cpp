@@ -15,7 +15,8 @@ void TimelineViewport::setWidth(double pixels) { m_width = std::max(pixels, 1.0)
 
 void TimelineViewport::setData(TimeRange data) {
     m_data = data.length() < kShortest ? TimeRange{data.begin, data.begin + kShortest} : data;
-    if (m_following) setFollowing(true);
+    if (m_hold == Hold::End) setFollowing(true);
+    if (m_hold == Hold::All) fit();
 }
 
 std::int64_t TimelineViewport::pixel() const {
@@ -40,18 +41,18 @@ void TimelineViewport::place(double begin, double length) {
 }
 
 void TimelineViewport::show(TimeRange range) {
-    m_following = false;
+    m_hold = Hold::Nothing;
     place(static_cast<double>(range.begin - m_data.begin), static_cast<double>(range.length()));
 }
 
 void TimelineViewport::fit() {
-    m_following = false;
+    m_hold = Hold::All;
     const auto length = static_cast<double>(m_data.length());
     place(-kMargin * length, length * (1 + 2 * kMargin));
 }
 
 void TimelineViewport::zoomAt(double x, double factor) {
-    m_following = false;
+    m_hold = Hold::Nothing;
     const auto length = static_cast<double>(m_range.length());
     const double most = static_cast<double>(m_data.length()) * (1 + 2 * kMargin);
     const double kept = std::clamp(length * factor, static_cast<double>(kShortest), std::max(most, static_cast<double>(kShortest)));
@@ -60,23 +61,23 @@ void TimelineViewport::zoomAt(double x, double factor) {
 }
 
 void TimelineViewport::panBy(double pixels) {
-    m_following = false;
+    m_hold = Hold::Nothing;
     const auto length = static_cast<double>(m_range.length());
     place(static_cast<double>(m_range.begin - m_data.begin) + pixels * length / m_width, length);
 }
 
 void TimelineViewport::goToBegin() {
-    m_following = false;
+    m_hold = Hold::Nothing;
     place(-kMargin * static_cast<double>(m_range.length()), static_cast<double>(m_range.length()));
 }
 
 void TimelineViewport::goToEnd() {
     setFollowing(true);
-    m_following = false;
+    m_hold = Hold::Nothing;
 }
 
 void TimelineViewport::setFollowing(bool on) {
-    m_following = on;
+    m_hold = on ? Hold::End : Hold::Nothing;
     const auto length = static_cast<double>(m_range.length());
     if (on) place(static_cast<double>(m_data.length()) - length * (1 - kMargin), length);
 }

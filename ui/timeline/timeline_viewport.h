@@ -12,7 +12,7 @@ public:
     static constexpr std::int64_t kShortest = 1'000;
 
     void setWidth(double pixels);
-    void setData(TimeRange data);                                  // while following, the view's end stays at its end
+    void setData(TimeRange data);                                  // what is followed or fitted stays so
     TimeRange data() const { return m_data; }
     TimeRange range() const { return m_range; }
     double width() const { return m_width; }
@@ -21,20 +21,21 @@ public:
     std::int64_t timeAt(double x) const;
 
     void show(TimeRange range);                                    // ends following, as all below
-    void fit();
+    void fit();                                                    // stays so until another of these is called
     void zoomAt(double x, double factor);                          // factor < 1: closer; the time at x stays there
     void panBy(double pixels);                                     // > 0: later times come into view
     void goToBegin();
     void goToEnd();
     void setFollowing(bool on);
-    bool following() const { return m_following; }
+    bool following() const { return m_hold == Hold::End; }
 
 private:
+    enum class Hold { Nothing, End, All };
     void place(double begin, double length);
 
     TimeRange m_data{0, kShortest}, m_range{0, kShortest};
     double m_width = 1;
-    bool m_following = false;
+    Hold m_hold = Hold::Nothing;
 };
 
 // Multiples of 1, 2 or 5 x 10^n ns from `origin` on within the range, at most `most`; `spacing` gets their distance.

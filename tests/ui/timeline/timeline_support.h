@@ -9,7 +9,7 @@ namespace lockstep::ui {
 
 // A trace as the engine would write it: per rank a lane for each of compute, all-reduce and load.
 struct MadeTrace {
-    std::vector<std::string> names{"conv2d first", "dense last", "update 0", "all-reduce 0", "wait for all-reduce 0", "read"};
+    std::vector<std::string> names{"conv2d first", "update 0", "dense last", "all-reduce 0", "wait for all-reduce 0", "read"};
     std::vector<TraceReader::Lane> lanes;
     std::vector<TraceReader::LaneSpan> spans;
 

@@ -97,7 +97,7 @@ private slots:
         }));
     }
 
-    void overlappingSpansShareTheFewestSlots() {
+    void overlappingSpansLieInSlots() {
         QVERIFY(rc::check([] {
             MadeTrace trace(1);
             const int count = *rc::gen::inRange(1, 60);
@@ -113,17 +113,36 @@ private slots:
                 });
                 deepest = std::max(deepest, static_cast<std::size_t>(depth));
             }
-            RC_PRE(deepest <= 32u);
+            RC_PRE(deepest <= 16u);
             TimelineModel model;
             trace.appendTo(model);
-            RC_ASSERT(model.lanes().size() == deepest);
+            RC_ASSERT(model.lanes().size() >= deepest);
             RC_ASSERT(model.size() == spans.size());
+            for (const auto& lane : model.lanes()) {
+                for (std::uint64_t i = 1; i < lane->spans.end(); ++i) RC_ASSERT(lane->spans.at(i - 1).end <= lane->spans.at(i).begin);
+            }
             std::int64_t busy = 0;
             for (std::int64_t t = 0; t < 320; ++t) {
                 busy += std::ranges::any_of(spans, [&](const auto& s) { return s.span.beginNs <= t && t < s.span.endNs; });
             }
             RC_ASSERT(model.statistics(model.range()).front().reducing == busy);
         }));
+    }
+
+    void aBucketKeepsItsSlot() {
+        MadeTrace trace(1);
+        trace.names.push_back("all-reduce 1");
+        for (int step = 0; step < 5; ++step) {
+            const std::int64_t at = 100 * step, early = step % 2;
+            trace.add(0, 1, "all-reduce 0", step, at + 10, at + 50 + early);
+            trace.add(0, 1, "all-reduce 1", step, at + 20, at + 51 - early);
+        }
+        TimelineModel model;
+        trace.appendTo(model);
+        QCOMPARE(model.lanes().size(), 2u);
+        for (const auto& lane : model.lanes()) {
+            for (std::uint64_t i = 0; i < 5; ++i) QCOMPARE(lane->spans.at(i).name, lane->spans.at(0).name);
+        }
     }
 
     void namesTellKinds_data() {
@@ -188,7 +207,7 @@ private slots:
         QCOMPARE(model.range().end, 99990);
         QVERIFY(model.range().begin > 50000);
         QCOMPARE(model.origin(), 0);
-        QVERIFY(model.stepAt(60000 - 1) == std::nullopt || model.stepAt(99990)->step == 999);
+        QVERIFY(model.stepAt(0)->step > 500 && model.stepAt(99990)->step == 999);
         for (const auto& rank : model.statistics({99000, 100000})) QCOMPARE(rank.compute, 400);
     }
 

@@ -18,7 +18,7 @@ private slots:
             viewport.setWidth(*rc::gen::inRange(100, 3000));
             viewport.setData({5'000'000, 5'000'000 + *rc::gen::inRange<std::int64_t>(100'000, 1'000'000'000'000)});
             viewport.fit();
-            const double x = *rc::gen::inRange(0, 101) * 0.01 * viewport.width();
+            const double x = *rc::gen::inRange(5, 96) * 0.01 * viewport.width();
             for (int i = 0; i < 20; ++i) {
                 const std::int64_t before = viewport.timeAt(x);
                 viewport.zoomAt(x, 0.8);
@@ -63,6 +63,19 @@ private slots:
         QVERIFY(!viewport.following());
         const TimeRange kept = viewport.range();
         viewport.setData({0, 30'000'000});
+        QCOMPARE(viewport.range(), kept);
+    }
+
+    void whatIsFittedStaysWhole() {
+        TimelineViewport viewport;
+        viewport.setWidth(1000);
+        viewport.setData({0, 10'000'000});
+        viewport.fit();
+        viewport.setData({0, 50'000'000});
+        QVERIFY(viewport.range().begin <= 0 && viewport.range().end >= 50'000'000);
+        viewport.zoomAt(500, 0.5);
+        const TimeRange kept = viewport.range();
+        viewport.setData({0, 70'000'000});
         QCOMPARE(viewport.range(), kept);
     }
 
