@@ -1,0 +1,252 @@
+#include <signal.h>
+
+#include <QAbstractScrollArea>
+#include <QAccessible>
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QProcess>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <filesystem>
+
+#include "engine/history/trial_query.h"
+#include "engine/session/lease.h"
+#include "ui/views/live_page.h"
+
+using namespace lockstep;
+using namespace lockstep::ui;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A home with the engine's own program in it. LOCKSTEP_SHOTS names a folder for pictures of the page.
+class Home {
+public:
+    Home() {
+        qputenv("LOCKSTEP_HOME", m_folder.path().toUtf8());
+        places = placesFromEnvironment();
+    }
+    ~Home() {
+        for (auto& process : m_processes) {
+            process->kill();
+            process->waitForFinished();
+        }
+    }
+    QProcess& start(const QStringList& arguments) {
+        m_processes.push_back(std::make_unique<QProcess>());
+        QProcess& process = *m_processes.back();
+        process.setStandardOutputFile(QProcess::nullDevice());
+        process.setStandardErrorFile(QString::fromStdString((fs::path(m_folder.path().toStdString()) / "engine.err").string()));
+        process.start(LOCKSTEP_PROGRAM, arguments);
+        process.waitForStarted();
+        return process;
+    }
+    QProcess& train(int epochs, int samples = 512, const QStringList& more = {}) {
+        return start(QStringList{"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch", "32", "--epochs",
+                                 QString::number(epochs), "--set", QString("dataset.samples=%1").arg(samples)} + more);
+    }
+    bool waitForRun(std::int64_t trial) const {
+        return QTest::qWaitFor([&] { return fs::exists(places.socket(trial)); }, 20'000);
+    }
+    std::unique_ptr<TrialQuery> query() const { return std::move(TrialQuery::open(places.history())).value(); }
+    Places places;
+
+private:
+    QTemporaryDir m_folder;
+    std::vector<std::unique_ptr<QProcess>> m_processes;
+};
+
+const Explain kExplain = [](const Problem& problem) {
+    return Explanation{QString::fromStdString(problem.code), "try again"};
+};
+
+bool until(const std::function<bool()>& holds, int milliseconds = 30'000) { return QTest::qWaitFor(holds, milliseconds); }
+
+std::size_t stepsOf(const RunFeed& feed) { return feed.record().curve(RunCurve::Loss)->size(); }
+
+// Every step of the record is the history's, none missing and none doubled.
+bool isWhole(const RunFeed& feed, const Home& home) {
+    const auto wanted = home.query()->series(feed.trial(), "loss");
+    const auto got = feed.record().curve(RunCurve::Loss);
+    if (wanted.size() != got->size() || feed.record().missing() > 0) {
+        qWarning("%zu steps, %zu in the history, %lld missing", got->size(), wanted.size(), static_cast<long long>(feed.record().missing()));
+        return false;
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (static_cast<double>(wanted[i].step) != got->x(CurveAxis::Step, i) || wanted[i].value != got->value(i)) return false;
+    }
+    return true;
+}
+
+void shoot(QWidget& page, const char* name) {
+    const QByteArray folder = qgetenv("LOCKSTEP_SHOTS");
+    if (folder.isEmpty()) return;
+    for (const auto choice : {ThemeChoice::Light, ThemeChoice::Dark}) {
+        applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), choice);
+        QTest::qWait(100);
+        page.grab().save(QString("%1/%2-%3.png").arg(folder, name, choice == ThemeChoice::Dark ? "dark" : "light"));
+    }
+}
+
+}  // namespace
+
+class TestRunFeed : public QObject {
+    Q_OBJECT
+private slots:
+    void aRunIsFollowedToItsEnd() {
+        Home home;
+        QProcess& engine = home.train(30);
+        QVERIFY(home.waitForRun(1));
+        RunFeed feed(home.places, 1);
+        QSignalSpy changes(&feed, &RunFeed::changed);
+        QElapsedTimer time;
+        time.start();
+        QVERIFY(until([&] { return feed.state() == RunState::Finished; }));
+        QVERIFY(changes.count() <= 2 + time.elapsed() * 30 / 1000);
+        QVERIFY(engine.waitForFinished());
+        QVERIFY(isWhole(feed, home));
+        QCOMPARE(feed.record().evaluations().size(), std::size_t{30});
+        QVERIFY(feed.problems().empty());
+        QVERIFY(feed.record().finished());
+
+        RunFeed later(home.places, 1);             // long ended: only the history speaks
+        QVERIFY(until([&] { return !later.loading(); }));
+        QCOMPARE(later.state(), RunState::Finished);
+        QVERIFY(isWhole(later, home));
+        QVERIFY(!later.connected());
+    }
+
+    void pauseResumeAndStop() {
+        Home home;
+        home.train(100'000);
+        QVERIFY(home.waitForRun(1));
+        RunFeed feed(home.places, 1);
+        QVERIFY(until([&] { return feed.state() == RunState::Running && stepsOf(feed) > 10; }));
+        feed.pause();
+        QVERIFY(until([&] { return feed.state() == RunState::Paused; }));
+        QVERIFY(!feed.asked());
+        QVERIFY(!feed.actions().enabled(RunAction::Pause) && feed.actions().enabled(RunAction::Resume));
+        feed.resume();
+        QVERIFY(until([&] { return feed.state() == RunState::Running; }));
+        feed.stopAfterEpoch();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
+        QCOMPARE(feed.record().step() % feed.record().started()->stepsPerEpoch, std::int64_t{0});
+        QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
+        QVERIFY(isWhole(feed, home));
+        QVERIFY(feed.actions().enabled(RunAction::ResumeFromCheckpoint));
+    }
+
+    // The window dies and comes back: what it missed is in the history.
+    void aSecondFeedFindsEverything() {
+        Home home;
+        home.train(100'000);
+        QVERIFY(home.waitForRun(1));
+        {
+            RunFeed first(home.places, 1);
+            QVERIFY(until([&] { return stepsOf(first) > 50; }));
+        }
+        QTest::qWait(700);
+        RunFeed second(home.places, 1);
+        QVERIFY(until([&] { return second.connected() && stepsOf(second) > 100; }));
+        second.stop();
+        QVERIFY(until([&] { return second.state() == RunState::Stopped; }));
+        QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
+        QVERIFY(isWhole(second, home));
+    }
+
+    // A feed that sleeps while thousands of steps pass gets them from the history.
+    void whatASlowReaderLostIsFilledIn() {
+        Home home;
+        home.train(100'000, 64, {"--set", "dataset.test_samples=8"});
+        QVERIFY(home.waitForRun(1));
+        RunFeed feed(home.places, 1);
+        QVERIFY(until([&] { return feed.connected(); }));
+        const auto before = home.query()->lastEvent(1);
+        for (int i = 0; i < 100 && home.query()->lastEvent(1) < before + 30'000; ++i) QThread::msleep(200);
+        feed.stop();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }, 90'000));
+        QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
+        QVERIFY(isWhole(feed, home));
+    }
+
+    void aKilledEngineHasCrashedAndCanBeResumed() {
+        Home home;
+        home.train(60, 4096);
+        QVERIFY(home.waitForRun(1));
+        RunFeed feed(home.places, 1);
+        LivePage page(&feed, kExplain);
+        page.resize(1280, 800);
+        page.show();
+        QVERIFY(until([&] { return feed.record().evaluations().size() > 1 && !feed.record().checkpoints().empty(); }));
+        QTest::qWait(1500);
+        shoot(page, "running");
+        feed.kill();
+        QVERIFY(until([&] { return feed.state() == RunState::Crashed; }, 5000));
+        const auto stepsThen = stepsOf(feed);
+        QTest::qWait(100);
+        shoot(page, "crashed");
+        QSignalSpy wanted(&page, &LivePage::resumeRequested);
+        for (auto* button : page.findChildren<QPushButton*>()) {
+            if (button->isVisible() && button->text().startsWith("Resume from")) QTest::mouseClick(button, Qt::LeftButton);
+        }
+        QCOMPARE(wanted.count(), 1);
+        QCOMPARE(wanted[0][0].toLongLong(), 1LL);
+
+        home.start({"resume", "1"});
+        QVERIFY(until([&] { return feed.record().started() && feed.record().started()->attempt == 2 && feed.state() == RunState::Running; }));
+        QVERIFY(stepsOf(feed) > 0 && stepsThen > 0);
+        feed.stop();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
+        QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
+        QVERIFY(isWhole(feed, home));
+        shoot(page, "stopped");
+    }
+
+    void whatIsNotThereIsToldInWords() {
+        Home home;
+        RunFeed feed(home.places, 5);
+        QVERIFY(until([&] { return !feed.problems().empty(); }));
+        QCOMPARE(feed.problems().front().code, std::string("history.absent"));
+        LivePage page(&feed, kExplain);
+        page.resize(1280, 800);
+        page.show();
+        QTest::qWait(100);
+        shoot(page, "absent");
+    }
+
+    // The run is alive, its socket is not: it is followed through the history.
+    void aSocketThatIsGoneIsTold() {
+        Home home;
+        home.train(100'000);
+        QVERIFY(home.waitForRun(1));
+        QVERIFY(until([&] { return home.query()->lastEvent(1) > 20; }));
+        fs::remove(home.places.socket(1));
+        RunFeed feed(home.places, 1);
+        QVERIFY(until([&] { return stepsOf(feed) > 20; }));
+        const auto before = stepsOf(feed);
+        QVERIFY(until([&] { return stepsOf(feed) > before; }));
+        QVERIFY(until([&] { return !feed.problems().empty(); }));
+        QCOMPARE(feed.problems().front().code, std::string("session.not-running"));
+        QCOMPARE(feed.state(), RunState::Running);
+    }
+
+    void everyControlHasAName() {
+        Home home;
+        RunFeed feed(home.places, 1);
+        LivePage page(&feed, kExplain);
+        for (auto* widget : page.findChildren<QWidget*>()) {
+            if (widget->focusPolicy() == Qt::NoFocus || qobject_cast<QAbstractScrollArea*>(widget)) continue;
+            auto* heard = QAccessible::queryAccessibleInterface(widget);
+            QVERIFY(heard);
+            const bool isEmptyLabel = qobject_cast<QLabel*>(widget) && static_cast<QLabel*>(widget)->text().isEmpty();
+            QVERIFY2(isEmptyLabel || !heard->text(QAccessible::Name).isEmpty(), widget->metaObject()->className());
+        }
+    }
+};
+
+QTEST_MAIN(TestRunFeed)
+#include "tst_run_feed.moc"

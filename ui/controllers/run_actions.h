@@ -1,0 +1,25 @@
+#pragma once
+#include <array>
+
+#include "engine/spec/run_state.h"
+
+namespace lockstep::ui {
+
+enum class RunAction { Pause, Resume, FinishEpoch, StopNow, Kill, ResumeFromCheckpoint };
+inline constexpr std::array kRunActions{RunAction::Pause,   RunAction::Resume, RunAction::FinishEpoch,
+                                        RunAction::StopNow, RunAction::Kill,   RunAction::ResumeFromCheckpoint};
+
+// What a person can do with a run: a function of its state, and, for resuming, of whether a checkpoint is there.
+class RunActions {
+public:
+    explicit RunActions(RunState state, bool hasCheckpoint = true) : m_state(state), m_hasCheckpoint(hasCheckpoint) {}
+    bool enabled(RunAction action) const;
+    // Pause and Resume share a place, and so do what ends a run and what goes on with an ended one.
+    bool shown(RunAction action) const;
+
+private:
+    RunState m_state;
+    bool m_hasCheckpoint;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,86 @@
+#include "ui/controllers/run_sight.h"
+
+#include <limits>
+#include <map>
+
+#include "engine/session/lease.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr const char* kEarlierMetrics[] = {"loss",      "accuracy",     "learning_rate", "gradient_norm", "samples_per_second",
+                                           "test_loss", "test_accuracy"};
+
+// The step that the latest attempt started from; what lies beyond it in the series is the attempt's own.
+std::int64_t firstStepOf(const std::vector<NumberedEvent>& events) {
+    for (const auto& each : events) {
+        if (const auto* started = std::get_if<RunStarted>(&each.event)) return started->firstStep;
+    }
+    return std::numeric_limits<std::int64_t>::max();
+}
+
+RunRecord wholeRecord(const TrialQuery& query, const TrialRow& row, std::int64_t lastEvent) {
+    RunRecord record;
+    const auto events = query.events(row.id, 1);
+    if (row.attempts > 1) {
+        std::map<std::string, std::vector<SeriesPoint>> series;
+        for (const char* metric : kEarlierMetrics) series[metric] = query.series(row.id, metric);
+        record.addEarlier(series, firstStepOf(events));
+        record.expect(events.empty() ? lastEvent + 1 : events.front().number);
+    }
+    for (const auto& event : events) {
+        if (record.take(event) != RunRecord::Taken::Gap) continue;
+        record.giveUpUntil(event.number);
+        record.take(event);
+    }
+    return record;
+}
+
+void readHistory(const Places& places, const RunQuestion& question, RunSight& sight) {
+    auto opened = TrialQuery::open(places.history());
+    if (!opened.ok()) {
+        sight.history = opened.problems().front();
+        return;
+    }
+    const TrialQuery& query = *opened.value();
+    sight.row = query.find(question.trial);
+    if (!sight.row) {
+        sight.history = Problem{places.history().string(), "history.no-such-trial", {std::to_string(question.trial)}};
+        return;
+    }
+    sight.lastEvent = query.lastEvent(question.trial);
+    if (question.from) sight.events = query.events(question.trial, *question.from);
+    else sight.record = wholeRecord(query, *sight.row, sight.lastEvent);
+}
+
+}  // namespace
+
+// The lease first: whoever gives it up has written the row's last state before.
+RunSight lookAtRun(const Places& places, const RunQuestion& question) {
+    RunSight sight;
+    sight.held = Lease::isHeld(places.lease(question.trial));
+    try {
+        readHistory(places, question, sight);
+    } catch (const ProblemError& error) {
+        sight.history = error.problem();
+    } catch (const std::exception& error) {
+        sight.history = Problem{places.history().string(), "history.unwritable", {error.what()}};
+    }
+    std::error_code ignored;
+    sight.hasCheckpoint = std::filesystem::exists(places.run(question.trial) / "checkpoints" / "last.safetensors", ignored);
+    if (question.connect && sight.held) {
+        auto client = SessionClient::connect(places.socket(question.trial));
+        if (client.ok()) sight.client = std::move(client).value();
+        else sight.session = client.problems().front();
+    }
+    return sight;
+}
+
+RunState stateSeen(const TrialRow& row, bool held) {
+    const RunState state = runStateFrom(row.state).value_or(RunState::Queued);
+    const bool lost = !held && !isFinal(state) && state != RunState::Queued;
+    return lost ? RunState::Crashed : state;
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,150 @@
+#include "ui/models/curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace lockstep::ui {
+
+namespace {
+
+// The first index from `from` on whose x is at least `limit`. Columns of a picture follow one another: it is mostly near.
+std::size_t gallop(const std::vector<double>& xs, std::size_t from, double limit) {
+    std::size_t low = from, step = 1;
+    while (low + step < xs.size() && xs[low + step] < limit) low += step, step *= 2;
+    const auto end = xs.begin() + static_cast<std::ptrdiff_t>(std::min(low + step + 1, xs.size()));
+    return static_cast<std::size_t>(std::lower_bound(xs.begin() + static_cast<std::ptrdiff_t>(low), end, limit) - xs.begin());
+}
+
+}  // namespace
+
+void MinMaxPyramid::push(double value) {
+    m_values.push_back(value);
+    std::size_t complete = m_values.size();
+    for (std::size_t level = 0; complete % kFanOut == 0; ++level) {
+        complete /= kFanOut;
+        if (level == m_levels.size()) m_levels.emplace_back();
+        Extremes node;
+        for (std::size_t child = (complete - 1) * kFanOut; child < complete * kFanOut; ++child) merge(node, nodeOf(level, child));
+        m_levels[level].push_back(node);
+    }
+}
+
+// Level 0 are the values themselves.
+MinMaxPyramid::Extremes MinMaxPyramid::nodeOf(std::size_t level, std::size_t index) const {
+    if (level > 0) return m_levels[level - 1][index];
+    if (!std::isfinite(m_values[index])) return {};
+    return {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index)};
+}
+
+void MinMaxPyramid::merge(Extremes& into, const Extremes& from) const {
+    if (from.low == kNone) return;
+    if (into.low == kNone) {
+        into = from;
+        return;
+    }
+    if (m_values[from.low] < m_values[into.low]) into.low = from.low;
+    if (m_values[from.high] > m_values[into.high]) into.high = from.high;
+}
+
+MinMaxPyramid::Extremes MinMaxPyramid::extremes(std::size_t begin, std::size_t end) const {
+    Extremes all;
+    while (begin < end) {
+        std::size_t level = 0, width = 1;
+        while (level < m_levels.size() && begin % (width * kFanOut) == 0 && begin + width * kFanOut <= end) {
+            ++level, width *= kFanOut;
+        }
+        merge(all, nodeOf(level, begin / width));
+        begin += width;
+    }
+    return all;
+}
+
+void Curve::append(double step, double seconds, double value) {
+    if (!empty()) {
+        step = std::max(step, m_x->steps.back());
+        seconds = std::max(seconds, m_x->seconds.back());
+    }
+    m_x->steps.push_back(step);
+    m_x->seconds.push_back(seconds);
+    m_pyramid.push(value);
+}
+
+Curve Curve::alongside(const Curve& leader) {
+    Curve curve;
+    curve.m_x = leader.m_x;
+    return curve;
+}
+
+// Those alongside may be shorter than the columns that they share.
+std::pair<std::size_t, std::size_t> Curve::within(CurveAxis axis, double from, double to) const {
+    const auto& xs = column(axis);
+    const auto end = xs.begin() + static_cast<std::ptrdiff_t>(size());
+    const auto first = std::lower_bound(xs.begin(), end, from), last = std::upper_bound(first, end, std::max(from, to));
+    return {static_cast<std::size_t>(first - xs.begin()), static_cast<std::size_t>(last - xs.begin())};
+}
+
+std::pair<double, double> Curve::extremes(CurveAxis axis, double from, double to) const {
+    const auto [begin, end] = within(axis, from, to);
+    const auto found = m_pyramid.extremes(begin, end);
+    if (found.low == MinMaxPyramid::kNone) return {1, 0};
+    return {value(found.low), value(found.high)};
+}
+
+void Curve::addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) const {
+    if (std::isfinite(value(i))) out.push_back({x(axis, i), value(i)});
+}
+
+std::vector<Curve::Point> Curve::sample(CurveAxis axis, double from, double to, int columns) const {
+    std::vector<Point> out;
+    auto [begin, end] = within(axis, from, to);
+    const auto most = static_cast<std::size_t>(std::max(columns, 1));
+    out.reserve(std::min(end - begin, 2 * most) + 2);
+    if (begin > 0) addPoint(out, axis, begin - 1);
+    if (end - begin <= 2 * most) {
+        for (std::size_t i = begin; i < end; ++i) addPoint(out, axis, i);
+    } else {
+        const auto& xs = column(axis);
+        for (std::size_t c = 1; c <= most && begin < end; ++c) {
+            const double limit = from + (to - from) * static_cast<double>(c) / static_cast<double>(most);
+            const std::size_t next = c == most ? end : std::min(gallop(xs, begin, limit), end);
+            const auto [low, high] = m_pyramid.extremes(begin, next);
+            begin = next;
+            if (low == MinMaxPyramid::kNone) continue;
+            addPoint(out, axis, std::min(low, high));
+            if (low != high) addPoint(out, axis, std::max(low, high));
+        }
+    }
+    if (end < size()) addPoint(out, axis, end);
+    return out;
+}
+
+std::size_t Curve::at(CurveAxis axis, double x) const {
+    const std::size_t after = within(axis, x, x).second;
+    return after == 0 ? size() : after - 1;
+}
+
+const Curve& SmoothedCurve::follow(const std::shared_ptr<const Curve>& raw, double weight) {
+    if (raw != m_raw || weight != m_weight) {
+        m_raw = raw;
+        m_weight = weight;
+        m_sum = m_mass = 0;
+        m_smooth = Curve::alongside(*raw);
+    }
+    for (std::size_t i = m_smooth.size(); i < raw->size(); ++i) add(*raw, i);
+    return m_smooth;
+}
+
+void SmoothedCurve::add(const Curve& raw, std::size_t i) {
+    const double value = raw.value(i), step = raw.x(CurveAxis::Step, i);
+    if (std::isfinite(value)) {
+        const double gap = m_mass > 0 ? step - m_step : 1;
+        const double kept = gap == 1 ? m_weight : std::pow(m_weight, gap);
+        m_sum = kept * m_sum + (1 - kept) * value;
+        m_mass = kept * m_mass + (1 - kept);
+        m_step = step;
+    }
+    m_smooth.appendValue(m_mass > 0 ? m_sum / m_mass : value);
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,91 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace lockstep::ui {
+
+enum class CurveAxis { Step, Seconds };
+
+// Finds the smallest and the largest finite value of any stretch of a growing row of numbers: 16-ary levels of
+// completed nodes above it. push: O(1) amortised. extremes: O(log n).
+class MinMaxPyramid {
+public:
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+    struct Extremes { std::uint32_t low = kNone, high = kNone; };        // indices; kNone: no finite value
+
+    void push(double value);
+    std::size_t size() const { return m_values.size(); }
+    double value(std::size_t i) const { return m_values[i]; }
+    Extremes extremes(std::size_t begin, std::size_t end) const;         // of [begin, end); the first of equals
+
+private:
+    static constexpr std::size_t kFanOut = 16;
+    void merge(Extremes& into, const Extremes& from) const;
+    Extremes nodeOf(std::size_t level, std::size_t index) const;
+
+    std::vector<double> m_values;
+    std::vector<std::vector<Extremes>> m_levels;
+};
+
+// A measured quantity over a run. Points are appended in the order of time; a step or a time that goes back is drawn at
+// the one before it. One thread, or as the owner arranges.
+class Curve {
+public:
+    struct Point { double x = 0, y = 0; };
+
+    Curve() : m_x(std::make_shared<Abscissae>()) {}
+    void append(double step, double seconds, double value);
+
+    // A quantity measured at the same points as `leader`, whose steps and times it shares; appendValue follows each
+    // append of the leader.
+    static Curve alongside(const Curve& leader);
+    void appendValue(double value) { m_pyramid.push(value); }
+
+    std::size_t size() const { return m_pyramid.size(); }
+    bool empty() const { return size() == 0; }
+    double x(CurveAxis axis, std::size_t i) const { return column(axis)[i]; }
+    double value(std::size_t i) const { return m_pyramid.value(i); }
+    // The indices [first, second) of the points within [from, to].
+    std::pair<std::size_t, std::size_t> within(CurveAxis axis, double from, double to) const;
+    // The extremes among the points within [from, to]: {low, high}; low > high: none.
+    std::pair<double, double> extremes(CurveAxis axis, double from, double to) const;
+    // What a picture of [from, to] in `columns` pixel columns needs: of each column the smallest and the largest value,
+    // in the order of time, and the neighbours just outside. At most 2 * columns + 2 points, whatever the size. Values
+    // that are not finite are left out.
+    std::vector<Point> sample(CurveAxis axis, double from, double to, int columns) const;
+    // The point at or before x; size() when there is none.
+    std::size_t at(CurveAxis axis, double x) const;
+
+private:
+    struct Abscissae { std::vector<double> steps, seconds; };
+
+    const std::vector<double>& column(CurveAxis axis) const {
+        return axis == CurveAxis::Step ? m_x->steps : m_x->seconds;
+    }
+    void addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) const;
+
+    std::shared_ptr<Abscissae> m_x;                // shared with smoothed twins
+    MinMaxPyramid m_pyramid;
+};
+
+// The exponential moving average of a curve, debiased as in TensorBoard's vz_line_chart ("resmoothDataset"): weight w in
+// [0, 1) counts per step, so a curve recorded every tenth step is smoothed as far as one recorded at each. Values that
+// are not finite leave the average as it is.
+class SmoothedCurve {
+public:
+    // Goes on where it was while curve and weight stay the same, begins anew otherwise.
+    const Curve& follow(const std::shared_ptr<const Curve>& raw, double weight);
+
+private:
+    void add(const Curve& raw, std::size_t i);
+
+    std::shared_ptr<const Curve> m_raw;
+    Curve m_smooth;
+    double m_weight = -1, m_sum = 0, m_mass = 0, m_step = 0;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,79 @@
+#pragma once
+#include <QByteArray>
+#include <QString>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/models/curve.h"
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+struct PlotSeries {
+    QString name;
+    std::shared_ptr<const Curve> curve;
+    std::int64_t color = 0;                        // seriesColor
+    Marker marker = Marker::Circle;
+    double stepsPerEpoch = 0;                      // 0: unknown, epochs then count steps
+    bool smoothed = true;                          // whether smoothing makes sense of it
+};
+
+enum class PlotAxis { Step, Epoch, Time };         // Time: seconds
+struct PlotRange {
+    double low = 0, high = 1;
+    double size() const { return high - low; }
+};
+
+// What a plot of curves shows, in the units of its axes; no window. One thread.
+class PlotModel {
+public:
+    // Keeps what is hidden (by name) and the smoothing done so far of curves that stay.
+    void setSeries(std::vector<PlotSeries> series);
+    const std::vector<PlotSeries>& series() const { return m_series; }
+    void setHidden(std::size_t index, bool hidden) { m_state[index].hidden = hidden; }
+    bool hidden(std::size_t index) const { return m_state[index].hidden; }
+    void setSmoothing(double weight) { m_smoothing = weight; }           // 0 … 1, excluding 1
+    void setAxis(PlotAxis axis) { m_axis = axis; }
+    PlotAxis axis() const { return m_axis; }
+    void setLog(bool log) { m_log = log; }                               // the values' axis
+    bool log() const { return m_log; }
+    bool empty() const;                            // no shown curve has a point
+
+    PlotRange fitX() const;                        // of all shown curves
+    PlotRange fitY(PlotRange x);                   // of what is shown within x, with some air
+    // The same stretch scaled about `center` (< 1 comes nearer); in decades on a logarithmic axis.
+    static PlotRange zoomed(PlotRange range, double center, double factor, bool log);
+
+    struct Drawing {
+        std::vector<Curve::Point> ghost, line, markers;        // ghost: as measured; empty where nothing is smoothed
+    };
+    Drawing draw(std::size_t index, PlotRange x, int columns);           // hidden: nothing
+
+    // The values of the shown curves at x, or just before.
+    struct Reading { std::size_t series = 0; double x = 0, value = 0, raw = 0; };
+    std::vector<Reading> readings(double x);
+    std::optional<double> last(std::size_t index) const;       // newest finite value, as measured
+
+    QByteArray csv(PlotRange x);                   // series,step,seconds,value,smoothed: shown curves within x
+    // For people who hear it: each shown curve with its number of points, its ends and its extremes.
+    QString summary(const std::function<QString(double)>& format) const;
+
+private:
+    struct State { bool hidden = false; SmoothedCurve smooth; };
+
+    CurveAxis curveAxis() const { return m_axis == PlotAxis::Time ? CurveAxis::Seconds : CurveAxis::Step; }
+    double scaleOf(std::size_t index) const;       // curve units in one unit of the axis
+    bool isSmoothed(std::size_t index) const { return m_smoothing > 0 && m_series[index].smoothed; }
+    const Curve& lineOf(std::size_t index);
+    std::vector<Curve::Point> sampled(const Curve& curve, std::size_t index, PlotRange x, int columns) const;
+
+    std::vector<PlotSeries> m_series;
+    std::vector<State> m_state;
+    double m_smoothing = 0;
+    PlotAxis m_axis = PlotAxis::Step;
+    bool m_log = false;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,184 @@
+#include "ui/models/run_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr double kMemory = 0.98;                   // of the moving means: the weight halves in about 34 steps
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+constexpr std::array<const char*, kStepCurves> kStepMetrics{"loss",          "accuracy",           "learning_rate",
+                                                            "gradient_norm", "samples_per_second", ""};
+
+// The value of a metric at a step; the rows are walked once, side by side.
+double valueAt(const std::vector<SeriesPoint>* points, std::size_t& cursor, std::int64_t step) {
+    if (!points) return kUnknown;
+    while (cursor < points->size() && (*points)[cursor].step < step) ++cursor;
+    return cursor < points->size() && (*points)[cursor].step == step ? (*points)[cursor].value : kUnknown;
+}
+
+const std::vector<SeriesPoint>* find(const std::map<std::string, std::vector<SeriesPoint>>& series, const char* metric) {
+    const auto found = series.find(metric);
+    return found == series.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+RunRecord::RunRecord() {
+    m_curves[0] = std::make_shared<Curve>();
+    for (std::size_t i = 1; i < kRunCurves; ++i) {
+        m_curves[i] = std::make_shared<Curve>(i < kStepCurves ? Curve::alongside(*m_curves[0]) : Curve());
+    }
+}
+
+void RunRecord::addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep) {
+    addEarlierSteps(series, lastStep);
+    const std::pair<const char*, RunCurve> evaluated[] = {{"test_loss", RunCurve::TestLoss},
+                                                          {"test_accuracy", RunCurve::TestAccuracy}};
+    for (const auto& [metric, which] : evaluated) {
+        const auto* points = find(series, metric);
+        for (std::size_t i = 0; points && i < points->size() && (*points)[i].step <= lastStep; ++i) {
+            const auto& [step, seconds, value] = (*points)[i];
+            at(which).append(static_cast<double>(step), offsetAt(static_cast<double>(step)) + seconds, value);
+        }
+    }
+}
+
+void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep) {
+    const auto* loss = find(series, kStepMetrics[0]);
+    if (!loss) return;
+    std::array<std::size_t, kStepCurves> cursors{};
+    double clock = 0;
+    for (const auto& [step, seconds, value] : *loss) {
+        if (step > lastStep) break;
+        if (seconds < clock) {
+            m_offset += clock;
+            m_restarts.push_back({static_cast<double>(step), m_offset});
+        }
+        clock = seconds;
+        m_step = step;
+        at(RunCurve::Loss).append(static_cast<double>(step), m_offset + seconds, value);
+        for (std::size_t i = 1; i < kStepCurves; ++i) {
+            m_curves[i]->appendValue(valueAt(find(series, kStepMetrics[i]), cursors[i], step));
+        }
+    }
+    m_offset += clock;
+    m_seconds = m_offset;
+}
+
+double RunRecord::offsetAt(double step) const {
+    double offset = 0;
+    for (const auto& restart : m_restarts) {
+        if (restart.step <= step) offset = restart.offset;
+    }
+    return offset;
+}
+
+// A resume takes back events whose numbers are not given again: before an attempt's first event none is missing.
+RunRecord::Taken RunRecord::take(const NumberedEvent& event) {
+    if (event.number < m_next) return Taken::Doubled;
+    if (event.number > m_next && !std::holds_alternative<RunStarted>(event.event)) return Taken::Gap;
+    m_next = event.number + 1;
+    std::visit([this](const auto& each) { on(each); }, event.event);
+    return Taken::Added;
+}
+
+void RunRecord::giveUpUntil(std::int64_t number) {
+    m_missing += std::max<std::int64_t>(0, number - m_next);
+    m_next = std::max(m_next, number);
+    m_clockKnown = false;
+}
+
+void RunRecord::on(const RunStarted& event) {
+    m_started = event;
+    m_finished.reset();
+    m_failed.reset();
+    m_state = RunState::Preparing;
+    m_step = event.firstStep;
+    m_latest.assign(event.devices.size(), {});
+    m_sums = m_latest;
+    m_mass = 0;
+    m_clockKnown = false;
+}
+
+void RunRecord::on(const StepDone& event) {
+    m_step = event.step;
+    m_epoch = event.epoch;
+    m_seconds = m_offset + event.seconds;
+    m_rate = event.samplesPerSecond;
+    if (m_clockKnown) m_eta.addStep(event.seconds - m_clock);
+    m_clock = event.seconds;
+    m_clockKnown = true;
+    at(RunCurve::Loss).append(static_cast<double>(event.step), m_seconds, event.loss);
+    at(RunCurve::Accuracy).appendValue(event.accuracy);
+    at(RunCurve::LearningRate).appendValue(event.learningRate);
+    at(RunCurve::GradientNorm).appendValue(event.gradientNorm);
+    at(RunCurve::Rate).appendValue(event.samplesPerSecond);
+    addLoads(event);
+    at(RunCurve::RatePerDevice).appendValue(event.samplesPerSecond / static_cast<double>(std::max<std::size_t>(1, ranks())));
+}
+
+void RunRecord::addLoads(const StepDone& event) {
+    const std::size_t known = std::min({event.compute.size(), event.reduce.size(), event.wait.size()});
+    if (m_latest.size() < known) m_latest.resize(known);
+    m_sums.resize(m_latest.size());
+    m_mass = kMemory * m_mass + 1;
+    for (std::size_t rank = 0; rank < known; ++rank) {
+        m_latest[rank] = {event.compute[rank], event.reduce[rank], event.wait[rank]};
+        const RankLoad& now = m_latest[rank];
+        RankLoad& sum = m_sums[rank];
+        sum = {kMemory * sum.compute + now.compute, kMemory * sum.reduce + now.reduce, kMemory * sum.wait + now.wait};
+    }
+}
+
+// The first step after an evaluation has the checkpoint in its time: it says nothing about steps.
+void RunRecord::on(const EvalDone& event) {
+    if (m_clockKnown) m_eta.addEvaluation(event.seconds - m_clock);
+    m_clockKnown = false;
+    m_evaluations.push_back(event);
+    m_seconds = std::max(m_seconds, m_offset + event.seconds);
+    const auto step = static_cast<double>(event.step);
+    at(RunCurve::TestLoss).append(step, m_offset + event.seconds, event.loss);
+    at(RunCurve::TestAccuracy).append(step, m_offset + event.seconds, event.accuracy);
+}
+
+void RunRecord::on(const StateChanged& event) {
+    if (const auto state = runStateFrom(event.state)) m_state = *state;
+}
+
+void RunRecord::on(const RunFinished& event) {
+    m_finished = event;
+    m_state = runStateFrom(event.outcome).value_or(RunState::Finished);
+}
+
+void RunRecord::on(const RunFailed& event) {
+    m_failed = event;
+    m_state = RunState::Failed;
+}
+
+std::int64_t RunRecord::totalSteps() const { return m_started ? m_started->stepsPerEpoch * m_started->epochs : 0; }
+
+std::optional<double> RunRecord::bestAccuracy() const {
+    const auto [low, high] = m_curves[static_cast<std::size_t>(RunCurve::TestAccuracy)]->extremes(
+        CurveAxis::Step, 0, std::numeric_limits<double>::max());
+    return low > high ? std::nullopt : std::optional(high);
+}
+
+RankLoad RunRecord::mean(std::size_t rank) const {
+    if (m_mass <= 0) return {};
+    const RankLoad& sum = m_sums[rank];
+    return {sum.compute / m_mass, sum.reduce / m_mass, sum.wait / m_mass};
+}
+
+std::optional<double> RunRecord::remaining() const {
+    if (!m_started || isFinal(m_state) || m_state == RunState::Stopping) return std::nullopt;
+    const auto steps = std::max<std::int64_t>(0, totalSteps() - m_step);
+    const auto perEpoch = std::max<std::int64_t>(1, m_started->stepsPerEpoch);
+    return m_eta.remaining(static_cast<double>(steps), std::ceil(static_cast<double>(steps) / static_cast<double>(perEpoch)));
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,84 @@
+#include "ui/views/live_controls.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSlider>
+
+#include "ui/style/theme.h"
+#include "ui/views/plot_view.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kSmoothingSteps = 999;               // thousandths of the weight
+constexpr int kSmoothingAtFirst = 900;
+
+}  // namespace
+
+LiveControls::LiveControls(std::vector<PlotView*> plots, QWidget* parent) : QWidget(parent), m_plots(std::move(plots)) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(space::kMedium);
+    addSmoothing(*row);
+    row->addSpacing(space::kLarge);
+    addAxis(*row);
+    row->addSpacing(space::kLarge);
+    addLog(*row);
+    row->addStretch();
+    auto* everything = new QPushButton("Show everything");
+    everything->setAccessibleName("Show everything in all plots");
+    everything->setToolTip("Undo zooming and moving in all plots");
+    connect(everything, &QPushButton::clicked, this, [this] {
+        for (PlotView* plot : m_plots) plot->fit();
+    });
+    row->addWidget(everything);
+}
+
+void LiveControls::addSmoothing(QHBoxLayout& row) {
+    auto* words = new QLabel("Smoothing");
+    auto* slider = new QSlider(Qt::Horizontal);
+    auto* value = new QLabel;
+    words->setBuddy(slider);
+    slider->setRange(0, kSmoothingSteps);
+    slider->setFixedWidth(160);
+    slider->setAccessibleName("Smoothing of the curves");
+    slider->setToolTip("Exponential moving average: how much of the past each point keeps.\n"
+                       "0 shows what was measured; it stays visible as a faint line behind the smoothed one.");
+    value->setMinimumWidth(fontMetrics().horizontalAdvance("0.000"));
+    connect(slider, &QSlider::valueChanged, this, [this, value](int thousandths) {
+        value->setText(QString::number(thousandths / 1000.0, 'f', 3));
+        for (PlotView* plot : m_plots) plot->setSmoothing(thousandths / 1000.0);
+    });
+    slider->setValue(kSmoothingAtFirst);
+    for (QWidget* each : {static_cast<QWidget*>(words), static_cast<QWidget*>(slider), static_cast<QWidget*>(value)}) row.addWidget(each);
+}
+
+void LiveControls::addAxis(QHBoxLayout& row) {
+    auto* words = new QLabel("Along x");
+    auto* axis = new QComboBox;
+    words->setBuddy(axis);
+    axis->addItems({"Step", "Epoch", "Time"});
+    axis->setAccessibleName("What the x axis shows");
+    axis->setToolTip("Step: an update of the parameters. Epoch: one pass over the training data. Time: since the start, without pauses.");
+    connect(axis, &QComboBox::currentIndexChanged, this, [this](int index) {
+        for (PlotView* plot : m_plots) plot->setAxis(static_cast<PlotAxis>(index));
+    });
+    row.addWidget(words);
+    row.addWidget(axis);
+}
+
+void LiveControls::addLog(QHBoxLayout& row) {
+    auto* log = new QCheckBox("Logarithmic");
+    log->setAccessibleName("Logarithmic values");
+    log->setToolTip("Equal distances are equal ratios: small losses become visible. Values of zero are left out.");
+    connect(log, &QCheckBox::toggled, this, [this](bool on) {
+        for (PlotView* plot : m_plots) plot->setLog(on);
+    });
+    row.addWidget(log);
+}
+
+}  // namespace lockstep::ui

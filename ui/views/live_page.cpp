@@ -1,0 +1,293 @@
+#include "ui/views/live_page.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QMessageBox>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSlider>
+#include <QVBoxLayout>
+
+#include "ui/models/live_text.h"
+#include "ui/models/run_text.h"
+#include "ui/style/theme.h"
+#include "ui/views/device_tile.h"
+#include "ui/views/failure_card.h"
+#include "ui/views/live_controls.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kTilesPerRow = 4;
+constexpr std::size_t kLoss = 0, kAccuracy = 1, kRate = 2, kLearningRate = 3;
+
+QLabel* label(const char* role, const QString& words = {}) {
+    auto* out = new QLabel(words);
+    if (role) out->setProperty("role", role);
+    return out;
+}
+
+QFrame* card(QWidget* inside) {
+    auto* frame = new QFrame;
+    frame->setProperty("card", true);
+    auto* layout = new QVBoxLayout(frame);
+    layout->setContentsMargins(space::kMedium, space::kMedium, space::kMedium, space::kMedium);
+    layout->addWidget(inside);
+    return frame;
+}
+
+QColor colourOf(RunState state, const Theme& theme) {
+    switch (state) {
+        case RunState::Running:
+        case RunState::Finished: return theme.good;
+        case RunState::Failed:
+        case RunState::Crashed: return theme.bad;
+        case RunState::Queued:
+        case RunState::Preparing: return theme.muted;
+        default: return theme.warn;
+    }
+}
+
+bool endedBadly(RunState state) { return state == RunState::Failed || state == RunState::Crashed; }
+
+}  // namespace
+
+LivePage::LivePage(RunFeed* feed, Explain explain, QWidget* parent)
+    : QWidget(parent), m_feed(feed), m_explain(std::move(explain)) {
+    auto* body = new QWidget;
+    auto* column = new QVBoxLayout(body);
+    column->setContentsMargins(space::kPage, space::kLarge, space::kPage, space::kLarge);
+    column->setSpacing(space::kMedium);
+    column->addWidget(buildHeader());
+    m_failure = new FailureCard;
+    m_failure->hide();
+    connect(m_failure, &FailureCard::resumeRequested, this, [this] { act(RunAction::ResumeFromCheckpoint); });
+    column->addWidget(m_failure);
+    QWidget* plots = buildPlots();
+    column->addWidget(new LiveControls({m_plots.begin(), m_plots.end()}));
+    column->addWidget(plots, 1);
+    m_tileArea = new QWidget;
+    m_tileGrid = new QGridLayout(m_tileArea);
+    m_tileGrid->setContentsMargins(0, 0, 0, 0);
+    m_tileGrid->setSpacing(space::kMedium);
+    column->addWidget(m_tileArea);
+    m_messagesTitle = label("heading", "Messages");
+    m_messages = new QListWidget;
+    m_messages->setAccessibleName("Messages of the run");
+    m_messages->setWordWrap(true);
+    m_messages->setMaximumHeight(90);
+    column->addWidget(m_messagesTitle);
+    column->addWidget(m_messages);
+
+    auto* scroll = new QScrollArea;
+    scroll->setWidget(body);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    auto* all = new QVBoxLayout(this);
+    all->setContentsMargins(0, 0, 0, 0);
+    all->addWidget(scroll);
+    connect(feed, &RunFeed::changed, this, &LivePage::update);
+    update();
+}
+
+QWidget* LivePage::buildHeader() {
+    auto* header = new QWidget;
+    auto* column = new QVBoxLayout(header);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(space::kSmall);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(space::kMedium);
+    m_title = label("title");
+    m_state = label("heading");
+    m_state->setAccessibleName("State of the run");
+    row->addWidget(m_title);
+    row->addWidget(m_state);
+    row->addStretch();
+    buildButtons(*row);
+    column->addLayout(row);
+    m_subtitle = label("muted");
+    column->addWidget(m_subtitle);
+    m_progress = new QProgressBar;
+    m_progress->setTextVisible(false);
+    m_progress->setFixedHeight(8);
+    m_progress->setAccessibleName("Progress of the run");
+    column->addWidget(m_progress);
+    m_progressText = label(nullptr);
+    column->addWidget(m_progressText);
+    m_trouble = label("problem");
+    m_trouble->setWordWrap(true);
+    m_trouble->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(m_trouble);
+    return header;
+}
+
+void LivePage::buildButtons(QHBoxLayout& row) {
+    addButton(row, RunAction::Pause, "Pause", "Hold the run after the step under way; it keeps its memory and its devices");
+    addButton(row, RunAction::Resume, "Resume", "Go on with the paused run");
+    addButton(row, RunAction::FinishEpoch, "Finish this epoch", "Stop after the epoch under way, with its evaluation and a checkpoint");
+    addButton(row, RunAction::StopNow, "Stop now", "Stop after the step under way, with a checkpoint to resume from");
+    addButton(row, RunAction::Kill, "Kill", "End the process at once; what came after the last checkpoint is lost");
+    addButton(row, RunAction::ResumeFromCheckpoint, "Resume from the last checkpoint", "Start the trial again where its last checkpoint was written");
+}
+
+QPushButton* LivePage::addButton(QHBoxLayout& row, RunAction action, const QString& words, const QString& meaning) {
+    auto* button = new QPushButton(words);
+    button->setAccessibleName(words);
+    button->setToolTip(meaning);
+    connect(button, &QPushButton::clicked, this, [this, action] { act(action); });
+    m_buttons[static_cast<std::size_t>(action)] = button;
+    row.addWidget(button);
+    return button;
+}
+
+void LivePage::act(RunAction action) {
+    switch (action) {
+        case RunAction::Pause: return m_feed->pause();
+        case RunAction::Resume: return m_feed->resume();
+        case RunAction::FinishEpoch: return m_feed->stopAfterEpoch();
+        case RunAction::StopNow: return m_feed->stop();
+        case RunAction::Kill: return askBeforeKill();
+        case RunAction::ResumeFromCheckpoint: emit resumeRequested(m_feed->trial()); return;
+    }
+}
+
+void LivePage::askBeforeKill() {
+    auto* box = new QMessageBox(QMessageBox::Warning, "Kill the run",
+                                QString("Kill trial %1?").arg(m_feed->trial()), QMessageBox::Cancel, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText("Its process ends at once. Steps since the last checkpoint are lost; “Stop now” would keep them.");
+    connect(box->addButton("Kill", QMessageBox::DestructiveRole), &QPushButton::clicked, m_feed, &RunFeed::kill);
+    box->open();
+}
+
+QWidget* LivePage::buildPlots() {
+    const auto perSecond = [](double value) { return runCount(value); };
+    m_plots[kLoss] = new PlotView({"Loss", "Curves appear with the first step", {}, {}});
+    m_plots[kAccuracy] = new PlotView({"Accuracy", "Curves appear with the first step", &runPercent, PlotRange{0, 1}});
+    m_plots[kRate] = new PlotView({"Images per second", "Curves appear with the first step", perSecond, {}});
+    m_plots[kLearningRate] = new PlotView({"Learning rate", "Curves appear with the first step", {}, {}});
+    auto* area = new QWidget;
+    auto* grid = new QGridLayout(area);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setSpacing(space::kMedium);
+    for (std::size_t i = 0; i < m_plots.size(); ++i) {
+        grid->addWidget(card(m_plots[i]), static_cast<int>(i / 2), static_cast<int>(i % 2));
+        for (PlotView* other : m_plots) {
+            if (other != m_plots[i]) connect(m_plots[i], &PlotView::hovered, other, &PlotView::setCrosshair);
+        }
+    }
+    area->setMinimumHeight(380);
+    return area;
+}
+
+void LivePage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    update();
+}
+
+void LivePage::update() {
+    if (!m_feed) return;
+    updateHeader();
+    updateButtons();
+    updateTrouble();
+    updatePlots();
+    updateTiles();
+    updateMessages();
+}
+
+void LivePage::updateHeader() {
+    const RunRecord& record = m_feed->record();
+    m_title->setText(liveTitle(m_feed->trial(), m_feed->row()));
+    m_subtitle->setText(liveSubtitle(m_feed->row(), record));
+    m_state->setText(m_feed->loading() ? "Reading…" : liveState(m_feed->state(), m_feed->asked()));
+    colourState();
+    const int permille = livePermille(record);
+    const bool waiting = permille < 0 && !isFinal(m_feed->state());
+    m_progress->setRange(0, waiting ? 0 : 1000);
+    if (!waiting) m_progress->setValue(std::max(0, permille));
+    m_progressText->setText(m_feed->loading() ? "Reading the history" : liveProgress(record));
+}
+
+void LivePage::colourState() {
+    QPalette colors = palette();
+    colors.setColor(QPalette::WindowText, colourOf(m_feed->state(), currentTheme()));
+    m_state->setPalette(colors);
+}
+
+void LivePage::updateButtons() {
+    const RunActions actions = m_feed->actions();
+    for (const RunAction action : kRunActions) {
+        QPushButton* button = m_buttons[static_cast<std::size_t>(action)];
+        button->setVisible(actions.shown(action) && !(action == RunAction::ResumeFromCheckpoint && endedBadly(m_feed->state())));
+        button->setEnabled(actions.enabled(action) && m_feed->asked() != action);
+    }
+}
+
+void LivePage::updateTrouble() {
+    QStringList lines;
+    for (const auto& problem : m_feed->problems()) {
+        const Explanation words = m_explain(problem);
+        lines << (words.remedy.isEmpty() ? words.what : words.what + "\n" + words.remedy);
+    }
+    m_trouble->setText(lines.join('\n'));
+    m_trouble->setVisible(!lines.isEmpty());
+    const bool bad = endedBadly(m_feed->state());
+    m_failure->setVisible(bad);
+    if (!bad) return;
+    const bool canResume = m_feed->actions().enabled(RunAction::ResumeFromCheckpoint);
+    const auto log = QString::fromStdString((m_feed->places().run(m_feed->trial()) / "run.log").string());
+    m_failure->setText(failureText(m_feed->record(), m_feed->trial(), canResume, log, m_explain), canResume);
+}
+
+void LivePage::updatePlots() {
+    const RunRecord& record = m_feed->record();
+    const double perEpoch = record.started() ? static_cast<double>(record.started()->stepsPerEpoch) : 0;
+    const auto series = [&](const char* name, RunCurve curve, int look, bool smoothed) {
+        return PlotSeries{name, record.curve(curve), look, static_cast<Marker>(look), perEpoch, smoothed};
+    };
+    m_plots[kLoss]->setSeries({series("train", RunCurve::Loss, 0, true), series("test", RunCurve::TestLoss, 1, false)});
+    m_plots[kAccuracy]->setSeries(
+        {series("train", RunCurve::Accuracy, 0, true), series("test", RunCurve::TestAccuracy, 1, false)});
+    std::vector<PlotSeries> rates{series("total", RunCurve::Rate, 0, true)};
+    if (record.ranks() > 1) rates.push_back(series("per device", RunCurve::RatePerDevice, 1, true));
+    m_plots[kRate]->setSeries(std::move(rates));
+    m_plots[kLearningRate]->setSeries({series("learning rate", RunCurve::LearningRate, 0, false)});
+    for (PlotView* plot : m_plots) plot->refresh();
+}
+
+void LivePage::buildTiles(const RunStarted& started) {
+    for (DeviceTile* tile : m_tiles) tile->deleteLater();
+    m_tiles.clear();
+    for (std::size_t rank = 0; rank < started.devices.size(); ++rank) {
+        auto* tile = new DeviceTile(static_cast<int>(rank), QString::fromStdString(started.devices[rank]), started.virtualDevices);
+        const int at = static_cast<int>(rank);
+        m_tileGrid->addWidget(tile, at / kTilesPerRow, at % kTilesPerRow);
+        m_tiles.push_back(tile);
+    }
+}
+
+void LivePage::updateTiles() {
+    const RunRecord& record = m_feed->record();
+    if (!record.started()) return;
+    const QString devices = QString::fromStdString(record.started()->deviceText);
+    if (devices != m_tileDevices || m_tiles.size() != record.started()->devices.size()) buildTiles(*record.started());
+    m_tileDevices = devices;
+    for (std::size_t rank = 0; rank < std::min(m_tiles.size(), record.ranks()); ++rank) m_tiles[rank]->setLoad(record.mean(rank));
+}
+
+void LivePage::updateMessages() {
+    const auto& messages = m_feed->record().messages();
+    if (static_cast<std::size_t>(m_messages->count()) > messages.size()) m_messages->clear();
+    for (auto i = static_cast<std::size_t>(m_messages->count()); i < messages.size(); ++i) {
+        const Explanation words = m_explain(messages[i].text);
+        const QString sign = messages[i].level == "warning" ? "⚠ " : "";
+        m_messages->addItem(sign + words.what + (words.remedy.isEmpty() ? "" : "\n" + words.remedy));
+    }
+    for (QWidget* each : {static_cast<QWidget*>(m_messagesTitle), static_cast<QWidget*>(m_messages)}) each->setVisible(!messages.empty());
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,71 @@
+#pragma once
+#include <QPointer>
+#include <QWidget>
+#include <array>
+#include <vector>
+
+#include "ui/controllers/run_feed.h"
+#include "ui/explanation.h"
+#include "ui/views/plot_view.h"
+
+class QGridLayout;
+class QHBoxLayout;
+class QLabel;
+class QListWidget;
+class QProgressBar;
+class QPushButton;
+
+namespace lockstep::ui {
+
+class DeviceTile;
+class FailureCard;
+
+// One run, live or long ended: progress, buttons, curves, devices, messages, and what went wrong. GUI thread; the feed
+// must outlive the page or go with it.
+class LivePage : public QWidget {
+    Q_OBJECT
+
+public:
+    LivePage(RunFeed* feed, Explain explain, QWidget* parent = nullptr);
+    RunFeed* feed() const { return m_feed; }
+
+signals:
+    void resumeRequested(std::int64_t trial);      // from its last checkpoint, as a new engine process
+
+protected:
+    void showEvent(QShowEvent* event) override;
+
+private:
+    QWidget* buildHeader();
+    QWidget* buildPlots();
+    void buildButtons(QHBoxLayout& row);
+    QPushButton* addButton(QHBoxLayout& row, RunAction action, const QString& words, const QString& meaning);
+    void act(RunAction action);
+    void askBeforeKill();
+
+    void update();
+    void updateHeader();
+    void updateButtons();
+    void updateTrouble();
+    void updatePlots();
+    void updateTiles();
+    void updateMessages();
+    void colourState();
+    void buildTiles(const RunStarted& started);
+
+    QPointer<RunFeed> m_feed;
+    const Explain m_explain;
+    QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_state = nullptr, *m_progressText = nullptr, *m_trouble = nullptr;
+    QProgressBar* m_progress = nullptr;
+    std::array<QPushButton*, kRunActions.size()> m_buttons{};
+    FailureCard* m_failure = nullptr;
+    std::array<PlotView*, 4> m_plots{};
+    QWidget* m_tileArea = nullptr;
+    QGridLayout* m_tileGrid = nullptr;
+    std::vector<DeviceTile*> m_tiles;
+    QString m_tileDevices;
+    QListWidget* m_messages = nullptr;
+    QLabel* m_messagesTitle = nullptr;
+};
+
+}  // namespace lockstep::ui
