@@ -32,7 +32,8 @@ std::int64_t TimelineCanvas::timeAt(const QPointF& at) const {
 }
 
 std::optional<TimelineModel::Hit> TimelineCanvas::hovered(const TimelineScene& scene) const {
-    if (!m_mouse || m_drag == Drag::Pan || m_drag == Drag::Select || m_mouse->x() < TimelineScene::kGutter) return std::nullopt;
+    const bool drags = m_drag == Drag::Pan || m_drag == Drag::Select;
+    if (!m_mouse || drags || m_mouse->x() < TimelineScene::kGutter) return std::nullopt;
     const TimelineModel::Lane* lane = scene.laneAt(m_mouse->y());
     return lane ? m_state.model.hit(*lane, timeAt(*m_mouse), m_state.viewport.pixel()) : std::nullopt;
 }

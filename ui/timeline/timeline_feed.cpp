@@ -52,9 +52,10 @@ void TimelineFeed::post(const TraceReader& reader, std::vector<TraceReader::Lane
     for (std::size_t at = 0; at < spans.size(); at += TraceChunk::kMost) {
         const auto begin = spans.begin() + static_cast<std::ptrdiff_t>(at);
         const auto end = spans.begin() + static_cast<std::ptrdiff_t>(std::min(at + TraceChunk::kMost, spans.size()));
-        QMetaObject::invokeMethod(
-            this, [this, follows, chunk = TraceChunk{names, lanes, {begin, end}}] { if (follows == m_follows) emit arrived(chunk); },
-            Qt::QueuedConnection);
+        const auto deliver = [this, follows, chunk = TraceChunk{names, lanes, {begin, end}}] {
+            if (follows == m_follows) emit arrived(chunk);
+        };
+        QMetaObject::invokeMethod(this, deliver, Qt::QueuedConnection);
     }
 }
 

@@ -6,7 +6,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kMostSlots = 32;             // beyond any number of readers or buckets; bounds what a damaged trace costs
+constexpr std::size_t kMostSlots = 32;             // more than readers or buckets; bounds what a damaged trace costs
 constexpr std::size_t kReadsLookedAt = 64;         // per reader: more than batches wait in a loader
 constexpr std::uint64_t kLookedAtInBlock = 4096;
 constexpr std::uint32_t kWaitForData = 0;          // names of the trace follow

@@ -36,7 +36,8 @@ QColor withAlpha(QColor color, double alpha) {
 
 QColor inkOn(const QColor& ground) {
     const auto linear = [](float channel) { return std::pow(static_cast<double>(channel), 2.2); };
-    const double light = 0.2126 * linear(ground.redF()) + 0.7152 * linear(ground.greenF()) + 0.0722 * linear(ground.blueF());
+    const double red = linear(ground.redF()), green = linear(ground.greenF()), blue = linear(ground.blueF());
+    const double light = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     return light > 0.18 ? QColor("#0c1622") : QColor("#ffffff");   // where both have the same contrast (WCAG 2.1)
 }
 
@@ -155,8 +156,9 @@ void TimelinePainter::paintName(const TimelineScene::Rect& rect, const QColor& g
 
 void TimelinePainter::paintSelection() {
     if (!m_state.selection) return;
-    const double left = std::clamp(m_state.viewport.xOf(m_state.selection->begin), 0.0, m_state.viewport.width()) + kGutter;
-    const double right = std::clamp(m_state.viewport.xOf(m_state.selection->end), 0.0, m_state.viewport.width()) + kGutter;
+    const TimelineViewport& viewport = m_state.viewport;
+    const auto edge = [&](std::int64_t time) { return kGutter + std::clamp(viewport.xOf(time), 0.0, viewport.width()); };
+    const double left = edge(m_state.selection->begin), right = edge(m_state.selection->end);
     box(left, 0, std::max(right - left, 1.0), m_height, withAlpha(m_theme.accent, 0.16));
     line(left, 0, left, m_height, m_theme.accent);
     line(right, 0, right, m_height, m_theme.accent);

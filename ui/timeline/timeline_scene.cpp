@@ -18,8 +18,9 @@ void addRects(TimelineScene& scene, const TimelineScene::RowBox& row, const Time
         const double left = std::max(viewport.xOf(block.begin), 0.0);
         const double right = std::min(viewport.xOf(block.end), viewport.width());
         const double length = static_cast<double>(std::max(block.end - block.begin, viewport.pixel()));
+        const double density = std::min(static_cast<double>(block.busy) / length, 1.0);
         scene.rects.push_back({TimelineScene::kGutter + left, row.y, std::max(right - left, 1.0), TimelineScene::kRowHeight,
-                               row.lane, block, std::min(static_cast<double>(block.busy) / length, 1.0)});
+                               row.lane, block, density});
     }
 }
 

@@ -32,7 +32,8 @@ QString stepsText(const TimelineModel& model, TimeRange range) {
 }
 
 QString rankText(const TimelineModel::RankTimes& rank) {
-    QString text = QString("Rank %1: computing %2, updating weights %3, waiting for all-reduce %4, waiting for data %5, other %6.")
+    QString text = QString("Rank %1: computing %2, updating weights %3, waiting for all-reduce %4, waiting for data %5, "
+                           "other %6.")
                        .arg(rank.rank)
                        .arg(percent(rank.share(rank.compute)), percent(rank.share(rank.update)),
                             percent(rank.share(rank.waitReduce)), percent(rank.share(rank.waitData)),

@@ -112,8 +112,8 @@ QWidget* TimelineView::makeBar() {
     layout->addWidget(m_followButton);
     m_legend = new QLabel;
     m_legend->setAccessibleName(tr("Colours of the timeline"));
-    m_legend->setToolTip(tr("A rank is one copy of the model on one device. All-reduce sums the gradients of all ranks; the ranks "
-                            "wait where computing cannot hide it. A wait's lower edge has the colour of what it waits for."));
+    m_legend->setToolTip(tr("A rank is one copy of the model on one device. All-reduce sums the gradients of all ranks; "
+                            "the ranks wait where computing cannot hide it. A wait's lower edge has the colour of what it waits for."));
     layout->addSpacing(space::kMedium);
     layout->addWidget(m_legend, 1);
     auto* hint = new QLabel(tr("Shift and drag: measure a range · double click: one step"));

@@ -31,11 +31,15 @@ std::int64_t TimelineViewport::timeAt(double x) const {
     return m_range.begin + std::llround(x * static_cast<double>(m_range.length()) / m_width);
 }
 
+// setData sees to it that the data is never shorter than kShortest.
+double TimelineViewport::permitted(double length) const {
+    return std::clamp(length, static_cast<double>(kShortest), static_cast<double>(m_data.length()) * (1 + 2 * kMargin));
+}
+
 // Times are reckoned from the data's beginning, where a double is exact to the nanosecond.
 void TimelineViewport::place(double begin, double length) {
     const auto data = static_cast<double>(m_data.length());
-    const double most = data * (1 + 2 * kMargin);
-    const double kept = std::clamp(length, static_cast<double>(kShortest), std::max(most, static_cast<double>(kShortest)));
+    const double kept = permitted(length);
     m_range.begin = m_data.begin + std::llround(std::clamp(begin, -kept / 2, data - kept / 2));
     m_range.end = m_range.begin + std::llround(kept);
 }
@@ -54,8 +58,7 @@ void TimelineViewport::fit() {
 void TimelineViewport::zoomAt(double x, double factor) {
     m_hold = Hold::Nothing;
     const auto length = static_cast<double>(m_range.length());
-    const double most = static_cast<double>(m_data.length()) * (1 + 2 * kMargin);
-    const double kept = std::clamp(length * factor, static_cast<double>(kShortest), std::max(most, static_cast<double>(kShortest)));
+    const double kept = permitted(length * factor);
     const double begin = static_cast<double>(m_range.begin - m_data.begin) + (length - kept) * x / m_width;
     place(begin, kept);
 }

@@ -31,6 +31,7 @@ public:
 
 private:
     enum class Hold { Nothing, End, All };
+    double permitted(double length) const;
     void place(double begin, double length);
 
     TimeRange m_data{0, kShortest}, m_range{0, kShortest};

@@ -16,7 +16,8 @@ SpanTrack anyTrack(std::vector<Span>& spans) {
     for (int i = 0; i < count; ++i) {
         at += *rc::gen::inRange<std::int64_t>(0, *rc::gen::arbitrary<bool>() ? 4 : 60);
         const std::int64_t end = at + *rc::gen::inRange<std::int64_t>(0, *rc::gen::arbitrary<bool>() ? 4 : 90);
-        spans.push_back({at, end, i, static_cast<std::uint32_t>(i), *rc::gen::element(SpanKind::WaitReduce, SpanKind::WaitData)});
+        const SpanKind kind = *rc::gen::element(SpanKind::WaitReduce, SpanKind::WaitData);
+        spans.push_back({at, end, i, static_cast<std::uint32_t>(i), kind});
         track.append(spans.back());
         at = end;
     }
@@ -91,7 +92,9 @@ private slots:
             const TimeRange range = anyRange();
             track.fold(range, pixel, part);
             for (std::size_t i = 1; i + 1 < part.size(); ++i) {      // the outermost may be cut
-                const auto same = [&](const FoldedBlock& each) { return each.first == part[i].first && each.count == part[i].count; };
+                const auto same = [&](const FoldedBlock& each) {
+                    return each.first == part[i].first && each.count == part[i].count;
+                };
                 RC_ASSERT(std::ranges::any_of(all, same));
             }
         }));
@@ -119,7 +122,8 @@ private slots:
             RC_ASSERT(model.lanes().size() >= deepest);
             RC_ASSERT(model.size() == spans.size());
             for (const auto& lane : model.lanes()) {
-                for (std::uint64_t i = 1; i < lane->spans.end(); ++i) RC_ASSERT(lane->spans.at(i - 1).end <= lane->spans.at(i).begin);
+                const SpanTrack& track = lane->spans;
+                for (std::uint64_t i = 1; i < track.end(); ++i) RC_ASSERT(track.at(i - 1).end <= track.at(i).begin);
             }
             std::int64_t busy = 0;
             for (std::int64_t t = 0; t < 320; ++t) {

@@ -34,7 +34,8 @@ TimelineModel madeModel(int ranks, int steps) {
 }
 
 void turnWheel(QWidget& widget, const QPointF& at, int notches) {
-    QWheelEvent event(at, widget.mapToGlobal(at), {}, {0, 120 * notches}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    const QPoint turned(0, 120 * notches);
+    QWheelEvent event(at, widget.mapToGlobal(at), {}, turned, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(&widget, &event);
 }
 
