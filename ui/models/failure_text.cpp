@@ -48,21 +48,12 @@ QString placeOf(const RunFailed& failed) {
     return parts.join(", ");
 }
 
-// "dataset.truncated": what a person can repair is told by its code.
-bool isCode(const std::string& what) { return what.find(' ') == std::string::npos && what.find('.') != std::string::npos; }
-
-std::optional<Problem> problemOf(const RunFailed& failed) {
-    if (isCode(failed.kind)) return Problem{failed.where, failed.kind, {failed.what}};
-    if (isCode(failed.what)) return Problem{failed.where, failed.what, {}};
-    return std::nullopt;
-}
-
 void explainFailed(FailureText& text, const RunFailed& failed, const Explain& explain) {
     const KindText& kind = textOf(failed.kind);
     text.what = kind.what;
     text.next = kind.next;
     text.why = QString::fromStdString(failed.what);
-    if (const auto problem = problemOf(failed)) {
+    if (const auto problem = problemIn(failed)) {
         const Explanation words = explain(*problem);
         text.what = "The run could not go on.";
         text.why = words.what;

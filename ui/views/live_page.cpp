@@ -1,5 +1,6 @@
 #include "ui/views/live_page.h"
 
+#include <QEvent>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -23,6 +24,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kTilesPerRow = 4;
+constexpr const char* kEmpty = "Curves appear with the first step";
 constexpr std::size_t kLoss = 0, kAccuracy = 1, kRate = 2, kLearningRate = 3;
 
 QLabel* label(const char* role, const QString& words = {}) {
@@ -90,8 +92,8 @@ LivePage::LivePage(RunFeed* feed, Explain explain, QWidget* parent)
     auto* all = new QVBoxLayout(this);
     all->setContentsMargins(0, 0, 0, 0);
     all->addWidget(scroll);
-    connect(feed, &RunFeed::changed, this, &LivePage::update);
-    update();
+    connect(feed, &RunFeed::changed, this, &LivePage::refresh);
+    applyTheme();
 }
 
 QWidget* LivePage::buildHeader() {
@@ -103,7 +105,6 @@ QWidget* LivePage::buildHeader() {
     row->setSpacing(space::kMedium);
     m_title = label("title");
     m_state = label("heading");
-    m_state->setAccessibleName("State of the run");
     row->addWidget(m_title);
     row->addWidget(m_state);
     row->addStretch();
@@ -165,11 +166,11 @@ void LivePage::askBeforeKill() {
 }
 
 QWidget* LivePage::buildPlots() {
-    const auto perSecond = [](double value) { return runCount(value); };
-    m_plots[kLoss] = new PlotView({"Loss", "Curves appear with the first step", {}, {}});
-    m_plots[kAccuracy] = new PlotView({"Accuracy", "Curves appear with the first step", &runPercent, PlotRange{0, 1}});
-    m_plots[kRate] = new PlotView({"Images per second", "Curves appear with the first step", perSecond, {}});
-    m_plots[kLearningRate] = new PlotView({"Learning rate", "Curves appear with the first step", {}, {}});
+    const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
+    m_plots[kLoss] = new PlotView({"Loss", kEmpty, {}, {}, {}});
+    m_plots[kAccuracy] = new PlotView({"Accuracy", kEmpty, &runPercent, percentTick, PlotRange{0, 1.04}});
+    m_plots[kRate] = new PlotView({"Images per second", kEmpty, &runCount, &runCount, {}});
+    m_plots[kLearningRate] = new PlotView({"Learning rate", kEmpty, {}, {}, {}});
     auto* area = new QWidget;
     auto* grid = new QGridLayout(area);
     grid->setContentsMargins(0, 0, 0, 0);
@@ -186,10 +187,10 @@ QWidget* LivePage::buildPlots() {
 
 void LivePage::showEvent(QShowEvent* event) {
     QWidget::showEvent(event);
-    update();
+    refresh();
 }
 
-void LivePage::update() {
+void LivePage::refresh() {
     if (!m_feed) return;
     updateHeader();
     updateButtons();
@@ -203,8 +204,9 @@ void LivePage::updateHeader() {
     const RunRecord& record = m_feed->record();
     m_title->setText(liveTitle(m_feed->trial(), m_feed->row()));
     m_subtitle->setText(liveSubtitle(m_feed->row(), record));
-    m_state->setText(m_feed->loading() ? "Reading…" : liveState(m_feed->state(), m_feed->asked()));
-    colourState();
+    const QString state = m_feed->loading() ? "Reading…" : liveState(m_feed->state(), m_feed->asked());
+    m_state->setText(QString("<span style='color:%1'>%2</span>").arg(colourOf(m_feed->state(), currentTheme()).name(), state));
+    m_state->setAccessibleName("State of the run: " + state);
     const int permille = livePermille(record);
     const bool waiting = permille < 0 && !isFinal(m_feed->state());
     m_progress->setRange(0, waiting ? 0 : 1000);
@@ -212,10 +214,17 @@ void LivePage::updateHeader() {
     m_progressText->setText(m_feed->loading() ? "Reading the history" : liveProgress(record));
 }
 
-void LivePage::colourState() {
-    QPalette colors = palette();
-    colors.setColor(QPalette::WindowText, colourOf(m_feed->state(), currentTheme()));
-    m_state->setPalette(colors);
+void LivePage::applyTheme() {
+    const Theme& theme = currentTheme();
+    m_progress->setStyleSheet(QString("QProgressBar { border: none; border-radius: 4px; background: %1; }"
+                                      "QProgressBar::chunk { border-radius: 4px; background: %2; }")
+                                  .arg(theme.border.name(), theme.accent.name()));
+    refresh();
+}
+
+void LivePage::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_feed && m_messages) applyTheme();
 }
 
 void LivePage::updateButtons() {

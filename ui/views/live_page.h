@@ -34,6 +34,7 @@ signals:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
 private:
     QWidget* buildHeader();
@@ -43,14 +44,14 @@ private:
     void act(RunAction action);
     void askBeforeKill();
 
-    void update();
+    void refresh();
     void updateHeader();
     void updateButtons();
     void updateTrouble();
     void updatePlots();
     void updateTiles();
     void updateMessages();
-    void colourState();
+    void applyTheme();
     void buildTiles(const RunStarted& started);
 
     QPointer<RunFeed> m_feed;

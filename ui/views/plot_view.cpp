@@ -119,7 +119,6 @@ void PlotView::buildEntries() {
         for (QCPGraph* graph : {entry.ghost, entry.line}) graph->removeFromLegend();
         entry.button->setCheckable(true);
         entry.button->setChecked(!m_model.hidden(i));
-        entry.button->setAutoRaise(true);
         entry.button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
         entry.button->setAccessibleName(QString("Show %1 in %2").arg(m_model.series()[i].name, m_look.title));
         entry.button->setToolTip(QString("Show or hide %1").arg(m_model.series()[i].name));
@@ -145,6 +144,11 @@ void PlotView::colourEntry(std::size_t index) {
     entry.line->setPen(QPen(color, 1));
     entry.markers->setPen(QPen(color, 1));
     entry.markers->setScatterStyle(markerStyle(series.marker, color, theme.surface));
+    entry.button->setStyleSheet(QString("QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 1px 5px;"
+                                        " background: transparent; color: %1; text-decoration: %2; }"
+                                        "QToolButton:hover, QToolButton:focus { border-color: %3; }")
+                                    .arg((m_model.hidden(index) ? theme.muted : theme.text).name(),
+                                         m_model.hidden(index) ? "line-through" : "none", theme.accent.name()));
     entry.button->setIcon(markerIcon(series.marker, m_model.hidden(index) ? theme.border : color, devicePixelRatioF()));
 }
 
@@ -178,7 +182,7 @@ QString PlotView::axisText(double x) const {
 }
 
 void PlotView::applyTickers() {
-    const auto words = [this](double value) { return valueText(value); };
+    const Format words = m_look.tick ? m_look.tick : [](double value) { return QString::number(value, 'g', 4); };
     if (m_model.log()) m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerLog>>::create(words));
     else m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(words));
     m_plot->yAxis->setScaleType(m_model.log() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);

@@ -24,9 +24,9 @@ class PlotView : public QWidget {
 public:
     using Format = std::function<QString(double)>;
     struct Look {
-        QString title, emptyText = "Curves appear with the first step";
-        Format format;                             // of values; empty: four digits
-        std::optional<PlotRange> bounds;           // values cannot leave these
+        QString title, emptyText;
+        Format format, tick;                       // of values, and of the numbers at the axis; empty: four digits
+        std::optional<PlotRange> bounds;           // of the values' axis while it fits itself
     };
     explicit PlotView(Look look, QWidget* parent = nullptr);
 

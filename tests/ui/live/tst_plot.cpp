@@ -24,7 +24,7 @@ std::vector<PlotSeries> twoCurves() {
 }
 
 struct Shown {
-    explicit Shown() : view({"Loss", "nothing yet", {}, {}}) {
+    explicit Shown() : view({"Loss", "nothing yet", {}, {}, {}}) {
         view.resize(600, 300);
         view.setSeries(twoCurves());
         view.show();

@@ -204,6 +204,7 @@ private slots:
         QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
         QVERIFY(isWhole(feed, home));
         shoot(page, "stopped");
+        applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);
     }
 
     void whatIsNotThereIsToldInWords() {

@@ -155,12 +155,12 @@ private slots:
     void failuresAreExplained() {
         RunRecord record;
         record.take({1, started()});
-        record.take({2, RunFailed{"out-of-memory", "conv2d block3 on cpu:1", "4 GiB more are needed", 1, 12}});
+        record.take({2, RunFailed{"out-of-memory", "conv2d block3 on cpu:1", "4 GiB more are needed", 1, 12, {}}});
         auto text = failureText(record, 7, true, "run.log", kExplain);
         QVERIFY(text.what.contains("memory") && text.why.contains("4 GiB") && text.why.contains("device 1"));
         QVERIFY(text.next.contains("batch") && text.details.contains("rank: 1") && text.details.contains("run.log"));
 
-        record.take({3, RunFailed{"io", "train.gz", "idx.truncated", -1, 0}});
+        record.take({3, failureFrom({"train.gz", "idx.truncated", {"60000"}})});
         text = failureText(record, 7, true, "run.log", kExplain);
         QCOMPARE(text.why, QString("explained idx.truncated (in train.gz)"));
         QCOMPARE(text.next, QString("do something"));
