@@ -1,5 +1,6 @@
 #include "ui/controllers/run_sight.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -20,13 +21,19 @@ std::int64_t firstStepOf(const std::vector<NumberedEvent>& events) {
     return std::numeric_limits<std::int64_t>::max();
 }
 
+std::size_t ranksOf(const std::vector<std::string>& metrics) {
+    return static_cast<std::size_t>(std::count_if(metrics.begin(), metrics.end(), [](const std::string& metric) {
+        return metric.starts_with("compute.");
+    }));
+}
+
 RunRecord wholeRecord(const TrialQuery& query, const TrialRow& row, std::int64_t lastEvent) {
     RunRecord record;
     const auto events = query.events(row.id, 1);
     if (row.attempts > 1) {
         std::map<std::string, std::vector<SeriesPoint>> series;
         for (const char* metric : kEarlierMetrics) series[metric] = query.series(row.id, metric);
-        record.addEarlier(series, firstStepOf(events));
+        record.addEarlier(series, firstStepOf(events), ranksOf(query.metrics(row.id)));
         record.expect(events.empty() ? lastEvent + 1 : events.front().number);
     }
     for (const auto& event : events) {

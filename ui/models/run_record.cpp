@@ -11,8 +11,8 @@ namespace {
 constexpr double kMemory = 0.98;                   // of the moving means: the weight halves in about 34 steps
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<const char*, kStepCurves> kStepMetrics{"loss",          "accuracy",           "learning_rate",
-                                                            "gradient_norm", "samples_per_second", ""};
+constexpr std::array<const char*, kStepCurves> kStepMetrics{
+    "loss", "accuracy", "learning_rate", "gradient_norm", "samples_per_second", "samples_per_second"};
 
 // The value of a metric at a step; the rows are walked once, side by side.
 double valueAt(const std::vector<SeriesPoint>* points, std::size_t& cursor, std::int64_t step) {
@@ -35,8 +35,9 @@ RunRecord::RunRecord() {
     }
 }
 
-void RunRecord::addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep) {
-    addEarlierSteps(series, lastStep);
+void RunRecord::addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
+                           std::size_t ranks) {
+    addEarlierSteps(series, lastStep, ranks);
     const std::pair<const char*, RunCurve> evaluated[] = {{"test_loss", RunCurve::TestLoss},
                                                           {"test_accuracy", RunCurve::TestAccuracy}};
     for (const auto& [metric, which] : evaluated) {
@@ -48,10 +49,12 @@ void RunRecord::addEarlier(const std::map<std::string, std::vector<SeriesPoint>>
     }
 }
 
-void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep) {
+void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
+                                std::size_t ranks) {
     const auto* loss = find(series, kStepMetrics[0]);
     if (!loss) return;
     std::array<std::size_t, kStepCurves> cursors{};
+    const auto perDevice = static_cast<std::size_t>(RunCurve::RatePerDevice);
     double clock = 0;
     for (const auto& [step, seconds, value] : *loss) {
         if (step > lastStep) break;
@@ -63,7 +66,8 @@ void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPo
         m_step = step;
         at(RunCurve::Loss).append(static_cast<double>(step), m_offset + seconds, value);
         for (std::size_t i = 1; i < kStepCurves; ++i) {
-            m_curves[i]->appendValue(valueAt(find(series, kStepMetrics[i]), cursors[i], step));
+            const double whole = valueAt(find(series, kStepMetrics[i]), cursors[i], step);
+            m_curves[i]->appendValue(i == perDevice ? whole / static_cast<double>(std::max<std::size_t>(1, ranks)) : whole);
         }
     }
     m_offset += clock;

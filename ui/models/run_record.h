@@ -35,7 +35,8 @@ public:
 
     // What earlier attempts left, up to the step that the latest one started from; before any event. By the history's
     // names of metrics ("loss", "test_loss"…). The clock of a run starts again with each attempt; here it goes on.
-    void addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep);
+    // `ranks`: how many devices they had.
+    void addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep, std::size_t ranks);
     void expect(std::int64_t number) { m_next = number; }                // of the latest attempt's first event
 
     // Doubled and Gap: nothing was taken, because the event was here before, or because events in between are missing.
@@ -74,7 +75,8 @@ private:
 
     Curve& at(RunCurve which) { return *m_curves[static_cast<std::size_t>(which)]; }
     double offsetAt(double step) const;
-    void addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep);
+    void addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
+                         std::size_t ranks);
     void on(const RunStarted& event);
     void on(const StepDone& event);
     void on(const EvalDone& event);

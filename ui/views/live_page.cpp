@@ -204,14 +204,15 @@ void LivePage::updateHeader() {
     const RunRecord& record = m_feed->record();
     m_title->setText(liveTitle(m_feed->trial(), m_feed->row()));
     m_subtitle->setText(liveSubtitle(m_feed->row(), record));
-    const QString state = m_feed->loading() ? "Reading…" : liveState(m_feed->state(), m_feed->asked());
+    const bool known = m_feed->row() || m_feed->connected();
+    const QString state = m_feed->loading() ? "Reading…" : known ? liveState(m_feed->state(), m_feed->asked()) : "Not found";
     m_state->setText(QString("<span style='color:%1'>%2</span>").arg(colourOf(m_feed->state(), currentTheme()).name(), state));
     m_state->setAccessibleName("State of the run: " + state);
     const int permille = livePermille(record);
-    const bool waiting = permille < 0 && !isFinal(m_feed->state());
+    const bool waiting = permille < 0 && !isFinal(m_feed->state()) && (known || m_feed->loading());
     m_progress->setRange(0, waiting ? 0 : 1000);
     if (!waiting) m_progress->setValue(std::max(0, permille));
-    m_progressText->setText(m_feed->loading() ? "Reading the history" : liveProgress(record));
+    m_progressText->setText(m_feed->loading() ? "Reading the history" : known ? liveProgress(record) : QString());
 }
 
 void LivePage::applyTheme() {

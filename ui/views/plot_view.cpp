@@ -260,6 +260,7 @@ void PlotView::updateWords() {
         m_entries[i].button->setText(last ? QString("%1  %2").arg(name, valueText(*last)) : name);
     }
     m_empty->setVisible(m_model.empty());
+    for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) axis->setTickLabels(!m_model.empty());
     m_empty->adjustSize();
     m_empty->move(m_plot->axisRect()->center() - m_empty->rect().center());
     if (const QString words = summary(); words != m_plot->accessibleDescription()) m_plot->setAccessibleDescription(words);

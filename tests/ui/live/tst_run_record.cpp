@@ -127,7 +127,7 @@ private slots:
             if (i != 7) series["accuracy"].push_back({i, seconds, 0.5});
         }
         series["test_loss"] = {{20, 20.5, 1}, {40, 20.5, 2}, {50, 31, 3}};
-        record.addEarlier(series, 40);
+        record.addEarlier(series, 40, 2);
         record.expect(77);
         const auto loss = record.curve(RunCurve::Loss), accuracy = record.curve(RunCurve::Accuracy);
         QCOMPARE(loss->size(), std::size_t{40});
