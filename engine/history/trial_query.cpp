@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "engine/history/database.h"
@@ -19,7 +20,7 @@ using SQLite::Statement;
 constexpr const char* kRow =
     "SELECT id, title, state, dataset, model, devices, created_at, finished_at, run_directory,"
     " failure_kind, failure_where, failure_what, failure_rank, note, attempts, step, epoch, epochs, batch,"
-    " learning_rate, best_accuracy, test_accuracy, test_loss, samples_per_second, seconds, deleted FROM trial ";
+    " learning_rate, best_accuracy, test_accuracy, test_loss, samples_per_second, seconds, deleted, star, archived FROM trial ";
 
 // Metrics of evaluations by their field in EvalDone's JSON; evaluations that a later attempt took back do not count.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kEvaluated = {{
@@ -55,7 +56,20 @@ TrialRow rowOf(Statement& query) {
     row.batch = integer(18), row.learningRate = query.getColumn(19).getDouble();
     row.bestAccuracy = number(20), row.testAccuracy = number(21), row.testLoss = number(22);
     row.samplesPerSecond = number(23), row.seconds = number(24), row.deleted = integer(25) != 0;
+    row.star = integer(26) != 0, row.archived = integer(27) != 0;
     return row;
+}
+
+void addTags(Database& database, std::vector<TrialRow>& rows) {
+    if (rows.empty()) return;
+    std::unordered_map<std::int64_t, TrialRow*> byId;
+    for (auto& row : rows) byId[row.id] = &row;
+    Statement query(database, "SELECT trial, tag FROM trial_tag WHERE trial BETWEEN ? AND ? ORDER BY trial, tag");
+    query.bind(1, rows.back().id), query.bind(2, rows.front().id);
+    while (query.executeStep()) {
+        const auto row = byId.find(query.getColumn(0).getInt64());
+        if (row != byId.end()) row->second->tags.push_back(query.getColumn(1).getString());
+    }
 }
 
 std::string escapedForLike(const std::string& text) {
@@ -149,12 +163,15 @@ std::vector<TrialRow> TrialQuery::list(const TrialFilter& filter) const {
         Statement query(database,
                         std::string(kRow) +
                             "WHERE deleted = ?1 AND (title LIKE ?2 ESCAPE '\\' OR dataset LIKE ?2 ESCAPE '\\'"
-                            " OR model LIKE ?2 ESCAPE '\\' OR note LIKE ?2 ESCAPE '\\') ORDER BY id DESC LIMIT ?3");
+                            " OR model LIKE ?2 ESCAPE '\\' OR note LIKE ?2 ESCAPE '\\')"
+                            " AND (?4 IS NULL OR archived = ?4) ORDER BY id DESC LIMIT ?3");
         query.bind(1, filter.deleted ? 1 : 0);
         query.bind(2, std::string("%").append(escapedForLike(filter.text)).append("%"));
         query.bind(3, filter.limit > 0 ? filter.limit : -1);
+        if (filter.archived) query.bind(4, *filter.archived ? 1 : 0);
         std::vector<TrialRow> rows;
         while (query.executeStep()) rows.push_back(rowOf(query));
+        addTags(database, rows);
         return rows;
     });
 }
@@ -163,18 +180,25 @@ std::optional<TrialRow> TrialQuery::find(std::int64_t trial) const {
     return m_impl->read([&](Database& database) {
         Statement query(database, std::string(kRow) + "WHERE id = ?");
         query.bind(1, trial);
-        return query.executeStep() ? std::optional(rowOf(query)) : std::nullopt;
+        std::vector<TrialRow> rows;
+        if (query.executeStep()) rows.push_back(rowOf(query));
+        addTags(database, rows);
+        return rows.empty() ? std::nullopt : std::optional(std::move(rows.front()));
     });
 }
 
 Result<TrialSpec> TrialQuery::spec(std::int64_t trial) const {
-    const auto json = m_impl->read([&](Database& database) {
-        Statement query(database, "SELECT spec_json FROM trial WHERE id = ?");
+    using Texts = std::pair<std::string, std::string>;
+    const auto texts = m_impl->read([&](Database& database) {
+        Statement query(database, "SELECT spec_json, title FROM trial WHERE id = ?");
         query.bind(1, trial);
-        return query.executeStep() ? std::optional(query.getColumn(0).getString()) : std::nullopt;
+        return query.executeStep() ? std::optional(Texts(query.getColumn(0).getString(), query.getColumn(1).getString()))
+                                   : std::nullopt;
     });
-    if (!json) return Problem{m_impl->file.string(), "history.no-such-trial", {std::to_string(trial)}};
-    return trialSpecFromJson(*json, "history");
+    if (!texts) return Problem{m_impl->file.string(), "history.no-such-trial", {std::to_string(trial)}};
+    auto spec = trialSpecFromJson(texts->first, "history");
+    if (spec.ok()) spec.value().title = texts->second;
+    return spec;
 }
 
 std::vector<std::string> TrialQuery::metrics(std::int64_t trial) const {
@@ -238,6 +262,10 @@ std::int64_t TrialQuery::lastEvent(std::int64_t trial) const {
         query.executeStep();
         return query.getColumn(0).getInt64();
     });
+}
+
+std::int64_t TrialQuery::dataVersion() const {
+    return translated(m_impl->file, [&] { return m_impl->database->execAndGet("PRAGMA data_version").getInt64(); });
 }
 
 }  // namespace lockstep

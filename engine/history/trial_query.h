@@ -19,13 +19,17 @@ struct TrialRow {
     std::int64_t attempts = 0, step = 0, epoch = 0, epochs = 0, batch = 0;
     double learningRate = 0;
     std::optional<double> bestAccuracy, testAccuracy, testLoss, samplesPerSecond, seconds;
-    bool deleted = false;
+    bool deleted = false, star = false, archived = false;
+    std::vector<std::string> tags;                 // ascending
+
+    bool operator==(const TrialRow&) const = default;
 };
 
 struct TrialFilter {
-    std::string text;                              // in title, dataset, model, note
+    std::string text = {};                         // in title, dataset, model, note
     bool deleted = false;                          // the trash instead of the rest
     int limit = 0;                                 // 0: all
+    std::optional<bool> archived = std::nullopt;   // empty: whether or not
 };
 
 struct SeriesPoint { std::int64_t step = 0; double seconds = 0, value = 0; };
@@ -41,7 +45,8 @@ public:
 
     std::vector<TrialRow> list(const TrialFilter& filter) const;         // newest first
     std::optional<TrialRow> find(std::int64_t trial) const;
-    Result<TrialSpec> spec(std::int64_t trial) const;  // "history.no-such-trial", or as trialSpecFromJson
+    // With the title the trial has now. Problems: "history.no-such-trial", or as trialSpecFromJson.
+    Result<TrialSpec> spec(std::int64_t trial) const;
     // "loss", "accuracy", "compute.0" (rank 0)… of the steps; "test_loss", "test_accuracy", "test_accuracy5",
     // "train_loss", "train_accuracy" of the evaluations. Series run over all attempts, without what a resume took back.
     std::vector<std::string> metrics(std::int64_t trial) const;
@@ -50,6 +55,8 @@ public:
     std::vector<NumberedEvent> events(std::int64_t trial, std::int64_t first) const;
     std::optional<RunFailed> failure(std::int64_t trial) const;          // that ended the latest attempt, in full
     std::int64_t lastEvent(std::int64_t trial) const;                    // newest number of any attempt; 0: none
+    // Differs from its value before if any other connection has committed since; cheap. Means nothing to another query.
+    std::int64_t dataVersion() const;
 
 private:
     class Impl;

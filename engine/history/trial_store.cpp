@@ -43,6 +43,19 @@ std::int64_t insertAttempt(Database& database, std::int64_t trial, std::int64_t 
     return row.getColumn(0).getInt64();
 }
 
+void replaceTags(Database& database, std::int64_t trial, const std::vector<std::string>& tags) {
+    Statement clear(database, "DELETE FROM trial_tag WHERE trial = ?");
+    clear.bind(1, trial);
+    clear.exec();
+    Statement row(database, "INSERT OR IGNORE INTO trial_tag (trial, tag) VALUES (?, ?)");
+    for (const auto& tag : tags) {
+        if (tag.empty()) continue;
+        row.bind(1, trial), row.bind(2, tag);
+        row.exec();
+        row.reset();
+    }
+}
+
 // Evaluations beyond the point of resumption happen again, so the best one is sought among those that stand.
 constexpr const char* kBeginAttempt =
     "UPDATE trial SET attempts = attempts + 1, step = ?2, finished_at = NULL, failure_kind = NULL, failure_where ="
@@ -117,6 +130,27 @@ void TrialStore::setState(std::int64_t trial, RunState state) {
     m_impl->writer.run([&](Database& database) {
         if (!writeState(database, trial, state)) m_impl->refuseUnknown(trial);
     });
+}
+
+void TrialStore::setTitle(std::int64_t trial, const std::string& title) {
+    m_impl->change("UPDATE trial SET title = ?2 WHERE id = ?1", trial, title);
+}
+
+void TrialStore::setTags(std::int64_t trial, const std::vector<std::string>& tags) {
+    m_impl->writer.run([&](Database& database) {
+        Statement known(database, "SELECT 1 FROM trial WHERE id = ?");
+        known.bind(1, trial);
+        if (!known.executeStep()) m_impl->refuseUnknown(trial);
+        replaceTags(database, trial, tags);
+    });
+}
+
+void TrialStore::setStar(std::int64_t trial, bool star) {
+    m_impl->change("UPDATE trial SET star = ?2 WHERE id = ?1", trial, star ? 1 : 0);
+}
+
+void TrialStore::setArchived(std::int64_t trial, bool archived) {
+    m_impl->change("UPDATE trial SET archived = ?2 WHERE id = ?1", trial, archived ? 1 : 0);
 }
 
 void TrialStore::setNote(std::int64_t trial, const std::string& note) {

@@ -32,7 +32,11 @@ public:
     // in the row is cleared. Returns the attempt's number, from 1. Synchronous.
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
     void setState(std::int64_t trial, RunState state);     // synchronous
+    void setTitle(std::int64_t trial, const std::string& title);   // the spec as accepted keeps its own
     void setNote(std::int64_t trial, const std::string& note);
+    void setTags(std::int64_t trial, const std::vector<std::string>& tags);      // replaces them; empty ones are none
+    void setStar(std::int64_t trial, bool star);
+    void setArchived(std::int64_t trial, bool archived);
     // Moves the trial to the trash (sets deleted); `purge` removes its rows for good. Synchronous.
     void deleteTrial(std::int64_t trial, bool purge);
     void restoreTrial(std::int64_t trial);

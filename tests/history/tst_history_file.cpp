@@ -18,6 +18,7 @@ private slots:
     void migrationsAreNumberedWithoutGaps();
     void aFreshFileIsAHistory();
     void anOlderFileIsMigratedWithItsRows();
+    void aHistoryOfTheFirstVersionIsReadAfterwards();
     void aFailedMigrationChangesNothing();
     void processesMayMigrateAtOnce();
     void aNewerFileIsRefusedUntouched();
@@ -111,6 +112,21 @@ void tst_HistoryFile::anOlderFileIsMigratedWithItsRows() {
     QCOMPARE(ask(folder.file(), "PRAGMA user_version"), std::to_string(steps.size()));
     openForWriting(folder.file(), steps);                  // once is enough
     QCOMPARE(codeOf(TrialStore::open(folder.file())), std::string("history.newer"));
+}
+
+void tst_HistoryFile::aHistoryOfTheFirstVersionIsReadAfterwards() {
+    const Folder folder;
+    openForWriting(folder.file(), migrations().first(1));
+    ask(folder.file(),
+        "INSERT INTO trial (title, state, spec_json, dataset, model, devices, batch, epochs, learning_rate, created_at,"
+        " run_directory) VALUES ('old', 'finished', '{}', 'd', 'm', 'cpu:1', 1, 1, 0.1, '', '')");
+    QCOMPARE(codeOf(TrialQuery::open(folder.file())), std::string("history.older"));
+    const auto store = openStore(folder.file());
+    const auto row = *openQuery(folder.file())->find(1);
+    QCOMPARE(row.title, std::string("old"));
+    QVERIFY(!row.star && !row.archived && row.tags.empty());
+    store->setTags(1, {"kept"});
+    QCOMPARE(openQuery(folder.file())->find(1)->tags.size(), std::size_t{1});
 }
 
 void tst_HistoryFile::aFailedMigrationChangesNothing() {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/bench/made_history.h"
 #include "tests/history/history_support.h"
 
 using namespace lockstep;
@@ -26,6 +27,10 @@ private slots:
     void resumeCutsTheSeriesBack();
     void filterSearchesAndPages();
     void trashAndPurge();
+    void orderAmongTrialsIsKept();
+    void theTitleMayChange();
+    void dataVersionTellsOfOthersWrites();
+    void tenThousandTrialsAreListedQuickly();
     void eventsOfAPurgedTrialDoNotStopTheOthers();
     void unknownTrialsAreNamed();
     void missingAndNonFiniteNumbersSurvive();
@@ -304,6 +309,63 @@ void tst_TrialStore::trashAndPurge() {
     }
 }
 
+void tst_TrialStore::orderAmongTrialsIsKept() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    const auto plain = store->createTrial({}, "/runs"), marked = store->createTrial({}, "/runs");
+    store->setStar(marked, true);
+    store->setArchived(marked, true);
+    store->setTags(marked, {"thesis", "", "baseline", "thesis"});
+    const auto query = openQuery(folder.file());
+    const auto row = *query->find(marked);
+    QVERIFY(row.star && row.archived);
+    QVERIFY((row.tags == std::vector<std::string>{"baseline", "thesis"}));
+    QVERIFY(!query->find(plain)->star && query->find(plain)->tags.empty());
+    const auto rows = query->list({});
+    QCOMPARE(rows.size(), std::size_t{2});
+    QVERIFY(rows.front() == row && rows.back().tags.empty());
+    QCOMPARE(query->list({.archived = true}).size(), std::size_t{1});
+    QCOMPARE(query->list({.archived = false}).front().id, plain);
+    store->setTags(marked, {"thesis"});
+    QCOMPARE(query->find(marked)->tags.size(), std::size_t{1});
+    store->deleteTrial(marked, true);
+    QCOMPARE(ask(folder.file(), "SELECT count(*) FROM trial_tag"), std::string("0"));
+}
+
+void tst_TrialStore::theTitleMayChange() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    const auto trial = store->createTrial(specTitled("first"), "/runs");
+    store->setTitle(trial, "second");
+    const auto query = openQuery(folder.file());
+    QCOMPARE(query->find(trial)->title, std::string("second"));
+    QCOMPARE(query->spec(trial).value().title, std::string("second"));
+}
+
+void tst_TrialStore::dataVersionTellsOfOthersWrites() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    const auto trial = store->createTrial({}, "/runs");
+    const auto query = openQuery(folder.file());
+    const auto before = query->dataVersion();
+    (void)query->list({});
+    QCOMPARE(query->dataVersion(), before);
+    store->setNote(trial, "x");
+    QVERIFY(query->dataVersion() != before);
+}
+
+void tst_TrialStore::tenThousandTrialsAreListedQuickly() {
+    const Folder folder;
+    makeHistory(folder.file(), {10'000, 0, 1});
+    const auto query = openQuery(folder.file());
+    QElapsedTimer timer;
+    timer.start();
+    const auto rows = query->list({});
+    qInfo("%zu rows in %lld ms", rows.size(), static_cast<long long>(timer.elapsed()));
+    QVERIFY(rows.size() > 9'000);
+    QVERIFY(std::any_of(rows.begin(), rows.end(), [](const TrialRow& row) { return !row.tags.empty(); }));
+}
+
 void tst_TrialStore::eventsOfAPurgedTrialDoNotStopTheOthers() {
     const Folder folder;
     const auto store = openStore(folder.file());
@@ -336,6 +398,10 @@ void tst_TrialStore::unknownTrialsAreNamed() {
     };
     const std::string expected = "history.no-such-trial 42";
     QCOMPARE(codeOf([&] { store->setNote(42, "x"); }), expected);
+    QCOMPARE(codeOf([&] { store->setTitle(42, "x"); }), expected);
+    QCOMPARE(codeOf([&] { store->setTags(42, {"x"}); }), expected);
+    QCOMPARE(codeOf([&] { store->setStar(42, true); }), expected);
+    QCOMPARE(codeOf([&] { store->setArchived(42, true); }), expected);
     QCOMPARE(codeOf([&] { store->setState(42, RunState::Running); }), expected);
     QCOMPARE(codeOf([&] { store->beginAttempt(42, 0); }), expected);
     QCOMPARE(codeOf([&] { store->deleteTrial(42, true); }), expected);
