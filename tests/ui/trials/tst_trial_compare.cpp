@@ -1,0 +1,256 @@
+#include <QAbstractItemModelTester>
+#include <QtTest>
+#include <cmath>
+#include <limits>
+
+#include "ui/models/compared_curves.h"
+#include "ui/models/spec_diff.h"
+#include "ui/models/trial_actions.h"
+#include "ui/models/trial_command.h"
+#include "ui/models/trials_situation.h"
+
+using namespace lockstep;
+using namespace lockstep::ui;
+
+namespace {
+
+TrialSpec specOf(std::uint64_t seed, double rate = 0.1) {
+    TrialSpec spec;
+    spec.seed = seed;
+    spec.learningRate = rate;
+    return spec;
+}
+
+TrialCurve curveOf(std::int64_t trial, const TrialSpec& spec, std::vector<SeriesPoint> points) {
+    return {trial, spec, std::move(points)};
+}
+
+TrialRow rowIn(const std::string& state) {
+    TrialRow row;
+    row.id = 1;
+    row.state = state;
+    return row;
+}
+
+}  // namespace
+
+class TestTrialCompare : public QObject {
+    Q_OBJECT
+private slots:
+    // Differences of specs
+    void aSpecIsFlattened();
+    void onlyDifferencesAreKept();
+    void absentFieldsAreNotEmptyOnes();
+    void theDiffModel();
+    // Groups and bands
+    void groupsDifferInSeedAndTitleAlone();
+    void theBandIsMeanAndSampleDeviation();
+    void curvesMeetOnTheUnionOfSteps();
+    void strangeCurvesDoNoHarm();
+    void comparedCurvesHaveNamesAndColours();
+    void theSummarySaysTheLastValues();
+    // What may be done, what is said
+    void actions_data();
+    void actions();
+    void actionsOfSeveral();
+    void theCommandSaysTheSpec();
+    void emptyPagesSayWhatToDo();
+};
+
+void TestTrialCompare::aSpecIsFlattened() {
+    auto spec = specOf(18446744073709551615ull);
+    spec.optimizer.params["momentum"] = 0.9;
+    spec.augmentation["flip"] = true;
+    const auto fields = flattened(spec);
+    const auto valueOf = [&](const QString& key) {
+        for (const auto& [name, value] : fields)
+            if (name == key) return value;
+        return QString("?");
+    };
+    QCOMPARE(fields.front().first, QString("title"));
+    QCOMPARE(valueOf("optimizer.id"), QString("sgd"));
+    QCOMPARE(valueOf("optimizer.momentum"), QString("0.9"));
+    QCOMPARE(valueOf("augmentation.flip"), QString("true"));
+    QCOMPARE(valueOf("seed"), QString("18446744073709551615"));
+}
+
+void TestTrialCompare::onlyDifferencesAreKept() {
+    const std::vector<TrialSpec> specs{specOf(1, 0.1), specOf(1, 0.1), specOf(2, 0.3)};
+    const auto fields = differencesOf(specs);
+    QCOMPARE(fields.size(), std::size_t{2});
+    QVERIFY((fields[0] == SpecField{"learning_rate", {"0.1", "0.1", "0.3"}}));
+    QVERIFY((fields[1] == SpecField{"seed", {"1", "1", "2"}}));
+    QVERIFY(differencesOf(std::vector<TrialSpec>{specOf(1), specOf(1)}).empty());
+    QVERIFY(differencesOf({}).empty());
+}
+
+void TestTrialCompare::absentFieldsAreNotEmptyOnes() {
+    auto first = specOf(1), second = specOf(1);
+    second.model.params["width"] = std::int64_t{64};
+    second.model.params["activation"] = std::string();
+    const std::vector<TrialSpec> specs{first, second};
+    const auto fields = differencesOf(specs);
+    QCOMPARE(fields.size(), std::size_t{2});
+    QCOMPARE(fields[0].key, QString("model.activation"));
+    QVERIFY(fields[0].values[0].isNull() && !fields[0].values[1].isNull());
+    QCOMPARE(fields[1].values, (QStringList{QString(), "64"}));
+    QCOMPARE(fieldsOf(specs)[3].key, QString("model.id"));          // between its neighbours in the file
+}
+
+void TestTrialCompare::theDiffModel() {
+    SpecDiffModel model;
+    const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const std::vector<TrialSpec> two{specOf(1), specOf(2)};
+    model.show(two, {"#1", "#2"});
+    QCOMPARE(model.rowCount(), 1);
+    QCOMPARE(model.index(0, 1).data().toString(), QString("2"));
+    QCOMPARE(model.headerData(0, Qt::Vertical, Qt::DisplayRole).toString(), QString("seed"));
+    model.show(std::span(two).first(1), {"#1"});
+    QVERIFY(model.rowCount() > 10);
+    model.show({}, {});
+    QCOMPARE(model.rowCount(), 0);
+}
+
+void TestTrialCompare::groupsDifferInSeedAndTitleAlone() {
+    std::vector<TrialSpec> specs{specOf(1), specOf(1, 0.3), specOf(2), specOf(3, 0.3), specOf(1)};
+    specs[2].title = "another name";
+    using Groups = std::vector<std::vector<std::size_t>>;
+    QVERIFY((seedGroups(specs) == Groups{{0, 2, 4}, {1, 3}}));
+    QVERIFY(seedGroups({}).empty());
+}
+
+void TestTrialCompare::theBandIsMeanAndSampleDeviation() {
+    const std::vector<CurvePoints> curves{{{1, 2}, {1, 10}}, {{1, 2}, {2, 10}}, {{1, 2}, {6, 10}}};
+    const auto band = bandOf(curves);
+    QCOMPARE(band.x, (std::vector<double>{1, 2}));
+    QCOMPARE(band.mean, (std::vector<double>{3, 10}));
+    QCOMPARE(band.deviation[0], std::sqrt(7.0));           // (4 + 1 + 9) / 2
+    QCOMPARE(band.deviation[1], 0.0);
+    QCOMPARE(band.count, (std::vector<int>{3, 3}));
+}
+
+void TestTrialCompare::curvesMeetOnTheUnionOfSteps() {
+    const std::vector<CurvePoints> curves{{{0, 10}, {0, 100}}, {{5, 20}, {50, 50}}};
+    const auto band = bandOf(curves);
+    QCOMPARE(band.x, (std::vector<double>{0, 5, 10, 20}));
+    QCOMPARE(band.mean, (std::vector<double>{0, 50, 75, 50}));
+    QCOMPARE(band.count, (std::vector<int>{1, 2, 2, 1}));           // neither is continued beyond its ends
+    QCOMPARE(band.deviation[0], 0.0);
+    QCOMPARE(band.deviation[2], std::sqrt(2 * 25.0 * 25.0));
+}
+
+void TestTrialCompare::strangeCurvesDoNoHarm() {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const std::vector<CurvePoints> curves{{{1, 2, 3}, {1, nan, 3}}, {{}, {}}, {{2}, {4}}, {{5, 5}, {1, 2}}};
+    const auto band = bandOf(curves);
+    QCOMPARE(band.x, (std::vector<double>{1, 2, 3, 5}));
+    QCOMPARE(band.mean, (std::vector<double>{1, 3, 3, 1}));         // 2 between 1 and 3, and 4
+    QVERIFY(bandOf({}).x.empty());
+}
+
+void TestTrialCompare::comparedCurvesHaveNamesAndColours() {
+    TrialCurves curves;
+    curves.trials = {curveOf(9, specOf(2), {{1, 0, 0.5}}), curveOf(4, specOf(1), {{1, 0, 0.7}}),
+                     curveOf(7, specOf(1, 0.3), {{1, 0, 0.9}}), curveOf(8, specOf(1, 0.9), {})};
+    curves.trials[2].spec.title = "fast";
+    const auto& percent = comparedMetrics().front();
+    QCOMPARE(percent.key, std::string("test_accuracy"));
+    const auto single = comparedCurves(curves, percent, false);
+    QCOMPARE(single.size(), std::size_t{3});               // one has no points
+    QCOMPARE(single[2].name, QString("#7 fast"));
+    const auto grouped = comparedCurves(curves, percent, true);
+    QCOMPARE(grouped.size(), std::size_t{2});
+    QCOMPARE(grouped[0].series, std::int64_t{4});
+    QCOMPARE(grouped[0].name, QString("#4, #9"));
+    QCOMPARE(grouped[0].band.mean.front(), 60.0);
+}
+
+void TestTrialCompare::theSummarySaysTheLastValues() {
+    TrialCurves curves;
+    curves.trials = {curveOf(4, specOf(1), {{1, 0, 0.5}, {2, 0, 0.7}}), curveOf(9, specOf(2), {{1, 0, 0.5}, {2, 0, 0.7}})};
+    const auto& percent = comparedMetrics().front();
+    QCOMPARE(summaryOf(comparedCurves(curves, percent, false), percent, 2), QString("Last: #4 70.00 %, #9 70.00 %"));
+    QCOMPARE(summaryOf(comparedCurves(curves, percent, true), percent, 2), QString("Last: #4 70.00 % ± 0.00 % (2 seeds)"));
+    QCOMPARE(summaryOf({}, percent, 2), QString("Nothing was measured yet: Test accuracy."));
+    QCOMPARE(summaryOf({}, percent, 0), QString());
+}
+
+void TestTrialCompare::actions_data() {
+    QTest::addColumn<QString>("state");
+    QTest::addColumn<bool>("resume");
+    QTest::addColumn<bool>("trash");
+    for (const char* live : {"queued", "preparing", "running", "paused", "stopping"}) QTest::newRow(live) << live << false << false;
+    for (const char* over : {"stopped", "failed", "cancelled", "crashed"}) QTest::newRow(over) << over << true << true;
+    QTest::newRow("finished") << "finished" << false << true;
+}
+
+void TestTrialCompare::actions() {
+    QFETCH(QString, state);
+    QFETCH(bool, resume);
+    QFETCH(bool, trash);
+    auto row = rowIn(state.toStdString());
+    const TrialRow* selected[] = {&row};
+    const auto can = actionsFor(selected);
+    QVERIFY(can.open && can.clone && can.copyCommand && can.star && can.tag && can.archive && !can.restore && !can.unarchive);
+    QCOMPARE(can.resume, resume);
+    QCOMPARE(can.trash, trash);
+    row.deleted = true;
+    const auto thrown = actionsFor(selected);
+    QVERIFY(thrown.restore && thrown.clone && !thrown.trash && !thrown.resume && !thrown.star && !thrown.archive);
+}
+
+void TestTrialCompare::actionsOfSeveral() {
+    auto done = rowIn("finished"), live = rowIn("running");
+    done.star = done.archived = true;
+    const TrialRow* both[] = {&done, &live};
+    auto can = actionsFor(both);
+    QVERIFY(!can.open && !can.clone && !can.resume && !can.copyCommand);
+    QVERIFY(can.star && !can.starred && can.trash && can.archive && !can.unarchive);
+    live.star = live.archived = true;
+    can = actionsFor(both);
+    QVERIFY(can.starred && can.unarchive && !can.archive);
+    QVERIFY(!actionsFor({}).star && !actionsFor({}).restore);
+}
+
+void TestTrialCompare::theCommandSaysTheSpec() {
+    TrialSpec spec;
+    spec.title = "Anna's";
+    spec.dataPath = "/data/my set";
+    spec.optimizer = {"adamw", {{"beta1", 0.9}}};
+    spec.augmentation = {{"flip", true}, {"crop", std::int64_t{4}}};
+    spec.model.params = {{"kind", std::string("3")}};
+    spec.learningRate = 1e-5;
+    spec.shards = 4;
+    QCOMPARE(trainCommandOf(spec),
+             QString("lockstep train --title 'Anna'\\''s' --dataset fashion-mnist --data '/data/my set' --model fashion-cnn"
+                     " --devices cpu:2 --batch 128 --epochs 5 --optimizer adamw --lr 1e-05 --schedule cosine --seed 1"
+                     " --set 'model.kind=\"3\"' --set optimizer.beta1=0.9 --set augmentation.crop=4"
+                     " --set augmentation.flip=true --set shards=4"));
+}
+
+void TestTrialCompare::emptyPagesSayWhatToDo() {
+    using Remedy = EmptyTrials::Remedy;
+    TrialsSituation now;
+    QVERIFY(emptyTrials(now)->button.isEmpty());           // still reading
+    now.unreadable = Explanation{"It is damaged", "Move it away"};
+    QVERIFY(emptyTrials(now)->text.contains("Move it away"));
+    now.unreadable.reset();
+    now.loaded = true;
+    QCOMPARE(emptyTrials(now)->remedy, Remedy::Train);
+    QCOMPARE(emptyTrials(now)->title, QString("No trials yet"));
+    now.total = 12;
+    QCOMPARE(emptyTrials(now)->title, QString("No current trials"));
+    now.filter = " resnet ";
+    QCOMPARE(emptyTrials(now)->title, QString("No trial matches “resnet”"));
+    QCOMPARE(emptyTrials(now)->remedy, Remedy::ClearFilter);
+    now.filter.clear();
+    now.shelf = Shelf::Trash;
+    QCOMPARE(emptyTrials(now)->remedy, Remedy::ShowCurrent);
+    now.shown = 1234;
+    now.selected = 2;
+    QVERIFY(!emptyTrials(now));
+    QCOMPARE(countText(now), QString("1,234 trials, 2 selected"));
+}
+
+QTEST_GUILESS_MAIN(TestTrialCompare)
+#include "tst_trial_compare.moc"

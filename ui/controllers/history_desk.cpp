@@ -1,0 +1,258 @@
+#include "ui/controllers/history_desk.h"
+
+#include <sys/stat.h>
+
+#include <QTimer>
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/session/lease.h"
+#include "engine/spec/run_state.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kLookMilliseconds = 500;
+
+using Rows = std::vector<TrialRow>;
+
+// Which file lies at the path: a history that was moved away must not be read on.
+std::pair<std::uint64_t, std::uint64_t> identityOf(const std::filesystem::path& file) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return {};
+    return {status.st_dev, status.st_ino};
+}
+
+Rows allRows(const TrialQuery& query) {
+    auto rows = query.list({});
+    auto trash = query.list({.deleted = true});
+    const auto middle = static_cast<std::ptrdiff_t>(rows.size());
+    rows.insert(rows.end(), std::make_move_iterator(trash.begin()), std::make_move_iterator(trash.end()));
+    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(),
+                       [](const TrialRow& a, const TrialRow& b) { return a.id > b.id; });
+    return rows;
+}
+
+// A queued trial gets its engine within a moment of its row.
+bool lostItsEngine(const TrialRow& row, const Places& places) {
+    const auto state = runStateFrom(row.state);
+    if (!state || isFinal(*state) || *state == RunState::Queued) return false;
+    return !Lease::isHeld(places.lease(row.id));
+}
+
+}  // namespace
+
+// Lives on the desk's thread.
+class HistoryDesk::Worker : public QObject {
+public:
+    Worker(HistoryDesk& desk, Places places) : m_desk(desk), m_places(std::move(places)), m_timer(this) {
+        m_timer.setInterval(kLookMilliseconds);
+        connect(&m_timer, &QTimer::timeout, this, [this] { look(); });
+    }
+
+    void watch(bool watching) {
+        if (!watching) return m_timer.stop();
+        m_timer.start();
+        look();
+    }
+
+    void write(const TrialEdits& edits, std::uint64_t handled) {
+        attempt([&] {
+            for (const auto& edit : edits) apply(edit, store());
+        });
+        m_handled = handled;
+        m_version.reset();                                 // sent even when the write failed: what is shown must be true
+        look();
+    }
+
+    void purge(const std::vector<std::int64_t>& trials, std::uint64_t handled) {
+        attempt([&] {
+            for (const auto trial : trials) {
+                if (Lease::isHeld(m_places.lease(trial))) continue;
+                store().deleteTrial(trial, true);
+                removeFiles(trial);
+            }
+        });
+        m_handled = handled;
+        m_version.reset();
+        look();
+    }
+
+    template <class Then>
+    void readSpec(std::int64_t trial, Then&& then) {
+        guarded([&] {
+            open();
+            say([then, spec = m_query->spec(trial)] { then(spec); });
+        });
+    }
+
+    void readCurves(const std::vector<std::int64_t>& trials, const std::string& metric, std::uint64_t request) {
+        if (request != m_desk.m_curveRequest || !m_query) return;
+        guarded([&] {
+            TrialCurves curves;
+            for (const auto trial : trials) {
+                if (request != m_desk.m_curveRequest) return;
+                auto spec = m_query->spec(trial);
+                if (!spec.ok()) {
+                    curves.problems.push_back(spec.problems().front());
+                    continue;
+                }
+                const auto failed = m_query->failure(trial);
+                curves.trials.push_back({trial, std::move(spec).value(), m_query->series(trial, metric),
+                                         failed ? problemIn(*failed) : std::nullopt});
+            }
+            say([this, curves = std::move(curves), request] {
+                if (request == m_desk.m_curveRequest) emit m_desk.curvesRead(curves);
+            });
+        });
+    }
+
+private:
+    template <class Words>
+    void say(Words&& words) {
+        QMetaObject::invokeMethod(&m_desk, std::forward<Words>(words), Qt::QueuedConnection);
+    }
+
+    void look() {
+        guarded([&] {
+            open();
+            const auto version = m_query->dataVersion();
+            const bool changed = version != m_version;
+            if (changed) m_rows = allRows(*m_query);
+            m_version = version;
+            const bool crashed = markCrashed();
+            m_refusal.reset();
+            if (!changed && !crashed) return;
+            say([this, rows = std::make_shared<const Rows>(m_rows), handled = m_handled] {
+                if (handled == m_desk.m_handedIn) emit m_desk.rowsRead(*rows);         // else newer ones follow
+            });
+        });
+    }
+
+    // True when another one has lost its engine since.
+    bool markCrashed() {
+        bool news = false;
+        for (auto& row : m_rows) {
+            if (!lostItsEngine(row, m_places)) continue;
+            row.state = text(RunState::Crashed);
+            news = true;
+        }
+        return news;
+    }
+
+    void open() {
+        const auto identity = identityOf(m_places.history());
+        if (m_query && identity == m_identity) return;
+        close();
+        auto query = TrialQuery::open(m_places.history());
+        if (!query.ok() && query.problems().front().code == "history.older") {
+            store();                                       // brings it up to date
+            query = TrialQuery::open(m_places.history());
+        }
+        if (!query.ok()) throw ProblemError(query.problems().front());
+        m_query = std::move(query).value();
+        m_identity = identity;
+    }
+
+    void close() {
+        m_query.reset();
+        m_store.reset();
+        m_version.reset();
+    }
+
+    TrialStore& store() {
+        if (!m_store) {
+            auto store = TrialStore::open(m_places.history());
+            if (!store.ok()) throw ProblemError(store.problems().front());
+            m_store = std::move(store).value();
+        }
+        return *m_store;
+    }
+
+    void removeFiles(std::int64_t trial) {
+        std::error_code failed;
+        std::filesystem::remove_all(m_places.run(trial), failed);
+        if (failed) throw ProblemError({m_places.run(trial).string(), "trial.files-left", {failed.message()}});
+    }
+
+    // Reading: the same refusal is said once.
+    template <class Work>
+    void guarded(Work&& work) {
+        try {
+            work();
+        } catch (const ProblemError& error) {
+            close();
+            if (std::exchange(m_refusal, error.problem()) == error.problem()) return;
+            if (error.problem().code == "history.absent") say([this] { emit m_desk.absent(); });
+            else say([this, problem = error.problem()] { emit m_desk.unreadable(problem); });
+        }
+    }
+
+    template <class Work>
+    void attempt(Work&& work) {
+        try {
+            work();
+        } catch (const ProblemError& error) {
+            m_store.reset();
+            say([this, problem = error.problem()] { emit m_desk.notWritten(problem); });
+        }
+    }
+
+    HistoryDesk& m_desk;
+    const Places m_places;
+    QTimer m_timer;
+    std::unique_ptr<TrialQuery> m_query;
+    std::unique_ptr<TrialStore> m_store;
+    std::pair<std::uint64_t, std::uint64_t> m_identity;
+    std::optional<std::int64_t> m_version;
+    std::optional<Problem> m_refusal;
+    Rows m_rows;
+    std::uint64_t m_handled = 0;
+};
+
+HistoryDesk::HistoryDesk(Places places, QObject* parent)
+    : QObject(parent), m_worker(new Worker(*this, std::move(places))) {
+    m_worker->moveToThread(&m_thread);
+    connect(&m_thread, &QThread::finished, m_worker, &QObject::deleteLater);
+    m_thread.setObjectName("history");
+    m_thread.start();
+}
+
+HistoryDesk::~HistoryDesk() {
+    ++m_curveRequest;
+    QMetaObject::invokeMethod(m_worker, [] {}, Qt::BlockingQueuedConnection);        // what was asked before is done
+    m_thread.quit();
+    m_thread.wait();
+}
+
+void HistoryDesk::setWatching(bool watching) {
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, watching] { worker->watch(watching); });
+}
+
+void HistoryDesk::write(const TrialEdits& edits) {
+    const auto number = ++m_handedIn;
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, edits, number] { worker->write(edits, number); });
+}
+
+void HistoryDesk::purge(std::vector<std::int64_t> trials) {
+    const auto number = ++m_handedIn;
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trials = std::move(trials), number] {
+        worker->purge(trials, number);
+    });
+}
+
+void HistoryDesk::readSpec(std::int64_t trial, std::function<void(const Result<TrialSpec>&)> then) {
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trial, then = std::move(then)] { worker->readSpec(trial, then); });
+}
+
+void HistoryDesk::readCurves(std::vector<std::int64_t> trials, std::string metric) {
+    const auto number = ++m_curveRequest;
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trials = std::move(trials), metric = std::move(metric), number] {
+        worker->readCurves(trials, metric, number);
+    });
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,66 @@
+#pragma once
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "ui/controllers/history_desk.h"
+#include "ui/explanation.h"
+#include "ui/models/spec_diff.h"
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QPlainTextEdit;
+class QTableView;
+
+namespace lockstep::ui {
+
+class CurvePlot;
+
+// What is known of the selected trials: their curves over one another, how their specs differ, the note of a single one.
+class ComparePane : public QWidget {
+    Q_OBJECT
+
+public:
+    explicit ComparePane(Explain explain, QWidget* parent = nullptr);
+
+    // The selection changed, or what its rows say: keeps what is being typed unless the trial is another one.
+    void setTrials(const std::vector<TrialRow>& rows);
+    void setCurves(const TrialCurves& curves);
+    void saveNote();                               // what is being typed counts
+
+    std::string metric() const;                    // of TrialQuery::series
+    void setMetric(const std::string& metric);
+    bool bySeeds() const;
+    void setBySeeds(bool bySeeds);
+
+signals:
+    void metricChanged();
+    void noteEdited(qint64 trial, const QString& note);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    QWidget* buildPlotSide();
+    QWidget* buildFactSide();
+    void draw();
+    void describe();
+    void showSpecs();
+
+    Explain m_explain;
+    std::vector<TrialRow> m_rows;
+    TrialCurves m_curves;
+    std::optional<std::int64_t> m_noted;           // the trial whose note is shown
+    QComboBox* m_metric = nullptr;
+    QCheckBox* m_bySeeds = nullptr;
+    CurvePlot* m_plot = nullptr;
+    QLabel* m_summary = nullptr;
+    QLabel* m_hint = nullptr;
+    QLabel* m_factTitle = nullptr;
+    QTableView* m_diff = nullptr;
+    SpecDiffModel* m_diffModel = nullptr;
+    QPlainTextEdit* m_note = nullptr;
+};
+
+}  // namespace lockstep::ui

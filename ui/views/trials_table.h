@@ -1,0 +1,30 @@
+#pragma once
+#include <QTableView>
+#include <cstdint>
+#include <vector>
+
+class QMenu;
+
+namespace lockstep::ui {
+
+// The table of trials: whole rows are selected, columns are moved, hidden (by the header's menu) and sized by the person
+// and remembered. Rows that stay selected stay so while others come and go.
+class TrialsTable : public QTableView {
+    Q_OBJECT
+
+public:
+    explicit TrialsTable(QWidget* parent = nullptr);
+    void setModel(QAbstractItemModel* model) override;     // a TrialFilterProxy
+    QMenu* columnsMenu() const { return m_columns; }
+    QList<int> shownColumns() const;               // as they stand, from the left
+    QByteArray layoutState() const;
+    void restoreLayoutState(const QByteArray& state);      // what it does not know stays as it was
+
+private:
+    void fillColumnsMenu();
+    void resetColumns();
+
+    QMenu* m_columns;
+};
+
+}  // namespace lockstep::ui
