@@ -169,7 +169,7 @@ void RunFeed::adopt(std::unique_ptr<SessionClient> client) {
     if (m_asked && !m_askedSent) sendAsked();
 }
 
-// The notifier tells of bytes that have come, not of lines that the client already holds: it is read dry, or again soon.
+// The notifier tells of bytes that have come, not of lines that the client already holds: read it dry, or again soon.
 void RunFeed::readSocket() {
     if (!m_client || m_gapEnd > 0) return;
     m_notifier->setEnabled(false);
@@ -231,7 +231,7 @@ void RunFeed::onReply(const std::string& line) {
     }
 }
 
-// What was dropped is in the history as soon as it is committed there. Where the history goes on without it, it is lost.
+// What was dropped is in the history once it is committed there. Where the history goes on without it, it is lost.
 void RunFeed::endGap(const RunSight& sight) {
     const bool hopeless = sight.history || sight.lastEvent > m_gapEnd || ++m_gapTries > kGapTries || !m_client;
     if (m_record.next() <= m_gapEnd) {

@@ -10,8 +10,8 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr const char* kEarlierMetrics[] = {"loss",      "accuracy",     "learning_rate", "gradient_norm", "samples_per_second",
-                                           "test_loss", "test_accuracy"};
+constexpr const char* kEarlierMetrics[] = {
+    "loss", "accuracy", "learning_rate", "gradient_norm", "samples_per_second", "test_loss", "test_accuracy"};
 
 // The step that the latest attempt started from; what lies beyond it in the series is the attempt's own.
 std::int64_t firstStepOf(const std::vector<NumberedEvent>& events) {
@@ -75,7 +75,8 @@ RunSight lookAtRun(const Places& places, const RunQuestion& question) {
         sight.history = Problem{places.history().string(), "history.unwritable", {error.what()}};
     }
     std::error_code ignored;
-    sight.hasCheckpoint = std::filesystem::exists(places.run(question.trial) / "checkpoints" / "last.safetensors", ignored);
+    sight.hasCheckpoint =
+        std::filesystem::exists(places.run(question.trial) / "checkpoints" / "last.safetensors", ignored);
     if (question.connect && sight.held) {
         auto client = SessionClient::connect(places.socket(question.trial));
         if (client.ok()) sight.client = std::move(client).value();

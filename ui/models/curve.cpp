@@ -8,12 +8,13 @@ namespace lockstep::ui {
 
 namespace {
 
-// The first index from `from` on whose x is at least `limit`. Columns of a picture follow one another: it is mostly near.
+// The first index from `from` on whose x is at least `limit`; mostly near, as columns of a picture follow one another.
 std::size_t gallop(const std::vector<double>& xs, std::size_t from, double limit) {
     std::size_t low = from, step = 1;
     while (low + step < xs.size() && xs[low + step] < limit) low += step, step *= 2;
     const auto end = xs.begin() + static_cast<std::ptrdiff_t>(std::min(low + step + 1, xs.size()));
-    return static_cast<std::size_t>(std::lower_bound(xs.begin() + static_cast<std::ptrdiff_t>(low), end, limit) - xs.begin());
+    return static_cast<std::size_t>(std::lower_bound(xs.begin() + static_cast<std::ptrdiff_t>(low), end, limit) -
+                                    xs.begin());
 }
 
 }  // namespace
@@ -25,7 +26,8 @@ void MinMaxPyramid::push(double value) {
         complete /= kFanOut;
         if (level == m_levels.size()) m_levels.emplace_back();
         Extremes node;
-        for (std::size_t child = (complete - 1) * kFanOut; child < complete * kFanOut; ++child) merge(node, nodeOf(level, child));
+        for (std::size_t child = (complete - 1) * kFanOut; child < complete * kFanOut; ++child)
+            merge(node, nodeOf(level, child));
         m_levels[level].push_back(node);
     }
 }

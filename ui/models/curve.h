@@ -72,9 +72,9 @@ private:
     MinMaxPyramid m_pyramid;
 };
 
-// The exponential moving average of a curve, debiased as in TensorBoard's vz_line_chart ("resmoothDataset"): weight w in
-// [0, 1) counts per step, so a curve recorded every tenth step is smoothed as far as one recorded at each. Values that
-// are not finite leave the average as it is.
+// The exponential moving average of a curve, debiased as in TensorBoard's vz_line_chart ("resmoothDataset"): weight w
+// in [0, 1) counts per step, so a curve recorded every tenth step is smoothed as far as one recorded at each. Values
+// that are not finite leave the average as it is.
 class SmoothedCurve {
 public:
     // Goes on where it was while curve and weight stay the same, begins anew otherwise.

@@ -27,7 +27,8 @@ constexpr KindText kKinds[] = {
     {Kind::Io, "A file could not be read or written.",
      "Check that the disk has room and that the data and the run's folder are where they were."},
     {Kind::NonFinite, "The numbers got out of hand: the loss or a gradient is no longer a finite number.",
-     "Lower the learning rate, give it a warm-up, or clip the gradients; then start a new trial from this one's settings."},
+     "Lower the learning rate, give it a warm-up, or clip the gradients; then start a new trial from this one's "
+     "settings."},
     {Kind::Aborted, "The run was broken off.", "Resume it from its last checkpoint, or start it anew."},
     {Kind::Internal, "Lockstep made a mistake.",
      "Copy the details below into a bug report. Resuming from the last checkpoint may work."},
@@ -64,8 +65,9 @@ void explainFailed(FailureText& text, const RunFailed& failed, const Explain& ex
 
 void explainCrashed(FailureText& text, const RunRecord& record) {
     text.what = "The training process has disappeared without a word.";
-    text.why = QString("It was killed, or the machine went down, after step %1. Running out of memory is a common reason: "
-                       "the system then kills the largest process.")
+    text.why = QString(
+                   "It was killed, or the machine went down, after step %1. Running out of memory is a common reason: "
+                   "the system then kills the largest process.")
                    .arg(runCount(static_cast<double>(record.step())));
 }
 

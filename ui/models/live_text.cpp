@@ -13,7 +13,8 @@ QString count(std::int64_t value) { return runCount(static_cast<double>(value));
 
 QString devicesText(const RunStarted& started) {
     const auto number = started.devices.size();
-    return number == 1 ? QString("1 device") : QString("%1 %2devices").arg(number).arg(started.virtualDevices ? "virtual " : "");
+    return number == 1 ? QString("1 device")
+                       : QString("%1 %2devices").arg(number).arg(started.virtualDevices ? "virtual " : "");
 }
 
 }  // namespace
@@ -34,10 +35,11 @@ QString liveSubtitle(const std::optional<TrialRow>& row, const RunRecord& record
 }
 
 QString liveProgress(const RunRecord& record) {
-    if (!record.started()) return isFinal(record.state()) ? "It never began to train." : "Getting ready: data, devices, program";
-    QStringList parts{QString("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
-                      QString("step %1 of %2").arg(count(record.step()), count(record.totalSteps())),
-                      runDuration(record.seconds())};
+    if (!record.started())
+        return isFinal(record.state()) ? "It never began to train." : "Getting ready: data, devices, program";
+    QStringList parts{
+        QString("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
+        QString("step %1 of %2").arg(count(record.step()), count(record.totalSteps())), runDuration(record.seconds())};
     if (const auto left = record.remaining()) parts << "about " + runDuration(*left) + " left";
     if (const auto best = record.bestAccuracy()) parts << "best test accuracy " + runPercent(*best);
     if (record.missing() > 0) parts << count(record.missing()) + " events lost";

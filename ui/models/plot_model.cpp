@@ -132,7 +132,9 @@ std::optional<double> PlotModel::last(std::size_t index) const {
 }
 
 QByteArray PlotModel::csv(PlotRange x) {
-    const auto number = [](double value) { return std::isfinite(value) ? QByteArray::number(value, 'g', 12) : QByteArray(); };
+    const auto number = [](double value) {
+        return std::isfinite(value) ? QByteArray::number(value, 'g', 12) : QByteArray();
+    };
     QByteArray out = "series,step,seconds,value,smoothed\n";
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         if (hidden(i)) continue;

@@ -21,7 +21,8 @@ double valueAt(const std::vector<SeriesPoint>* points, std::size_t& cursor, std:
     return cursor < points->size() && (*points)[cursor].step == step ? (*points)[cursor].value : kUnknown;
 }
 
-const std::vector<SeriesPoint>* find(const std::map<std::string, std::vector<SeriesPoint>>& series, const char* metric) {
+const std::vector<SeriesPoint>* find(const std::map<std::string, std::vector<SeriesPoint>>& series,
+                                     const char* metric) {
     const auto found = series.find(metric);
     return found == series.end() ? nullptr : &found->second;
 }
@@ -67,7 +68,8 @@ void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPo
         at(RunCurve::Loss).append(static_cast<double>(step), m_offset + seconds, value);
         for (std::size_t i = 1; i < kStepCurves; ++i) {
             const double whole = valueAt(find(series, kStepMetrics[i]), cursors[i], step);
-            m_curves[i]->appendValue(i == perDevice ? whole / static_cast<double>(std::max<std::size_t>(1, ranks)) : whole);
+            m_curves[i]->appendValue(i == perDevice ? whole / static_cast<double>(std::max<std::size_t>(1, ranks))
+                                                    : whole);
         }
     }
     m_offset += clock;
@@ -123,7 +125,8 @@ void RunRecord::on(const StepDone& event) {
     at(RunCurve::GradientNorm).appendValue(event.gradientNorm);
     at(RunCurve::Rate).appendValue(event.samplesPerSecond);
     addLoads(event);
-    at(RunCurve::RatePerDevice).appendValue(event.samplesPerSecond / static_cast<double>(std::max<std::size_t>(1, ranks())));
+    at(RunCurve::RatePerDevice)
+        .appendValue(event.samplesPerSecond / static_cast<double>(std::max<std::size_t>(1, ranks())));
 }
 
 void RunRecord::addLoads(const StepDone& event) {
@@ -182,7 +185,8 @@ std::optional<double> RunRecord::remaining() const {
     if (!m_started || isFinal(m_state) || m_state == RunState::Stopping) return std::nullopt;
     const auto steps = std::max<std::int64_t>(0, totalSteps() - m_step);
     const auto perEpoch = std::max<std::int64_t>(1, m_started->stepsPerEpoch);
-    return m_eta.remaining(static_cast<double>(steps), std::ceil(static_cast<double>(steps) / static_cast<double>(perEpoch)));
+    return m_eta.remaining(static_cast<double>(steps),
+                           std::ceil(static_cast<double>(steps) / static_cast<double>(perEpoch)));
 }
 
 }  // namespace lockstep::ui

@@ -36,7 +36,8 @@ public:
     // What earlier attempts left, up to the step that the latest one started from; before any event. By the history's
     // names of metrics ("loss", "test_loss"…). The clock of a run starts again with each attempt; here it goes on.
     // `ranks`: how many devices they had.
-    void addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep, std::size_t ranks);
+    void addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
+                    std::size_t ranks);
     void expect(std::int64_t number) { m_next = number; }                // of the latest attempt's first event
 
     // Doubled and Gap: nothing was taken, because the event was here before, or because events in between are missing.
@@ -47,7 +48,7 @@ public:
     std::int64_t missing() const { return m_missing; }
 
     RunState state() const { return m_state; }
-    void setState(RunState state) { m_state = state; }                   // what is known from elsewhere: queued, crashed
+    void setState(RunState state) { m_state = state; }                   // known from elsewhere: queued, crashed
     const std::optional<RunStarted>& started() const { return m_started; }
     const std::optional<RunFinished>& finished() const { return m_finished; }
     const std::optional<RunFailed>& failed() const { return m_failed; }

@@ -54,7 +54,8 @@ void LiveControls::addSmoothing(QHBoxLayout& row) {
         for (PlotView* plot : m_plots) plot->setSmoothing(thousandths / 1000.0);
     });
     slider->setValue(kSmoothingAtFirst);
-    for (QWidget* each : {static_cast<QWidget*>(words), static_cast<QWidget*>(slider), static_cast<QWidget*>(value)}) row.addWidget(each);
+    for (QWidget* each : {static_cast<QWidget*>(words), static_cast<QWidget*>(slider), static_cast<QWidget*>(value)})
+        row.addWidget(each);
 }
 
 void LiveControls::addAxis(QHBoxLayout& row) {
@@ -63,7 +64,9 @@ void LiveControls::addAxis(QHBoxLayout& row) {
     words->setBuddy(axis);
     axis->addItems({"Step", "Epoch", "Time"});
     axis->setAccessibleName("What the x axis shows");
-    axis->setToolTip("Step: an update of the parameters. Epoch: one pass over the training data. Time: since the start, without pauses.");
+    axis->setToolTip(
+        "Step: an update of the parameters. Epoch: one pass over the training data. Time: since the start, without "
+        "pauses.");
     connect(axis, &QComboBox::currentIndexChanged, this, [this](int index) {
         for (PlotView* plot : m_plots) plot->setAxis(static_cast<PlotAxis>(index));
     });

@@ -11,6 +11,7 @@
 #include <QScrollArea>
 #include <QSlider>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/models/live_text.h"
 #include "ui/models/run_text.h"
@@ -23,7 +24,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kTilesPerRow = 4;
+constexpr int kTileWidth = 400;                   // with its shares in one line
 constexpr const char* kEmpty = "Curves appear with the first step";
 constexpr std::size_t kLoss = 0, kAccuracy = 1, kRate = 2, kLearningRate = 3;
 
@@ -52,6 +53,13 @@ QColor colourOf(RunState state, const Theme& theme) {
         case RunState::Preparing: return theme.muted;
         default: return theme.warn;
     }
+}
+
+// As many beside one another as fit, in rows of one length.
+int tileColumns(int tiles, int width) {
+    const int fitting = std::clamp(width / kTileWidth, 1, std::max(1, tiles));
+    const int rows = (tiles + fitting - 1) / fitting;
+    return rows > 0 ? (tiles + rows - 1) / rows : 1;
 }
 
 bool endedBadly(RunState state) { return state == RunState::Failed || state == RunState::Crashed; }
@@ -127,12 +135,15 @@ QWidget* LivePage::buildHeader() {
 }
 
 void LivePage::buildButtons(QHBoxLayout& row) {
-    addButton(row, RunAction::Pause, "Pause", "Hold the run after the step under way; it keeps its memory and its devices");
+    addButton(row, RunAction::Pause, "Pause",
+              "Hold the run after the step under way; it keeps its memory and its devices");
     addButton(row, RunAction::Resume, "Resume", "Go on with the paused run");
-    addButton(row, RunAction::FinishEpoch, "Finish this epoch", "Stop after the epoch under way, with its evaluation and a checkpoint");
+    addButton(row, RunAction::FinishEpoch, "Finish this epoch",
+              "Stop after the epoch under way, with its evaluation and a checkpoint");
     addButton(row, RunAction::StopNow, "Stop now", "Stop after the step under way, with a checkpoint to resume from");
     addButton(row, RunAction::Kill, "Kill", "End the process at once; what came after the last checkpoint is lost");
-    addButton(row, RunAction::ResumeFromCheckpoint, "Resume from the last checkpoint", "Start the trial again where its last checkpoint was written");
+    addButton(row, RunAction::ResumeFromCheckpoint, "Resume from the last checkpoint",
+              "Start the trial again where its last checkpoint was written");
 }
 
 QPushButton* LivePage::addButton(QHBoxLayout& row, RunAction action, const QString& words, const QString& meaning) {
@@ -160,7 +171,8 @@ void LivePage::askBeforeKill() {
     auto* box = new QMessageBox(QMessageBox::Warning, "Kill the run",
                                 QString("Kill trial %1?").arg(m_feed->trial()), QMessageBox::Cancel, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
-    box->setInformativeText("Its process ends at once. Steps since the last checkpoint are lost; “Stop now” would keep them.");
+    box->setInformativeText(
+        "Its process ends at once. Steps since the last checkpoint are lost; “Stop now” would keep them.");
     connect(box->addButton("Kill", QMessageBox::DestructiveRole), &QPushButton::clicked, m_feed, &RunFeed::kill);
     box->open();
 }
@@ -205,8 +217,11 @@ void LivePage::updateHeader() {
     m_title->setText(liveTitle(m_feed->trial(), m_feed->row()));
     m_subtitle->setText(liveSubtitle(m_feed->row(), record));
     const bool known = m_feed->row() || m_feed->connected();
-    const QString state = m_feed->loading() ? "Reading…" : known ? liveState(m_feed->state(), m_feed->asked()) : "Not found";
-    m_state->setText(QString("<span style='color:%1'>%2</span>").arg(colourOf(m_feed->state(), currentTheme()).name(), state));
+    const QString state = m_feed->loading() ? "Reading…"
+                          : known           ? liveState(m_feed->state(), m_feed->asked())
+                                            : "Not found";
+    m_state->setText(
+        QString("<span style='color:%1'>%2</span>").arg(colourOf(m_feed->state(), currentTheme()).name(), state));
     m_state->setAccessibleName("State of the run: " + state);
     const int permille = livePermille(record);
     const bool waiting = permille < 0 && !isFinal(m_feed->state()) && (known || m_feed->loading());
@@ -232,7 +247,8 @@ void LivePage::updateButtons() {
     const RunActions actions = m_feed->actions();
     for (const RunAction action : kRunActions) {
         QPushButton* button = m_buttons[static_cast<std::size_t>(action)];
-        button->setVisible(actions.shown(action) && !(action == RunAction::ResumeFromCheckpoint && endedBadly(m_feed->state())));
+        button->setVisible(actions.shown(action) &&
+                           !(action == RunAction::ResumeFromCheckpoint && endedBadly(m_feed->state())));
         button->setEnabled(actions.enabled(action) && m_feed->asked() != action);
     }
 }
@@ -273,11 +289,25 @@ void LivePage::buildTiles(const RunStarted& started) {
     for (DeviceTile* tile : m_tiles) tile->deleteLater();
     m_tiles.clear();
     for (std::size_t rank = 0; rank < started.devices.size(); ++rank) {
-        auto* tile = new DeviceTile(static_cast<int>(rank), QString::fromStdString(started.devices[rank]), started.virtualDevices);
-        const int at = static_cast<int>(rank);
-        m_tileGrid->addWidget(tile, at / kTilesPerRow, at % kTilesPerRow);
+        auto* tile = new DeviceTile(static_cast<int>(rank), QString::fromStdString(started.devices[rank]),
+                                    started.virtualDevices);
         m_tiles.push_back(tile);
     }
+    arrangeTiles();
+}
+
+void LivePage::arrangeTiles() {
+    const int columns = tileColumns(static_cast<int>(m_tiles.size()), width() - 2 * space::kPage);
+    if (columns == m_tileColumns && m_tileGrid->count() == static_cast<int>(m_tiles.size())) return;
+    m_tileColumns = columns;
+    for (int at = 0; at < static_cast<int>(m_tiles.size()); ++at) {
+        m_tileGrid->addWidget(m_tiles[static_cast<std::size_t>(at)], at / columns, at % columns);
+    }
+}
+
+void LivePage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    arrangeTiles();
 }
 
 void LivePage::updateTiles() {
@@ -286,7 +316,8 @@ void LivePage::updateTiles() {
     const QString devices = QString::fromStdString(record.started()->deviceText);
     if (devices != m_tileDevices || m_tiles.size() != record.started()->devices.size()) buildTiles(*record.started());
     m_tileDevices = devices;
-    for (std::size_t rank = 0; rank < std::min(m_tiles.size(), record.ranks()); ++rank) m_tiles[rank]->setLoad(record.mean(rank));
+    for (std::size_t rank = 0; rank < std::min(m_tiles.size(), record.ranks()); ++rank)
+        m_tiles[rank]->setLoad(record.mean(rank));
 }
 
 void LivePage::updateMessages() {
@@ -297,7 +328,8 @@ void LivePage::updateMessages() {
         const QString sign = messages[i].level == "warning" ? "⚠ " : "";
         m_messages->addItem(sign + words.what + (words.remedy.isEmpty() ? "" : "\n" + words.remedy));
     }
-    for (QWidget* each : {static_cast<QWidget*>(m_messagesTitle), static_cast<QWidget*>(m_messages)}) each->setVisible(!messages.empty());
+    for (QWidget* each : {static_cast<QWidget*>(m_messagesTitle), static_cast<QWidget*>(m_messages)})
+        each->setVisible(!messages.empty());
 }
 
 }  // namespace lockstep::ui

@@ -35,6 +35,7 @@ signals:
 protected:
     void showEvent(QShowEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QWidget* buildHeader();
@@ -53,10 +54,12 @@ private:
     void updateMessages();
     void applyTheme();
     void buildTiles(const RunStarted& started);
+    void arrangeTiles();
 
     QPointer<RunFeed> m_feed;
     const Explain m_explain;
-    QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_state = nullptr, *m_progressText = nullptr, *m_trouble = nullptr;
+    QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_state = nullptr, *m_progressText = nullptr,
+           *m_trouble = nullptr;
     QProgressBar* m_progress = nullptr;
     std::array<QPushButton*, kRunActions.size()> m_buttons{};
     FailureCard* m_failure = nullptr;
@@ -64,6 +67,7 @@ private:
     QWidget* m_tileArea = nullptr;
     QGridLayout* m_tileGrid = nullptr;
     std::vector<DeviceTile*> m_tiles;
+    int m_tileColumns = 0;
     QString m_tileDevices;
     QListWidget* m_messages = nullptr;
     QLabel* m_messagesTitle = nullptr;

@@ -64,8 +64,9 @@ void PlotView::buildPlot() {
     m_plot->layer("overlay")->setMode(QCPLayer::lmBuffered);
     m_plot->installEventFilter(this);
     m_plot->setAccessibleName(m_look.title);
-    m_plot->setToolTip("Wheel: zoom, with Ctrl along the value axis. Drag: zoom into a rectangle. Drag with Shift: move.\n"
-                       "Double click: everything. Right click: copy and save.");
+    m_plot->setToolTip(
+        "Wheel: zoom, with Ctrl along the value axis. Drag: zoom into a rectangle. Drag with Shift: move.\n"
+        "Double click: everything. Right click: copy and save.");
     connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& band) {
         const QRect box = band.normalized();
         if (box.width() < kSmallestBand || box.height() < kSmallestBand) return;
@@ -98,7 +99,8 @@ void PlotView::buildActions() {
 void PlotView::setSeries(std::vector<PlotSeries> series) {
     const auto& old = m_model.series();
     bool same = series.size() == old.size() && m_entries.size() == series.size();
-    for (std::size_t i = 0; same && i < series.size(); ++i) same = series[i].name == old[i].name && series[i].color == old[i].color;
+    for (std::size_t i = 0; same && i < series.size(); ++i)
+        same = series[i].name == old[i].name && series[i].color == old[i].color;
     m_model.setSeries(std::move(series));
     if (same) return;
     buildEntries();
@@ -144,11 +146,12 @@ void PlotView::colourEntry(std::size_t index) {
     entry.line->setPen(QPen(color, 1));
     entry.markers->setPen(QPen(color, 1));
     entry.markers->setScatterStyle(markerStyle(series.marker, color, theme.surface));
-    entry.button->setStyleSheet(QString("QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 1px 5px;"
-                                        " background: transparent; color: %1; text-decoration: %2; }"
-                                        "QToolButton:hover, QToolButton:focus { border-color: %3; }")
-                                    .arg((m_model.hidden(index) ? theme.muted : theme.text).name(),
-                                         m_model.hidden(index) ? "line-through" : "none", theme.accent.name()));
+    entry.button->setStyleSheet(
+        QString("QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 1px 5px;"
+                " background: transparent; color: %1; text-decoration: %2; }"
+                "QToolButton:hover, QToolButton:focus { border-color: %3; }")
+            .arg((m_model.hidden(index) ? theme.muted : theme.text).name(),
+                 m_model.hidden(index) ? "line-through" : "none", theme.accent.name()));
     entry.button->setIcon(markerIcon(series.marker, m_model.hidden(index) ? theme.border : color, devicePixelRatioF()));
 }
 
@@ -263,7 +266,8 @@ void PlotView::updateWords() {
     for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) axis->setTickLabels(!m_model.empty());
     m_empty->adjustSize();
     m_empty->move(m_plot->axisRect()->center() - m_empty->rect().center());
-    if (const QString words = summary(); words != m_plot->accessibleDescription()) m_plot->setAccessibleDescription(words);
+    if (const QString words = summary(); words != m_plot->accessibleDescription())
+        m_plot->setAccessibleDescription(words);
 }
 
 void PlotView::setCrosshair(std::optional<double> x) {

@@ -69,7 +69,8 @@ private slots:
     void aPictureHasTwoPointsAColumnAtMost() {
         const auto curve = noisy(20'000, 3);
         for (const int columns : {1, 2, 33, 400, 3000, 30'000}) {
-            for (const auto& [from, to] : {std::pair(0.0, 1e9), std::pair(0.0, 40'000.0), std::pair(1234.5, 1300.0), std::pair(7000.0, 21'000.0)}) {
+            for (const auto& [from, to] : {std::pair(0.0, 1e9), std::pair(0.0, 40'000.0), std::pair(1234.5, 1300.0),
+                                           std::pair(7000.0, 21'000.0)}) {
                 const auto points = curve->sample(CurveAxis::Step, from, to, columns);
                 QVERIFY(points.size() <= 2 * static_cast<std::size_t>(columns) + 2);
                 for (std::size_t i = 1; i < points.size(); ++i) QVERIFY(points[i].x >= points[i - 1].x);
@@ -88,7 +89,8 @@ private slots:
             std::pair<double, double> drawn{1, 0};
             for (const auto& [x, y] : points) {
                 if (x < low || x >= high) continue;
-                drawn = drawn.first > drawn.second ? std::pair(y, y) : std::pair(std::min(drawn.first, y), std::max(drawn.second, y));
+                drawn = drawn.first > drawn.second ? std::pair(y, y)
+                                                   : std::pair(std::min(drawn.first, y), std::max(drawn.second, y));
             }
             QCOMPARE(drawn, bruteExtremes(*curve, CurveAxis::Step, low, std::nextafter(high, low)));
         }
@@ -115,7 +117,8 @@ private slots:
     void smoothingIsTensorBoards() {
         auto raw = std::make_shared<Curve>();
         std::mt19937 random(1);
-        for (int i = 1; i <= 300; ++i) raw->append(i, i, i % 37 == 0 ? kNan : static_cast<double>(random() % 1000) / 1000);
+        for (int i = 1; i <= 300; ++i)
+            raw->append(i, i, i % 37 == 0 ? kNan : static_cast<double>(random() % 1000) / 1000);
         // A value that is none is a step like any other; TensorBoard does not count it, nor does this in value.
         SmoothedCurve smooth;
         const Curve& line = smooth.follow(raw, 0.9);

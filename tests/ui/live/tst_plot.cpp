@@ -58,7 +58,8 @@ private slots:
 
     void aLogarithmicAxisLeavesOutWhatItCannotShow() {
         auto curve = std::make_shared<Curve>();
-        for (const double value : {10.0, 1.0, 0.0, -1.0, 0.1}) curve->append(static_cast<double>(curve->size()), 0, value);
+        for (const double value : {10.0, 1.0, 0.0, -1.0, 0.1})
+            curve->append(static_cast<double>(curve->size()), 0, value);
         PlotModel model;
         model.setSeries({{"a", curve, 0, Marker::Circle, 0, true}});
         model.setLog(true);
@@ -106,19 +107,22 @@ private slots:
         Shown shown;
         const QPoint middle = shown.plot->axisRect()->center();
         const double before = shown.plot->xAxis->range().size();
-        QWheelEvent wheel(middle, shown.plot->mapToGlobal(middle), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+        QWheelEvent wheel(middle, shown.plot->mapToGlobal(middle), {}, {0, 120}, Qt::NoButton, Qt::NoModifier,
+                          Qt::NoScrollPhase, false);
         QApplication::sendEvent(shown.plot, &wheel);
         QVERIFY(std::abs(shown.plot->xAxis->range().size() - 0.8 * before) < 1e-6 * before);
         QTest::keyClick(shown.plot, Qt::Key_0);
         QCOMPARE(shown.plot->xAxis->range().size(), before);
 
         const QRect box = shown.plot->axisRect()->rect();
-        const double from = shown.plot->xAxis->pixelToCoord(box.left() + 100), to = shown.plot->xAxis->pixelToCoord(box.left() + 200);
+        const double from = shown.plot->xAxis->pixelToCoord(box.left() + 100),
+                     to = shown.plot->xAxis->pixelToCoord(box.left() + 200);
         QTest::mousePress(shown.plot, Qt::LeftButton, {}, box.topLeft() + QPoint(100, 20));
         QTest::mouseMove(shown.plot, box.topLeft() + QPoint(150, 60));
         QTest::mouseMove(shown.plot, box.topLeft() + QPoint(200, 100));
         QTest::mouseRelease(shown.plot, Qt::LeftButton, {}, box.topLeft() + QPoint(200, 100));
-        QVERIFY2(std::abs(shown.plot->xAxis->range().lower - from) < 5, qPrintable(QString::number(shown.plot->xAxis->range().lower)));
+        QVERIFY2(std::abs(shown.plot->xAxis->range().lower - from) < 5,
+                 qPrintable(QString::number(shown.plot->xAxis->range().lower)));
         QVERIFY(std::abs(shown.plot->xAxis->range().upper - to) < 5);
         QTest::mouseDClick(shown.plot, Qt::LeftButton, {}, middle);
         QCOMPARE(shown.plot->xAxis->range().size(), before);
@@ -129,7 +133,8 @@ private slots:
         const auto buttons = shown.view.findChildren<QToolButton*>();
         QCOMPARE(buttons.size(), 2);
         QVERIFY(buttons[0]->text().startsWith("train"));
-        for (const auto* button : buttons) QVERIFY(!button->accessibleName().isEmpty() && button->focusPolicy() != Qt::NoFocus);
+        for (const auto* button : buttons)
+            QVERIFY(!button->accessibleName().isEmpty() && button->focusPolicy() != Qt::NoFocus);
         QTest::mouseClick(buttons[0], Qt::LeftButton);
         QVERIFY(shown.view.model().hidden(0));
         QCOMPARE(shown.plot->xAxis->range().lower, 100.0);

@@ -44,14 +44,16 @@ public:
         m_processes.push_back(std::make_unique<QProcess>());
         QProcess& process = *m_processes.back();
         process.setStandardOutputFile(QProcess::nullDevice());
-        process.setStandardErrorFile(QString::fromStdString((fs::path(m_folder.path().toStdString()) / "engine.err").string()));
+        process.setStandardErrorFile(
+            QString::fromStdString((fs::path(m_folder.path().toStdString()) / "engine.err").string()));
         process.start(LOCKSTEP_PROGRAM, arguments);
         process.waitForStarted();
         return process;
     }
     QProcess& train(int epochs, int samples = 512) {
-        return start(QStringList{"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch", "32", "--epochs",
-                                 QString::number(epochs), "--set", QString("dataset.samples=%1").arg(samples)});
+        return start(QStringList{"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch",
+                                 "32", "--epochs", QString::number(epochs), "--set",
+                                 QString("dataset.samples=%1").arg(samples)});
     }
     bool waitForRun(std::int64_t trial) const {
         return QTest::qWaitFor([&] { return fs::exists(places.socket(trial)); }, 20'000);
@@ -118,7 +120,9 @@ StepDone stepDone(int step) {
     return event;
 }
 
-bool until(const std::function<bool()>& holds, int milliseconds = 30'000) { return QTest::qWaitFor(holds, milliseconds); }
+bool until(const std::function<bool()>& holds, int milliseconds = 30'000) {
+    return QTest::qWaitFor(holds, milliseconds);
+}
 
 std::size_t stepsOf(const RunFeed& feed) { return feed.record().curve(RunCurve::Loss)->size(); }
 
@@ -127,11 +131,13 @@ bool isWhole(const RunFeed& feed, const Home& home) {
     const auto wanted = home.query()->series(feed.trial(), "loss");
     const auto got = feed.record().curve(RunCurve::Loss);
     if (wanted.size() != got->size() || feed.record().missing() > 0) {
-        qWarning("%zu steps, %zu in the history, %lld missing", got->size(), wanted.size(), static_cast<long long>(feed.record().missing()));
+        qWarning("%zu steps, %zu in the history, %lld missing", got->size(), wanted.size(),
+                 static_cast<long long>(feed.record().missing()));
         return false;
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (static_cast<double>(wanted[i].step) != got->x(CurveAxis::Step, i) || wanted[i].value != got->value(i)) return false;
+        if (static_cast<double>(wanted[i].step) != got->x(CurveAxis::Step, i) || wanted[i].value != got->value(i))
+            return false;
     }
     return true;
 }
@@ -224,6 +230,7 @@ private slots:
         QVERIFY(until([&] { return stepsOf(feed) == kSteps && feed.record().evaluations().size() == 1; }));
         run.post(stepDone(kSteps + 1));
         QVERIFY(until([&] { return stepsOf(feed) == kSteps + 1; }));
+        QVERIFY(until([&] { return home.query()->series(1, "loss").size() == kSteps + 1; }));      // the last is committed
         QVERIFY(isWhole(feed, home));
         QVERIFY(feed.connected() && feed.problems().empty());
     }
@@ -259,7 +266,8 @@ private slots:
         QLocalServer server;
         QVERIFY(server.listen(QString::fromStdString(home.places.socket(1).string())));
         connect(&server, &QLocalServer::newConnection, &server, [&] {
-            server.nextPendingConnection()->write(QByteArray::fromStdString(toLine(Hello{9, 1, 1, 0, "running"})) + "\n");
+            server.nextPendingConnection()->write(QByteArray::fromStdString(toLine(Hello{9, 1, 1, 0, "running"})) +
+                                                  "\n");
         });
         RunFeed feed(home.places, 1);
         QVERIFY(until([&] { return feed.problems().size() == 2; }));
@@ -284,13 +292,17 @@ private slots:
         shoot(page, "crashed");
         QSignalSpy wanted(&page, &LivePage::resumeRequested);
         for (auto* button : page.findChildren<QPushButton*>()) {
-            if (button->isVisible() && button->text().startsWith("Resume from")) QTest::mouseClick(button, Qt::LeftButton);
+            if (button->isVisible() && button->text().startsWith("Resume from"))
+                QTest::mouseClick(button, Qt::LeftButton);
         }
         QCOMPARE(wanted.count(), 1);
         QCOMPARE(wanted[0][0].toLongLong(), 1LL);
 
         home.start({"resume", "1"});
-        QVERIFY(until([&] { return feed.record().started() && feed.record().started()->attempt == 2 && feed.state() == RunState::Running; }));
+        QVERIFY(until([&] {
+            return feed.record().started() && feed.record().started()->attempt == 2 &&
+                   feed.state() == RunState::Running;
+        }));
         QVERIFY(stepsOf(feed) > 0 && stepsThen > 0);
         feed.stop();
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));

@@ -104,7 +104,8 @@ private slots:
         clock += 3;                                // a checkpoint; not a step's time
         record.take({number++, step(101, clock)});
         const double truth = 299 * 0.02 + 3 * 0.5;
-        QVERIFY2(std::abs(record.remaining().value() - truth) < 0.1 * truth, qPrintable(QString::number(*record.remaining())));
+        QVERIFY2(std::abs(record.remaining().value() - truth) < 0.1 * truth,
+                 qPrintable(QString::number(*record.remaining())));
     }
 
     void nothingIsPromisedWhileTheSpeedChanges() {
