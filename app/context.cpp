@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdio>
 
+#include "app/listing.h"
+
 namespace lockstep {
 
 namespace {
@@ -20,6 +22,7 @@ bool isNotFound(const Problem& problem) {
 
 int Context::report(const std::vector<Problem>& problems) const {
     fmt::print(stderr, "{}", m_words.report(problems));
+    if (m_json) fmt::print("{}\n", lineOf({{"problems", problemsJson(problems, m_words)}}));
     return !problems.empty() && isNotFound(problems.front()) ? kNotFound : kBadRequest;
 }
 

@@ -19,6 +19,9 @@ public:
     // Writes the problems to the standard error; returns the exit status that fits them.
     int report(const std::vector<Problem>& problems) const;
 
+    // From here on report() also writes {"problems":[…]} as a line to the standard output: for --json.
+    void reportAsJson() { m_json = true; }
+
 private:
     const Surroundings& surroundings() {
         if (!m_surroundings) m_surroundings = lookAround(foldersOfThisBuild());
@@ -26,6 +29,7 @@ private:
     }
 
     Words m_words;
+    bool m_json = false;
     std::unique_ptr<Surroundings> m_surroundings;
 };
 

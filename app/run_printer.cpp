@@ -46,7 +46,8 @@ RunPrinter::Style RunPrinter::styleFor(bool json) {
 
 void RunPrinter::print(std::int64_t number, const TrainEvent& event) {
     m_progress.take(event);
-    if (m_style == Style::Lines) {
+    if (m_style == Style::LinesWithoutSteps && isStepEvent(event)) return;
+    if (m_style == Style::Lines || m_style == Style::LinesWithoutSteps) {
         std::puts(toJsonLine(event, number).c_str());
         if (const auto* failed = std::get_if<RunFailed>(&event)) say(*failed);
     } else {

@@ -16,7 +16,7 @@ namespace lockstep {
 // JSON object per event.
 class RunPrinter {
 public:
-    enum class Style { Live, Plain, Lines };
+    enum class Style { Live, Plain, Lines, LinesWithoutSteps };
     static Style styleFor(bool json);                        // Live where the standard output is a terminal
 
     RunPrinter(Style style, const Words& words) : m_style(style), m_words(words) {}

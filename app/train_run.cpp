@@ -15,10 +15,18 @@ int exitStatusOf(const RunResult& result) {
     return kFailed;
 }
 
-int watchRun(Context& context, bool json, const StartRun& start) {
+void addOutputOptions(CLI::App& command, Output& output) {
+    auto* json = command.add_flag("--json", output.json,
+                                  "One JSON object per event, the last is run_finished or run_failed; or one with problems");
+    command.add_flag("--no-steps", output.withoutSteps, "With --json: leave out the events of single steps")->needs(json);
+}
+
+int watchRun(Context& context, const Output& output, const StartRun& start) {
     context.environment();  // before the signals: plugins are probed in child processes
     RunControl control;
-    RunPrinter printer(RunPrinter::styleFor(json), context.words());
+    auto style = RunPrinter::styleFor(output.json);
+    if (output.withoutSteps) style = RunPrinter::Style::LinesWithoutSteps;
+    RunPrinter printer(style, context.words());
     Result<RunResult> result = Problem{};
     {
         const StopSignals signals(control);

@@ -5,9 +5,15 @@
 
 namespace lockstep {
 
+// How a run is told to whoever started it: for a person, or as JSON lines, with or without those of the steps.
+struct Output {
+    bool json = false, withoutSteps = false;
+};
+void addOutputOptions(CLI::App& command, Output& output);    // --json, --no-steps
+
 // Prints a run while `start` runs it, stops it on Ctrl+C, and turns its end into an exit status.
 using StartRun = std::function<Result<RunResult>(RunControl& control, EventSink& terminal)>;
-int watchRun(Context& context, bool json, const StartRun& start);
+int watchRun(Context& context, const Output& output, const StartRun& start);
 
 int exitStatusOf(const RunResult& result);
 int exitStatusOf(const RunFailed& failed);

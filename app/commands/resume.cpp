@@ -14,24 +14,30 @@ namespace {
 
 struct Options {
     std::int64_t trial = 0;
-    bool json = false;
+    Output output;
 };
 
 // A paused run goes on where it is: in its own process.
-int goOn(Context& context, const History& history, std::int64_t trial) {
+int goOn(Context& context, const History& history, std::int64_t trial, bool json) {
     const auto client = SessionClient::connect(history.places.socket(trial));
     if (!client.ok()) return context.report(client.problems());
     const auto sent = client.value()->send(ControlCommand{"resume"});
     if (!sent.ok()) return context.report(sent.problems());
+    if (json) {
+        fmt::print("{{\"resumed\":true,\"trial\":{}}}\n", trial);
+        return kDone;
+    }
     fmt::print("Trial {} was paused and goes on in its own process; follow it with: lockstep attach {}\n", trial,
                trial);
     return kDone;
 }
 
 int resume(Context& context, const Options& options) {
+    if (options.output.json) context.reportAsJson();
     auto history = openHistory();
     const auto row = rowOf(history, options.trial);
-    if (row.state == text(RunState::Paused)) return goOn(context, history, options.trial);
+    if (row.state == text(RunState::Paused))
+        return goOn(context, history, options.trial, options.output.json);
     auto request = SessionRequest{};
     const auto spec = history.query->spec(options.trial);
     if (!spec.ok()) return context.report(spec.problems());
@@ -39,7 +45,7 @@ int resume(Context& context, const Options& options) {
     request.resumeTrial = options.trial;
     const auto places = history.places;
     history = {};                                            // the run writes through a store of its own
-    return watchRun(context, options.json, [&](RunControl& control, EventSink& terminal) -> Result<RunResult> {
+    return watchRun(context, options.output, [&](RunControl& control, EventSink& terminal) -> Result<RunResult> {
         request.extraSinks = {&terminal};
         request.control = &control;
         const auto result = runSession(request, context.environment(), places);
@@ -55,7 +61,7 @@ void addResume(CLI::App& program, Run& run) {
     auto* command =
         program.add_subcommand("resume", "Go on with a stopped, failed or crashed trial from its last checkpoint");
     addTrialOption(*command, options->trial);
-    command->add_flag("--json", options->json, "One JSON object per event; the last is run_finished or run_failed");
+    addOutputOptions(*command, options->output);
     command->footer("\nA paused trial goes on in the process that runs it.\n\nExample:\n  lockstep resume 7");
     command->callback([options, &run] { run = [options](Context& context) { return resume(context, *options); }; });
 }

@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
 #include "app/commands/commands.h"
 #include "app/listing.h"
-#include "app/plain_run.h"
+#include "app/samples.h"
+#include "app/spec_options.h"
+#include "app/trial_fields.h"
 #include "datasets/catalog.h"
 #include "engine/core/error.h"
+#include "engine/train/plan_run.h"
 
 namespace lockstep {
 
@@ -18,10 +22,14 @@ One JSON object a line on the standard input, one answer a line on the standard 
   {"id":1,"request":"devices"}
   {"id":2,"request":"datasets"}
   {"id":3,"request":"models"}
-  {"id":4,"request":"settings"}                       optimizers, schedules, augmentation
+  {"id":4,"request":"settings"}                       a trial's own fields, optimizers, schedules, augmentation
   {"id":5,"request":"inspect","path":"/data/cifar"}
   {"id":6,"request":"validate","spec":{...}}          all problems of a spec, without opening its data
   {"id":7,"request":"plan","spec":{...}}              layers, parameters, steps per epoch, memory per device
+  {"id":8,"request":"samples","spec":{...},"count":10}   images before and after augmentation, images per class
+  {"id":9,"request":"schedule","spec":{...},"points":200,"steps_per_epoch":469}   the learning rate over the epochs
+  {"id":10,"request":"presets"}                       specs that come with the program
+  {"id":11,"request":"hello"}                         the program's version
 An answer repeats the id and has either the result's keys or "problems". A line has at most a mebibyte.)";
 
 // Answers one request. Throws ProblemError; EngineError where a spec cannot be compiled.
@@ -34,10 +42,14 @@ public:
         if (name == "devices") return devicesJson(environment(), words());
         if (name == "datasets") return datasetsJson(environment());
         if (name == "models") return modelsJson(environment());
-        if (name == "settings") return settingsJson();
+        if (name == "settings") return settings();
+        if (name == "hello") return {{"lockstep", LOCKSTEP_VERSION}};
+        if (name == "presets") return presets();
         if (name == "inspect") return inspect(request.value("path", std::string()));
-        if (name == "validate") return {{"problems", problemsJson(validate(specOf(request), environment()), words())}};
+        if (name == "validate") return {{"problems", problemsJson(problemsOf(request), words())}};
         if (name == "plan") return plan(specOf(request));
+        if (name == "samples") return samples(specOf(request), request.value("count", 10));
+        if (name == "schedule") return curve(request);
         throw ProblemError({"request", "serve.unknown-request", {name}});
     }
 
@@ -55,6 +67,65 @@ private:
         return valueOf(trialSpecFromJson(lineOf(request.value("spec", Json())), ""));
     }
 
+    static Json settings() {
+        Json out = settingsJson();
+        out["trial"] = schemaJson(trialFields());
+        out["defaults"] = Json::parse(toJson(TrialSpec()));
+        return out;
+    }
+
+    static Json presets() {
+        Json out = Json::array();
+        for (const auto& name : presetNames()) {
+            out.push_back({{"name", name}, {"spec", Json::parse(toJson(valueOf(preset(name))))}});
+        }
+        return {{"presets", out}};
+    }
+
+    std::vector<Problem> problemsOf(const Json& request) {
+        const auto spec = trialSpecFromJson(lineOf(request.value("spec", Json())), "");
+        return spec.ok() ? validate(spec.value(), environment()) : spec.problems();
+    }
+
+    // What was last looked at is kept, so that a form which changes the augmentation or the batch reads no data again.
+    const Glimpse& glimpse(const TrialSpec& spec) {
+        const auto* entry = environment().dataset(spec.dataset.id);
+        if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
+        const auto params = valueOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
+        const auto path = spec.dataPath.empty() ? entry->defaultPath : spec.dataPath;
+        const Seen seen{spec.dataset, path};
+        if (!m_glimpse || m_seen != seen) {
+            m_glimpse.reset();
+            m_glimpse = valueOf(glimpseAt(*entry, path, params, kMostSamples));
+            m_seen = seen;
+        }
+        return *m_glimpse;
+    }
+
+    Json samples(const TrialSpec& spec, int count) {
+        const auto how = valueOf(ParamValues::from(augmentationSchema(), spec.augmentation, "augmentation"));
+        return samplesJson(glimpse(spec), count, augmentationFrom(how), spec.seed, words());
+    }
+
+    // Without data: `steps_per_epoch` only decides how finely a warm-up is cut.
+    Json curve(const Json& request) {
+        const auto spec = specOf(request);
+        const auto* entry = findSchedule(spec.schedule.id);
+        if (!entry) throw ProblemError({"schedule", "spec.unknown-schedule", {spec.schedule.id, "see \"settings\""}});
+        const auto steps = std::clamp<std::int64_t>(request.value("steps_per_epoch", std::int64_t{100}), 1, 1 << 24);
+        const auto epochs = std::clamp<std::int64_t>(spec.epochs, 1, 1'000'000);
+        const auto points = std::clamp(request.value("points", 200), 2, kMostPoints);
+        const Schedule schedule(entry->name, valueOf(ParamValues::from(entry->params, spec.schedule.params, "schedule")),
+                                spec.learningRate, steps * epochs, steps);
+        Json at = Json::array(), rates = Json::array();
+        for (int i = 0; i < points; ++i) {
+            const std::int64_t step = (steps * epochs - 1) * i / (points - 1);
+            at.push_back(static_cast<double>(step) / static_cast<double>(steps));
+            rates.push_back(schedule.at(step));
+        }
+        return {{"epochs", at}, {"rates", rates}};
+    }
+
     Json inspect(const std::string& path) {
         const auto* entry = valueOf(recogniseDataset(environment().datasets(), path));
         return reportJson(valueOf(entry->inspect(path, ParamValues(entry->params))), words());
@@ -62,9 +133,8 @@ private:
 
     Json plan(const TrialSpec& spec) {
         const auto resolved = valueOf(resolve(spec, environment()));
-        const auto data = valueOf(openData(resolved));
-        const auto& train = data.train->info();
-        const auto run = planRun(resolved, train, data.test->info());
+        const auto& train = glimpse(spec).train;
+        const auto run = planRun(resolved, train, glimpse(spec).test);
         const ModelInput input = modelInput(train, 1, spec.labelSmoothing);
         const auto forward = valueOf(buildForward(*resolved.model, resolved.modelParams, input, true));
         Json devices = Json::array();
@@ -76,7 +146,15 @@ private:
                 {"bytes_per_device", run.bytesPerDevice},    {"devices", devices}};
     }
 
+    static constexpr int kMostSamples = 40, kMostPoints = 1000;
+    struct Seen {
+        Choice dataset;
+        std::filesystem::path path;
+        bool operator==(const Seen&) const = default;
+    };
     Context& m_context;
+    std::optional<Glimpse> m_glimpse;
+    Seen m_seen;
 };
 
 // What is nested deeper than any request is left out, so that a hostile line cannot exhaust the stack.

@@ -10,7 +10,8 @@ namespace {
 
 struct Options {
     SpecOptions spec;
-    bool json = false, withoutHistory = false, onlySpec = false;
+    Output output;
+    bool withoutHistory = false, onlySpec = false;
     std::string out, from;
 };
 
@@ -30,13 +31,14 @@ int printSpec(const TrialSpec& spec) {
 }
 
 int runWithoutHistory(Context& context, const Options& options, TrialSpec spec, std::optional<Checkpoint> from) {
-    return watchRun(context, options.json, [&](RunControl& control, EventSink& terminal) {
+    return watchRun(context, options.output, [&](RunControl& control, EventSink& terminal) {
         return runPlainly({std::move(spec), options.out, std::move(from), &control, {&terminal}},
                           context.environment());
     });
 }
 
 int train(Context& context, const Options& options) {
+    if (options.output.json) context.reportAsJson();
     std::optional<Checkpoint> from;
     TrialSpec base;
     if (!options.from.empty()) {
@@ -51,7 +53,7 @@ int train(Context& context, const Options& options) {
     if (from || options.withoutHistory || !hasHistory() || !options.out.empty()) {
         return runWithoutHistory(context, options, spec.value(), std::move(from));
     }
-    return watchRun(context, options.json, [&](RunControl& control, EventSink& terminal) {
+    return watchRun(context, options.output, [&](RunControl& control, EventSink& terminal) {
         return runIntoHistory(spec.value(), control, terminal, context.environment());
     });
 }
@@ -65,7 +67,7 @@ void addTrain(CLI::App& program, Run& run) {
     addDataOptions(*command, options->spec);
     addModelOptions(*command, options->spec);
     addRunOptions(*command, options->spec);
-    command->add_flag("--json", options->json, "One JSON object per event; the last is run_finished or run_failed");
+    addOutputOptions(*command, options->output);
     command->add_flag("--print-spec", options->onlySpec, "Print the spec that these options mean, and train nothing");
     command->add_flag("--no-history", options->withoutHistory, "Leave the history alone");
     command->add_option("--out", options->out, "Without history: the folder for checkpoints")->type_name("FOLDER");

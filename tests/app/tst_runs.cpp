@@ -71,6 +71,26 @@ private slots:
         QVERIFY(last["train_samples_per_second"].toDouble() > 0);
     }
 
+    // A log of a run that is watched over its socket holds the turns of the run, and what prevented it.
+    void theJsonContractWithoutSteps() {
+        LockstepProgram program;
+        const auto outcome = program.run(shortRun() + QStringList{"--json", "--no-steps"});
+        QCOMPARE(outcome.status, 0);
+        QStringList events;
+        for (const auto& event : outcome.lines()) events << event["event"].toString();
+        QVERIFY(events.contains("run_started") && events.contains("eval_done") && events.last() == "run_finished");
+        QVERIFY(!events.contains("step_done"));
+        QCOMPARE(program.run(shortRun() + QStringList{"--no-steps"}).status, 2);
+
+        const auto refused = program.run(shortRun() + QStringList{"--json", "--epochs", "0", "--model", "mpl"});
+        QCOMPARE(refused.status, 2);
+        const auto problems = refused.last()["problems"].toArray();
+        QCOMPARE(problems.size(), 2);
+        QCOMPARE(problems[0].toObject()["code"].toString(), QString("spec.unknown-model"));
+        QVERIFY(refused.err.contains("mpl") && problems[1].toObject()["what"].toString().contains("epochs"));
+        QCOMPARE(program.run({"resume", "99", "--json"}).last()["problems"].toArray().size(), 1);
+    }
+
     void withoutHistory() {
         LockstepProgram program;
         const auto folder = program.path("out");

@@ -75,6 +75,88 @@ private slots:
         QCOMPARE(server.end().status, 0);
     }
 
+    void presetsAndVersionAreTold() {
+        Server server(m_program);
+        const auto presets = server.ask(request(1, "presets"))["presets"].toArray();
+        QVERIFY(!presets.isEmpty());
+        for (const auto& each : presets) {
+            const auto preset = each.toObject();
+            const auto spec = QJsonDocument(preset["spec"].toObject()).toJson(QJsonDocument::Compact);
+            QVERIFY(preset["spec"]["epochs"].toInt() > 0);
+            QCOMPARE(server.ask(request(2, "validate", "\"spec\":" + spec))["problems"].toArray(), QJsonArray());
+        }
+        const auto version = m_program.run({"--version"}).out.trimmed();
+        QCOMPARE("lockstep " + server.ask(request(3, "hello"))["lockstep"].toString(), version);
+    }
+
+    // What a form says about a field is what validation holds it to.
+    void aTrialsFieldsHaveTheirRanges() {
+        Server server(m_program);
+        const auto settings = server.ask(request(1, "settings"));
+        const auto defaults = settings["defaults"].toObject();
+        QVERIFY(settings["trial"].toArray().size() > 10);
+        QSet<QString> listed;
+        for (const auto& each : settings["trial"].toArray()) {
+            const auto field = each.toObject();
+            listed << field["name"].toString();
+            const auto name = field["name"].toString();
+            QCOMPARE(defaults[name], field["fallback"]);
+            QVERIFY2(!field["meaning"].toString().isEmpty(), qPrintable(name));
+            for (const auto& [bound, beyond] : {std::pair{"low", -1}, {"high", 1}}) {
+                if (!field[bound].isDouble() || name == "seed") continue;
+                auto spec = QJsonDocument::fromJson(kSpec.toUtf8()).object();
+                spec[name] = field[bound].toDouble() + beyond;
+                const auto text = QJsonDocument(spec).toJson(QJsonDocument::Compact);
+                const auto problem = problemOf(server.ask(request(2, "validate", "\"spec\":" + text)));
+                QCOMPARE(problem["field"].toString(), name);
+                QCOMPARE(problem["code"].toString(), QString("spec.out-of-range"));
+                QCOMPARE(problem["args"][bound[0] == 'l' ? 1 : 2].toString().toDouble(), field[bound].toDouble());
+            }
+        }
+        for (auto it = defaults.begin(); it != defaults.end(); ++it) {
+            QVERIFY2(it->isObject() || listed.contains(it.key()), qPrintable(it.key()));
+        }
+    }
+
+    void samplesAreShownBeforeAndAfterAugmentation() {
+        Server server(m_program);
+        const auto spec = [](const char* augmentation) {
+            return QString(R"("count":4,"spec":{"dataset":"synthetic","augmentation":%1})").arg(augmentation);
+        };
+        const auto plain = server.ask(request(1, "samples", spec("{}")));
+        const auto samples = plain["samples"].toArray();
+        QCOMPARE(samples.size(), 4);
+        QVERIFY(!plain["classes"].toArray().isEmpty() && !plain["train_per_class"].toArray().isEmpty());
+        for (const auto& each : samples) {
+            const auto sample = each.toObject();
+            const auto before = sample["before"].toObject();
+            const auto bytes = QByteArray::fromBase64(before["pixels"].toString().toLatin1());
+            QCOMPARE(bytes.size(), before["channels"].toInt() * before["height"].toInt() * before["width"].toInt());
+            QCOMPARE(sample["after"].toObject(), before);    // without augmentation only the normalisation, taken back
+        }
+        const auto cut = server.ask(request(2, "samples", spec(R"({"cutout":8})")))["samples"].toArray();
+        QCOMPARE(cut[0]["before"], samples[0]["before"]);
+        QVERIFY(cut[0]["after"] != cut[0]["before"]);
+        QCOMPARE(codeOf(server.ask(request(3, "samples", spec(R"({"cutout":-1})")))), QString("spec.out-of-range"));
+    }
+
+    void schedulesAreDrawn() {
+        Server server(m_program);
+        const auto curve = server.ask(request(1, "schedule", R"("points":5,"steps_per_epoch":10,"spec":{"epochs":4,
+            "learning_rate":0.5,"schedule":{"id":"step","every":2,"gamma":0.1}})").replace('\n', ' '));
+        QCOMPARE(curve["epochs"].toArray(), (QJsonArray{0, 0.9, 1.9, 2.9, 3.9}));
+        const auto rates = curve["rates"].toArray();
+        QCOMPARE(rates.size(), 5);
+        for (int i = 0; i < 5; ++i) QCOMPARE(rates[i].toDouble(), i < 3 ? 0.5 : 0.05);
+        QCOMPARE(codeOf(server.ask(request(2, "schedule", R"("spec":{"schedule":"spiral"})"))), QString("spec.unknown-schedule"));
+    }
+
+    void everyProblemOfASpecIsSaid() {
+        Server server(m_program);
+        const auto answer = server.ask(request(1, "validate", R"("spec":{"batch":"many","epoch":1,"seed":-1})"));
+        QCOMPARE(answer["problems"].toArray().size(), 3);
+    }
+
     void aFolderIsInspected() {
         QDir().mkpath(m_program.path("idx"));
         for (const char* split : {"train", "t10k"}) {        // two images of 8x8 pixels each

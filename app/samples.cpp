@@ -1,0 +1,135 @@
+#include "app/samples.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kMostSide = 64;
+constexpr std::int64_t kMostRead = 20'000;       // images looked at in search of every class
+
+using Pixels = std::vector<std::uint8_t>;
+
+std::string base64(const Pixels& bytes) {
+    constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        const auto byte = [&](std::size_t i) { return at + i < bytes.size() ? std::uint32_t{bytes[at + i]} : 0u; };
+        const std::uint32_t three = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for (int digit = 0; digit < 4; ++digit) out += kDigits[three >> (18 - 6 * digit) & 63];
+    }
+    for (std::size_t missing = (3 - bytes.size() % 3) % 3; missing > 0; --missing) out[out.size() - missing] = '=';
+    return out;
+}
+
+std::uint8_t meanOf(const std::uint8_t* plane, const ImageShape& shape, int top, int left, int side) {
+    int sum = 0, count = 0;
+    for (int y = top; y < std::min(top + side, shape.height); ++y) {
+        for (int x = left; x < std::min(left + side, shape.width); ++x, ++count) sum += plane[y * shape.width + x];
+    }
+    return static_cast<std::uint8_t>(sum / std::max(count, 1));
+}
+
+Json imageJson(const Pixels& pixels, const ImageShape& shape) {
+    const int factor = (std::max(shape.height, shape.width) + kMostSide - 1) / kMostSide;
+    const int height = (shape.height + factor - 1) / factor, width = (shape.width + factor - 1) / factor;
+    Pixels small;
+    for (int channel = 0; channel < shape.channels; ++channel) {
+        const auto* plane = pixels.data() + static_cast<std::ptrdiff_t>(channel) * shape.height * shape.width;
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) small.push_back(meanOf(plane, shape, y * factor, x * factor, factor));
+        }
+    }
+    return {{"channels", shape.channels}, {"height", height}, {"width", width}, {"pixels", base64(small)}};
+}
+
+// As a person would see what the network gets: the normalisation taken back.
+Pixels augmented(const Glimpse::Sample& sample, const DatasetInfo& info, const Augmentation& how, std::uint64_t seed) {
+    std::vector<float> values(sample.pixels.size());
+    augment(how, info, sample.pixels, seed, 0, sample.index, values);
+    Pixels out(values.size());
+    const std::size_t plane = values.size() / static_cast<std::size_t>(info.image().channels);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const float grey = values[i] * info.deviation[i / plane] + info.mean[i / plane];
+        out[i] = static_cast<std::uint8_t>(std::lround(255 * std::clamp(grey, 0.0f, 1.0f)));
+    }
+    return out;
+}
+
+// Reads whole samples; hands on their image and label.
+class Reader {
+public:
+    explicit Reader(const Dataset& data) : m_data(data) {
+        for (const auto& field : data.info().fields) m_fields.emplace_back(field.type.bytes());
+    }
+
+    Glimpse::Sample read(std::int64_t index) {
+        std::vector<std::span<std::byte>> into(m_fields.begin(), m_fields.end());
+        m_data.read(index, into);
+        Glimpse::Sample sample{index, 0, {}};
+        for (std::size_t i = 0; i < m_fields.size(); ++i) {
+            const auto& name = m_data.info().fields[i].name;
+            const auto* bytes = reinterpret_cast<const std::uint8_t*>(m_fields[i].data());
+            if (name == "image") sample.pixels.assign(bytes, bytes + m_fields[i].size());
+            if (name == "label") std::memcpy(&sample.label, bytes, std::min(m_fields[i].size(), sizeof sample.label));
+        }
+        return sample;
+    }
+
+private:
+    const Dataset& m_data;
+    std::vector<std::vector<std::byte>> m_fields;
+};
+
+// None where a sample is no labelled image.
+std::vector<Glimpse::Sample> pick(const Dataset& data, int count) {
+    const auto& info = data.info();
+    const auto classes = static_cast<int>(info.classes.size());
+    if (!(info.fields == imageFields(info.image()))) return {};
+    Reader reader(data);
+    std::vector<int> taken(info.classes.size());
+    std::vector<Glimpse::Sample> samples;
+    for (std::int64_t i = 0; i < std::min(info.count, kMostRead) && static_cast<int>(samples.size()) < count; ++i) {
+        auto sample = reader.read(i);
+        auto& ofClass = taken[static_cast<std::size_t>(sample.label)];
+        if (ofClass > static_cast<int>(samples.size()) / std::max(classes, 1)) continue;
+        ++ofClass;
+        samples.push_back(std::move(sample));
+    }
+    return samples;
+}
+
+}  // namespace
+
+Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path& path, const ParamValues& params,
+                          int most) {
+    const auto data = entry.open(path, params);
+    if (!data.ok()) return data.problems();
+    auto report = entry.inspect(path, params);
+    if (!report.ok()) return report.problems();
+    return Glimpse{data.value().train->info(), data.value().test->info(), std::move(report).value(),
+                   pick(*data.value().train, most)};
+}
+
+Json samplesJson(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed, const Words& words) {
+    const auto many = std::min(glimpse.samples.size(), static_cast<std::size_t>(std::max(count, 0)));
+    std::vector<Glimpse::Sample> samples(glimpse.samples.begin(), glimpse.samples.begin() + static_cast<std::ptrdiff_t>(many));
+    std::ranges::stable_sort(samples, {}, &Glimpse::Sample::label);
+    Json rows = Json::array();
+    for (const auto& sample : samples) {
+        rows.push_back({{"label", sample.label},
+                        {"before", imageJson(sample.pixels, glimpse.train.image())},
+                        {"after", imageJson(augmented(sample, glimpse.train, how, seed), glimpse.train.image())}});
+    }
+    Json out = reportJson(glimpse.report, words);
+    out["skipped"] = glimpse.report.skipped.size();
+    out["samples"] = std::move(rows);
+    return out;
+}
+
+}  // namespace lockstep
