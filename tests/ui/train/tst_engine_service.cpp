@@ -1,0 +1,115 @@
+#include <QFile>
+#include <QJsonArray>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "ui/controllers/engine_service.h"
+
+using namespace lockstep::ui;
+
+Q_DECLARE_METATYPE(lockstep::Problem)
+
+// The real engine, and stand-ins that behave badly.
+class TestEngineService : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { qputenv("LOCKSTEP_HOME", m_folder.filePath("home").toUtf8()); }
+
+    void questionsAreAnsweredInOrder() {
+        EngineService service(LOCKSTEP_PROGRAM);
+        QStringList order;
+        service.ask("models", {}, this, [&](const EngineAnswer& answer) {
+            QVERIFY(answer.ok() && !answer.json["models"].toArray().isEmpty());
+            order << "models";
+        });
+        service.ask("tea", {}, this, [&](const EngineAnswer& answer) {
+            QCOMPARE(answer.problems.front().code, std::string("serve.unknown-request"));
+            order << "tea";
+        });
+        QTRY_COMPARE_WITH_TIMEOUT(order, (QStringList{"models", "tea"}), 60000);
+        QVERIFY(service.isAvailable());
+    }
+
+    void withdrawnQuestionsStaySilent() {
+        EngineService service(LOCKSTEP_PROGRAM);
+        int answered = 0, last = 0;
+        auto receiver = std::make_unique<QObject>();
+        const auto first = service.ask("models", {}, this, [&](const EngineAnswer&) { ++answered; });
+        service.ask("models", {}, receiver.get(), [&](const EngineAnswer&) { ++answered; });
+        service.ask("settings", {}, this, [&](const EngineAnswer&) { ++last; });
+        service.withdraw(first);
+        receiver.reset();
+        QTRY_COMPARE_WITH_TIMEOUT(last, 1, 60000);
+        QCOMPARE(answered, 0);
+    }
+
+    void badEngines_data() {
+        QTest::addColumn<QByteArray>("script");
+        QTest::addColumn<bool>("executable");
+        QTest::addColumn<QString>("code");
+        QTest::newRow("missing") << QByteArray() << true << "engine.missing";
+        QTest::newRow("not executable") << QByteArray("#!/bin/sh\n") << false << "engine.not-executable";
+        QTest::newRow("no program") << QByteArray("#!/no/such/shell\n") << true << "engine.cannot-start";
+        QTest::newRow("other version") << QByteArray("#!/bin/sh\nread line\necho '{\"id\":0,\"lockstep\":\"9.9.9\"}'\nread line\n") << true << "engine.other-version";
+        QTest::newRow("older, without hello") << QByteArray("#!/bin/sh\nread line\necho '{\"id\":0,\"problems\":[]}'\nread line\n") << true << "engine.other-version";
+        QTest::newRow("silent") << QByteArray("#!/bin/sh\nexec sleep 60\n") << true << "engine.silent";
+        QTest::newRow("ends at once") << QByteArray("#!/bin/sh\nexit 3\n") << true << "engine.ended";
+    }
+    void badEngines() {
+        QFETCH(QByteArray, script);
+        QFETCH(bool, executable);
+        EngineService service(engine(script, executable));
+        service.setPatience(1, 1);
+        QSignalSpy gone(&service, &EngineService::unavailable);
+        Problems told;
+        service.ask("models", {}, this, [&](const EngineAnswer& answer) { told = answer.problems; });
+        QTRY_COMPARE_WITH_TIMEOUT(gone.size(), 1, 30000);
+        QTEST(QString::fromStdString(service.problem()->code), "code");
+        QTRY_COMPARE(told.size(), 1u);                       // whoever asked hears of it
+        QCOMPARE(told.front(), *service.problem());
+    }
+
+    void aCrashCostsOneQuestion() {
+        const auto once = m_folder.filePath("crashed");
+        EngineService service(engine("#!/bin/sh\nif [ ! -e " + once.toUtf8() + " ]; then touch " + once.toUtf8() +
+                                     "; read a; echo '{\"id\":0,\"lockstep\":\"" LOCKSTEP_VERSION "\"}'; read b; kill -9 $$; fi\n"
+                                     "exec " LOCKSTEP_PROGRAM " \"$@\"\n", true));
+        Problems first;
+        bool second = false;
+        service.ask("models", {}, this, [&](const EngineAnswer& answer) { first = answer.problems; });
+        service.ask("settings", {}, this, [&](const EngineAnswer& answer) { second = answer.ok(); });
+        QTRY_VERIFY_WITH_TIMEOUT(second, 60000);
+        QCOMPARE(first.size(), 1u);
+        QCOMPARE(first.front().code, std::string("engine.ended"));
+        QVERIFY(service.isAvailable());
+    }
+
+    void aRepairedEngineIsFoundAgain() {
+        const auto program = m_folder.filePath("late");
+        EngineService service(program);
+        QSignalSpy gone(&service, &EngineService::unavailable), back(&service, &EngineService::available);
+        QTRY_COMPARE(gone.size(), 1);
+        QVERIFY(QFile::link(LOCKSTEP_PROGRAM, program));
+        service.retry();
+        QTRY_COMPARE_WITH_TIMEOUT(back.size(), 1, 60000);
+        QVERIFY(!service.problem());
+    }
+
+private:
+    QString engine(const QByteArray& script, bool executable) {
+        const auto path = m_folder.filePath(QString("engine-%1").arg(++m_engines));
+        if (script.isEmpty()) return path;
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly)) qFatal("cannot write %s", qPrintable(path));
+        file.write(script);
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | (executable ? QFile::ExeOwner : QFile::Permissions()));
+        return path;
+    }
+
+    QTemporaryDir m_folder;
+    int m_engines = 0;
+};
+
+QTEST_GUILESS_MAIN(TestEngineService)
+#include "tst_engine_service.moc"

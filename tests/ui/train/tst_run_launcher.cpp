@@ -1,0 +1,122 @@
+#include <QDir>
+#include <QFile>
+#include <QJsonDocument>
+#include <QProcess>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "ui/controllers/run_launcher.h"
+
+using namespace lockstep::ui;
+
+namespace {
+
+QJsonObject spec(int epochs) {
+    return {{"dataset", QJsonObject{{"id", "synthetic"}}}, {"model", "mlp"}, {"devices", "cpu:2"}, {"epochs", epochs}};
+}
+
+}  // namespace
+
+class TestRunLauncher : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() {
+        qputenv("LOCKSTEP_HOME", m_folder.path().toUtf8());
+        m_places = lockstep::placesFromEnvironment();
+    }
+
+    void aRunStartsAndOutlivesItsLauncher() {
+        qint64 trial = 0;
+        {
+            RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
+            QSignalSpy started(&launcher, &RunLauncher::started), failed(&launcher, &RunLauncher::failed);
+            launcher.start(spec(100000));
+            QVERIFY(launcher.isBusy());
+            QTRY_COMPARE_WITH_TIMEOUT(started.size() + failed.size(), 1, 120000);
+            QCOMPARE(started.size(), 1);
+            trial = started[0][0].toLongLong();
+            QTRY_VERIFY(!launcher.isBusy());
+        }
+        QVERIFY(trial > 0);
+        const auto folder = QString::fromStdString(m_places.run(trial).string());
+        QVERIFY(QFile::exists(folder + "/output-1.log"));
+        QVERIFY(QDir(m_folder.filePath("launches")).isEmpty());
+        QCOMPARE(QProcess::execute(LOCKSTEP_PROGRAM, {"stop", QString::number(trial)}), 0);   // it was still there
+
+        RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
+        QSignalSpy started(&launcher, &RunLauncher::started);
+        QTRY_VERIFY_WITH_TIMEOUT(lastState(trial) == "stopped", 60000);
+        launcher.resume(trial);
+        QTRY_COMPARE_WITH_TIMEOUT(started.size(), 1, 120000);
+        QCOMPARE(started[0][0].toLongLong(), trial);
+        QVERIFY(QFile::exists(folder + "/output-2.log"));
+        QCOMPARE(QProcess::execute(LOCKSTEP_PROGRAM, {"stop", QString::number(trial)}), 0);
+    }
+
+    void whatIsWrongComesBackAsProblems() {
+        RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
+        auto wrong = spec(0);
+        wrong["model"] = "none";
+        const auto problems = failureOf(launcher, [&] { launcher.start(wrong); });
+        QCOMPARE(problems.size(), 2u);
+        QCOMPARE(problems[0].field, std::string("model"));
+        QCOMPARE(problems[1].field, std::string("epochs"));
+        QVERIFY(QDir(m_folder.filePath("launches")).isEmpty());
+    }
+
+    void aTrialThatIsNotThereCannotGoOn() {
+        RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
+        QCOMPARE(failureOf(launcher, [&] { launcher.resume(9999); }).at(0).code, std::string("trial.unknown"));
+    }
+
+    void anEngineThatIsMissingIsSaid() {
+        RunLauncher launcher(m_folder.filePath("nothing"), m_places);
+        QCOMPARE(failureOf(launcher, [&] { launcher.start(spec(1)); }).at(0).code, std::string("engine.missing"));
+    }
+
+    void anEngineThatDiesIsQuoted() {
+        const auto program = m_folder.filePath("dies");
+        QFile file(program);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("#!/bin/sh\necho 'no room in the ark' >&2\nexit 1\n");
+        file.close();
+        file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
+        RunLauncher launcher(program, m_places);
+        const auto problems = failureOf(launcher, [&] { launcher.start(spec(1)); });
+        QCOMPARE(problems.at(0).code, std::string("launch.ended"));
+        QCOMPARE(problems.at(0).args, std::vector<std::string>{"no room in the ark"});
+        QVERIFY(QFile::exists(QString::fromStdString(problems[0].field)));
+    }
+
+    void aFolderThatIsNoneIsSaid() {
+        auto places = m_places;
+        places.data = m_folder.filePath("dies").toStdString();           // a file
+        RunLauncher launcher(LOCKSTEP_PROGRAM, places);
+        QCOMPARE(failureOf(launcher, [&] { launcher.start(spec(1)); }).at(0).code, std::string("launch.unwritable"));
+    }
+
+private:
+    template <class Start>
+    static Problems failureOf(RunLauncher& launcher, const Start& start) {
+        Problems told;
+        int times = 0;
+        connect(&launcher, &RunLauncher::failed, &launcher, [&](const Problems& problems) { told = problems, ++times; });
+        start();
+        for (int i = 0; i < 1200 && times == 0; ++i) QTest::qWait(50);
+        return times == 1 ? told : Problems{};
+    }
+
+    static QString lastState(qint64 trial) {
+        QProcess show;
+        show.start(LOCKSTEP_PROGRAM, {"show", QString::number(trial), "--json"});
+        show.waitForFinished();
+        return QJsonDocument::fromJson(show.readAllStandardOutput()).object()["state"].toString();
+    }
+
+    QTemporaryDir m_folder;
+    lockstep::Places m_places;
+};
+
+QTEST_GUILESS_MAIN(TestRunLauncher)
+#include "tst_run_launcher.moc"

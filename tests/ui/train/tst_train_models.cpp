@@ -1,0 +1,228 @@
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QSignalSpy>
+#include <QtTest>
+
+#include "ui/models/command_text.h"
+#include "ui/models/spec_form.h"
+
+using namespace lockstep::ui;
+using lockstep::Problem;
+
+namespace {
+
+QJsonObject json(const char* text) {
+    const auto object = QJsonDocument::fromJson(text).object();
+    if (object.isEmpty()) qFatal("no JSON object: %s", text);
+    return object;
+}
+
+FormCatalog smallCatalog() {
+    FormCatalog catalog;
+    catalog.take("settings", json(R"({
+        "defaults": {"title": "", "dataset": {"id": "fashion-mnist", "path": ""}, "model": {"id": "mlp"}, "devices": "cpu:2",
+                     "batch": 128, "accumulation": 1, "epochs": 5, "optimizer": {"id": "sgd"}, "learning_rate": 0.1,
+                     "schedule": {"id": "cosine"}, "augmentation": {}, "mode": "fast", "shards": 8, "seed": 1},
+        "trial": [{"name": "batch", "kind": "integer", "fallback": 128, "low": 1, "high": 1000, "unit": "images", "meaning": "M."},
+                  {"name": "mode", "kind": "text", "fallback": "fast", "choices": ["fast", "reproducible"], "unit": "", "meaning": "M."},
+                  {"name": "shards", "kind": "integer", "fallback": 8, "low": 1, "unit": "", "meaning": "M."}],
+        "optimizers": [{"id": "sgd", "params": [{"name": "momentum", "kind": "number", "fallback": 0.9, "low": 0, "high": 1, "unit": "", "meaning": "Speed kept."}]},
+                       {"id": "adamw", "params": []}],
+        "schedules": [{"id": "cosine", "meaning": "Falls.", "params": []}],
+        "augmentation": [{"name": "flip", "kind": "flag", "fallback": false, "unit": "", "meaning": "Mirrors."}]})"));
+    catalog.take("devices", json(R"({"devices": [{"id": "cpu", "backend": "cpu", "cores": 2, "name": "CPU"},
+                                                 {"id": "cuda:0", "backend": "cuda", "name": "Card"}, {"id": "cuda:1", "backend": "cuda", "name": "Card"}],
+                                     "missing": []})"));
+    return catalog;
+}
+
+}  // namespace
+
+class TestTrainModels : public QObject {
+    Q_OBJECT
+private slots:
+    void theEquationHolds_data() {
+        QTest::addColumn<int>("batch");
+        QTest::addColumn<int>("devices");
+        QTest::addColumn<int>("passes");
+        QTest::addColumn<QString>("text");
+        QTest::newRow("even") << 128 << 2 << 1 << "64 × 2 × 1 = 128";
+        QTest::newRow("passes") << 128 << 2 << 4 << "16 × 2 × 4 = 128";
+        QTest::newRow("uneven") << 128 << 3 << 1 << "(42 or 43) × 3 × 1 = 128";
+        QTest::newRow("fewer images than parts") << 2 << 3 << 1 << "(0 or 1) × 3 × 1 = 2";
+    }
+    void theEquationHolds() {
+        QFETCH(int, batch);
+        QFETCH(int, devices);
+        QFETCH(int, passes);
+        const BatchEquation equation{batch, devices, passes};
+        QTEST(equation.text(), "text");
+    }
+
+    void everyFactorCanBeEdited() {
+        const BatchEquation start{128, 2, 1};
+        QCOMPARE(withPerDevice(start, 100).text(), QString("100 × 2 × 1 = 200"));
+        QCOMPARE(withDevices(start, 4, Hold::GlobalBatch).text(), QString("32 × 4 × 1 = 128"));
+        QCOMPARE(withDevices(start, 4, Hold::PerDevice).text(), QString("64 × 4 × 1 = 256"));
+        QCOMPARE(withPasses(start, 2, Hold::GlobalBatch).text(), QString("32 × 2 × 2 = 128"));
+        QCOMPARE(withPasses(start, 2, Hold::PerDevice).text(), QString("64 × 2 × 2 = 256"));
+        for (int devices = 1; devices < 9; ++devices) {
+            for (int passes = 1; passes < 5; ++passes) {
+                const auto end = withPerDevice(withPasses(withDevices(start, devices, Hold::GlobalBatch), passes, Hold::PerDevice), 7);
+                QVERIFY(end.divides() && end.batch == 7 * devices * passes);
+            }
+        }
+    }
+
+    void aFormStartsWithTheDefaults() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        QCOMPARE(form.value("batch").toInt(), 128);
+        QCOMPARE(form.value("optimizer").toString(), QString("sgd"));
+        QCOMPARE(form.value("optimizer.momentum").toDouble(), 0.9);      // the fallback; the spec says nothing
+        QCOMPARE(form.value("augmentation.flip").toBool(), false);
+        QVERIFY(!form.history().canUndo());
+    }
+
+    void changesAreUndone() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        const auto before = form.spec();
+        form.setValue("optimizer.momentum", 0.5);
+        QCOMPARE(form.spec()["optimizer"].toObject()["momentum"].toDouble(), 0.5);
+        form.choose("optimizer", "adamw");
+        QVERIFY(!form.spec()["optimizer"].toObject().contains("momentum"));
+        form.history().undo();
+        QCOMPARE(form.value("optimizer.momentum").toDouble(), 0.5);
+        form.history().undo();
+        QCOMPARE(form.spec(), before);
+        form.history().redo();
+        QCOMPARE(form.value("optimizer.momentum").toDouble(), 0.5);
+    }
+
+    void typingIsOneStep() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        for (const int batch : {1, 12, 125}) form.setValue("batch", batch);
+        QCOMPARE(form.history().count(), 1);
+        form.setValue("seed", 4);
+        QCOMPARE(form.history().count(), 2);
+        form.history().undo();
+        form.history().undo();
+        QCOMPARE(form.value("batch").toInt(), 128);
+    }
+
+    void devicesKeepTheEquation() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        form.setDevices("cpu:4");
+        QCOMPARE(form.equation().text(), QString("32 × 4 × 1 = 128"));
+        form.setHold(Hold::PerDevice);
+        form.setDevices("cpu:2");
+        QCOMPARE(form.value("batch").toInt(), 64);
+        form.setPerDevice(10);
+        QCOMPARE(form.equation().text(), QString("10 × 2 × 1 = 20"));
+        form.setPasses(3);
+        QCOMPARE(form.equation().text(), QString("10 × 2 × 3 = 60"));
+        form.setDevices("cpu:");                             // half typed: nothing else changes
+        QCOMPARE(form.value("batch").toInt(), 60);
+    }
+
+    void shardsAreThePassesOfTheReproducibleMode() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        form.setPasses(4);
+        form.setValue("mode", "reproducible");
+        QCOMPARE(form.value("accumulation").toInt(), 1);
+        QCOMPARE(form.equation().text(), QString("16 × 2 × 4 = 128"));
+        form.setPasses(2);
+        QCOMPARE(form.value("accumulation").toInt(), 1);
+        form.setPerDevice(8);
+        QCOMPARE(form.value("batch").toInt(), 64);
+    }
+
+    void whatIsUnknownIsKept() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        const auto strange = json(R"({"batch": "many", "tomorrow": {"a": [1, 2]}, "optimizer": "sgd", "model": {"id": "none", "width": 3}})");
+        form.setSpec(strange, "By hand");
+        QCOMPARE(form.spec(), strange);
+        QCOMPARE(form.value("optimizer").toString(), QString("sgd"));
+        QVERIFY(!form.chosen("model"));
+        QCOMPARE(form.value("schedule").toString(), QString("cosine"));  // what an absent key means
+        form.setValue("optimizer.momentum", 0.2);
+        QCOMPARE(form.spec()["tomorrow"], strange["tomorrow"]);
+        QCOMPARE(form.spec()["optimizer"].toObject()["id"].toString(), QString("sgd"));
+        QCOMPARE(form.equation().batch, 1);
+    }
+
+    void problemsFindTheirFields() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        form.setProblems({{"batch", "a", {}}, {"optimizer.momentum", "b", {}}, {"optimizer.momentmu", "c", {}}, {"model", "d", {}}});
+        QCOMPARE(form.problemsAt("batch").size(), 1u);
+        QCOMPARE(form.problemsAt("optimizer.momentum").size(), 1u);
+        QCOMPARE(form.otherProblems(), (Problems{{"optimizer.momentmu", "c", {}}}));
+    }
+
+    void helpSaysMeaningDefaultAndRange() {
+        const auto catalog = smallCatalog();
+        QCOMPARE(catalog.trial[0].help(), QString("M.\nDefault: 128 images\nRange: 1 … 1000"));
+        QCOMPARE(catalog.augmentation[0].help(), QString("Mirrors.\nDefault: off"));
+        QCOMPARE(catalog.trial[2].range(), QString("at least 1"));
+        QCOMPARE(labelOf("crop_padding"), QString("Crop padding"));
+    }
+
+    void tilesSwitchDevices() {
+        const auto request = smallCatalog().devices;
+        const DeviceTiles two(request, "cpu:2");
+        QCOMPARE(two.tiles().size(), 6);                     // four of the CPU, two cards
+        QVERIFY(two.tiles()[0].on && two.tiles()[1].on && !two.tiles()[2].on && !two.anyVirtual());
+        QVERIFY(two.tiles()[2].isVirtual);
+        QCOMPARE(two.toggled(3), QString("cpu:4"));
+        QCOMPARE(two.toggled(1), QString("cpu:1"));
+        QCOMPARE(two.toggled(4), QString("cuda:0"));
+        QCOMPARE(DeviceTiles(request, "cpu:1").toggled(0), QString("cpu:1"));
+        QCOMPARE(DeviceTiles(request, "cuda:0").toggled(5), QString("cuda:0,1"));
+        QCOMPARE(DeviceTiles(request, "cuda:0,1").toggled(4), QString("cuda:1"));
+        QCOMPARE(DeviceTiles(request, "cuda:0").toggled(4), QString("cuda:0"));
+        QCOMPARE(DeviceTiles(request, "cuda:0").toggled(1), QString("cpu:2"));
+    }
+
+    void virtualDevicesAreMarked() {
+        const auto request = smallCatalog().devices;
+        const DeviceTiles four(request, "cpu:4");
+        QVERIFY(four.anyVirtual() && four.tiles()[0].isVirtual);
+        QVERIFY(DeviceTiles(request, "cuda:0,0").anyVirtual());
+        QCOMPARE(DeviceTiles(request, "cuda:0,0").count(), 2);
+        const DeviceTiles each(request, "cpu:2x1");
+        QCOMPARE(each.coresEach(), 1);
+        QCOMPARE(each.withCount(3), QString("cpu:3x1"));
+        QCOMPARE(each.withCoresEach(0), QString("cpu:2"));
+        QCOMPARE(DeviceTiles(request, "cuda:0").withCount(3), QString("cuda:0,1,0"));
+        QVERIFY(!DeviceTiles(request, "cpu:two").problems().empty());
+    }
+
+    void commandsSayWhatDiffers() {
+        const auto defaults = smallCatalog().defaults;
+        QCOMPARE(trainCommand(defaults, defaults), QString("lockstep train --dataset fashion-mnist --model mlp"));
+        auto spec = defaults;
+        spec["title"] = "it's mine";
+        spec["learning_rate"] = 0.05;
+        spec["optimizer"] = QJsonObject{{"id", "sgd"}, {"momentum", 0.5}, {"nesterov", true}};
+        spec["dataset"] = QJsonObject{{"id", "idx"}, {"path", "/data/my images"}};
+        spec["bucket_bytes"] = 4096;
+        QCOMPARE(trainCommand(spec, defaults),
+                 QString("lockstep train --dataset idx --data '/data/my images' --model mlp --set optimizer.momentum=0.5 "
+                         "--set optimizer.nesterov=true --set bucket_bytes=4096 --lr 0.05 --title 'it'\\''s mine'"));
+    }
+
+    void bytesAreReadable() {
+        QCOMPARE(bytesText(512), QString("512 B"));
+        QCOMPARE(bytesText(1536), QString("1.5 KiB"));
+        QCOMPARE(bytesText(150e9), QString("139.7 GiB"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestTrainModels)
+#include "tst_train_models.moc"

@@ -1,0 +1,60 @@
+#pragma once
+#include <QJsonObject>
+#include <QMap>
+#include <QObject>
+#include <QTimer>
+
+#include "ui/controllers/engine_service.h"
+#include "ui/models/spec_form.h"
+
+namespace lockstep::ui {
+
+// Keeps a form company: fetches what the engine offers, and after each change asks for what the change touches, once the
+// person pauses. An answer to an older spec is dropped. GUI thread.
+class FormAnswers : public QObject {
+    Q_OBJECT
+public:
+    FormAnswers(EngineService& service, SpecForm& form, QObject* parent = nullptr);
+
+    bool hasCatalog() const { return m_hasCatalog; }
+    const QJsonObject& plan() const { return m_plan; }                   // empty: none for this spec
+    const QJsonObject& samples() const { return m_samples; }
+    const QJsonObject& curve() const { return m_curve; }
+    const Problems& dataProblems() const { return m_dataProblems; }      // of opening the dataset
+    bool isReading() const { return m_open.contains("samples"); }
+    // Nothing known against the spec: validated as it is now, and its data could be opened.
+    bool isReady() const;
+
+    // Which dataset lies there; calls back with {"format", "classes", …} and the dataset set, or with problems.
+    void inspect(const QString& path, std::function<void(const EngineAnswer&)> done);
+
+signals:
+    void validated();                            // isReady() may be another
+    void planChanged();
+    void samplesChanged();
+    void curveChanged();
+
+private:
+    void fetchCatalog();
+    void formChanged();
+    void askAll();
+    void ask(const QString& request, QJsonObject arguments, std::function<void(const EngineAnswer&)> take);
+    void askIfOther(const QString& request, const QJsonObject& about, QJsonObject arguments,
+                    std::function<void(const EngineAnswer&)> take);
+    void takePlan(const EngineAnswer& answer);
+    void takeSamples(const EngineAnswer& answer);
+    void collectProblems();
+
+    EngineService& m_service;
+    SpecForm& m_form;
+    FormCatalog m_arriving;
+    int m_awaited = 0;
+    bool m_hasCatalog = false, m_validated = false;
+    QTimer m_pause;
+    QMap<QString, qint64> m_open;                // questions without an answer
+    QMap<QString, QJsonObject> m_asked;          // what the last question of a kind was about
+    QJsonObject m_plan, m_samples, m_curve;
+    Problems m_specProblems, m_planProblems, m_dataProblems;
+};
+
+}  // namespace lockstep::ui

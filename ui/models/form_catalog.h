@@ -1,0 +1,58 @@
+#pragma once
+#include <QJsonObject>
+#include <QString>
+#include <QStringList>
+#include <QVector>
+#include <optional>
+
+#include "engine/spec/devices.h"
+
+namespace lockstep::ui {
+
+// One setting as a form shows it; the engine's ParamField.
+struct FormField {
+    enum class Kind { Flag, Integer, Number, Text, Choice };
+    QString path;                                // "batch", "optimizer.momentum": where the spec and problems have it
+    QString label;                               // "Momentum"
+    Kind kind = Kind::Text;
+    QJsonValue fallback;
+    std::optional<double> low, high;             // inclusive
+    QStringList choices;
+    QString unit, meaning;
+
+    QString range() const;                       // "0 … 1", "at least 1", "" where anything goes
+    QString help() const;                        // meaning, unit, default, range: for tooltips
+};
+
+// Something chosen by name: a dataset, model, optimizer or schedule.
+struct FormOption {
+    QString id, title, meaning;
+    QVector<FormField> fields;
+    QString state, path, remedy;                 // datasets: "present", "needs-path" or "absent"; the usual place; what to do
+};
+
+struct Preset {
+    QString name, title;
+    QJsonObject spec;
+};
+
+// What the engine offers: the answers of `lockstep serve`, as plain values.
+struct FormCatalog {
+    QVector<FormField> trial, augmentation;
+    QVector<FormOption> datasets, models, optimizers, schedules;
+    QVector<Preset> presets;
+    QJsonObject defaults;                        // a whole spec
+    DeviceRequest devices;
+
+    // What to ask, each without arguments, and where the answers go.
+    static QStringList requests();
+    void take(const QString& request, const QJsonObject& answer);
+
+    const QVector<FormOption>& options(const QString& group) const;      // "dataset", "model", "optimizer", "schedule"
+    const FormOption* option(const QString& group, const QString& id) const;
+};
+
+QString labelOf(const QString& name);            // "crop_padding": "Crop padding"
+QString numberText(const QJsonValue& value);     // as JSON writes it: "0.1", "true"; text without quotes
+
+}  // namespace lockstep::ui

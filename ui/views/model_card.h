@@ -1,0 +1,40 @@
+#pragma once
+#include <QWidget>
+
+#include "ui/controllers/form_answers.h"
+#include "ui/views/field_editor.h"
+
+class QCustomPlot;
+class QTableWidget;
+
+namespace lockstep::ui {
+
+// The model: picker and settings, and what the plan says of it: parameters, memory per device, layers.
+class ModelCard : public QWidget {
+public:
+    ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explain, QWidget* parent = nullptr);
+
+private:
+    void showPlan();
+    FormAnswers& m_answers;
+    QLabel* m_summary;
+    QTableWidget* m_layers;
+};
+
+// The learning rate over the epochs, as the engine computes it.
+class SchedulePreview : public QWidget {
+public:
+    SchedulePreview(FormAnswers& answers, QWidget* parent = nullptr);
+    QSize sizeHint() const override { return {320, 150}; }
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void showCurve();
+    void colour();
+    FormAnswers& m_answers;
+    QCustomPlot* m_plot;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,52 @@
+#pragma once
+#include <QImage>
+#include <QJsonObject>
+#include <QStringList>
+#include <QVector>
+#include <QWidget>
+
+namespace lockstep::ui {
+
+// {"channels", "height", "width", "pixels"} of the engine as an image; null where the bytes do not fit the shape.
+QImage imageFrom(const QJsonObject& json);
+
+// Images in two rows, before and after augmentation, each pair under its class.
+class SampleImages : public QWidget {
+public:
+    explicit SampleImages(QWidget* parent = nullptr);
+    void setSamples(const QJsonObject& answer);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return {320, sizeHint().height()}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    struct Pair { QString className; QImage before, after; };
+    int side() const;
+    int indexAt(const QPoint& at) const;
+    QVector<Pair> m_pairs;
+};
+
+// How many images each class has, as bars; the numbers follow the name.
+class ClassBars : public QWidget {
+public:
+    explicit ClassBars(QWidget* parent = nullptr);
+    void setReport(const QJsonObject& report);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return {160, sizeHint().height()}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    int rowHeight() const;
+    QStringList m_names;
+    QVector<qint64> m_counts;
+    int m_left = 0;                              // classes that are not shown
+};
+
+QString countText(qint64 count);                 // "60,000"
+
+}  // namespace lockstep::ui
