@@ -88,6 +88,10 @@ QString styleSheetOf(const Theme& t) {
         QLabel[role="muted"] { color: %5; }
         QLabel[role="problem"] { color: %6; }
         QLabel[role="number"] { font-size: 18px; font-weight: 600; }
+        QListWidget#navigation { background: %4; border: none; border-right: 1px solid %3; padding-top: 16px; outline: none; }
+        QListWidget#navigation::item { padding: 10px 18px; margin: 2px 8px; border-radius: 6px; color: %1; }
+        QListWidget#navigation::item:hover { background: %2; }
+        QListWidget#navigation::item:selected { background: %7; color: %8; }
         QPushButton { padding: 6px 14px; border: 1px solid %3; border-radius: 6px; background: %4; }
         QPushButton:hover { background: %2; }
         QPushButton:focus { border: 2px solid %7; padding: 5px 13px; }

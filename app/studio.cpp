@@ -1,0 +1,69 @@
+#include <QApplication>
+#include <QSettings>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "app/exit_codes.h"
+#include "app/words.h"
+#include "engine/session/places.h"
+#include "ui/style/theme.h"
+#include "ui/views/main_window.h"
+
+// lockstep-studio: the window. Composition only.
+
+namespace {
+
+constexpr const char* kHelp =
+    "lockstep-studio: choose, train, watch and compare in a window.\n\n"
+    "Usage: lockstep-studio [--help] [--version]\n\n"
+    "It starts `lockstep`, which lies beside it, for every run; runs go on without the window. State lives in XDG\n"
+    "folders, or in $LOCKSTEP_HOME. On a machine without a display use `lockstep train --preset fashion`.\n";
+
+bool has(const char* variable) {
+    const char* value = std::getenv(variable);
+    return value && *value;
+}
+
+bool asksFor(int argc, char** argv, const char* option) {
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], option) == 0) return true;
+    }
+    return false;
+}
+
+void useSettingsIn(const std::filesystem::path& folder) {
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, QString::fromStdString(folder.string()));
+    QCoreApplication::setOrganizationName("lockstep");
+    QCoreApplication::setApplicationName("studio");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    using namespace lockstep;
+    if (asksFor(argc, argv, "--help") || asksFor(argc, argv, "-h")) return std::puts(kHelp) < 0 ? kFailed : kDone;
+    if (asksFor(argc, argv, "--version")) return std::puts("lockstep-studio " LOCKSTEP_VERSION) < 0 ? kFailed : kDone;
+    if (!has("DISPLAY") && !has("WAYLAND_DISPLAY") && !has("QT_QPA_PLATFORM")) {
+        std::fputs("lockstep-studio: there is no display here (DISPLAY and WAYLAND_DISPLAY are unset).\n"
+                   "  Train in the terminal instead: lockstep train --preset fashion\n", stderr);
+        return kFailed;
+    }
+    const Words words;
+    QApplication application(argc, argv);
+    const auto prepared = preparePlaces(placesFromEnvironment());
+    if (!prepared.ok()) {
+        std::fputs(words.report(prepared.problems()).c_str(), stderr);
+        return kBadRequest;
+    }
+    const Places& places = prepared.value();
+    useSettingsIn(places.config);
+    ui::applyTheme(application, static_cast<ui::ThemeChoice>(QSettings().value("theme", 0).toInt()));
+    const ui::Explain explain = [&words](const Problem& problem) {
+        return ui::Explanation{QString::fromStdString(words.what(problem)), QString::fromStdString(words.remedy(problem))};
+    };
+    ui::MainWindow window(QCoreApplication::applicationDirPath() + "/lockstep", places, explain);
+    window.show();
+    return QApplication::exec();
+}

@@ -1,0 +1,4 @@
+lockstep_library(ui_shell
+    SOURCES controllers/open_runs.cpp models/command_match.cpp views/command_palette.cpp views/main_window.cpp
+            controllers/open_runs.h views/command_palette.h views/main_window.h
+    LINK ui_style ui_live ui_train ui_trials ui_timeline)

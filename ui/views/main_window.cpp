@@ -1,0 +1,327 @@
+#include "ui/views/main_window.h"
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QCloseEvent>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QListWidget>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSettings>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QTabWidget>
+#include <QUndoGroup>
+
+#include "engine/spec/trial_spec.h"
+#include "ui/controllers/engine_service.h"
+#include "ui/controllers/open_runs.h"
+#include "ui/controllers/run_launcher.h"
+#include "ui/style/theme.h"
+#include "ui/timeline/timeline_view.h"
+#include "ui/views/command_palette.h"
+#include "ui/views/live_page.h"
+#include "ui/views/train_page.h"
+#include "ui/views/trials_page.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kStateVersion = 1;
+
+QWidget* emptyRuns() {
+    auto* label = new QLabel(QObject::tr("No run is open.\n\nStart one on the Train page (Ctrl+1), or open one from the "
+                                         "Trials page (Ctrl+3)."));
+    label->setAlignment(Qt::AlignCenter);
+    label->setProperty("role", "muted");
+    return label;
+}
+
+// The whole text of an explanation, one paragraph per problem.
+QString textOf(const std::vector<Problem>& problems, const Explain& explain) {
+    QStringList paragraphs;
+    for (const Problem& problem : problems) {
+        const Explanation words = explain(problem);
+        paragraphs << (words.remedy.isEmpty() ? words.what : words.what + "\n" + words.remedy);
+    }
+    return paragraphs.join("\n\n");
+}
+
+std::int64_t trialOf(const QWidget* page) { return page ? page->property("trial").toLongLong() : 0; }
+
+}  // namespace
+
+MainWindow::MainWindow(const QString& engineProgram, Places places, Explain explain)
+    : m_places(std::move(places)), m_explain(std::move(explain)), m_engine(new EngineService(engineProgram, this)),
+      m_launcher(new RunLauncher(engineProgram, m_places, this)), m_runs(new OpenRuns(m_places, this)),
+      m_undo(new QUndoGroup(this)) {
+    setWindowTitle(tr("Lockstep"));
+    setDockOptions(AnimatedDocks | AllowTabbedDocks);
+    buildPages();
+    buildNavigation();
+    buildMenus();
+    connectPages();
+    restore();
+    restoreRuns();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::buildPages() {
+    m_trainPage = new TrainPage(m_engine, m_launcher, m_explain);
+    m_runTabs = new QTabWidget;
+    m_runTabs->setDocumentMode(true);
+    m_runTabs->setTabsClosable(true);
+    m_runTabs->setMovable(true);
+    m_runTabs->setAccessibleName(tr("Open runs"));
+    m_runsPage = new QStackedWidget;
+    m_runsPage->addWidget(emptyRuns());
+    m_runsPage->addWidget(m_runTabs);
+    m_trialsPage = new TrialsPage(m_places, m_explain);
+    m_pages = new QStackedWidget;
+    m_pages->addWidget(m_trainPage);
+    m_pages->addWidget(m_runsPage);
+    m_pages->addWidget(m_trialsPage);
+    m_undo->addStack(&m_trainPage->history());
+    m_undo->addStack(m_trialsPage->undoStack());
+    m_timeline = new TimelineDock(this);
+    m_timeline->setObjectName("timeline");
+    addDockWidget(Qt::BottomDockWidgetArea, m_timeline);
+    m_timeline->hide();
+}
+
+void MainWindow::buildNavigation() {
+    m_navigation = new QListWidget;
+    m_navigation->setAccessibleName(tr("Pages"));
+    for (const QString& title : {tr("Train"), tr("Runs"), tr("Trials")}) {
+        (new QListWidgetItem(title, m_navigation))->setSizeHint({0, 42});
+    }
+    m_navigation->setObjectName("navigation");
+    m_navigation->setFixedWidth(132);
+    m_navigation->setFrameShape(QFrame::NoFrame);
+    auto* central = new QWidget;
+    auto* layout = new QHBoxLayout(central);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_navigation);
+    layout->addWidget(m_pages, 1);
+    setCentralWidget(central);
+    connect(m_navigation, &QListWidget::currentRowChanged, this, [this](int row) {
+        if (row >= 0) goTo(static_cast<Page>(row));
+    });
+}
+
+QAction* MainWindow::command(QMenu* menu, const QString& title, const QKeySequence& keys,
+                             const std::function<void()>& action) {
+    QAction* made = menu->addAction(title, this, action);
+    made->setShortcut(keys);
+    m_commands << made;
+    return made;
+}
+
+void MainWindow::buildMenus() {
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    command(file, tr("&New trial"), QKeySequence::New, [this] { goTo(kTrain); });
+    command(file, tr("&Open a spec file…"), QKeySequence::Open, [this] { openSpec(); });
+    file->addSeparator();
+    command(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
+
+    QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+    QAction* undo = m_undo->createUndoAction(this, tr("&Undo"));
+    undo->setShortcut(QKeySequence::Undo);
+    QAction* redo = m_undo->createRedoAction(this, tr("&Redo"));
+    redo->setShortcut(QKeySequence::Redo);
+    edit->addActions({undo, redo});
+    m_commands << undo << redo;
+
+    QMenu* view = menuBar()->addMenu(tr("&View"));
+    command(view, tr("&Train"), tr("Ctrl+1"), [this] { goTo(kTrain); });
+    command(view, tr("&Runs"), tr("Ctrl+2"), [this] { goTo(kRuns); });
+    command(view, tr("Tr&ials"), tr("Ctrl+3"), [this] { goTo(kTrials); });
+    view->addSeparator();
+    QAction* timeline = m_timeline->toggleViewAction();
+    timeline->setText(tr("Ti&meline"));
+    timeline->setShortcut(tr("Ctrl+4"));
+    view->addAction(timeline);
+    m_commands << timeline;
+    view->addSeparator();
+    const auto theme = [&](const QString& title, ThemeChoice choice) {
+        command(view, title, {}, [choice] {
+            QSettings().setValue("theme", static_cast<int>(choice));
+            applyTheme(*qApp, choice);
+        });
+    };
+    theme(tr("Light theme"), ThemeChoice::Light);
+    theme(tr("Dark theme"), ThemeChoice::Dark);
+    theme(tr("Theme of the system"), ThemeChoice::System);
+    view->addSeparator();
+    command(view, tr("Reset layout"), {}, [this] { restoreState(m_firstState, kStateVersion); });
+
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    command(help, tr("&Commands…"), tr("Ctrl+K"), [this] { showPalette(); });
+    command(help, tr("Keyboard &shortcuts"), tr("Ctrl+/"), [this] { showShortcuts(); });
+}
+
+void MainWindow::connectPages() {
+    connect(m_launcher, &RunLauncher::started, this, &MainWindow::openRun);
+    connect(m_launcher, &RunLauncher::failed, this, [this](const std::vector<Problem>& problems) {
+        explainProblems(tr("The run did not start"), problems);
+    });
+    connect(m_runs, &OpenRuns::opened, this, &MainWindow::addRun);
+    connect(m_runs, &OpenRuns::closed, this, &MainWindow::removeRun);
+    connect(m_runTabs, &QTabWidget::tabCloseRequested, this,
+            [this](int index) { m_runs->close(trialOf(m_runTabs->widget(index))); });
+    connect(m_runTabs, &QTabWidget::currentChanged, this, &MainWindow::followTimeline);
+    connect(m_timeline, &QDockWidget::visibilityChanged, this, &MainWindow::followTimeline);
+    connect(m_trialsPage, &TrialsPage::openRequested, this, &MainWindow::openRun);
+    connect(m_trialsPage, &TrialsPage::resumeRequested, m_launcher, &RunLauncher::resume);
+    connect(m_trialsPage, &TrialsPage::trainRequested, this, [this] { goTo(kTrain); });
+    connect(m_trialsPage, &TrialsPage::cloneRequested, this, [this](const QString& spec) {
+        m_trainPage->setSpec(QJsonDocument::fromJson(spec.toUtf8()).object());
+        goTo(kTrain);
+    });
+}
+
+void MainWindow::goTo(Page page) {
+    m_navigation->setCurrentRow(page);
+    m_pages->setCurrentIndex(page);
+    m_pages->currentWidget()->setFocus();
+    m_undo->setActiveStack(page == kTrain ? &m_trainPage->history() : page == kTrials ? m_trialsPage->undoStack() : nullptr);
+}
+
+void MainWindow::openRun(std::int64_t trial) {
+    m_runs->open(trial);
+    m_trainPage->setHomeIsEmpty(false);
+    m_runTabs->setCurrentWidget(m_livePages.at(trial));
+    goTo(kRuns);
+}
+
+void MainWindow::addRun(RunFeed* feed) {
+    auto* page = new LivePage(feed, m_explain);
+    const std::int64_t trial = feed->trial();
+    page->setProperty("trial", QVariant::fromValue<qlonglong>(trial));
+    m_livePages[trial] = page;
+    m_runTabs->addTab(page, tr("Trial %1").arg(trial));
+    m_runsPage->setCurrentWidget(m_runTabs);
+    connect(page, &LivePage::resumeRequested, m_launcher, &RunLauncher::resume);
+    connect(feed, &RunFeed::changed, this, [this, feed] {
+        updateRunTitle(feed);
+        if (m_timelineTrial != feed->trial()) followTimeline();      // it has just said its attempt
+    });
+    updateRunTitle(feed);
+}
+
+void MainWindow::removeRun(std::int64_t trial) {
+    const auto found = m_livePages.find(trial);
+    if (found == m_livePages.end()) return;
+    delete found->second;                                  // before its feed
+    m_livePages.erase(found);
+    if (m_runTabs->count() == 0) m_runsPage->setCurrentIndex(0);
+}
+
+void MainWindow::updateRunTitle(RunFeed* feed) {
+    const auto found = m_livePages.find(feed->trial());
+    if (found == m_livePages.end()) return;
+    const QString state = QString::fromUtf8(text(feed->state()).data(), static_cast<qsizetype>(text(feed->state()).size()));
+    m_runTabs->setTabText(m_runTabs->indexOf(found->second), tr("Trial %1 · %2").arg(feed->trial()).arg(state));
+}
+
+void MainWindow::followTimeline() {
+    const std::int64_t trial = trialOf(m_runTabs->currentWidget());
+    if (trial == 0 || !m_timeline->isVisible()) return;
+    const auto& started = m_runs->open(trial)->record().started();
+    if (!started || (m_timelineTrial == trial && m_timelineAttempt == started->attempt)) return;
+    m_timelineTrial = trial;
+    m_timelineAttempt = started->attempt;
+    m_timeline->view().follow(m_places, trial, started->attempt);
+}
+
+void MainWindow::openSpec() {
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open a spec file"), {}, tr("Trial specs (*.json);;All files (*)"));
+    if (file.isEmpty()) return;
+    const Result<TrialSpec> spec = trialSpecFromFile(file.toStdString());
+    if (!spec.ok()) return explainProblems(tr("The spec file cannot be used"), spec.problems());
+    m_trainPage->setSpec(QJsonDocument::fromJson(QByteArray::fromStdString(toJson(spec.value()))).object());
+    goTo(kTrain);
+}
+
+void MainWindow::showPalette() {
+    auto* palette = new CommandPalette(m_commands, this);
+    palette->move(geometry().center() - palette->rect().center());
+    palette->open();
+}
+
+void MainWindow::showShortcuts() {
+    QString rows;
+    for (const QAction* each : m_commands) {
+        if (each->shortcut().isEmpty()) continue;
+        rows += QString("<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2</td></tr>")
+                    .arg(each->shortcut().toString(QKeySequence::NativeText), each->text().remove('&').toHtmlEscaped());
+    }
+    QMessageBox::information(this, tr("Keyboard shortcuts"), "<table>" + rows + "</table>");
+}
+
+void MainWindow::explainProblems(const QString& title, const std::vector<Problem>& problems) {
+    QMessageBox box(QMessageBox::Warning, title, title, QMessageBox::Ok, this);
+    box.setInformativeText(textOf(problems, m_explain));
+    box.setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    box.exec();
+}
+
+bool MainWindow::mayClose() {
+    const auto running = m_runs->running();
+    if (running.empty()) return true;
+    QMessageBox box(QMessageBox::Question, tr("Training goes on"),
+                    running.size() == 1 ? tr("Trial %1 is still training.").arg(running.front())
+                                        : tr("%1 trials are still training.").arg(running.size()),
+                    QMessageBox::Cancel, this);
+    box.setInformativeText(tr("A run does not need the window. The next time you open it, its curves will be whole."));
+    QPushButton* keep = box.addButton(tr("Keep running"), QMessageBox::AcceptRole);
+    QPushButton* stop = box.addButton(tr("Stop with checkpoint"), QMessageBox::DestructiveRole);
+    box.setDefaultButton(keep);
+    box.exec();
+    if (box.clickedButton() == stop) {
+        for (const std::int64_t trial : running) m_runs->open(trial)->stop();
+    }
+    return box.clickedButton() == keep || box.clickedButton() == stop;
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    if (!mayClose()) return event->ignore();
+    save();
+    event->accept();
+}
+
+void MainWindow::restore() {
+    resize(1280, 800);
+    m_firstState = saveState(kStateVersion);
+    const QSettings settings;
+    restoreGeometry(settings.value("window/geometry").toByteArray());
+    restoreState(settings.value("window/state").toByteArray(), kStateVersion);
+    goTo(static_cast<Page>(settings.value("window/page", kTrain).toInt()));
+}
+
+void MainWindow::save() {
+    QSettings settings;
+    settings.setValue("window/geometry", saveGeometry());
+    settings.setValue("window/state", saveState(kStateVersion));
+    settings.setValue("window/page", m_pages->currentIndex());
+    QStringList open;
+    for (const std::int64_t trial : m_runs->trials()) open << QString::number(trial);
+    settings.setValue("window/runs", open);
+}
+
+// Those that were open, and those that run, whoever started them.
+void MainWindow::restoreRuns() {
+    for (const QString& trial : QSettings().value("window/runs").toStringList()) m_runs->open(trial.toLongLong());
+    for (const std::int64_t trial : m_runs->findRunning()) m_runs->open(trial);
+    m_trainPage->setHomeIsEmpty(m_runs->historyIsEmpty());
+}
+
+}  // namespace lockstep::ui
