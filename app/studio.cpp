@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "app/exit_codes.h"
 #include "app/words.h"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr const char* kHelp =
     "lockstep-studio: choose, train, watch and compare in a window.\n\n"
-    "Usage: lockstep-studio [--help] [--version]\n\n"
+    "Usage: lockstep-studio [--trial N] [--help] [--version]\n\n"
+    "  --trial N   open with the page of trial N\n\n"
     "It starts `lockstep`, which lies beside it, for every run; runs go on without the window. State lives in XDG\n"
     "folders, or in $LOCKSTEP_HOME. On a machine without a display use `lockstep train --preset fashion`.\n";
 
@@ -30,6 +32,15 @@ bool asksFor(int argc, char** argv, const char* option) {
         if (std::strcmp(argv[i], option) == 0) return true;
     }
     return false;
+}
+
+// The value of --trial; 0: not asked for. Empty: no number.
+std::optional<std::int64_t> trialAskedFor(const QStringList& arguments) {
+    const auto at = arguments.indexOf("--trial");
+    if (at < 0) return 0;
+    bool isNumber = false;
+    const qlonglong trial = arguments.value(at + 1).toLongLong(&isNumber);
+    return isNumber && trial > 0 ? std::optional<std::int64_t>(trial) : std::nullopt;
 }
 
 void useSettingsIn(const std::filesystem::path& folder) {
@@ -52,6 +63,11 @@ int main(int argc, char** argv) {
     }
     const Words words;
     QApplication application(argc, argv);
+    const auto trial = trialAskedFor(application.arguments());
+    if (!trial) {
+        std::fputs("lockstep-studio: --trial needs the number of a trial, as `lockstep trials` lists them\n", stderr);
+        return kBadRequest;
+    }
     const auto prepared = preparePlaces(placesFromEnvironment());
     if (!prepared.ok()) {
         std::fputs(words.report(prepared.problems()).c_str(), stderr);
@@ -64,6 +80,7 @@ int main(int argc, char** argv) {
         return ui::Explanation{QString::fromStdString(words.what(problem)), QString::fromStdString(words.remedy(problem))};
     };
     ui::MainWindow window(QCoreApplication::applicationDirPath() + "/lockstep", places, explain);
+    if (*trial > 0) window.openRun(*trial);
     window.show();
     return QApplication::exec();
 }

@@ -164,11 +164,14 @@ std::vector<TrialRow> TrialQuery::list(const TrialFilter& filter) const {
                         std::string(kRow) +
                             "WHERE deleted = ?1 AND (title LIKE ?2 ESCAPE '\\' OR dataset LIKE ?2 ESCAPE '\\'"
                             " OR model LIKE ?2 ESCAPE '\\' OR note LIKE ?2 ESCAPE '\\')"
-                            " AND (?4 IS NULL OR archived = ?4) ORDER BY id DESC LIMIT ?3");
+                            " AND (?4 IS NULL OR archived = ?4)"
+                            " AND (?5 = 0 OR state IN ('queued', 'preparing', 'running', 'paused', 'stopping'))"
+                            " ORDER BY id DESC LIMIT ?3");
         query.bind(1, filter.deleted ? 1 : 0);
         query.bind(2, std::string("%").append(escapedForLike(filter.text)).append("%"));
         query.bind(3, filter.limit > 0 ? filter.limit : -1);
         if (filter.archived) query.bind(4, *filter.archived ? 1 : 0);
+        query.bind(5, filter.unended ? 1 : 0);
         std::vector<TrialRow> rows;
         while (query.executeStep()) rows.push_back(rowOf(query));
         addTags(database, rows);

@@ -30,6 +30,7 @@ struct TrialFilter {
     bool deleted = false;                          // the trash instead of the rest
     int limit = 0;                                 // 0: all
     std::optional<bool> archived = std::nullopt;   // empty: whether or not
+    bool unended = false;                          // only those whose state is not final
 };
 
 struct SeriesPoint { std::int64_t step = 0; double seconds = 0, value = 0; };

@@ -26,6 +26,7 @@ private slots:
     void aProblemIsKeptWhole();
     void resumeCutsTheSeriesBack();
     void filterSearchesAndPages();
+    void theUnendedAreThoseThatMayGoOn();
     void trashAndPurge();
     void orderAmongTrialsIsKept();
     void theTitleMayChange();
@@ -288,6 +289,20 @@ void tst_TrialStore::filterSearchesAndPages() {
     QCOMPARE(query->list({"lucky", false, 0}).size(), std::size_t{1});
     QCOMPARE(query->list({"fashion", false, 0}).size(), std::size_t{3});
     QCOMPARE(query->list({"'; DROP TABLE trial; --", false, 0}).size(), std::size_t{0});
+}
+
+void tst_TrialStore::theUnendedAreThoseThatMayGoOn() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    const auto query = openQuery(folder.file());
+    for (int value = 0; value <= static_cast<int>(RunState::Crashed); ++value) {
+        const auto state = static_cast<RunState>(value);
+        Attempt attempt(*store);
+        attempt.sink->post(1, StateChanged{std::string(text(state)), 0});
+        const auto unended = query->list({.unended = true});
+        const bool listed = !unended.empty() && unended.front().id == attempt.trial;
+        QVERIFY2(listed == !isFinal(state), std::string(text(state)).c_str());
+    }
 }
 
 void tst_TrialStore::trashAndPurge() {

@@ -5,6 +5,21 @@
 
 namespace lockstep::ui {
 
+namespace {
+
+// None where the history cannot be read: the trials page says why.
+std::vector<TrialRow> rowsOf(const Places& places, const TrialFilter& filter) {
+    const auto query = TrialQuery::open(places.history());
+    if (!query.ok()) return {};
+    try {
+        return query.value()->list(filter);
+    } catch (const ProblemError&) {
+        return {};
+    }
+}
+
+}  // namespace
+
 OpenRuns::OpenRuns(Places places, QObject* parent) : QObject(parent), m_places(std::move(places)) {}
 
 RunFeed* OpenRuns::open(std::int64_t trial) {
@@ -41,18 +56,12 @@ std::vector<std::int64_t> OpenRuns::running() const {
 
 std::vector<std::int64_t> OpenRuns::findRunning() const {
     std::vector<std::int64_t> trials;
-    const auto query = TrialQuery::open(m_places.history());
-    if (!query.ok()) return trials;
-    for (const TrialRow& row : query.value()->list({})) {
-        const auto state = runStateFrom(row.state);
-        if (state && !isFinal(*state) && Lease::isHeld(m_places.lease(row.id))) trials.push_back(row.id);
+    for (const TrialRow& row : rowsOf(m_places, {.unended = true})) {
+        if (Lease::isHeld(m_places.lease(row.id))) trials.push_back(row.id);
     }
     return trials;
 }
 
-bool OpenRuns::historyIsEmpty() const {
-    const auto query = TrialQuery::open(m_places.history());
-    return !query.ok() || query.value()->list({.text = {}, .deleted = false, .limit = 1}).empty();
-}
+bool OpenRuns::historyIsEmpty() const { return rowsOf(m_places, {.limit = 1}).empty(); }
 
 }  // namespace lockstep::ui

@@ -17,7 +17,6 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kUpdateMs = 34;                      // at most 30 a second
 constexpr int kRetryMs = 250, kIdleMs = 1000;
 constexpr int kReadingMs = 4;                      // of the GUI thread at a time
 constexpr int kGapTries = 40;
@@ -63,7 +62,7 @@ RunFeed::RunFeed(Places places, std::int64_t trial, QObject* parent)
     m_mailbox->feed = this;
     m_notify.setSingleShot(true);
     m_next.setSingleShot(true);
-    connect(&m_notify, &QTimer::timeout, this, &RunFeed::changed);
+    connect(&m_notify, &QTimer::timeout, this, &RunFeed::tell);
     connect(&m_next, &QTimer::timeout, this, &RunFeed::checkLease);
     look(true);
 }
@@ -210,7 +209,8 @@ void RunFeed::onEvent(const NumberedEvent& event) {
         look(false);
     }
     if (m_asked && isFollowed(*m_asked, state())) m_asked.reset();
-    noteChange();
+    if (std::holds_alternative<StepDone>(event.event)) noteStep();
+    else noteChange();
 }
 
 void RunFeed::onReply(const std::string& line) {
@@ -268,8 +268,18 @@ void RunFeed::killEngine() {
     }
 }
 
+// Steps come by the hundred; what else happens, a person waits for.
+void RunFeed::noteStep() {
+    if (!m_notify.isActive()) m_notify.start(m_interval);
+}
+
 void RunFeed::noteChange() {
-    if (!m_notify.isActive()) m_notify.start(kUpdateMs);
+    if (!m_notify.isActive() || m_notify.remainingTimeAsDuration() > UpdatePace::kShortest) m_notify.start(UpdatePace::kShortest);
+}
+
+void RunFeed::tell() {
+    m_interval = m_pace.next();
+    emit changed();
 }
 
 }  // namespace lockstep::ui

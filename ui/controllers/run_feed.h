@@ -2,6 +2,7 @@
 #include <QObject>
 #include <QSocketNotifier>
 #include <QTimer>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "ui/controllers/run_actions.h"
 #include "ui/controllers/run_sight.h"
+#include "ui/controllers/update_pace.h"
 
 namespace lockstep::ui {
 
@@ -43,7 +45,7 @@ public:
     void kill() { ask(RunAction::Kill); }
 
 signals:
-    void changed();                                // anything above; at most 30 times a second
+    void changed();                                // anything above; as often as UpdatePace allows
 
 private:
     struct Mailbox;
@@ -66,7 +68,9 @@ private:
     void ask(RunAction action);
     void sendAsked();
     void killEngine();
+    void noteStep();
     void noteChange();
+    void tell();
 
     const Places m_places;
     const std::int64_t m_trial;
@@ -77,6 +81,8 @@ private:
     std::unique_ptr<SessionClient> m_client;
     std::unique_ptr<QSocketNotifier> m_notifier;
     QTimer m_notify, m_next;
+    UpdatePace m_pace;
+    std::chrono::milliseconds m_interval = UpdatePace::kShortest;
     bool m_whole = true, m_busy = false, m_hasCheckpoint = false;
     std::int64_t m_gapEnd = 0;                     // the last number to come from the history; 0: none
     int m_gapTries = 0, m_failures = 0;

@@ -18,7 +18,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kFrameMs = 34, kTextMs = 300, kTextLines = 6;
+constexpr int kTextMs = 300, kTextLines = 6;
 constexpr std::int64_t kLiveNs = 3'000'000'000;    // a run whose newest span is no older goes on
 
 bool isLive(const TimelineModel& model) {
@@ -57,18 +57,8 @@ TimelineView::~TimelineView() {
 
 QWidget* TimelineView::makeContent() {
     auto* splitter = new QSplitter(Qt::Vertical);
-    const QString obstacle = ImguiSurface::obstacle();
-    if (obstacle.isEmpty()) {
-        m_canvas = new TimelineCanvas(m_state);
-        connect(m_canvas, &TimelineCanvas::navigated, this, &TimelineView::refresh);
-        splitter->addWidget(m_canvas);
-    } else {
-        auto* why = new QLabel(obstacle);
-        why->setAlignment(Qt::AlignCenter);
-        why->setWordWrap(true);
-        why->setProperty("role", "problem");
-        splitter->addWidget(why);
-    }
+    m_picture = new QStackedWidget;
+    splitter->addWidget(m_picture);
     m_text = new QPlainTextEdit;
     m_text->setReadOnly(true);
     m_text->setTabChangesFocus(true);
@@ -87,6 +77,24 @@ QWidget* TimelineView::makeContent() {
     layout->addWidget(makeBar());
     layout->addWidget(splitter, 1);
     return content;
+}
+
+// Only once somebody looks: a window with an OpenGL widget in it is composed by OpenGL as a whole, which costs a machine
+// without a graphics card far more than painting does.
+void TimelineView::makePicture() {
+    if (m_picture->count() > 0) return;
+    const QString obstacle = ImguiSurface::obstacle();
+    if (obstacle.isEmpty()) {
+        m_canvas = new TimelineCanvas(m_state);
+        connect(m_canvas, &TimelineCanvas::navigated, this, &TimelineView::refresh);
+        m_picture->addWidget(m_canvas);
+        return;
+    }
+    auto* why = new QLabel(obstacle);
+    why->setAlignment(Qt::AlignCenter);
+    why->setWordWrap(true);
+    why->setProperty("role", "problem");
+    m_picture->addWidget(why);
 }
 
 QToolButton* TimelineView::makeButton(const QString& text, const QString& name, const QString& tip, int key) {
@@ -170,7 +178,7 @@ void TimelineView::take(const TraceChunk& chunk) {
 
 void TimelineView::dataCame() {
     m_state.dataChanged(isLive(m_state.model));
-    if (!m_frameTimer.isActive()) m_frameTimer.start(kFrameMs);
+    if (!m_frameTimer.isActive()) m_frameTimer.start(m_pace.next());
 }
 
 void TimelineView::press(int key) {
@@ -204,6 +212,7 @@ void TimelineView::showPage() {
 }
 
 void TimelineView::showEvent(QShowEvent* event) {
+    makePicture();
     m_feed.setPaused(false);
     refresh();
     QWidget::showEvent(event);

@@ -4,6 +4,7 @@
 #include <QWidget>
 
 #include "engine/session/places.h"
+#include "ui/controllers/update_pace.h"
 #include "ui/timeline/timeline_feed.h"
 #include "ui/timeline/timeline_state.h"
 
@@ -30,7 +31,7 @@ public:
     void clear();
 
     const TimelineState& state() const { return m_state; }
-    TimelineCanvas* canvas() const { return m_canvas; }            // null without OpenGL
+    TimelineCanvas* canvas() const { return m_canvas; }            // null before the first show, and without OpenGL
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -39,6 +40,7 @@ protected:
 
 private:
     QWidget* makeContent();
+    void makePicture();
     QWidget* makeBar();
     QToolButton* makeButton(const QString& text, const QString& name, const QString& tip, int key);
     void press(int key);
@@ -52,8 +54,9 @@ private:
     TimelineState m_state;
     TimelineFeed m_feed;
     QTimer m_frameTimer, m_textTimer;
+    UpdatePace m_pace;
     bool m_following = false;                      // a run, be it over or not
-    QStackedWidget* m_pages = nullptr;
+    QStackedWidget *m_pages = nullptr, *m_picture = nullptr;
     QLabel *m_empty = nullptr, *m_legend = nullptr;
     TimelineCanvas* m_canvas = nullptr;
     QPlainTextEdit* m_text = nullptr;

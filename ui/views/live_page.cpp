@@ -203,7 +203,7 @@ void LivePage::showEvent(QShowEvent* event) {
 }
 
 void LivePage::refresh() {
-    if (!m_feed) return;
+    if (!m_feed || !isVisible()) return;
     updateHeader();
     updateButtons();
     updateTrouble();

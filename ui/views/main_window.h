@@ -32,6 +32,8 @@ public:
     MainWindow(const QString& engineProgram, Places places, Explain explain);
     ~MainWindow() override;
 
+    void openRun(std::int64_t trial);                      // its page, in front
+
 protected:
     void closeEvent(QCloseEvent* event) override;
 
@@ -47,7 +49,6 @@ private:
     void restoreRuns();
 
     void goTo(Page page);
-    void openRun(std::int64_t trial);
     void addRun(RunFeed* feed);
     void removeRun(std::int64_t trial);
     void followTimeline();
