@@ -5,11 +5,8 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QListWidget>
-#include <QMessageBox>
 #include <QProgressBar>
-#include <QPushButton>
 #include <QScrollArea>
-#include <QSlider>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -19,6 +16,7 @@
 #include "ui/views/device_tile.h"
 #include "ui/views/failure_card.h"
 #include "ui/views/live_controls.h"
+#include "ui/views/run_buttons.h"
 
 namespace lockstep::ui {
 
@@ -75,7 +73,7 @@ LivePage::LivePage(RunFeed* feed, Explain explain, QWidget* parent)
     column->addWidget(buildHeader());
     m_failure = new FailureCard;
     m_failure->hide();
-    connect(m_failure, &FailureCard::resumeRequested, this, [this] { act(RunAction::ResumeFromCheckpoint); });
+    connect(m_failure, &FailureCard::resumeRequested, this, [this] { m_buttons->press(RunAction::ResumeFromCheckpoint); });
     column->addWidget(m_failure);
     QWidget* plots = buildPlots();
     column->addWidget(new LiveControls({m_plots.begin(), m_plots.end()}));
@@ -116,7 +114,9 @@ QWidget* LivePage::buildHeader() {
     row->addWidget(m_title);
     row->addWidget(m_state);
     row->addStretch();
-    buildButtons(*row);
+    m_buttons = new RunButtons(m_feed);
+    connect(m_buttons, &RunButtons::resumeRequested, this, &LivePage::resumeRequested);
+    row->addWidget(m_buttons);
     column->addLayout(row);
     m_subtitle = label("muted");
     column->addWidget(m_subtitle);
@@ -134,48 +134,7 @@ QWidget* LivePage::buildHeader() {
     return header;
 }
 
-void LivePage::buildButtons(QHBoxLayout& row) {
-    addButton(row, RunAction::Pause, "Pause",
-              "Hold the run after the step under way; it keeps its memory and its devices");
-    addButton(row, RunAction::Resume, "Resume", "Go on with the paused run");
-    addButton(row, RunAction::FinishEpoch, "Finish this epoch",
-              "Stop after the epoch under way, with its evaluation and a checkpoint");
-    addButton(row, RunAction::StopNow, "Stop now", "Stop after the step under way, with a checkpoint to resume from");
-    addButton(row, RunAction::Kill, "Kill", "End the process at once; what came after the last checkpoint is lost");
-    addButton(row, RunAction::ResumeFromCheckpoint, "Resume from the last checkpoint",
-              "Start the trial again where its last checkpoint was written");
-}
-
-QPushButton* LivePage::addButton(QHBoxLayout& row, RunAction action, const QString& words, const QString& meaning) {
-    auto* button = new QPushButton(words);
-    button->setAccessibleName(words);
-    button->setToolTip(meaning);
-    connect(button, &QPushButton::clicked, this, [this, action] { act(action); });
-    m_buttons[static_cast<std::size_t>(action)] = button;
-    row.addWidget(button);
-    return button;
-}
-
-void LivePage::act(RunAction action) {
-    switch (action) {
-        case RunAction::Pause: return m_feed->pause();
-        case RunAction::Resume: return m_feed->resume();
-        case RunAction::FinishEpoch: return m_feed->stopAfterEpoch();
-        case RunAction::StopNow: return m_feed->stop();
-        case RunAction::Kill: return askBeforeKill();
-        case RunAction::ResumeFromCheckpoint: emit resumeRequested(m_feed->trial()); return;
-    }
-}
-
-void LivePage::askBeforeKill() {
-    auto* box = new QMessageBox(QMessageBox::Warning, "Kill the run",
-                                QString("Kill trial %1?").arg(m_feed->trial()), QMessageBox::Cancel, this);
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->setInformativeText(
-        "Its process ends at once. Steps since the last checkpoint are lost; “Stop now” would keep them.");
-    connect(box->addButton("Kill", QMessageBox::DestructiveRole), &QPushButton::clicked, m_feed, &RunFeed::kill);
-    box->open();
-}
+QList<QAction*> LivePage::pageActions() const { return m_buttons->actions(); }
 
 QWidget* LivePage::buildPlots() {
     const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
@@ -205,7 +164,7 @@ void LivePage::showEvent(QShowEvent* event) {
 void LivePage::refresh() {
     if (!m_feed || !isVisible()) return;
     updateHeader();
-    updateButtons();
+    m_buttons->refresh();
     updateTrouble();
     updatePlots();
     updateTiles();
@@ -241,16 +200,6 @@ void LivePage::applyTheme() {
 void LivePage::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() == QEvent::PaletteChange && m_feed && m_messages) applyTheme();
-}
-
-void LivePage::updateButtons() {
-    const RunActions actions = m_feed->actions();
-    for (const RunAction action : kRunActions) {
-        QPushButton* button = m_buttons[static_cast<std::size_t>(action)];
-        button->setVisible(actions.shown(action) &&
-                           !(action == RunAction::ResumeFromCheckpoint && endedBadly(m_feed->state())));
-        button->setEnabled(actions.enabled(action) && m_feed->asked() != action);
-    }
 }
 
 void LivePage::updateTrouble() {

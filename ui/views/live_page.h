@@ -9,16 +9,15 @@
 #include "ui/views/plot_view.h"
 
 class QGridLayout;
-class QHBoxLayout;
 class QLabel;
 class QListWidget;
 class QProgressBar;
-class QPushButton;
 
 namespace lockstep::ui {
 
 class DeviceTile;
 class FailureCard;
+class RunButtons;
 
 // One run, live or long ended: progress, buttons, curves, devices, messages, and what went wrong. GUI thread; the feed
 // must outlive the page or go with it.
@@ -28,6 +27,7 @@ class LivePage : public QWidget {
 public:
     LivePage(RunFeed* feed, Explain explain, QWidget* parent = nullptr);
     RunFeed* feed() const { return m_feed; }
+    QList<QAction*> pageActions() const;           // pause, stop…, as its buttons
 
 signals:
     void resumeRequested(std::int64_t trial);      // from its last checkpoint, as a new engine process
@@ -40,14 +40,9 @@ protected:
 private:
     QWidget* buildHeader();
     QWidget* buildPlots();
-    void buildButtons(QHBoxLayout& row);
-    QPushButton* addButton(QHBoxLayout& row, RunAction action, const QString& words, const QString& meaning);
-    void act(RunAction action);
-    void askBeforeKill();
 
     void refresh();
     void updateHeader();
-    void updateButtons();
     void updateTrouble();
     void updatePlots();
     void updateTiles();
@@ -61,7 +56,7 @@ private:
     QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_state = nullptr, *m_progressText = nullptr,
            *m_trouble = nullptr;
     QProgressBar* m_progress = nullptr;
-    std::array<QPushButton*, kRunActions.size()> m_buttons{};
+    RunButtons* m_buttons = nullptr;
     FailureCard* m_failure = nullptr;
     std::array<PlotView*, 4> m_plots{};
     QWidget* m_tileArea = nullptr;

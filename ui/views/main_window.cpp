@@ -1,6 +1,5 @@
 #include "ui/views/main_window.h"
 
-#include <QActionGroup>
 #include <QApplication>
 #include <QCloseEvent>
 #include <QFileDialog>
@@ -9,7 +8,6 @@
 #include <QJsonObject>
 #include <QLabel>
 #include <QListWidget>
-#include <QMenuBar>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
@@ -24,8 +22,8 @@
 #include "ui/controllers/run_launcher.h"
 #include "ui/style/theme.h"
 #include "ui/timeline/timeline_view.h"
-#include "ui/views/command_palette.h"
 #include "ui/views/live_page.h"
+#include "ui/views/plot_marks.h"
 #include "ui/views/train_page.h"
 #include "ui/views/trials_page.h"
 
@@ -117,57 +115,6 @@ void MainWindow::buildNavigation() {
     });
 }
 
-QAction* MainWindow::command(QMenu* menu, const QString& title, const QKeySequence& keys,
-                             const std::function<void()>& action) {
-    QAction* made = menu->addAction(title, this, action);
-    made->setShortcut(keys);
-    m_commands << made;
-    return made;
-}
-
-void MainWindow::buildMenus() {
-    QMenu* file = menuBar()->addMenu(tr("&File"));
-    command(file, tr("&New trial"), QKeySequence::New, [this] { goTo(kTrain); });
-    command(file, tr("&Open a spec file…"), QKeySequence::Open, [this] { openSpec(); });
-    file->addSeparator();
-    command(file, tr("&Quit"), QKeySequence::Quit, [this] { close(); });
-
-    QMenu* edit = menuBar()->addMenu(tr("&Edit"));
-    QAction* undo = m_undo->createUndoAction(this, tr("&Undo"));
-    undo->setShortcut(QKeySequence::Undo);
-    QAction* redo = m_undo->createRedoAction(this, tr("&Redo"));
-    redo->setShortcut(QKeySequence::Redo);
-    edit->addActions({undo, redo});
-    m_commands << undo << redo;
-
-    QMenu* view = menuBar()->addMenu(tr("&View"));
-    command(view, tr("&Train"), tr("Ctrl+1"), [this] { goTo(kTrain); });
-    command(view, tr("&Runs"), tr("Ctrl+2"), [this] { goTo(kRuns); });
-    command(view, tr("Tr&ials"), tr("Ctrl+3"), [this] { goTo(kTrials); });
-    view->addSeparator();
-    QAction* timeline = m_timeline->toggleViewAction();
-    timeline->setText(tr("Ti&meline"));
-    timeline->setShortcut(tr("Ctrl+4"));
-    view->addAction(timeline);
-    m_commands << timeline;
-    view->addSeparator();
-    const auto theme = [&](const QString& title, ThemeChoice choice) {
-        command(view, title, {}, [choice] {
-            QSettings().setValue("theme", static_cast<int>(choice));
-            applyTheme(*qApp, choice);
-        });
-    };
-    theme(tr("Light theme"), ThemeChoice::Light);
-    theme(tr("Dark theme"), ThemeChoice::Dark);
-    theme(tr("Theme of the system"), ThemeChoice::System);
-    view->addSeparator();
-    command(view, tr("Reset layout"), {}, [this] { restoreState(m_firstState, kStateVersion); });
-
-    QMenu* help = menuBar()->addMenu(tr("&Help"));
-    command(help, tr("&Commands…"), tr("Ctrl+K"), [this] { showPalette(); });
-    command(help, tr("Keyboard &shortcuts"), tr("Ctrl+/"), [this] { showShortcuts(); });
-}
-
 void MainWindow::connectPages() {
     connect(m_launcher, &RunLauncher::started, this, &MainWindow::openRun);
     connect(m_launcher, &RunLauncher::failed, this, [this](const std::vector<Problem>& problems) {
@@ -208,6 +155,7 @@ void MainWindow::addRun(RunFeed* feed) {
     page->setProperty("trial", QVariant::fromValue<qlonglong>(trial));
     m_livePages[trial] = page;
     m_runTabs->addTab(page, tr("Trial %1").arg(trial));
+    markTab(trial);
     m_runsPage->setCurrentWidget(m_runTabs);
     connect(page, &LivePage::resumeRequested, m_launcher, &RunLauncher::resume);
     connect(feed, &RunFeed::changed, this, [this, feed] {
@@ -232,6 +180,29 @@ void MainWindow::updateRunTitle(RunFeed* feed) {
     m_runTabs->setTabText(m_runTabs->indexOf(found->second), tr("Trial %1 · %2").arg(feed->trial()).arg(state));
 }
 
+// A trial has its colour here, too.
+void MainWindow::markTab(std::int64_t trial) {
+    const QColor color = seriesColor(trial, currentTheme());
+    m_runTabs->setTabIcon(m_runTabs->indexOf(m_livePages.at(trial)), markerIcon(seriesMarker(trial), color, devicePixelRatioF()));
+}
+
+void MainWindow::closeRun() {
+    if (const std::int64_t trial = trialOf(m_runTabs->currentWidget())) m_runs->close(trial);
+}
+
+void MainWindow::stepRun(int by) {
+    const int count = m_runTabs->count();
+    if (count == 0) return;
+    m_runTabs->setCurrentIndex((m_runTabs->currentIndex() + by + count) % count);
+    goTo(kRuns);
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+    QMainWindow::changeEvent(event);
+    if (event->type() != QEvent::PaletteChange) return;
+    for (const auto& [trial, page] : m_livePages) markTab(trial);
+}
+
 void MainWindow::followTimeline() {
     const std::int64_t trial = trialOf(m_runTabs->currentWidget());
     if (trial == 0 || !m_timeline->isVisible()) return;
@@ -249,22 +220,6 @@ void MainWindow::openSpec() {
     if (!spec.ok()) return explainProblems(tr("The spec file cannot be used"), spec.problems());
     m_trainPage->setSpec(QJsonDocument::fromJson(QByteArray::fromStdString(toJson(spec.value()))).object());
     goTo(kTrain);
-}
-
-void MainWindow::showPalette() {
-    auto* palette = new CommandPalette(m_commands, this);
-    palette->move(geometry().center() - palette->rect().center());
-    palette->open();
-}
-
-void MainWindow::showShortcuts() {
-    QString rows;
-    for (const QAction* each : m_commands) {
-        if (each->shortcut().isEmpty()) continue;
-        rows += QString("<tr><td><b>%1</b>&nbsp;&nbsp;</td><td>%2</td></tr>")
-                    .arg(each->shortcut().toString(QKeySequence::NativeText), each->text().remove('&').toHtmlEscaped());
-    }
-    QMessageBox::information(this, tr("Keyboard shortcuts"), "<table>" + rows + "</table>");
 }
 
 void MainWindow::explainProblems(const QString& title, const std::vector<Problem>& problems) {
@@ -307,6 +262,8 @@ void MainWindow::restore() {
     goTo(static_cast<Page>(settings.value("window/page", kTrain).toInt()));
 }
 
+void MainWindow::resetLayout() { restoreState(m_firstState, kStateVersion); }
+
 void MainWindow::save() {
     QSettings settings;
     settings.setValue("window/geometry", saveGeometry());
@@ -315,12 +272,15 @@ void MainWindow::save() {
     QStringList open;
     for (const std::int64_t trial : m_runs->trials()) open << QString::number(trial);
     settings.setValue("window/runs", open);
+    settings.setValue("window/run", QString::number(trialOf(m_runTabs->currentWidget())));
 }
 
 // Those that were open, and those that run, whoever started them.
 void MainWindow::restoreRuns() {
     for (const QString& trial : QSettings().value("window/runs").toStringList()) m_runs->open(trial.toLongLong());
     for (const std::int64_t trial : m_runs->findRunning()) m_runs->open(trial);
+    const auto shown = m_livePages.find(QSettings().value("window/run").toLongLong());
+    if (shown != m_livePages.end()) m_runTabs->setCurrentWidget(shown->second);
     m_trainPage->setHomeIsEmpty(m_runs->historyIsEmpty());
 }
 

@@ -7,7 +7,6 @@
 #include "engine/session/places.h"
 #include "ui/explanation.h"
 
-class QActionGroup;
 class QListWidget;
 class QStackedWidget;
 class QTabWidget;
@@ -36,6 +35,7 @@ public:
 
 protected:
     void closeEvent(QCloseEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
 private:
     enum Page { kTrain, kRuns, kTrials };
@@ -45,20 +45,26 @@ private:
     void buildMenus();
     void connectPages();
     void restore();
+    void resetLayout();
     void save();
     void restoreRuns();
 
     void goTo(Page page);
     void addRun(RunFeed* feed);
     void removeRun(std::int64_t trial);
+    void markTab(std::int64_t trial);
+    void closeRun();
+    void stepRun(int by);
     void followTimeline();
     void updateRunTitle(RunFeed* feed);
     void openSpec();
     void showPalette();
     void showShortcuts();
+    void showAbout();
     void explainProblems(const QString& title, const std::vector<Problem>& problems);
     bool mayClose();
 
+    QList<QAction*> commands() const;
     QAction* command(QMenu* menu, const QString& title, const QKeySequence& keys, const std::function<void()>& action);
 
     Places m_places;

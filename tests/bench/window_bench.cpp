@@ -1,0 +1,210 @@
+#include <qcustomplot.h>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QMouseEvent>
+#include <QSettings>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTimer>
+#include <QWheelEvent>
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
+
+#include "ui/controllers/update_pace.h"
+#include "ui/style/theme.h"
+#include "ui/views/main_window.h"
+#include "ui/views/plot_view.h"
+
+// How fast the window is, on an idle machine with a display (`xvfb-run -s "-screen 0 1920x1080x24"`):
+//   lockstep_window_bench paint    12 curves of a million points at 1600 x 500: preparing and painting while zooming and panning
+//   lockstep_window_bench input    50 curves that grow by 200 steps a second for 60 s: how late input is handled
+//   lockstep_window_bench start    from the start of the process to the table of 10,000 trials
+using namespace lockstep;
+using namespace lockstep::ui;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point then) { return std::chrono::duration<double, std::milli>(Clock::now() - then).count(); }
+
+void report(const char* what, std::vector<double> milliseconds) {
+    std::sort(milliseconds.begin(), milliseconds.end());
+    const auto part = [&](double share) { return milliseconds[static_cast<std::size_t>(share * static_cast<double>(milliseconds.size() - 1))]; };
+    std::printf("%s: median %.2f ms, p95 %.2f ms, p99 %.2f ms, longest %.2f ms (%zu)\n", what, part(0.5), part(0.95), part(0.99),
+                milliseconds.back(), milliseconds.size());
+}
+
+// A loss as they are: it falls, it trembles.
+class Walk {
+public:
+    explicit Walk(unsigned seed) : m_random(seed), m_level(2 + 0.1 * seed) {}
+    double next() {
+        m_level *= 0.999999;
+        return m_level * (1 + 0.1 * m_noise(m_random));
+    }
+
+private:
+    std::mt19937 m_random;
+    std::normal_distribution<double> m_noise;
+    double m_level;
+};
+
+std::vector<PlotSeries> seriesOf(std::size_t count, std::vector<std::shared_ptr<Curve>>& curves) {
+    std::vector<PlotSeries> series;
+    for (std::size_t i = 0; i < count; ++i) {
+        curves.push_back(std::make_shared<Curve>());
+        const auto index = static_cast<std::int64_t>(i);
+        series.push_back({QString("trial %1").arg(i + 1), curves.back(), index, seriesMarker(index), 469, true});
+    }
+    return series;
+}
+
+void waitUntilShown(QWidget& widget) {
+    widget.show();
+    if (!QTest::qWaitForWindowExposed(&widget)) std::puts("the window did not appear");
+}
+
+// As a person would: from all of it nearer and nearer, along it, and back.
+void navigate(QCustomPlot& canvas, int frame) {
+    const int at = frame % 50;
+    if (at == 0) return QTest::keyClick(&canvas, Qt::Key_Home);
+    if (at > 20) return QTest::keyClick(&canvas, at % 10 < 5 ? Qt::Key_Right : Qt::Key_Left);
+    QWheelEvent notch(QPointF(800, 200), canvas.mapToGlobal(QPointF(800, 200)), {}, {0, 120}, Qt::NoButton, {}, Qt::NoScrollPhase, false);
+    QCoreApplication::sendEvent(&canvas, &notch);
+}
+
+int paint() {
+    PlotView plot({"Loss", "nothing", {}, {}, {}});
+    plot.resize(1600, 500);
+    std::vector<std::shared_ptr<Curve>> curves;
+    plot.setSeries(seriesOf(12, curves));
+    plot.setSmoothing(0.9);
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+        Walk walk(static_cast<unsigned>(i));
+        for (int step = 1; step <= 1'000'000; ++step) curves[i]->append(step, step * 0.005, walk.next());
+    }
+    waitUntilShown(plot);
+    auto* canvas = plot.findChild<QCustomPlot*>();
+    std::vector<double> smoothed, plain;
+    for (const double smoothing : {0.9, 0.0}) {
+        plot.setSmoothing(smoothing);
+        canvas->replot(QCustomPlot::rpImmediateRefresh);
+        for (int frame = 0; frame < 200; ++frame) {
+            const auto begun = Clock::now();
+            navigate(*canvas, frame);
+            canvas->replot(QCustomPlot::rpImmediateRefresh);
+            (smoothing > 0 ? smoothed : plain).push_back(since(begun));
+        }
+    }
+    report("12 curves of 1,000,000 points", plain);
+    report("the same, smoothed over their ghosts", smoothed);
+    return 0;
+}
+
+// Handles what the other thread posts, and notes how late.
+class Clicked : public QObject {
+public:
+    std::vector<double> delays;
+    void post(QObject* to) {
+        QMetaObject::invokeMethod(this, [this, to, posted = Clock::now()] {
+            QMouseEvent move(QEvent::MouseMove, QPointF(200 + delays.size() % 400, 150), QPointF(), Qt::NoButton, Qt::NoButton, {});
+            QCoreApplication::sendEvent(to, &move);
+            delays.push_back(since(posted));
+        }, Qt::QueuedConnection);
+    }
+};
+
+int input(double seconds) {
+    PlotView plot({"Loss", "nothing", {}, {}, {}});
+    plot.resize(1600, 500);
+    std::vector<std::shared_ptr<Curve>> curves;
+    plot.setSeries(seriesOf(50, curves));
+    plot.setSmoothing(0.9);
+    waitUntilShown(plot);
+    std::vector<Walk> walks;
+    for (unsigned i = 0; i < 50; ++i) walks.emplace_back(i);
+    int step = 0;
+    UpdatePace pace;
+    QTimer steps, updates;
+    QObject::connect(&steps, &QTimer::timeout, [&] {
+        ++step;
+        for (std::size_t i = 0; i < curves.size(); ++i) curves[i]->append(step, step * 0.005, walks[i].next());
+    });
+    QObject::connect(&updates, &QTimer::timeout, [&] {
+        plot.refresh();
+        updates.setInterval(pace.next());
+    });
+    steps.setTimerType(Qt::PreciseTimer);
+    steps.start(5);
+    updates.start(UpdatePace::kShortest);
+    Clicked clicked;
+    std::atomic<bool> over = false;
+    QWidget* canvas = plot.findChild<QCustomPlot*>();
+    std::thread hand([&] {
+        while (!over) {
+            clicked.post(canvas);
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    });
+    QTimer::singleShot(static_cast<int>(1000 * seconds), qApp, &QCoreApplication::quit);
+    QCoreApplication::exec();
+    over = true;
+    hand.join();
+    std::printf("%d steps of 50 curves in %.0f s\n", step, seconds);
+    report("input waited, and was answered after", clicked.delays);
+    return 0;
+}
+
+// Since the kernel made this process.
+double ageOfProcess() {
+    std::ifstream stat("/proc/self/stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    std::istringstream fields(text.substr(text.rfind(')') + 2));
+    std::string field;
+    for (int i = 3; i <= 22; ++i) fields >> field;
+    double uptime = 0;
+    std::ifstream("/proc/uptime") >> uptime;
+    return 1000 * (uptime - std::stod(field) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
+int start(const QString& home) {
+    qputenv("LOCKSTEP_HOME", home.toUtf8());
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, home);
+    QSettings().setValue("window/page", 2);
+    MainWindow window(QCoreApplication::applicationDirPath() + "/../bin/lockstep", preparePlaces(placesFromEnvironment()).value(),
+                      [](const Problem& problem) { return Explanation{QString::fromStdString(problem.code), {}}; });
+    waitUntilShown(window);
+    const double shown = ageOfProcess();
+    auto* table = window.findChild<QTableView*>();
+    while (!table || table->model()->rowCount() == 0) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
+    window.grab();
+    std::printf("the window is shown after %.0f ms, its %d trials after %.0f ms\n", shown, table->model()->rowCount(), ageOfProcess());
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QApplication application(argc, argv);
+    QCoreApplication::setOrganizationName("lockstep");
+    QCoreApplication::setApplicationName("studio");
+    applyTheme(application, ThemeChoice::Light);
+    const QString what = application.arguments().value(1);
+    if (what == "paint") return paint();
+    if (what == "input") return input(application.arguments().value(2, "60").toDouble());
+    if (what == "start" && argc > 2) return start(application.arguments()[2]);
+    std::puts("lockstep_window_bench paint | input [SECONDS] | start FOLDER (made by lockstep_make_history)");
+    return 2;
+}

@@ -1,0 +1,78 @@
+#include "ui/views/run_buttons.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QMessageBox>
+#include <QPushButton>
+
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+RunButtons::RunButtons(RunFeed* feed, QWidget* parent) : QWidget(parent), m_feed(feed) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(space::kMedium);
+    add(RunAction::Pause, tr("Pause"), tr("F8"),
+        tr("Hold the run after the step under way; it keeps its memory and its devices"));
+    add(RunAction::Resume, tr("Resume"), tr("F8"), tr("Go on with the paused run"));
+    add(RunAction::FinishEpoch, tr("Finish this epoch"), tr("Shift+F8"),
+        tr("Stop after the epoch under way, with its evaluation and a checkpoint"));
+    add(RunAction::StopNow, tr("Stop now"), tr("Ctrl+."),
+        tr("Stop after the step under way, with a checkpoint to resume from"));
+    add(RunAction::Kill, tr("Kill"), {}, tr("End the process at once; what came after the last checkpoint is lost"));
+    add(RunAction::ResumeFromCheckpoint, tr("Resume from the last checkpoint"), tr("Shift+F9"),
+        tr("Start the trial again where its last checkpoint was written"));
+}
+
+void RunButtons::add(RunAction action, const QString& words, const QKeySequence& keys, const QString& meaning) {
+    const auto at = static_cast<std::size_t>(action);
+    auto* made = new QAction(words, this);
+    made->setShortcut(keys);
+    connect(made, &QAction::triggered, this, [this, action] { press(action); });
+    addAction(made);
+    auto* button = new QPushButton(words);
+    button->setAccessibleName(words);
+    button->setToolTip(keys.isEmpty() ? meaning
+                                      : QString("%1 (%2)").arg(meaning, keys.toString(QKeySequence::NativeText)));
+    connect(button, &QPushButton::clicked, made, &QAction::trigger);
+    layout()->addWidget(button);
+    m_actions[at] = made;
+    m_buttons[at] = button;
+}
+
+// A run that ended badly has its card, with a button of its own to go on.
+void RunButtons::refresh() {
+    const RunActions actions = m_feed->actions();
+    const bool endedBadly = m_feed->state() == RunState::Failed || m_feed->state() == RunState::Crashed;
+    for (const RunAction action : kRunActions) {
+        const auto at = static_cast<std::size_t>(action);
+        const bool enabled = actions.enabled(action) && m_feed->asked() != action;
+        m_actions[at]->setEnabled(enabled);
+        m_buttons[at]->setEnabled(enabled);
+        m_buttons[at]->setVisible(actions.shown(action) && !(action == RunAction::ResumeFromCheckpoint && endedBadly));
+    }
+}
+
+void RunButtons::press(RunAction action) {
+    switch (action) {
+        case RunAction::Pause: return m_feed->pause();
+        case RunAction::Resume: return m_feed->resume();
+        case RunAction::FinishEpoch: return m_feed->stopAfterEpoch();
+        case RunAction::StopNow: return m_feed->stop();
+        case RunAction::Kill: return askBeforeKill();
+        case RunAction::ResumeFromCheckpoint: emit resumeRequested(m_feed->trial()); return;
+    }
+}
+
+void RunButtons::askBeforeKill() {
+    auto* box = new QMessageBox(QMessageBox::Warning, tr("Kill the run"), tr("Kill trial %1?").arg(m_feed->trial()),
+                                QMessageBox::Cancel, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText(
+        tr("Its process ends at once. Steps since the last checkpoint are lost; “Stop now” would keep them."));
+    connect(box->addButton(tr("Kill"), QMessageBox::DestructiveRole), &QPushButton::clicked, m_feed, &RunFeed::kill);
+    box->open();
+}
+
+}  // namespace lockstep::ui
