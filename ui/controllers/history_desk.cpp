@@ -10,6 +10,7 @@
 
 #include "engine/session/lease.h"
 #include "engine/spec/run_state.h"
+#include "ui/controllers/curve_reader.h"
 
 namespace lockstep::ui {
 
@@ -89,23 +90,14 @@ public:
         });
     }
 
-    void readCurves(const std::vector<std::int64_t>& trials, const std::string& metric, std::uint64_t request) {
-        if (request != m_desk.m_curveRequest || !m_query) return;
+    void readCurves(const CurveRequest& asked, std::uint64_t request) {
+        const auto overtaken = [this, request] { return request != m_desk.m_curveRequest; };
+        if (overtaken() || !m_query) return;
         guarded([&] {
-            TrialCurves curves;
-            for (const auto trial : trials) {
-                if (request != m_desk.m_curveRequest) return;
-                auto spec = m_query->spec(trial);
-                if (!spec.ok()) {
-                    curves.problems.push_back(spec.problems().front());
-                    continue;
-                }
-                const auto failed = m_query->failure(trial);
-                curves.trials.push_back({trial, std::move(spec).value(), m_query->series(trial, metric),
-                                         failed ? problemIn(*failed) : std::nullopt});
-            }
-            say([this, curves = std::move(curves), request] {
-                if (request == m_desk.m_curveRequest) emit m_desk.curvesRead(curves);
+            auto curves = m_curves.read(*m_query, asked, overtaken);
+            if (!curves) return;
+            say([this, curves = std::make_shared<const TrialCurves>(std::move(*curves)), request] {
+                if (request == m_desk.m_curveRequest) emit m_desk.curvesRead(*curves);
             });
         });
     }
@@ -161,6 +153,7 @@ private:
         m_query.reset();
         m_store.reset();
         m_version.reset();
+        m_curves.forget();
     }
 
     TrialStore& store() {
@@ -210,6 +203,7 @@ private:
     std::optional<std::int64_t> m_version;
     std::optional<Problem> m_refusal;
     Rows m_rows;
+    CurveReader m_curves;
     std::uint64_t m_handled = 0;
 };
 
@@ -248,10 +242,10 @@ void HistoryDesk::readSpec(std::int64_t trial, std::function<void(const Result<T
     QMetaObject::invokeMethod(m_worker, [worker = m_worker, trial, then = std::move(then)] { worker->readSpec(trial, then); });
 }
 
-void HistoryDesk::readCurves(std::vector<std::int64_t> trials, std::string metric) {
+void HistoryDesk::readCurves(CurveRequest request) {
     const auto number = ++m_curveRequest;
-    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trials = std::move(trials), metric = std::move(metric), number] {
-        worker->readCurves(trials, metric, number);
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, request = std::move(request), number] {
+        worker->readCurves(request, number);
     });
 }
 

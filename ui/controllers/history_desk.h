@@ -30,7 +30,7 @@ public:
     void purge(std::vector<std::int64_t> trials);
     void readSpec(std::int64_t trial, std::function<void(const Result<TrialSpec>&)> then);     // `then`: the window's thread
     // Of several requests only the newest is answered.
-    void readCurves(std::vector<std::int64_t> trials, std::string metric);
+    void readCurves(CurveRequest request);
 
 signals:
     // All trials, newest first, the trash included; a trial that lost its engine is "crashed". Never older than an edit

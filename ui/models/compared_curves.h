@@ -1,32 +1,41 @@
 #pragma once
 #include <QString>
-#include <cstdint>
-#include <span>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "ui/models/trial_curves.h"
 #include "ui/models/seed_groups.h"
+#include "ui/models/trial_curves.h"
 
 namespace lockstep::ui {
 
 // A quantity whose curves are compared.
 struct ComparedMetric {
-    std::string key;                               // of TrialQuery::series
-    QString name, axis;                            // "Test accuracy", "test accuracy (%)"
-    double scale = 1;                              // 100: shares, shown as percent
+    std::string key;                               // names it in settings
+    QString name;                                  // "Test accuracy"
+    std::string series, second;                    // of TrialQuery::series; second: drawn dashed, empty: none
+    bool percent = false;
+    bool smoothed = false;                         // measured at every step, and noisy
 };
 const std::vector<ComparedMetric>& comparedMetrics();
+const ComparedMetric& comparedMetric(const std::string& key);        // the first where there is no such
 
-struct ComparedCurve {
-    std::int64_t series = 0;                       // the trial whose colour it has: its group's lowest
-    QString name;                                  // "#12 wide net", "#12, #13, #14 wide net"
-    CurveBand band;
+// Makes the curves of a comparison; on any one thread. Means of the same curves as the time before are the same objects.
+class CurveComparison {
+public:
+    // A curve per trial or, by seeds, per group of trials that differ in seed alone; those without points are left out.
+    std::vector<ComparedCurve> compare(const std::vector<TrialCurve>& trials, const ComparedMetric& metric, bool bySeeds);
+
+private:
+    using Members = std::vector<std::shared_ptr<const Curve>>;
+    struct Mean {
+        std::shared_ptr<const Curve> mean;
+        PlotBand band;
+    };
+
+    Mean meanOf(const Members& members);
+
+    std::map<Members, Mean> m_known, m_used;
 };
-// A curve per trial or, by seeds, per group of trials that differ in seed alone; those without points are left out.
-std::vector<ComparedCurve> comparedCurves(const TrialCurves& curves, const ComparedMetric& metric, bool bySeeds);
-
-// What the plot shows, in words: the last value of each curve.
-QString summaryOf(std::span<const ComparedCurve> curves, const ComparedMetric& metric, std::size_t trials);
 
 }  // namespace lockstep::ui

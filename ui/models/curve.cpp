@@ -126,27 +126,36 @@ std::size_t Curve::at(CurveAxis axis, double x) const {
     return after == 0 ? size() : after - 1;
 }
 
-const Curve& SmoothedCurve::follow(const std::shared_ptr<const Curve>& raw, double weight) {
-    if (raw != m_raw || weight != m_weight) {
+const Curve& SmoothedCurve::follow(const std::shared_ptr<const Curve>& raw, double weight, std::size_t points) {
+    if (raw != m_raw) {
         m_raw = raw;
-        m_weight = weight;
-        m_sum = m_mass = 0;
-        m_smooth = Curve::alongside(*raw);
+        m_shown = {Curve::alongside(*raw), weight};
+        m_next.reset();
+    } else if (weight == m_shown.weight) {
+        m_next.reset();
+    } else if (!m_next || weight != m_next->weight) {
+        m_next = {Curve::alongside(*raw), weight};
     }
-    for (std::size_t i = m_smooth.size(); i < raw->size(); ++i) add(*raw, i);
-    return m_smooth;
+    Average& growing = m_next ? *m_next : m_shown;
+    const std::size_t begin = growing.line.size(), end = begin + std::min(points, raw->size() - begin);
+    for (std::size_t i = begin; i < end; ++i) growing.add(*raw, i);
+    if (m_next && end == raw->size()) {
+        m_shown = std::move(*m_next);
+        m_next.reset();
+    }
+    return m_shown.line;
 }
 
-void SmoothedCurve::add(const Curve& raw, std::size_t i) {
-    const double value = raw.value(i), step = raw.x(CurveAxis::Step, i);
+void SmoothedCurve::Average::add(const Curve& raw, std::size_t i) {
+    const double value = raw.value(i), at = raw.x(CurveAxis::Step, i);
     if (std::isfinite(value)) {
-        const double gap = m_mass > 0 ? step - m_step : 1;
-        const double kept = gap == 1 ? m_weight : std::pow(m_weight, gap);
-        m_sum = kept * m_sum + (1 - kept) * value;
-        m_mass = kept * m_mass + (1 - kept);
-        m_step = step;
+        const double gap = mass > 0 ? at - step : 1;
+        const double kept = gap == 1 ? weight : std::pow(weight, gap);
+        sum = kept * sum + (1 - kept) * value;
+        mass = kept * mass + (1 - kept);
+        step = at;
     }
-    m_smooth.appendValue(m_mass > 0 ? m_sum / m_mass : value);
+    line.appendValue(mass > 0 ? sum / mass : value);
 }
 
 }  // namespace lockstep::ui

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,15 +78,24 @@ private:
 // that are not finite leave the average as it is.
 class SmoothedCurve {
 public:
-    // Goes on where it was while curve and weight stay the same, begins anew otherwise.
-    const Curve& follow(const std::shared_ptr<const Curve>& raw, double weight);
+    static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+    // Goes on where it was while curve and weight stay the same, begins anew otherwise; at most `points` points a call, so
+    // that long curves take several. Until a new weight has come to the end, the line is the one before; that of a new
+    // curve grows.
+    const Curve& follow(const std::shared_ptr<const Curve>& raw, double weight, std::size_t points = kAll);
+    bool complete() const { return !m_next && m_shown.line.size() == (m_raw ? m_raw->size() : 0); }
 
 private:
-    void add(const Curve& raw, std::size_t i);
+    struct Average {
+        Curve line;
+        double weight = -1, sum = 0, mass = 0, step = 0;
+        void add(const Curve& raw, std::size_t i);
+    };
 
     std::shared_ptr<const Curve> m_raw;
-    Curve m_smooth;
-    double m_weight = -1, m_sum = 0, m_mass = 0, m_step = 0;
+    Average m_shown;
+    std::optional<Average> m_next;                 // of another weight, on its way to the end
 };
 
 }  // namespace lockstep::ui

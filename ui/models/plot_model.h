@@ -11,6 +11,11 @@
 
 namespace lockstep::ui {
 
+// Around a curve, at its own steps and times (Curve::alongside), as mean ± deviation.
+struct PlotBand {
+    std::shared_ptr<const Curve> low, high;
+};
+
 struct PlotSeries {
     QString name;
     std::shared_ptr<const Curve> curve;
@@ -18,6 +23,8 @@ struct PlotSeries {
     Marker marker = Marker::Circle;
     double stepsPerEpoch = 0;                      // 0: unknown, epochs then count steps
     bool smoothed = true;                          // whether smoothing makes sense of it
+    bool dashed = false;                           // a second curve of the same thing: train beside test
+    std::optional<PlotBand> band = std::nullopt;
 };
 
 enum class PlotAxis { Step, Epoch, Time };         // Time: seconds
@@ -48,25 +55,53 @@ public:
 
     struct Drawing {
         std::vector<Curve::Point> ghost, line, markers;        // ghost: as measured; empty where nothing is smoothed
+        std::vector<Curve::Point> low, high;                   // of the band
     };
     Drawing draw(std::size_t index, PlotRange x, int columns);           // hidden: nothing
+    // Whether draw would say something else than it did the last time: then only is it worth asking.
+    bool changed(std::size_t index, PlotRange x, int columns) const;
+    bool smoothing() const;                        // a long curve is smoothed over several drawings; draw again
 
     // The values of the shown curves at x, or just before.
-    struct Reading { std::size_t series = 0; double x = 0, value = 0, raw = 0; };
+    struct Reading {
+        std::size_t series = 0;
+        double x = 0, value = 0, raw = 0;
+        std::optional<double> deviation = std::nullopt;        // half the band
+    };
     std::vector<Reading> readings(double x);
-    std::optional<double> last(std::size_t index) const;       // newest finite value, as measured
+    // The `count` of them whose values are nearest to y, in their order.
+    static std::vector<Reading> nearest(std::vector<Reading> readings, double y, std::size_t count);
+    struct Newest { double value = 0; std::optional<double> deviation = std::nullopt; };
+    std::optional<Newest> last(std::size_t index) const;       // newest finite value, as measured
 
-    QByteArray csv(PlotRange x);                   // series,step,seconds,value,smoothed: shown curves within x
+    // series,step,seconds,value,smoothed (and low,high where there are bands): shown curves within x.
+    QByteArray csv(PlotRange x);
     // For people who hear it: each shown curve with its number of points, its ends and its extremes.
     QString summary(const std::function<QString(double)>& format) const;
 
 private:
-    struct State { bool hidden = false; SmoothedCurve smooth; };
+    // Everything that a drawing depends on.
+    struct Drawn {
+        std::shared_ptr<const Curve> curve;
+        std::size_t points = 0;
+        double low = 0, high = 0, weight = 0, stepsPerEpoch = 0;
+        int columns = 0;
+        PlotAxis axis = PlotAxis::Step;
+        bool log = false, hidden = false, complete = true;
+        bool operator==(const Drawn&) const = default;
+    };
+    struct State {
+        bool hidden = false;
+        SmoothedCurve smooth;
+        Drawn drawn;
+    };
 
     CurveAxis curveAxis() const { return m_axis == PlotAxis::Time ? CurveAxis::Seconds : CurveAxis::Step; }
     double scaleOf(std::size_t index) const;       // curve units in one unit of the axis
     bool isSmoothed(std::size_t index) const { return m_smoothing > 0 && m_series[index].smoothed; }
-    const Curve& lineOf(std::size_t index);
+    const Curve& lineOf(std::size_t index, std::size_t points);
+    Drawn key(std::size_t index, PlotRange x, int columns) const;
+    void drawBand(Drawing& out, std::size_t index, PlotRange x, int columns) const;
     std::vector<Curve::Point> sampled(const Curve& curve, std::size_t index, PlotRange x, int columns) const;
 
     std::vector<PlotSeries> m_series;

@@ -11,8 +11,10 @@
 #include <QVBoxLayout>
 
 #include "ui/models/compared_curves.h"
+#include "ui/models/run_text.h"
 #include "ui/style/theme.h"
-#include "ui/views/curve_plot.h"
+#include "ui/views/plot_controls.h"
+#include "ui/views/plot_view.h"
 
 namespace lockstep::ui {
 
@@ -23,6 +25,13 @@ QLabel* labelled(const QString& text, const char* role) {
     label->setProperty("role", role);
     label->setWordWrap(true);
     return label;
+}
+
+PlotView::Look lookOf(const ComparedMetric& metric, const QString& empty) {
+    const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
+    if (metric.percent) return {metric.name, empty, [](double value) { return runPercent(value); }, percentTick, PlotRange{0, 1}};
+    if (metric.key == "samples_per_second") return {metric.name, empty, &runCount, &runCount, {}};
+    return {metric.name, empty, {}, {}, {}};
 }
 
 QStringList namesOf(const TrialCurves& curves) {
@@ -55,10 +64,15 @@ QWidget* ComparePane::buildPlotSide() {
     m_bySeeds = new QCheckBox(tr("Mean ± deviation over seeds"));
     m_bySeeds->setToolTip(tr("Trials that differ in their seed alone become one curve: their mean, and one sample standard"
                              " deviation around it"));
-    auto* label = new QLabel(tr("&Curves:"));
+    auto* label = new QLabel(tr("&Curves"));
     label->setBuddy(m_metric);
-    m_plot = new CurvePlot;
-    m_summary = labelled({}, "muted");
+    m_plot = new PlotView(lookOf(comparedMetrics().front(), {}));
+    m_controls = new PlotControls({m_plot});
+    auto* plot = new QFrame;
+    plot->setProperty("card", true);
+    auto* inside = new QVBoxLayout(plot);
+    inside->setContentsMargins(space::kMedium, space::kMedium, space::kMedium, space::kMedium);
+    inside->addWidget(m_plot);
     auto* line = new QHBoxLayout;
     line->addWidget(label);
     line->addWidget(m_metric);
@@ -68,10 +82,10 @@ QWidget* ComparePane::buildPlotSide() {
     auto* layout = new QVBoxLayout(side);
     layout->setContentsMargins(0, space::kMedium, space::kMedium, 0);
     layout->addLayout(line);
-    layout->addWidget(m_plot, 1);
-    layout->addWidget(m_summary);
-    connect(m_metric, &QComboBox::currentIndexChanged, this, &ComparePane::metricChanged);
-    connect(m_bySeeds, &QCheckBox::toggled, this, &ComparePane::draw);
+    layout->addWidget(m_controls);
+    layout->addWidget(plot, 1);
+    connect(m_metric, &QComboBox::currentIndexChanged, this, &ComparePane::curvesAsked);
+    connect(m_bySeeds, &QCheckBox::toggled, this, &ComparePane::curvesAsked);
     return side;
 }
 
@@ -116,6 +130,8 @@ void ComparePane::setMetric(const std::string& metric) {
 
 bool ComparePane::bySeeds() const { return m_bySeeds->isChecked(); }
 void ComparePane::setBySeeds(bool bySeeds) { m_bySeeds->setChecked(bySeeds); }
+QVariantMap ComparePane::controls() const { return m_controls->state(); }
+void ComparePane::setControls(const QVariantMap& state) { m_controls->restore(state); }
 
 void ComparePane::setTrials(const std::vector<TrialRow>& rows) {
     const auto single = rows.size() == 1 ? std::optional(rows.front().id) : std::nullopt;
@@ -151,13 +167,25 @@ bool ComparePane::eventFilter(QObject* watched, QEvent* event) {
     return QWidget::eventFilter(watched, event);
 }
 
+// What somebody zoomed to stays while the same curves grow.
 void ComparePane::draw() {
-    const auto& metric = comparedMetrics()[static_cast<std::size_t>(m_metric->currentIndex())];
-    auto curves = comparedCurves(m_curves, metric, m_bySeeds->isChecked());
-    m_summary->setText(summaryOf(curves, metric, m_curves.trials.size()));
-    m_plot->setAccessibleName(tr("Curves: %1").arg(metric.name));
-    m_plot->setAccessibleDescription(m_summary->text());
-    m_plot->show(std::move(curves), metric.axis);
+    const auto& metric = comparedMetric(m_curves.request.metric);
+    std::vector<PlotSeries> series;
+    for (const auto& compared : m_curves.compared) {
+        series.push_back({compared.name, compared.curve, compared.series, seriesMarker(compared.series), compared.stepsPerEpoch,
+                          metric.smoothed, compared.second, compared.band});
+    }
+    const bool known = m_drawn.metric == m_curves.request.metric && m_drawn.trials == m_curves.request.trials;
+    m_drawn = m_curves.request;
+    m_plot->setSeries(std::move(series));
+    if (!known) m_plot->setLook(lookOf(metric, emptyText()));
+    if (known) m_plot->refresh();
+    else m_plot->fit();
+}
+
+QString ComparePane::emptyText() const {
+    if (m_rows.empty()) return tr("Select trials to see their curves");
+    return m_curves.request.trials.empty() ? tr("Reading…") : tr("Not measured yet");
 }
 
 void ComparePane::describe() {

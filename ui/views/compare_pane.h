@@ -1,4 +1,5 @@
 #pragma once
+#include <QVariantMap>
 #include <QWidget>
 #include <optional>
 #include <vector>
@@ -15,7 +16,8 @@ class QTableView;
 
 namespace lockstep::ui {
 
-class CurvePlot;
+class PlotControls;
+class PlotView;
 
 // What is known of the selected trials: their curves over one another, how their specs differ, the note of a single one.
 class ComparePane : public QWidget {
@@ -29,13 +31,15 @@ public:
     void setCurves(const TrialCurves& curves);
     void saveNote();                               // what is being typed counts
 
-    std::string metric() const;                    // of TrialQuery::series
+    std::string metric() const;                    // ComparedMetric::key
     void setMetric(const std::string& metric);
     bool bySeeds() const;
     void setBySeeds(bool bySeeds);
+    QVariantMap controls() const;                  // of PlotControls
+    void setControls(const QVariantMap& state);
 
 signals:
-    void metricChanged();
+    void curvesAsked();                            // other ones than are shown
     void noteEdited(qint64 trial, const QString& note);
 
 protected:
@@ -45,17 +49,19 @@ private:
     QWidget* buildPlotSide();
     QWidget* buildFactSide();
     void draw();
+    QString emptyText() const;
     void describe();
     void showSpecs();
 
     Explain m_explain;
     std::vector<TrialRow> m_rows;
     TrialCurves m_curves;
+    CurveRequest m_drawn;
     std::optional<std::int64_t> m_noted;           // the trial whose note is shown
     QComboBox* m_metric = nullptr;
     QCheckBox* m_bySeeds = nullptr;
-    CurvePlot* m_plot = nullptr;
-    QLabel* m_summary = nullptr;
+    PlotView* m_plot = nullptr;
+    PlotControls* m_controls = nullptr;
     QLabel* m_hint = nullptr;
     QLabel* m_factTitle = nullptr;
     QTableView* m_diff = nullptr;

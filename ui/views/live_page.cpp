@@ -15,7 +15,7 @@
 #include "ui/style/theme.h"
 #include "ui/views/device_tile.h"
 #include "ui/views/failure_card.h"
-#include "ui/views/live_controls.h"
+#include "ui/views/plot_controls.h"
 #include "ui/views/run_buttons.h"
 
 namespace lockstep::ui {
@@ -76,7 +76,7 @@ LivePage::LivePage(RunFeed* feed, Explain explain, QWidget* parent)
     connect(m_failure, &FailureCard::resumeRequested, this, [this] { m_buttons->press(RunAction::ResumeFromCheckpoint); });
     column->addWidget(m_failure);
     QWidget* plots = buildPlots();
-    column->addWidget(new LiveControls({m_plots.begin(), m_plots.end()}));
+    column->addWidget(new PlotControls({m_plots.begin(), m_plots.end()}));
     column->addWidget(plots, 1);
     m_tileArea = new QWidget;
     m_tileGrid = new QGridLayout(m_tileArea);
@@ -139,7 +139,7 @@ QList<QAction*> LivePage::pageActions() const { return m_buttons->actions(); }
 QWidget* LivePage::buildPlots() {
     const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
     m_plots[kLoss] = new PlotView({"Loss", kEmpty, {}, {}, {}});
-    m_plots[kAccuracy] = new PlotView({"Accuracy", kEmpty, &runPercent, percentTick, PlotRange{0, 1.04}});
+    m_plots[kAccuracy] = new PlotView({"Accuracy", kEmpty, &runPercent, percentTick, PlotRange{0, 1}});
     m_plots[kRate] = new PlotView({"Images per second", kEmpty, &runCount, &runCount, {}});
     m_plots[kLearningRate] = new PlotView({"Learning rate", kEmpty, {}, {}, {}});
     auto* area = new QWidget;

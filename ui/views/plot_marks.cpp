@@ -5,7 +5,6 @@ namespace lockstep::ui {
 namespace {
 
 constexpr double kMarkerSize = 7;
-constexpr int kIconWidth = 22, kIconHeight = 12;
 
 QCPScatterStyle::ScatterShape shapeOf(Marker marker) {
     switch (marker) {
@@ -24,18 +23,29 @@ QCPScatterStyle markerStyle(Marker marker, const QColor& color, const QColor& be
     return QCPScatterStyle(shapeOf(marker), QPen(color, 1), QBrush(behind), kMarkerSize);
 }
 
-QIcon markerIcon(Marker marker, const QColor& color, double pixelRatio) {
-    QPixmap picture(QSize(kIconWidth, kIconHeight) * pixelRatio);
-    picture.setDevicePixelRatio(pixelRatio);
-    picture.fill(Qt::transparent);
-    QCPPainter painter(&picture);
-    painter.setAntialiasing(true);
+QPainterPath markerPath(Marker marker, QPointF center, qreal radius) {
+    const auto at = [&](qreal x, qreal y) { return center + radius * QPointF(x, y); };
+    QPainterPath path;
+    switch (marker) {
+        case Marker::Circle: path.addEllipse(center, radius, radius); break;
+        case Marker::Square: path.addRect(QRectF(at(-1, -1), at(1, 1))); break;
+        case Marker::Triangle: path.addPolygon(QPolygonF{at(0, -1.2), at(1.05, 0.6), at(-1.05, 0.6), at(0, -1.2)}); break;
+        case Marker::Diamond: path.addPolygon(QPolygonF{at(0, -1.2), at(1.2, 0), at(0, 1.2), at(-1.2, 0), at(0, -1.2)}); break;
+        case Marker::Cross:
+            path.moveTo(at(-1, -1)), path.lineTo(at(1, 1));
+            path.moveTo(at(1, -1)), path.lineTo(at(-1, 1));
+            break;
+    }
+    return path;
+}
+
+void paintSample(QPainter& painter, const QRectF& box, Marker marker, const QColor& color, bool dashed) {
+    const QPointF middle = box.center();
+    painter.setPen(QPen(color, 1.5, dashed ? Qt::DashLine : Qt::SolidLine));
+    painter.drawLine(QPointF(box.left(), middle.y()), QPointF(box.right(), middle.y()));
     painter.setPen(QPen(color, 1.5));
-    painter.drawLine(QPointF(0, kIconHeight / 2.0), QPointF(kIconWidth, kIconHeight / 2.0));
-    const QCPScatterStyle style(shapeOf(marker), QPen(color, 1.5), QBrush(color), kMarkerSize);
-    style.applyTo(&painter, painter.pen());
-    style.drawShape(&painter, kIconWidth / 2.0, kIconHeight / 2.0);
-    return QIcon(picture);
+    painter.setBrush(dashed ? QBrush(currentTheme().surface) : QBrush(color));
+    painter.drawPath(markerPath(marker, middle, kMarkerSize / 2));
 }
 
 QString markerGlyph(Marker marker) {

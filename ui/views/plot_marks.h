@@ -1,15 +1,17 @@
 #pragma once
 #include <qcustomplot.h>
 
-#include <QIcon>
-
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
 
+constexpr int kSampleWidth = 22;
+
 // A curve's marker as the plot, the legend and a line of text show it.
+QPainterPath markerPath(Marker marker, QPointF center, qreal radius);           // `radius` pixels around
 QCPScatterStyle markerStyle(Marker marker, const QColor& color, const QColor& behind);
-QIcon markerIcon(Marker marker, const QColor& color, double pixelRatio);       // on a piece of its line
+// On a piece of its line, in the middle of `box`; a dashed curve's marker is hollow.
+void paintSample(QPainter& painter, const QRectF& box, Marker marker, const QColor& color, bool dashed);
 QString markerGlyph(Marker marker);
 
 }  // namespace lockstep::ui

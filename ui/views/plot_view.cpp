@@ -5,29 +5,31 @@
 #include <QAction>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 
 #include "ui/models/run_text.h"
-#include "ui/views/plot_marks.h"
+#include "ui/views/plot_legend.h"
 #include "ui/views/plot_ticker.h"
 
 namespace lockstep::ui {
 
 namespace {
 
-constexpr int kGhostAlpha = 80;
 constexpr int kSmallestBand = 6;                   // a rubber band below this is a click
+constexpr int kWordsMilliseconds = 250;            // between two readings of the newest values by a person
+constexpr int kSmoothingMilliseconds = 15;         // between the parts of a long curve's smoothing
+constexpr double kAboveBounds = 0.04;              // of their size: a line along the bound is seen whole
 
 QCPRange rangeOf(PlotRange range) { return {range.low, range.high}; }
 PlotRange rangeOf(const QCPRange& range) { return {range.lower, range.upper}; }
 
-void fill(QCPGraph* graph, const std::vector<Curve::Point>& points) {
-    QVector<QCPGraphData> data;
-    data.reserve(static_cast<int>(points.size()));
-    for (const auto& [x, y] : points) data.append({x, y});
-    graph->data()->set(data, true);
+bool looksTheSame(const PlotSeries& a, const PlotSeries& b) {
+    return a.name == b.name && a.color == b.color && a.marker == b.marker && a.dashed == b.dashed &&
+           a.band.has_value() == b.band.has_value();
 }
 
 }  // namespace
@@ -36,20 +38,48 @@ PlotView::PlotView(Look look, QWidget* parent) : QWidget(parent), m_look(std::mo
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(space::kSmall);
-    auto* head = new QHBoxLayout;
-    m_title = new QLabel(m_look.title);
-    m_title->setProperty("role", "heading");
-    m_legend = new QHBoxLayout;
-    m_legend->setSpacing(space::kSmall);
-    head->addWidget(m_title);
-    head->addStretch();
-    head->addLayout(m_legend);
-    column->addLayout(head);
+    m_head = new QHBoxLayout;
+    m_body = new QHBoxLayout;
+    column->addLayout(m_head);
+    column->addLayout(m_body, 1);
     buildPlot();
-    column->addWidget(m_plot, 1);
     buildActions();
+    buildHead();
+    m_body->addWidget(m_plot, 1);
+    for (QTimer* timer : {&m_wordsLater, &m_drawSoon}) timer->setSingleShot(true);
+    connect(&m_wordsLater, &QTimer::timeout, this, [this] {
+        if (m_wordsDue) updateWords();
+    });
+    connect(&m_drawSoon, &QTimer::timeout, this, &PlotView::refresh);
     applyTheme();
     applyTickers();
+}
+
+void PlotView::buildHead() {
+    m_title = new QLabel(m_look.title);
+    m_title->setProperty("role", "heading");
+    m_legend = new PlotLegend(m_look.title);
+    m_legend->hide();
+    connect(m_legend, &PlotLegend::toggled, this, [this](std::size_t index, bool shown) { setHidden(index, !shown); });
+    connect(m_legend, &PlotLegend::aloneRequested, this, &PlotView::showAlone);
+    connect(m_legend, &PlotLegend::allRequested, this, &PlotView::showAll);
+    auto* more = new QToolButton;
+    more->setText(QStringLiteral("⋯"));
+    more->setObjectName("plotMenu");
+    more->setAutoRaise(true);
+    more->setAccessibleName(tr("What can be done with the plot %1").arg(m_look.title));
+    more->setToolTip(tr("Copy, save, logarithmic values. In the plot: ←/→ pan, +/− zoom, Home fits"));
+    more->setPopupMode(QToolButton::InstantPopup);
+    more->setStyleSheet("QToolButton::menu-indicator { image: none; }");
+    auto* menu = new QMenu(more);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        fillMenu(*menu);
+    });
+    more->setMenu(menu);
+    m_head->addWidget(m_title);
+    m_head->addStretch();
+    m_head->addWidget(more);
 }
 
 void PlotView::buildPlot() {
@@ -64,15 +94,7 @@ void PlotView::buildPlot() {
     m_plot->layer("overlay")->setMode(QCPLayer::lmBuffered);
     m_plot->installEventFilter(this);
     m_plot->setAccessibleName(m_look.title);
-    m_plot->setToolTip(
-        "Wheel: zoom, with Ctrl along the value axis. Drag: zoom into a rectangle. Drag with Shift: move.\n"
-        "Double click: everything. Right click: copy and save.");
-    connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, [this](const QRect& band) {
-        const QRect box = band.normalized();
-        if (box.width() < kSmallestBand || box.height() < kSmallestBand) return;
-        showPart(PlotRange{m_plot->xAxis->pixelToCoord(box.left()), m_plot->xAxis->pixelToCoord(box.right())},
-                 PlotRange{m_plot->yAxis->pixelToCoord(box.bottom()), m_plot->yAxis->pixelToCoord(box.top())});
-    });
+    connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, &PlotView::showBand);
     m_crosshair = new QCPItemStraightLine(m_plot);
     m_crosshair->setLayer("overlay");
     m_crosshair->setVisible(false);
@@ -88,71 +110,59 @@ void PlotView::buildPlot() {
     m_readout->setMargin(space::kSmall);
 }
 
-void PlotView::buildActions() {
-    auto* copy = new QAction("Copy picture", this);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(copy, &QAction::triggered, this, &PlotView::copyPicture);
-    addAction(copy);
+void PlotView::setLook(Look look) {
+    m_look = std::move(look);
+    m_title->setText(m_look.title);
+    m_empty->setText(m_look.emptyText);
+    m_plot->setAccessibleName(m_look.title);
+    m_partY.reset();
+    applyTickers();
+    refresh();
 }
 
 void PlotView::setSeries(std::vector<PlotSeries> series) {
     const auto& old = m_model.series();
-    bool same = series.size() == old.size() && m_entries.size() == series.size();
-    for (std::size_t i = 0; same && i < series.size(); ++i)
-        same = series[i].name == old[i].name && series[i].color == old[i].color;
+    const bool same = std::equal(series.begin(), series.end(), old.begin(), old.end(), looksTheSame);
     m_model.setSeries(std::move(series));
     if (same) return;
-    buildEntries();
+    buildGraphs();
     refresh();
 }
 
-void PlotView::buildEntries() {
-    for (const Entry& entry : m_entries) {
-        for (QCPGraph* graph : {entry.ghost, entry.line, entry.markers}) m_plot->removeGraph(graph);
-        entry.button->deleteLater();
+void PlotView::buildGraphs() {
+    for (PlotGraphs& graphs : m_graphs) graphs.remove();
+    m_graphs.clear();
+    for (const PlotSeries& series : m_model.series()) {
+        m_graphs.emplace_back(*m_plot, series).colour(series, currentTheme());
     }
-    m_entries.clear();
-    for (std::size_t i = 0; i < m_model.series().size(); ++i) {
-        Entry entry{m_plot->addGraph(), m_plot->addGraph(), m_plot->addGraph(), new QToolButton};
-        for (QCPGraph* graph : {entry.ghost, entry.line, entry.markers}) graph->setAdaptiveSampling(false);
-        entry.markers->setLineStyle(QCPGraph::lsNone);
-        entry.markers->setName(m_model.series()[i].name);
-        for (QCPGraph* graph : {entry.ghost, entry.line}) graph->removeFromLegend();
-        entry.button->setCheckable(true);
-        entry.button->setChecked(!m_model.hidden(i));
-        entry.button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-        entry.button->setAccessibleName(QString("Show %1 in %2").arg(m_model.series()[i].name, m_look.title));
-        entry.button->setToolTip(QString("Show or hide %1").arg(m_model.series()[i].name));
-        connect(entry.button, &QToolButton::toggled, this, [this, i](bool shown) {
-            m_model.setHidden(i, !shown);
-            colourEntry(i);
-            refresh();
-        });
-        m_legend->addWidget(entry.button);
-        m_entries.push_back(entry);
-        colourEntry(i);
+    m_graphsAreNew = true;
+    m_legend->setSeries(m_model.series());
+    QHBoxLayout* place = m_legend->isColumn() ? m_body : m_head;
+    if (place->indexOf(m_legend) < 0) {
+        for (QHBoxLayout* each : {m_head, m_body}) each->removeWidget(m_legend);
+        place->insertWidget(m_legend->isColumn() ? 1 : 2, m_legend);
     }
+    m_wordsLater.stop();
 }
 
-void PlotView::colourEntry(std::size_t index) {
-    const auto& series = m_model.series()[index];
-    const Theme& theme = currentTheme();
-    const QColor color = seriesColor(series.color, theme);
-    QColor faint = color;
-    faint.setAlpha(kGhostAlpha);
-    Entry& entry = m_entries[index];
-    entry.ghost->setPen(QPen(faint, 1));
-    entry.line->setPen(QPen(color, 1));
-    entry.markers->setPen(QPen(color, 1));
-    entry.markers->setScatterStyle(markerStyle(series.marker, color, theme.surface));
-    entry.button->setStyleSheet(
-        QString("QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 1px 5px;"
-                " background: transparent; color: %1; text-decoration: %2; }"
-                "QToolButton:hover, QToolButton:focus { border-color: %3; }")
-            .arg((m_model.hidden(index) ? theme.muted : theme.text).name(),
-                 m_model.hidden(index) ? "line-through" : "none", theme.accent.name()));
-    entry.button->setIcon(markerIcon(series.marker, m_model.hidden(index) ? theme.border : color, devicePixelRatioF()));
+void PlotView::setHidden(std::size_t index, bool hidden) {
+    m_model.setHidden(index, hidden);
+    m_wordsLater.stop();
+    refresh();
+}
+
+void PlotView::showAlone(std::size_t index) {
+    bool alone = !m_model.hidden(index);
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) alone = alone && (i == index || m_model.hidden(i));
+    if (alone) return showAll();
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) m_model.setHidden(i, i != index);
+    setHidden(index, false);
+}
+
+void PlotView::showAll() {
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) m_model.setHidden(i, false);
+    m_wordsLater.stop();
+    refresh();
 }
 
 void PlotView::applyTheme() {
@@ -173,11 +183,14 @@ void PlotView::applyTheme() {
     QPalette words = palette();
     words.setColor(QPalette::Window, theme.raised);
     m_readout->setPalette(words);
-    for (std::size_t i = 0; i < m_entries.size(); ++i) colourEntry(i);
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) m_graphs[i].colour(m_model.series()[i], theme);
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 
-QString PlotView::valueText(double value) const { return m_look.format ? m_look.format(value) : runNumber(value); }
+QString PlotView::valueText(double value, std::optional<double> deviation) const {
+    const QString text = m_look.format ? m_look.format(value) : runNumber(value);
+    return deviation ? text + " ± " + valueText(*deviation) : text;
+}
 
 QString PlotView::axisText(double x) const {
     if (m_model.axis() == PlotAxis::Step) return "step " + runCount(x);
@@ -186,8 +199,8 @@ QString PlotView::axisText(double x) const {
 
 void PlotView::applyTickers() {
     const Format words = m_look.tick ? m_look.tick : [](double value) { return QString::number(value, 'g', 4); };
-    if (m_model.log()) m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerLog>>::create(words));
-    else m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(words));
+    if (m_model.log()) m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerLog>>::create(words, m_look.bounds));
+    else m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(words, m_look.bounds));
     m_plot->yAxis->setScaleType(m_model.log() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     m_plot->yAxis->ticker()->setTickCount(4);
     if (m_model.axis() == PlotAxis::Time) {
@@ -225,82 +238,68 @@ void PlotView::showPart(std::optional<PlotRange> x, std::optional<PlotRange> y) 
     refresh();
 }
 
-void PlotView::applyRanges() {
+bool PlotView::applyRanges() {
     const PlotRange x = m_partX.value_or(m_model.fitX());
     PlotRange y = m_partY.value_or(m_model.fitY(x));
     if (m_look.bounds && !m_partY) {
         y.low = std::max(y.low, m_look.bounds->low);
-        y.high = std::min(y.high, m_look.bounds->high);
+        y.high = std::min(y.high, m_look.bounds->high + kAboveBounds * m_look.bounds->size());
     }
+    if (rangeOf(x) == m_plot->xAxis->range() && rangeOf(y) == m_plot->yAxis->range()) return false;
     m_plot->xAxis->setRange(rangeOf(x));
     m_plot->yAxis->setRange(rangeOf(y));
+    return true;
 }
 
 // A hidden page costs nothing; it is drawn when it is shown.
 void PlotView::refresh() {
     if (!isVisible()) return;
-    applyRanges();
-    const int columns = std::max(1, static_cast<int>(m_plot->axisRect()->width() * devicePixelRatioF()));
-    for (std::size_t i = 0; i < m_entries.size(); ++i) drawEntry(i, columns);
-    updateWords();
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    const bool moved = applyRanges(), grown = drawGraphs();
+    const bool empty = m_model.empty();
+    m_empty->setVisible(empty);
+    if (empty) {
+        m_empty->adjustSize();
+        m_empty->move(m_plot->axisRect()->center() - m_empty->rect().center());
+    }
+    for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) axis->setTickLabels(!empty);
+    if (moved || grown) m_plot->replot(QCustomPlot::rpQueuedReplot);
+    if (m_model.smoothing()) m_drawSoon.start(kSmoothingMilliseconds);
+    if (m_wordsLater.isActive()) m_wordsDue = true;
+    else updateWords();
 }
 
-void PlotView::drawEntry(std::size_t index, int columns) {
-    const auto drawing = m_model.draw(index, rangeOf(m_plot->xAxis->range()), columns);
-    const Entry& entry = m_entries[index];
-    const bool many = drawing.line.size() > static_cast<std::size_t>(columns);      // a band of noise, not a line
-    for (QCPGraph* graph : {entry.ghost, entry.line}) graph->setAntialiased(!many);
-    fill(entry.ghost, drawing.ghost);
-    fill(entry.line, drawing.line);
-    fill(entry.markers, drawing.markers);
+bool PlotView::drawGraphs() {
+    const PlotRange x = rangeOf(m_plot->xAxis->range());
+    const int columns = std::max(1, static_cast<int>(m_plot->axisRect()->width() * devicePixelRatioF()));
+    bool any = m_graphsAreNew;
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
+        if (!m_graphsAreNew && !m_model.changed(i, x, columns)) continue;
+        m_graphs[i].fill(m_model.draw(i, x, columns), columns);
+        any = true;
+    }
+    m_graphsAreNew = false;
+    return any;
 }
 
 void PlotView::updateWords() {
-    for (std::size_t i = 0; i < m_entries.size(); ++i) {
+    m_wordsDue = false;
+    m_wordsLater.start(kWordsMilliseconds);
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
         const auto last = m_model.last(i);
-        const QString& name = m_model.series()[i].name;
-        m_entries[i].button->setText(last ? QString("%1  %2").arg(name, valueText(*last)) : name);
+        m_legend->setState(i, !m_model.hidden(i), last ? valueText(last->value, last->deviation) : QString());
     }
-    m_empty->setVisible(m_model.empty());
-    for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) axis->setTickLabels(!m_model.empty());
-    m_empty->adjustSize();
-    m_empty->move(m_plot->axisRect()->center() - m_empty->rect().center());
     if (const QString words = summary(); words != m_plot->accessibleDescription())
         m_plot->setAccessibleDescription(words);
 }
 
-void PlotView::setCrosshair(std::optional<double> x) {
-    const bool shown = x && !m_model.empty() && m_plot->xAxis->range().contains(*x);
-    if (!shown && !m_crosshair->visible()) return;
-    m_crosshair->setVisible(shown);
-    m_readout->setVisible(shown);
-    if (shown) {
-        m_crosshair->point1->setCoords(*x, m_plot->yAxis->range().lower);
-        m_crosshair->point2->setCoords(*x, m_plot->yAxis->range().upper);
-        moveReadout(*x);
-    }
-    m_plot->layer("overlay")->replot();
-}
-
-QString PlotView::readoutText(double x) {
-    QStringList rows{"<b>" + axisText(x) + "</b>"};
-    for (const auto& reading : m_model.readings(x)) {
-        const auto& series = m_model.series()[reading.series];
-        rows << QString("<span style='color:%1'>%2</span> %3 <b>%4</b>")
-                    .arg(seriesColor(series.color, currentTheme()).name(), markerGlyph(series.marker),
-                         series.name.toHtmlEscaped(), valueText(reading.value));
-    }
-    return rows.join("<br>");
-}
-
-void PlotView::moveReadout(double x) {
-    m_readout->setText(readoutText(x));
-    m_readout->adjustSize();
-    const QRect box = m_plot->axisRect()->rect();
-    const int at = static_cast<int>(m_plot->xAxis->coordToPixel(x));
-    const bool left = at > box.center().x();
-    m_readout->move(left ? at - m_readout->width() - space::kMedium : at + space::kMedium, box.top() + space::kSmall);
+// A flat band zooms along x alone, a narrow one along y.
+void PlotView::showBand(QRect drawn) {
+    const QRect band = drawn.normalized();
+    const bool wide = band.width() >= kSmallestBand, high = band.height() >= kSmallestBand;
+    if (!wide && !high) return;
+    const PlotRange x{m_plot->xAxis->pixelToCoord(band.left()), m_plot->xAxis->pixelToCoord(band.right())};
+    const PlotRange y{m_plot->yAxis->pixelToCoord(band.bottom()), m_plot->yAxis->pixelToCoord(band.top())};
+    showPart(wide ? std::optional(x) : m_partX, high ? std::optional(y) : m_partY);
 }
 
 void PlotView::zoom(double factor, std::optional<QPointF> at, bool vertical) {

@@ -1,23 +1,27 @@
 #pragma once
+#include <QTimer>
 #include <QWidget>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "ui/models/plot_model.h"
+#include "ui/views/plot_graphs.h"
 
-class QCPGraph;
 class QCPItemStraightLine;
 class QCustomPlot;
 class QHBoxLayout;
 class QLabel;
-class QToolButton;
+class QMenu;
 
 namespace lockstep::ui {
 
-// Several curves over steps, epochs or time. Wheel: nearer and farther along x, with Ctrl along y; drag: a rubber band;
-// drag with Shift or the middle button: move; double click or 0: everything; arrows, + and -: the same by keys; Ctrl+C:
-// the picture. Curves are read when refresh() is called and when the view changes. GUI thread.
+class PlotLegend;
+
+// Several curves over steps, epochs or time. Wheel: nearer and farther along x, with Ctrl along y; drag: a rubber band,
+// along one axis where it is thin; drag with Shift or the middle button: move; double click or Home: everything; arrows,
+// + and -: the same by keys; Ctrl+C: the picture. Curves are read when refresh() is called and when the view changes; those
+// that did not change cost nothing. GUI thread.
 class PlotView : public QWidget {
     Q_OBJECT
 
@@ -26,9 +30,10 @@ public:
     struct Look {
         QString title, emptyText;
         Format format, tick;                       // of values, and of the numbers at the axis; empty: four digits
-        std::optional<PlotRange> bounds;           // of the values' axis while it fits itself
+        std::optional<PlotRange> bounds;           // values lie within: the axis counts no farther
     };
     explicit PlotView(Look look, QWidget* parent = nullptr);
+    void setLook(Look look);                       // another quantity
 
     void setSeries(std::vector<PlotSeries> series);
     void refresh();                                // curves have grown; draws at the next opportunity
@@ -38,7 +43,7 @@ public:
     void fit();
     void setCrosshair(std::optional<double> x);    // as if the mouse were there
     PlotModel& model() { return m_model; }
-    QString valueText(double value) const;
+    QString valueText(double value, std::optional<double> deviation = std::nullopt) const;
     QString summary() const { return m_model.summary([this](double value) { return valueText(value); }); }
 
     // The picture with its legend, at the size on the screen.
@@ -57,19 +62,23 @@ protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
-    struct Entry { QCPGraph *ghost = nullptr, *line = nullptr, *markers = nullptr; QToolButton* button = nullptr; };
-
+    void buildHead();
     void buildPlot();
     void buildActions();
-    void buildEntries();
-    void colourEntry(std::size_t index);
+    void fillMenu(QMenu& menu);
+    void showHelp();
+    void buildGraphs();
     void applyTheme();
     void applyTickers();
-    void applyRanges();
-    void drawEntry(std::size_t index, int columns);
+    bool applyRanges();
+    bool drawGraphs();
     void updateWords();
+    void setHidden(std::size_t index, bool hidden);
+    void showAlone(std::size_t index);
+    void showAll();
+    void showBand(QRect band);
     void moveReadout(double x);
-    QString readoutText(double x);
+    QString readoutText(double x, std::size_t rows);
     QString axisText(double x) const;
     void showPart(std::optional<PlotRange> x, std::optional<PlotRange> y);
     void zoom(double factor, std::optional<QPointF> at, bool vertical);
@@ -79,15 +88,20 @@ private:
     template <class Work> void withLegend(Work&& work);
     void saveAs();
 
-    const Look m_look;
+    Look m_look;
     PlotModel m_model;
     QCustomPlot* m_plot = nullptr;
-    QHBoxLayout* m_legend = nullptr;
+    PlotLegend* m_legend = nullptr;
+    QHBoxLayout *m_head = nullptr, *m_body = nullptr;          // the legend's place: a row or a column
     QLabel *m_title = nullptr, *m_readout = nullptr, *m_empty = nullptr;
     QCPItemStraightLine* m_crosshair = nullptr;
-    std::vector<Entry> m_entries;
+    std::vector<PlotGraphs> m_graphs;
+    bool m_graphsAreNew = false;
     std::optional<PlotRange> m_partX, m_partY;     // what a person chose to see; empty: everything
     std::optional<QPointF> m_panFrom;
+    std::optional<double> m_pointerY;              // value under the mouse
+    QTimer m_wordsLater, m_drawSoon;
+    bool m_wordsDue = false;
 };
 
 }  // namespace lockstep::ui

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ui/models/trial_table_model.h"
+#include "ui/views/plot_marks.h"
 
 namespace lockstep::ui {
 
@@ -14,18 +15,13 @@ constexpr qreal kMarkerRadius = 5;
 constexpr int kSwatchWidth = 22;
 constexpr QChar kGap(0x2002);                          // keeps a right-aligned number off the next column
 
-QPainterPath polygon(QPointF center, qreal radius, int corners, qreal inner) {
+QPolygonF starAt(QPointF center, qreal radius, qreal inner) {
     QPolygonF points;
-    const int count = inner > 0 ? 2 * corners : corners;
-    for (int i = 0; i < count; ++i) {
-        const qreal angle = 2 * M_PI * i / count - M_PI / 2;
-        const qreal reach = inner > 0 && i % 2 == 1 ? inner : radius;
+    for (int i = 0; i < 10; ++i) {
+        const qreal angle = M_PI * i / 5 - M_PI / 2, reach = i % 2 == 1 ? inner : radius;
         points << center + QPointF(reach * std::cos(angle), reach * std::sin(angle));
     }
-    QPainterPath path;
-    path.addPolygon(points);
-    path.closeSubpath();
-    return path;
+    return points;
 }
 
 QColor colorOf(const QString& state, const Theme& theme) {
@@ -38,7 +34,7 @@ QColor colorOf(const QString& state, const Theme& theme) {
 void paintStar(QPainter& painter, const QRect& cell, bool set, const QColor& color) {
     painter.setPen(QPen(color, 1));
     painter.setBrush(set ? QBrush(color) : QBrush(Qt::NoBrush));
-    painter.drawPath(polygon(QRectF(cell).center(), 7, 5, 3));
+    painter.drawPolygon(starAt(QRectF(cell).center(), 7, 3));
 }
 
 void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t trial, const Theme& theme) {
@@ -57,21 +53,6 @@ QColor selectionColor(const Theme& theme) {
     return QColor::fromRgbF(mixed(theme.surface.redF(), theme.accent.redF()),
                             mixed(theme.surface.greenF(), theme.accent.greenF()),
                             mixed(theme.surface.blueF(), theme.accent.blueF()));
-}
-
-QPainterPath markerPath(Marker marker, QPointF center, qreal radius) {
-    QPainterPath path;
-    switch (marker) {
-        case Marker::Circle: path.addEllipse(center, radius, radius); break;
-        case Marker::Square: path.addRect(QRectF(center - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius))); break;
-        case Marker::Triangle: return polygon(center, radius * 1.2, 3, 0);
-        case Marker::Diamond: return polygon(center, radius * 1.2, 4, 0);
-        case Marker::Cross:
-            path.moveTo(center - QPointF(radius, radius)), path.lineTo(center + QPointF(radius, radius));
-            path.moveTo(center + QPointF(-radius, radius)), path.lineTo(center + QPointF(radius, -radius));
-            break;
-    }
-    return path;
 }
 
 void TrialCellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {

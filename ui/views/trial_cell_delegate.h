@@ -1,13 +1,9 @@
 #pragma once
-#include <QPainterPath>
 #include <QStyledItemDelegate>
 
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
-
-// A series' marker as an outline around `center`, `radius` pixels from it.
-QPainterPath markerPath(Marker marker, QPointF center, qreal radius);
 
 // A quiet selection that leaves the colours of series and states to be seen.
 QColor selectionColor(const Theme& theme);

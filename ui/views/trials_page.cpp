@@ -197,7 +197,7 @@ void TrialsPage::connectViews() {
         showSituation();
         enableActions();
     });
-    connect(m_pane, &ComparePane::metricChanged, this, &TrialsPage::compare);
+    connect(m_pane, &ComparePane::curvesAsked, this, &TrialsPage::compare);
     connect(m_pane, &ComparePane::noteEdited, this, [this](qint64 trial, const QString& note) {
         m_model.edit({{trial, TrialEdit::Field::Note, note.toStdString()}}, tr("note of trial %1").arg(trial));
     });
@@ -209,6 +209,7 @@ void TrialsPage::restoreLook() {
     if (!m_splitter->restoreState(settings.value("splitter").toByteArray())) m_splitter->setSizes({460, 320});
     m_pane->setMetric(settings.value("metric").toString().toStdString());
     m_pane->setBySeeds(settings.value("bySeeds").toBool());
+    m_pane->setControls(settings.value("plot").toMap());
 }
 
 void TrialsPage::saveLook() const {
@@ -217,6 +218,7 @@ void TrialsPage::saveLook() const {
     settings.setValue("splitter", m_splitter->saveState());
     settings.setValue("metric", QString::fromStdString(m_pane->metric()));
     settings.setValue("bySeeds", m_pane->bySeeds());
+    settings.setValue("plot", m_pane->controls());
 }
 
 void TrialsPage::showEvent(QShowEvent* event) {
@@ -331,7 +333,7 @@ void TrialsPage::compare() {
         if (trials.size() < kComparedTrials) trials.push_back(row->id);
     }
     m_pane->setTrials(rows);
-    m_desk.readCurves(trials, m_pane->metric());
+    m_desk.readCurves({std::move(trials), m_pane->metric(), m_pane->bySeeds()});
 }
 
 }  // namespace lockstep::ui

@@ -21,8 +21,10 @@ TrialSpec specOf(std::uint64_t seed, double rate = 0.1) {
     return spec;
 }
 
-TrialCurve curveOf(std::int64_t trial, const TrialSpec& spec, std::vector<SeriesPoint> points) {
-    return {trial, spec, std::move(points)};
+TrialCurve curveOf(std::int64_t trial, const TrialSpec& spec, const std::vector<SeriesPoint>& points) {
+    auto curve = std::make_shared<Curve>();
+    for (const auto& point : points) curve->append(static_cast<double>(point.step), point.seconds, point.value);
+    return {trial, spec, curve, nullptr, 0};
 }
 
 TrialRow rowIn(const std::string& state) {
@@ -48,7 +50,8 @@ private slots:
     void curvesMeetOnTheUnionOfSteps();
     void strangeCurvesDoNoHarm();
     void comparedCurvesHaveNamesAndColours();
-    void theSummarySaysTheLastValues();
+    void meansOfSeedsAreKept();
+    void twoCurvesOfATrialShareItsColour();
     // What may be done, what is said
     void actions_data();
     void actions();
@@ -149,30 +152,46 @@ void TestTrialCompare::strangeCurvesDoNoHarm() {
 }
 
 void TestTrialCompare::comparedCurvesHaveNamesAndColours() {
-    TrialCurves curves;
-    curves.trials = {curveOf(9, specOf(2), {{1, 0, 0.5}}), curveOf(4, specOf(1), {{1, 0, 0.7}}),
-                     curveOf(7, specOf(1, 0.3), {{1, 0, 0.9}}), curveOf(8, specOf(1, 0.9), {})};
-    curves.trials[2].spec.title = "fast";
-    const auto& percent = comparedMetrics().front();
-    QCOMPARE(percent.key, std::string("test_accuracy"));
-    const auto single = comparedCurves(curves, percent, false);
+    std::vector<TrialCurve> trials{curveOf(9, specOf(2), {{1, 0, 0.5}}), curveOf(4, specOf(1), {{1, 0, 0.7}}),
+                                   curveOf(7, specOf(1, 0.3), {{1, 0, 0.9}}), curveOf(8, specOf(1, 0.9), {})};
+    trials[2].spec.title = "fast";
+    const auto& percent = comparedMetric("test_accuracy");
+    QVERIFY(percent.percent);
+    CurveComparison comparison;
+    const auto single = comparison.compare(trials, percent, false);
     QCOMPARE(single.size(), std::size_t{3});               // one has no points
     QCOMPARE(single[2].name, QString("#7 fast"));
-    const auto grouped = comparedCurves(curves, percent, true);
+    QVERIFY(single[0].curve == trials[0].curve && !single[0].band);
+    const auto grouped = comparison.compare(trials, percent, true);
     QCOMPARE(grouped.size(), std::size_t{2});
     QCOMPARE(grouped[0].series, std::int64_t{4});
     QCOMPARE(grouped[0].name, QString("#4, #9"));
-    QCOMPARE(grouped[0].band.mean.front(), 60.0);
+    QCOMPARE(grouped[0].curve->value(0), 0.6);
+    QCOMPARE(grouped[0].band->high->value(0), 0.6 + std::sqrt(0.02));
+    QCOMPARE(grouped[0].band->low->value(0), 0.6 - std::sqrt(0.02));
 }
 
-void TestTrialCompare::theSummarySaysTheLastValues() {
-    TrialCurves curves;
-    curves.trials = {curveOf(4, specOf(1), {{1, 0, 0.5}, {2, 0, 0.7}}), curveOf(9, specOf(2), {{1, 0, 0.5}, {2, 0, 0.7}})};
-    const auto& percent = comparedMetrics().front();
-    QCOMPARE(summaryOf(comparedCurves(curves, percent, false), percent, 2), QString("Last: #4 70.00 %, #9 70.00 %"));
-    QCOMPARE(summaryOf(comparedCurves(curves, percent, true), percent, 2), QString("Last: #4 70.00 % ± 0.00 % (2 seeds)"));
-    QCOMPARE(summaryOf({}, percent, 2), QString("Nothing was measured yet: Test accuracy."));
-    QCOMPARE(summaryOf({}, percent, 0), QString());
+// The mean has the members' mean time, and what did not change is not made again.
+void TestTrialCompare::meansOfSeedsAreKept() {
+    std::vector<TrialCurve> trials{curveOf(4, specOf(1), {{1, 10, 1}, {3, 30, 3}}), curveOf(9, specOf(2), {{1, 20, 3}, {3, 60, 5}})};
+    CurveComparison comparison;
+    const auto& loss = comparedMetric("test_loss");
+    const auto first = comparison.compare(trials, loss, true);
+    QCOMPARE(first[0].curve->x(CurveAxis::Seconds, 1), 45.0);
+    QCOMPARE(first[0].curve->value(1), 4.0);
+    QVERIFY(comparison.compare(trials, loss, true)[0].curve == first[0].curve);
+    trials[1] = curveOf(9, specOf(2), {{1, 20, 3}, {3, 60, 5}, {4, 80, 6}});
+    QVERIFY(comparison.compare(trials, loss, true)[0].curve != first[0].curve);
+}
+
+void TestTrialCompare::twoCurvesOfATrialShareItsColour() {
+    std::vector<TrialCurve> trials{curveOf(4, specOf(1), {{1, 0, 0.5}})};
+    trials[0].second = curveOf(4, specOf(1), {{1, 0, 0.6}}).curve;
+    const auto both = CurveComparison().compare(trials, comparedMetric("both_losses"), false);
+    QCOMPARE(both.size(), std::size_t{2});
+    QVERIFY(!both[0].second && both[1].second && both[0].series == 4 && both[1].series == 4);
+    QCOMPARE(both[0].name, QString("#4 · test"));
+    QCOMPARE(both[1].name, QString("#4 · train"));
 }
 
 void TestTrialCompare::actions_data() {

@@ -1,4 +1,4 @@
-#include "ui/views/live_controls.h"
+#include "ui/views/plot_controls.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -19,7 +19,7 @@ constexpr int kSmoothingAtFirst = 900;
 
 }  // namespace
 
-LiveControls::LiveControls(std::vector<PlotView*> plots, QWidget* parent) : QWidget(parent), m_plots(std::move(plots)) {
+PlotControls::PlotControls(std::vector<PlotView*> plots, QWidget* parent) : QWidget(parent), m_plots(std::move(plots)) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(space::kMedium);
@@ -38,13 +38,25 @@ LiveControls::LiveControls(std::vector<PlotView*> plots, QWidget* parent) : QWid
     row->addWidget(everything);
 }
 
-void LiveControls::addSmoothing(QHBoxLayout& row) {
+QVariantMap PlotControls::state() const {
+    return {{"smoothing", m_smoothing->value()}, {"axis", m_axis->currentIndex()}, {"log", m_log->isChecked()}};
+}
+
+void PlotControls::restore(const QVariantMap& state) {
+    m_smoothing->setValue(state.value("smoothing", m_smoothing->value()).toInt());
+    const int axis = state.value("axis", m_axis->currentIndex()).toInt();
+    if (axis >= 0 && axis < m_axis->count()) m_axis->setCurrentIndex(axis);
+    m_log->setChecked(state.value("log", m_log->isChecked()).toBool());
+}
+
+void PlotControls::addSmoothing(QHBoxLayout& row) {
     auto* words = new QLabel("Smoothing");
-    auto* slider = new QSlider(Qt::Horizontal);
+    auto* slider = m_smoothing = new QSlider(Qt::Horizontal);
     auto* value = new QLabel;
     words->setBuddy(slider);
     slider->setRange(0, kSmoothingSteps);
-    slider->setFixedWidth(160);
+    slider->setMinimumWidth(60);
+    slider->setMaximumWidth(160);
     slider->setAccessibleName("Smoothing of the curves");
     slider->setToolTip("Exponential moving average: how much of the past each point keeps.\n"
                        "0 shows what was measured; it stays visible as a faint line behind the smoothed one.");
@@ -58,9 +70,9 @@ void LiveControls::addSmoothing(QHBoxLayout& row) {
         row.addWidget(each);
 }
 
-void LiveControls::addAxis(QHBoxLayout& row) {
+void PlotControls::addAxis(QHBoxLayout& row) {
     auto* words = new QLabel("Along x");
-    auto* axis = new QComboBox;
+    auto* axis = m_axis = new QComboBox;
     words->setBuddy(axis);
     axis->addItems({"Step", "Epoch", "Time"});
     axis->setAccessibleName("What the x axis shows");
@@ -74,8 +86,8 @@ void LiveControls::addAxis(QHBoxLayout& row) {
     row.addWidget(axis);
 }
 
-void LiveControls::addLog(QHBoxLayout& row) {
-    auto* log = new QCheckBox("Logarithmic");
+void PlotControls::addLog(QHBoxLayout& row) {
+    auto* log = m_log = new QCheckBox("Logarithmic");
     log->setAccessibleName("Logarithmic values");
     log->setToolTip("Equal distances are equal ratios: small losses become visible. Values of zero are left out.");
     connect(log, &QCheckBox::toggled, this, [this](bool on) {

@@ -1,0 +1,26 @@
+#pragma once
+#include <QColor>
+
+#include "ui/models/plot_model.h"
+
+class QCPGraph;
+class QCustomPlot;
+
+namespace lockstep::ui {
+
+// What one series is drawn with: the line as measured behind the smoothed one, markers along it, a band around it. The
+// graphs belong to the plot, which outlives them; remove() takes them out of it.
+class PlotGraphs {
+public:
+    PlotGraphs(QCustomPlot& plot, const PlotSeries& series);
+    void remove();
+    void colour(const PlotSeries& series, const Theme& theme);
+    void fill(const PlotModel::Drawing& drawing, int columns);
+
+private:
+    QCustomPlot* m_plot;
+    QCPGraph *m_low = nullptr, *m_high = nullptr;  // without a band: none
+    QCPGraph *m_ghost, *m_line, *m_markers;        // the markers stand for all in a picture's legend
+};
+
+}  // namespace lockstep::ui
