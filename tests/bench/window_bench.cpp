@@ -24,6 +24,7 @@
 #include "ui/style/theme.h"
 #include "ui/views/main_window.h"
 #include "ui/views/plot_view.h"
+#include "ui/views/trials_table.h"
 
 // How fast the window is, on an idle machine with a display (`xvfb-run -s "-screen 0 1920x1080x24"`):
 //   lockstep_window_bench paint    12 curves of a million points at 1600 x 500: preparing and painting while zooming and panning
@@ -99,7 +100,7 @@ int paint() {
     std::vector<double> smoothed, plain;
     for (const double smoothing : {0.9, 0.0}) {
         plot.setSmoothing(smoothing);
-        canvas->replot(QCustomPlot::rpImmediateRefresh);
+        while (plot.model().smoothing()) QTest::qWait(10);           // once in a curve's life
         for (int frame = 0; frame < 200; ++frame) {
             const auto begun = Clock::now();
             navigate(*canvas, frame);
@@ -186,7 +187,7 @@ int start(const QString& home) {
                       [](const Problem& problem) { return Explanation{QString::fromStdString(problem.code), {}}; });
     waitUntilShown(window);
     const double shown = ageOfProcess();
-    auto* table = window.findChild<QTableView*>();
+    auto* table = window.findChild<TrialsTable*>();
     while (!table || table->model()->rowCount() == 0) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
     window.grab();
     std::printf("the window is shown after %.0f ms, its %d trials after %.0f ms\n", shown, table->model()->rowCount(), ageOfProcess());

@@ -8,13 +8,15 @@ namespace lockstep::ui {
 
 namespace {
 
-// The first index from `from` on whose x is at least `limit`; mostly near, as columns of a picture follow one another.
-std::size_t gallop(const std::vector<double>& xs, std::size_t from, double limit) {
-    std::size_t low = from, step = 1;
-    while (low + step < xs.size() && xs[low + step] < limit) low += step, step *= 2;
-    const auto end = xs.begin() + static_cast<std::ptrdiff_t>(std::min(low + step + 1, xs.size()));
-    return static_cast<std::size_t>(std::lower_bound(xs.begin() + static_cast<std::ptrdiff_t>(low), end, limit) -
-                                    xs.begin());
+// The first index in [from, xs.size()] whose x is at least `limit`, sought around `guess`: columns of a picture mostly have
+// as many points as their neighbours, and every look elsewhere misses the cache.
+std::size_t firstFrom(const std::vector<double>& xs, std::size_t from, double limit, std::size_t guess) {
+    const std::size_t size = xs.size();
+    std::size_t low = std::clamp(guess, from, size), high = low, step = 1;
+    while (low > from && xs[low - 1] >= limit) high = low - 1, low -= std::min(step, low - from), step *= 2;
+    while (high < size && xs[high] < limit) low = high + 1, high += std::min(step, size - high), step *= 2;
+    const auto at = [&](std::size_t i) { return xs.begin() + static_cast<std::ptrdiff_t>(i); };
+    return static_cast<std::size_t>(std::lower_bound(at(low), at(high), limit) - xs.begin());
 }
 
 }  // namespace
@@ -25,41 +27,30 @@ void MinMaxPyramid::push(double value) {
     for (std::size_t level = 0; complete % kFanOut == 0; ++level) {
         complete /= kFanOut;
         if (level == m_levels.size()) m_levels.emplace_back();
-        Extremes node;
+        Extremes parent;
         for (std::size_t child = (complete - 1) * kFanOut; child < complete * kFanOut; ++child)
-            merge(node, nodeOf(level, child));
-        m_levels[level].push_back(node);
+            parent.merge(node(level, child));
+        m_levels[level].push_back(parent);
     }
 }
 
-// Level 0 are the values themselves.
-MinMaxPyramid::Extremes MinMaxPyramid::nodeOf(std::size_t level, std::size_t index) const {
-    if (level > 0) return m_levels[level - 1][index];
-    if (!std::isfinite(m_values[index])) return {};
-    return {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index)};
-}
-
-void MinMaxPyramid::merge(Extremes& into, const Extremes& from) const {
-    if (from.low == kNone) return;
-    if (into.low == kNone) {
-        into = from;
-        return;
-    }
-    if (m_values[from.low] < m_values[into.low]) into.low = from.low;
-    if (m_values[from.high] > m_values[into.high]) into.high = from.high;
-}
-
+// Level by level: what sticks out on the left and on the right of whole nodes, then the nodes themselves.
 MinMaxPyramid::Extremes MinMaxPyramid::extremes(std::size_t begin, std::size_t end) const {
-    Extremes all;
-    while (begin < end) {
-        std::size_t level = 0, width = 1;
-        while (level < m_levels.size() && begin % (width * kFanOut) == 0 && begin + width * kFanOut <= end) {
-            ++level, width *= kFanOut;
-        }
-        merge(all, nodeOf(level, begin / width));
-        begin += width;
+    Extremes left, right;
+    for (std::size_t level = 0; begin < end; ++level) {
+        const bool top = level == m_levels.size();
+        const std::size_t firstWhole = top ? end : std::min(end, (begin + kFanOut - 1) / kFanOut * kFanOut);
+        for (; begin < firstWhole; ++begin) left.merge(node(level, begin));
+        const std::size_t lastWhole = std::max(begin, end / kFanOut * kFanOut);
+        Extremes edge;
+        for (std::size_t i = lastWhole; i < end; ++i) edge.merge(node(level, i));
+        edge.merge(right);
+        right = edge;
+        begin /= kFanOut;
+        end = lastWhole / kFanOut;
     }
-    return all;
+    left.merge(right);
+    return left;
 }
 
 void Curve::append(double step, double seconds, double value) {
@@ -89,8 +80,8 @@ std::pair<std::size_t, std::size_t> Curve::within(CurveAxis axis, double from, d
 std::pair<double, double> Curve::extremes(CurveAxis axis, double from, double to) const {
     const auto [begin, end] = within(axis, from, to);
     const auto found = m_pyramid.extremes(begin, end);
-    if (found.low == MinMaxPyramid::kNone) return {1, 0};
-    return {value(found.low), value(found.high)};
+    if (found.none()) return {1, 0};
+    return {found.low, found.high};
 }
 
 void Curve::addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) const {
@@ -107,14 +98,18 @@ std::vector<Curve::Point> Curve::sample(CurveAxis axis, double from, double to, 
         for (std::size_t i = begin; i < end; ++i) addPoint(out, axis, i);
     } else {
         const auto& xs = column(axis);
+        std::size_t inColumn = (end - begin) / most;
         for (std::size_t c = 1; c <= most && begin < end; ++c) {
             const double limit = from + (to - from) * static_cast<double>(c) / static_cast<double>(most);
-            const std::size_t next = c == most ? end : std::min(gallop(xs, begin, limit), end);
-            const auto [low, high] = m_pyramid.extremes(begin, next);
+            const std::size_t next = c == most ? end : std::min(firstFrom(xs, begin, limit, begin + inColumn), end);
+            const auto found = m_pyramid.extremes(begin, next);
+            inColumn = next - begin;
             begin = next;
-            if (low == MinMaxPyramid::kNone) continue;
-            addPoint(out, axis, std::min(low, high));
-            if (low != high) addPoint(out, axis, std::max(low, high));
+            if (found.none()) continue;
+            const Point low{xs[found.lowAt], found.low}, high{xs[found.highAt], found.high};
+            const bool fallsLast = found.lowAt > found.highAt;
+            out.push_back(fallsLast ? high : low);
+            if (found.lowAt != found.highAt) out.push_back(fallsLast ? low : high);
         }
     }
     if (end < size()) addPoint(out, axis, end);

@@ -1,4 +1,5 @@
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,12 +12,22 @@ namespace lockstep::ui {
 
 enum class CurveAxis { Step, Seconds };
 
-// Finds the smallest and the largest finite value of any stretch of a growing row of numbers: 16-ary levels of
+// Finds the smallest and the largest finite value of any stretch of a growing row of numbers: 8-ary levels of
 // completed nodes above it. push: O(1) amortised. extremes: O(log n).
 class MinMaxPyramid {
 public:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    struct Extremes { std::uint32_t low = kNone, high = kNone; };        // indices; kNone: no finite value
+    // Where they are, and what: looking the values up again would miss the cache. Those of nothing lose every comparison.
+    struct Extremes {
+        std::uint32_t lowAt = kNone, highAt = kNone;
+        double low = std::numeric_limits<double>::infinity(), high = -low;
+
+        bool none() const { return lowAt == kNone; }
+        void merge(const Extremes& later) {
+            if (later.low < low) low = later.low, lowAt = later.lowAt;
+            if (later.high > high) high = later.high, highAt = later.highAt;
+        }
+    };
 
     void push(double value);
     std::size_t size() const { return m_values.size(); }
@@ -24,9 +35,14 @@ public:
     Extremes extremes(std::size_t begin, std::size_t end) const;         // of [begin, end); the first of equals
 
 private:
-    static constexpr std::size_t kFanOut = 16;
-    void merge(Extremes& into, const Extremes& from) const;
-    Extremes nodeOf(std::size_t level, std::size_t index) const;
+    static constexpr std::size_t kFanOut = 8;
+    // Level 0 are the values themselves.
+    Extremes node(std::size_t level, std::size_t index) const {
+        if (level > 0) return m_levels[level - 1][index];
+        const double value = m_values[index];
+        const auto at = static_cast<std::uint32_t>(index);
+        return std::isfinite(value) ? Extremes{at, at, value, value} : Extremes{};
+    }
 
     std::vector<double> m_values;
     std::vector<std::vector<Extremes>> m_levels;

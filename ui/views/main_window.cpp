@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QListWidget>
 #include <QMessageBox>
+#include <QPainter>
 #include <QPushButton>
 #include <QSettings>
 #include <QStackedWidget>
@@ -32,6 +33,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kStateVersion = 1;
+constexpr int kMarkHeight = 14;
 
 QWidget* emptyRuns() {
     auto* label = new QLabel(QObject::tr("No run is open.\n\nStart one on the Train page (Ctrl+1), or open one from the "
@@ -77,6 +79,7 @@ void MainWindow::buildPages() {
     m_runTabs->setDocumentMode(true);
     m_runTabs->setTabsClosable(true);
     m_runTabs->setMovable(true);
+    m_runTabs->setIconSize({kSampleWidth, kMarkHeight});
     m_runTabs->setAccessibleName(tr("Open runs"));
     m_runsPage = new QStackedWidget;
     m_runsPage->addWidget(emptyRuns());
@@ -182,8 +185,14 @@ void MainWindow::updateRunTitle(RunFeed* feed) {
 
 // A trial has its colour here, too.
 void MainWindow::markTab(std::int64_t trial) {
-    const QColor color = seriesColor(trial, currentTheme());
-    m_runTabs->setTabIcon(m_runTabs->indexOf(m_livePages.at(trial)), markerIcon(seriesMarker(trial), color, devicePixelRatioF()));
+    QPixmap mark(QSize(kSampleWidth, kMarkHeight) * devicePixelRatioF());
+    mark.setDevicePixelRatio(devicePixelRatioF());
+    mark.fill(Qt::transparent);
+    QPainter painter(&mark);
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintSample(painter, QRectF(0, 0, kSampleWidth, kMarkHeight), seriesMarker(trial), seriesColor(trial, currentTheme()), false);
+    painter.end();
+    m_runTabs->setTabIcon(m_runTabs->indexOf(m_livePages.at(trial)), mark);
 }
 
 void MainWindow::closeRun() {

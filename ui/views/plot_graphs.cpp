@@ -31,7 +31,8 @@ QColor faint(QColor color, int alpha) {
 
 }  // namespace
 
-PlotGraphs::PlotGraphs(QCustomPlot& plot, const PlotSeries& series) : m_plot(&plot) {
+PlotGraphs::PlotGraphs(QCustomPlot& plot, DenseCurves& dense, const PlotSeries& series)
+    : m_plot(&plot), m_dense(&dense), m_denseGhost(dense.addBehind()), m_denseLine(dense.add()) {
     if (series.band) {
         m_low = unlisted(plot);
         m_high = unlisted(plot);
@@ -51,6 +52,7 @@ void PlotGraphs::remove() {
     if (m_high) m_high->setChannelFillGraph(nullptr);
     for (QCPGraph* graph : {m_low, m_high, m_ghost, m_line, m_markers})
         if (graph) m_plot->removeGraph(graph);
+    for (const auto* stroke : {m_denseGhost, m_denseLine}) m_dense->remove(stroke);
 }
 
 void PlotGraphs::colour(const PlotSeries& series, const Theme& theme) {
@@ -59,17 +61,22 @@ void PlotGraphs::colour(const PlotSeries& series, const Theme& theme) {
     if (m_high) m_high->setBrush(faint(color, kBandAlpha));
     m_ghost->setPen(QPen(faint(color, kGhostAlpha), 1));
     m_line->setPen(QPen(color, 1, style));
+    m_denseGhost->color = m_ghost->pen().color();
+    m_denseLine->color = color;
     m_markers->setPen(QPen(color, 1));
     m_markers->setScatterStyle(markerStyle(series.marker, color, series.dashed ? theme.surface : color));
 }
 
-// A stroke through more points than there are columns is a band of noise and no line; smooth edges would show nobody
-// anything and cost most of the time.
+// A stroke through more points than there are columns is a band of noise and no line.
+void PlotGraphs::stroke(QCPGraph* graph, DenseCurves::Stroke& dense, const std::vector<Curve::Point>& points, int columns) {
+    const bool many = points.size() > static_cast<std::size_t>(columns) && graph->pen().style() == Qt::SolidLine;
+    set(graph, many ? std::vector<Curve::Point>() : points);
+    dense.points = many ? points : std::vector<Curve::Point>();
+}
+
 void PlotGraphs::fill(const PlotModel::Drawing& drawing, int columns) {
-    const bool many = drawing.line.size() > static_cast<std::size_t>(columns);
-    for (QCPGraph* graph : {m_ghost, m_line}) graph->setAntialiased(!many);
-    set(m_ghost, drawing.ghost);
-    set(m_line, drawing.line);
+    stroke(m_ghost, *m_denseGhost, drawing.ghost, columns);
+    stroke(m_line, *m_denseLine, drawing.line, columns);
     set(m_markers, drawing.markers);
     if (!m_low) return;
     set(m_low, drawing.low);

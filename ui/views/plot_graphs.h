@@ -2,9 +2,7 @@
 #include <QColor>
 
 #include "ui/models/plot_model.h"
-
-class QCPGraph;
-class QCustomPlot;
+#include "ui/views/dense_curves.h"
 
 namespace lockstep::ui {
 
@@ -12,13 +10,17 @@ namespace lockstep::ui {
 // graphs belong to the plot, which outlives them; remove() takes them out of it.
 class PlotGraphs {
 public:
-    PlotGraphs(QCustomPlot& plot, const PlotSeries& series);
+    PlotGraphs(QCustomPlot& plot, DenseCurves& dense, const PlotSeries& series);
     void remove();
     void colour(const PlotSeries& series, const Theme& theme);
     void fill(const PlotModel::Drawing& drawing, int columns);
 
 private:
+    static void stroke(QCPGraph* graph, DenseCurves::Stroke& dense, const std::vector<Curve::Point>& points, int columns);
+
     QCustomPlot* m_plot;
+    DenseCurves* m_dense;
+    DenseCurves::Stroke *m_denseGhost, *m_denseLine;
     QCPGraph *m_low = nullptr, *m_high = nullptr;  // without a band: none
     QCPGraph *m_ghost, *m_line, *m_markers;        // the markers stand for all in a picture's legend
 };

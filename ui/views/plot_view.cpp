@@ -95,6 +95,7 @@ void PlotView::buildPlot() {
     m_plot->installEventFilter(this);
     m_plot->setAccessibleName(m_look.title);
     connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, &PlotView::showBand);
+    m_dense = new DenseCurves(*m_plot);
     m_crosshair = new QCPItemStraightLine(m_plot);
     m_crosshair->setLayer("overlay");
     m_crosshair->setVisible(false);
@@ -133,7 +134,7 @@ void PlotView::buildGraphs() {
     for (PlotGraphs& graphs : m_graphs) graphs.remove();
     m_graphs.clear();
     for (const PlotSeries& series : m_model.series()) {
-        m_graphs.emplace_back(*m_plot, series).colour(series, currentTheme());
+        m_graphs.emplace_back(*m_plot, *m_dense, series).colour(series, currentTheme());
     }
     m_graphsAreNew = true;
     m_legend->setSeries(m_model.series());

@@ -91,6 +91,7 @@ private:
     Look m_look;
     PlotModel m_model;
     QCustomPlot* m_plot = nullptr;
+    DenseCurves* m_dense = nullptr;
     PlotLegend* m_legend = nullptr;
     QHBoxLayout *m_head = nullptr, *m_body = nullptr;          // the legend's place: a row or a column
     QLabel *m_title = nullptr, *m_readout = nullptr, *m_empty = nullptr;
