@@ -1,5 +1,7 @@
 #include <QApplication>
+#include <QPainter>
 #include <QSettings>
+#include <QSvgRenderer>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +23,9 @@ constexpr const char* kHelp =
     "  --trial N   open with the page of trial N\n\n"
     "It starts `lockstep`, which lies beside it, for every run; runs go on without the window. State lives in XDG\n"
     "folders, or in $LOCKSTEP_HOME. On a machine without a display use `lockstep train --preset fashion`.\n";
+
+// The name of the .desktop file and of the icon.
+constexpr const char* kAppId = "io.github.lockstep.studio";
 
 bool has(const char* variable) {
     const char* value = std::getenv(variable);
@@ -50,6 +55,21 @@ void useSettingsIn(const std::filesystem::path& folder) {
     QCoreApplication::setApplicationName("studio");
 }
 
+// Drawn here: Qt's plugin for such icons is not on every machine that has Qt.
+QIcon windowIcon() {
+    QSvgRenderer drawing(QString(":/icons/%1.svg").arg(kAppId));
+    QIcon icon;
+    for (const int size : {16, 24, 32, 48, 64, 128, 256}) {
+        QPixmap picture(size, size);
+        picture.fill(Qt::transparent);
+        QPainter painter(&picture);
+        drawing.render(&painter);
+        painter.end();
+        icon.addPixmap(picture);
+    }
+    return icon;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,6 +83,8 @@ int main(int argc, char** argv) {
     }
     const Words words;
     QApplication application(argc, argv);
+    QApplication::setDesktopFileName(kAppId);
+    QApplication::setWindowIcon(windowIcon());
     const auto trial = trialAskedFor(application.arguments());
     if (!trial) {
         std::fputs("lockstep-studio: --trial needs the number of a trial, as `lockstep trials` lists them\n", stderr);
