@@ -1,30 +1,37 @@
-# What `cmake --install` and `cpack -G DEB` put where. Programs find each other, and the CUDA module, relative to themselves.
-# The package leaves the module out: NVIDIA's libraries are no part of Debian, so it could name nothing that it needs.
+# What `cmake --install` and `cpack -G DEB` put where. Programs find each other, and the CUDA module, relative to
+# themselves. The package leaves the module out: NVIDIA's libraries are no part of Debian, so it could name nothing that
+# it needs.
 include(GNUInstallDirs)
 
-set(LOCKSTEP_MAINTAINER "The Lockstep authors <lockstep@localhost>" CACHE STRING "Whom the package names as its maintainer")
+set(LOCKSTEP_MAINTAINER "The Lockstep authors <lockstep@localhost>" CACHE STRING
+    "Whom the package names as its maintainer")
+set(man ${PROJECT_SOURCE_DIR}/packaging/man)
 set(desktop ${PROJECT_SOURCE_DIR}/packaging/desktop)
 set(app_id io.github.lockstep.studio)
 
 function(lockstep_install_zipped file name folder)
     set(zipped ${PROJECT_BINARY_DIR}/package/${name}.gz)
-    add_custom_command(OUTPUT ${zipped} DEPENDS ${file} VERBATIM COMMAND sh -c "gzip -9nc \"$1\" > \"$2\"" sh ${file} ${zipped})
+    add_custom_command(OUTPUT ${zipped} DEPENDS ${file} VERBATIM
+        COMMAND sh -c "gzip -9nc \"$1\" > \"$2\"" sh ${file} ${zipped})
     add_custom_target(package_${name} ALL DEPENDS ${zipped})
     install(FILES ${zipped} DESTINATION ${folder})
 endfunction()
 
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/package)
 install(TARGETS lockstep DESTINATION ${CMAKE_INSTALL_BINDIR})
-lockstep_install_zipped(${PROJECT_SOURCE_DIR}/packaging/man/lockstep.1 lockstep.1 ${CMAKE_INSTALL_MANDIR}/man1)
+lockstep_install_zipped(${man}/lockstep.1 lockstep.1 ${CMAKE_INSTALL_MANDIR}/man1)
 if(TARGET lockstep_cuda)
+    # The toolkit's libraries are found where they were when it was linked.
+    set_target_properties(lockstep_cuda PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
     install(TARGETS lockstep_cuda COMPONENT cuda DESTINATION lib/lockstep/backends)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/plugins DESTINATION ${CMAKE_INSTALL_DATADIR}/lockstep)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/lockstep)
 if(TARGET lockstep-studio)
     install(TARGETS lockstep-studio DESTINATION ${CMAKE_INSTALL_BINDIR})
-    lockstep_install_zipped(${PROJECT_SOURCE_DIR}/packaging/man/lockstep-studio.1 lockstep-studio.1 ${CMAKE_INSTALL_MANDIR}/man1)
-    install(FILES ${PROJECT_SOURCE_DIR}/resources/icons/${app_id}.svg DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
+    lockstep_install_zipped(${man}/lockstep-studio.1 lockstep-studio.1 ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${PROJECT_SOURCE_DIR}/resources/icons/${app_id}.svg
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/scalable/apps)
     install(FILES ${desktop}/${app_id}.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
     install(FILES ${desktop}/${app_id}.metainfo.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo)
 endif()

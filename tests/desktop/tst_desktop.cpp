@@ -75,7 +75,8 @@ private slots:
         QCOMPARE(run(LOCKSTEP_PROGRAM, {"--version"}).text.trimmed(), QString("lockstep " LOCKSTEP_VERSION));
         QCOMPARE(run(LOCKSTEP_STUDIO, {"--version"}).text.trimmed(), QString("lockstep-studio " LOCKSTEP_VERSION));
         QCOMPARE(element("release", "version"), QString(LOCKSTEP_VERSION));
-        QVERIFY(textOf(LOCKSTEP_BUILD "/CPackConfig.cmake").contains("set(CPACK_PACKAGE_VERSION \"" LOCKSTEP_VERSION "\")"));
+        const auto package = textOf(LOCKSTEP_BUILD "/CPackConfig.cmake");
+        QVERIFY(package.contains("set(CPACK_PACKAGE_VERSION \"" LOCKSTEP_VERSION "\")"));
     }
 
     // The program carries it too, under the same name.
@@ -98,12 +99,15 @@ private slots:
         const QColor line = image.pixelColor(size * 10 / 16, size / 2);
         QVERIFY(contrast(tile, bar) > 4.5 && contrast(tile, line) > 3);
         const QColor foot = image.pixelColor(size / 2, size * 7 / 8);
-        for (const QColor& edge : {tile, foot}) QVERIFY(contrast(edge, Qt::white) > 3 && contrast(edge, "#15181e") > 2.5);
+        for (const QColor& edge : {tile, foot}) {
+            QVERIFY(contrast(edge, Qt::white) > 3 && contrast(edge, "#15181e") > 2.5);
+        }
     }
 
     void theInstalledTreeIsWhole() {
         QTemporaryDir prefix;
-        const auto said = run("cmake", {"--install", LOCKSTEP_BUILD, "--prefix", prefix.path(), "--component", "Unspecified"});
+        const auto said =
+            run("cmake", {"--install", LOCKSTEP_BUILD, "--prefix", prefix.path(), "--component", "Unspecified"});
         QVERIFY2(said.status == 0, qPrintable(said.text));
         for (const QString& file :
              {QString("bin/lockstep"), QString("bin/lockstep-studio"), "share/applications/" + kId + ".desktop",

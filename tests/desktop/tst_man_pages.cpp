@@ -21,9 +21,10 @@ QString page(const QString& name) { return textOf(sourceFile("packaging/man/" + 
 
 // Of a page, what stands under a heading (".Sh X" or ".Ss x"), up to the next one; empty where there is none.
 QString part(const QString& page, const QString& heading) {
-    const auto start = QRegularExpression("^\\." + heading + "(?= |$).*\n", QRegularExpression::MultilineOption).match(page);
+    const auto lines = QRegularExpression::MultilineOption;
+    const auto start = QRegularExpression("^\\." + heading + "(?= |$).*\n", lines).match(page);
     if (!start.hasMatch()) return {};
-    const auto end = page.indexOf(QRegularExpression("^\\.S[hs] ", QRegularExpression::MultilineOption), start.capturedEnd());
+    const auto end = page.indexOf(QRegularExpression("^\\.S[hs] ", lines), start.capturedEnd());
     return page.mid(start.capturedStart(), end < 0 ? -1 : end - start.capturedStart());
 }
 
@@ -38,11 +39,13 @@ Words itemOptions(const QString& text) {
 
 Words helpOptions(const QString& help) { return matches(help, "^  (?:-h,)?--([a-z][a-z-]+)"); }
 
-Words commands() {
-    const auto help = run(LOCKSTEP_PROGRAM, {"--help"}).text;
-    const auto from = help.indexOf("Subcommands:\n");
-    return matches(help.mid(from, help.indexOf("\n\n", from) - from), "^  ([a-z]+) ");
+// Of a help text, what stands under a title, up to the next empty line; empty where there is none.
+QString section(const QString& help, const QString& title) {
+    const auto from = help.indexOf(title);
+    return from < 0 ? QString() : help.mid(from, help.indexOf("\n\n", from) - from);
 }
+
+Words commands() { return matches(section(run(LOCKSTEP_PROGRAM, {"--help"}).text, "Subcommands:\n"), "^  ([a-z]+) "); }
 
 QString listed(const Words& words) {
     auto list = words.values();
@@ -81,8 +84,7 @@ private slots:
         const auto help = run(LOCKSTEP_PROGRAM, {command, "--help"}).text;
         const auto text = part(page("lockstep"), "Ss " + command);
         QCOMPARE(listed(itemOptions(text)), listed(helpOptions(help) - Words{"help"}));
-        const auto from = help.indexOf("Positionals:\n");
-        const auto positionals = from < 0 ? Words() : matches(help.mid(from, help.indexOf("\n\n", from) - from), "^  ([a-z]+) ");
+        const auto positionals = matches(section(help, "Positionals:\n"), "^  ([a-z]+) ");
         QCOMPARE(listed(matches(text.section('\n', 0, 0), "Ar ([a-z]+)")), listed(positionals));
     }
 
@@ -99,7 +101,8 @@ private slots:
 
     void theStudiosOptionsAreThere() {
         const auto help = run(LOCKSTEP_STUDIO, {"--help"}).text;
-        QCOMPARE(listed(itemOptions(part(page("lockstep-studio"), "Sh DESCRIPTION"))), listed(matches(help, "--([a-z]+)\\]")));
+        const auto text = part(page("lockstep-studio"), "Sh DESCRIPTION");
+        QCOMPARE(listed(itemOptions(text)), listed(matches(help, "\\[--([a-z]+)")));
     }
 
     // In one home, from top to bottom, as a reader would type them; the preset's training itself takes minutes.
