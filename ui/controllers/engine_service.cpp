@@ -7,9 +7,10 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kMostCrashes = 3;
+constexpr std::size_t kMostCrashes = 2;
 constexpr qint64 kCrashWindowMs = 60'000;
 constexpr int kRestartMs = 200;
+constexpr qsizetype kLongestLine = qsizetype{64} << 20;
 constexpr auto kHello = R"({"id":0,"request":"hello"})";
 
 }  // namespace
@@ -88,10 +89,13 @@ void EngineService::readLines() {
         takeLine(line);
         if (m_state != State::Greeting && m_state != State::Ready) return;
     }
+    if (m_input.size() > kLongestLine) refuseRubbish(m_input);
 }
 
 void EngineService::takeLine(const QByteArray& line) {
-    const auto json = QJsonDocument::fromJson(line).object();
+    const auto document = QJsonDocument::fromJson(line);
+    if (!document.isObject()) return refuseRubbish(line);
+    const auto json = document.object();
     if (m_state == State::Greeting) return takeHello(json);
     if (!m_asked || m_questions.empty() || json["id"].toInteger(-1) != m_questions.front().id) return;
     m_patience.stop();
@@ -133,7 +137,20 @@ void EngineService::childEnded() {
     if (m_state != State::Greeting && m_state != State::Ready) return;
     const bool crashed = m_process.exitStatus() == QProcess::CrashExit;
     const auto how = crashed ? QStringLiteral("it crashed") : QString("exit status %1").arg(m_process.exitCode());
-    const auto problem = problemOf("engine.ended", {how});
+    restartOrGiveUp(problemOf("engine.ended", {how}));
+}
+
+// Of a child that cannot even greet, another start would be no better.
+void EngineService::refuseRubbish(const QByteArray& line) {
+    const auto problem = problemOf("engine.rubbish", {QString::fromUtf8(line.left(60)).simplified()});
+    const bool greeting = m_state == State::Greeting;
+    m_state = State::Stopped;
+    stopChild();
+    if (greeting) giveUp(problem);
+    else restartOrGiveUp(problem);
+}
+
+void EngineService::restartOrGiveUp(const Problem& problem) {
     m_state = State::Stopped;
     m_patience.stop();
     m_crashes.push_back(m_clock.elapsed());

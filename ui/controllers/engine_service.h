@@ -20,8 +20,9 @@ struct EngineAnswer {
 };
 
 // Puts questions to a `lockstep serve` of its own: one after another, so that a question that was withdrawn while others
-// waited costs nothing. GUI thread. A child that crashes is started again, three times within a minute at most; the
-// question it died of is answered with a problem, those behind it are kept.
+// waited costs nothing. GUI thread. A child that dies, or that talks rubbish, is started again, once within a minute; the
+// question it died of is answered with a problem, those behind it are kept. If it dies again it is unavailable until
+// retry().
 class EngineService : public QObject {
     Q_OBJECT
 public:
@@ -64,6 +65,8 @@ private:
     void childFailedToStart();
     void patienceEnded();
     void giveUp(const Problem& problem);
+    void refuseRubbish(const QByteArray& line);
+    void restartOrGiveUp(const Problem& problem);
     void stopChild();
     Problem problemOf(const char* code, QStringList args = {}) const;
 

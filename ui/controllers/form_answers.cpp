@@ -9,9 +9,15 @@ namespace {
 constexpr int kPauseMs = 150;
 constexpr int kSamples = 10, kCurvePoints = 240;
 
-QJsonObject part(const QJsonObject& spec, std::initializer_list<const char*> keys) {
+// Which parts of a spec an answer depends on.
+const QStringList kOfCurve{"schedule", "learning_rate", "epochs"};
+const QStringList kOfSamples{"dataset", "augmentation", "seed"};
+const QStringList kOfPlan{"dataset", "model", "devices", "batch", "accumulation", "mode", "shards", "shard_threads",
+                          "optimizer", "epochs", "bucket_bytes", "label_smoothing", "average_decay"};
+
+QJsonObject part(const QJsonObject& spec, const QStringList& keys) {
     QJsonObject out;
-    for (const char* key : keys) out[key] = spec[key];
+    for (const auto& key : keys) out[key] = spec[key];
     return out;
 }
 
@@ -51,76 +57,99 @@ void FormAnswers::fetchCatalog() {
 
 void FormAnswers::formChanged() {
     m_validated = false;
+    if (m_open.contains("validate")) m_service.withdraw(m_open.take("validate"));
     m_pause.start();
 }
 
 void FormAnswers::askAll() {
     if (!m_hasCatalog || !m_service.isAvailable()) return;
     const auto spec = m_form.spec();
-    ask("validate", {{"spec", spec}}, [this](const EngineAnswer& answer) {
-        m_validated = true;
-        m_specProblems = answer.problems;
-        collectProblems();
-        emit validated();
-    });
-    const QJsonObject forCurve{{"spec", spec}, {"points", kCurvePoints}, {"steps_per_epoch", m_plan["steps_per_epoch"].toInt(100)}};
-    askIfOther("schedule", part(spec, {"schedule", "learning_rate", "epochs"}), forCurve, [this](const EngineAnswer& answer) {
+    ask("validate", {{"spec", spec}}, [this](const EngineAnswer& answer) { takeProblems(answer); });
+    askCurve();
+    askIfOther("samples", kOfSamples, {{"spec", spec}, {"count", kSamples}},
+               [this](const EngineAnswer& answer) { takeSamples(answer); });
+    askIfOther("plan", kOfPlan, {{"spec", spec}}, [this](const EngineAnswer& answer) { takePlan(answer); });
+    emit samplesChanged();                                   // that they are being read
+    emit planChanged();                                      // that it is old
+}
+
+// A warm-up is as long as its epochs have steps, which the plan knows.
+void FormAnswers::askCurve() {
+    const auto spec = m_form.spec();
+    const qint64 steps = m_plan["steps_per_epoch"].toInteger(100);
+    if (steps != m_curveSteps) m_asked.remove("schedule");
+    m_curveSteps = steps;
+    const QJsonObject arguments{{"spec", spec}, {"points", kCurvePoints}, {"steps_per_epoch", steps}};
+    askIfOther("schedule", kOfCurve, arguments, [this](const EngineAnswer& answer) {
         m_curve = answer.ok() ? answer.json : QJsonObject();
         emit curveChanged();
     });
-    askIfOther("samples", part(spec, {"dataset", "augmentation", "seed"}), {{"spec", spec}, {"count", kSamples}},
-               [this](const EngineAnswer& answer) { takeSamples(answer); });
-    askIfOther("plan", part(spec, {"dataset", "model", "devices", "batch", "accumulation", "mode", "shards", "shard_threads",
-                                   "optimizer", "epochs", "bucket_bytes", "label_smoothing", "average_decay"}),
-               {{"spec", spec}}, [this](const EngineAnswer& answer) { takePlan(answer); });
-    emit samplesChanged();                                   // that they are being read
 }
 
 void FormAnswers::ask(const QString& request, QJsonObject arguments, std::function<void(const EngineAnswer&)> take) {
     if (m_open.contains(request)) m_service.withdraw(m_open.take(request));
-    m_open[request] = m_service.ask(request, std::move(arguments), this, [this, request, take](const EngineAnswer& answer) {
+    const auto answered = [this, request, take = std::move(take)](const EngineAnswer& answer) {
         m_open.remove(request);
         take(answer);
-    });
+    };
+    m_open[request] = m_service.ask(request, std::move(arguments), this, answered);
 }
 
-void FormAnswers::askIfOther(const QString& request, const QJsonObject& about, QJsonObject arguments,
+void FormAnswers::askIfOther(const QString& request, const QStringList& about, QJsonObject arguments,
                              std::function<void(const EngineAnswer&)> take) {
-    if (m_asked.contains(request) && m_asked[request] == about) return;
-    m_asked[request] = about;
-    ask(request, std::move(arguments), std::move(take));
+    const auto now = part(m_form.spec(), about);
+    if (m_asked.contains(request) && m_asked[request] == now) return;
+    m_asked[request] = now;
+    ask(request, std::move(arguments), [this, request, about, now, take = std::move(take)](const EngineAnswer& answer) {
+        if (!answer.ok()) m_asked.remove(request);           // what was wrong may lie outside of `about`
+        if (part(m_form.spec(), about) == now) take(answer);
+    });
 }
 
 void FormAnswers::inspect(const QString& path, std::function<void(const EngineAnswer&)> done) {
     ask("inspect", {{"path", path}}, std::move(done));
 }
 
-void FormAnswers::takePlan(const EngineAnswer& answer) {
-    m_plan = answer.ok() ? answer.json : QJsonObject();
-    m_planProblems = answer.problems;
+void FormAnswers::takeProblems(const EngineAnswer& answer) {
+    m_validated = true;
+    m_specProblems = answer.problems;
     collectProblems();
+    emit validated();
+}
+
+// Whatever reads a spec repeats what validation says of it.
+Problems FormAnswers::beyondTheSpec(const Problems& problems) const {
+    Problems more;
+    for (const auto& each : problems) {
+        if (std::ranges::find(m_specProblems, each) == m_specProblems.end()) more.push_back(each);
+    }
+    return more;
+}
+
+void FormAnswers::takePlan(const EngineAnswer& answer) {
+    const auto model = m_form.value("model").toString();
+    m_planProblems = beyondTheSpec(answer.problems);
+    m_planIsOld = !answer.ok() && m_planProblems.empty() && model == m_plannedModel;
+    if (!m_planIsOld) m_plan = answer.ok() ? answer.json : QJsonObject();
+    m_plannedModel = model;
+    collectProblems();
+    askCurve();
     emit planChanged();
 }
 
 void FormAnswers::takeSamples(const EngineAnswer& answer) {
-    m_samples = answer.ok() ? answer.json : QJsonObject();
-    m_dataProblems = answer.problems;
+    m_dataProblems = beyondTheSpec(answer.problems);
+    if (answer.ok() || !m_dataProblems.empty()) m_samples = answer.ok() ? answer.json : QJsonObject();
     collectProblems();
     emit samplesChanged();
 }
 
-// The plan repeats what validation says, and what opening the data says.
+// What opening the data says is told where the data is shown; the plan repeats it.
 void FormAnswers::collectProblems() {
     auto all = m_specProblems;
-    for (const auto* more : {&m_planProblems, &m_dataProblems}) {
-        for (const auto& each : *more) {
-            if (std::ranges::find(all, each) == all.end()) all.push_back(each);
-        }
+    for (const auto& each : m_planProblems) {
+        if (std::ranges::find(m_dataProblems, each) == m_dataProblems.end()) all.push_back(each);
     }
-    std::erase_if(all, [this](const Problem& each) {
-        const bool ofData = std::ranges::find(m_dataProblems, each) != m_dataProblems.end();
-        return ofData && std::ranges::find(m_specProblems, each) == m_specProblems.end();
-    });
     m_form.setProblems(all);
 }
 

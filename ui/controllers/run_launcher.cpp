@@ -6,7 +6,7 @@
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QProcess>
-#include <QSaveFile>
+#include <QStorageInfo>
 #include <QUuid>
 #include <cerrno>
 #include <cstring>
@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kLookMs = 50;
 constexpr int kKeepDays = 7;
+constexpr qint64 kFullBelow = 1 << 20;
 
 // A child that has ended and waits for init to notice counts as gone.
 bool isAlive(qint64 process) {
@@ -69,12 +70,19 @@ void RunLauncher::start(const QJsonObject& spec) {
     launch.spec = newFile(".json");
     const auto unwritable = prepareFolder();
     if (!unwritable.empty()) return emit failed(unwritable);
-    QSaveFile file(launch.spec);
-    const auto json = QJsonDocument(spec).toJson();
-    if (!file.open(QIODevice::WriteOnly) || file.write(json) != json.size() || !file.commit()) {
-        return emit failed({problemOf(m_folder, "launch.unwritable", file.errorString())});
-    }
+    if (!write(launch.spec, spec)) return;
     run({"train", "--spec", launch.spec, "--json", "--no-steps"}, launch);
+}
+
+// Not synced to the disk, which may take long: the engine reads it at once, and nobody afterwards.
+bool RunLauncher::write(const QString& path, const QJsonObject& spec) {
+    QFile file(path);
+    const auto json = QJsonDocument(spec).toJson();
+    if (file.open(QIODevice::WriteOnly) && file.write(json) == json.size() && file.flush()) return true;
+    const Problem problem = problemOf(m_folder, "launch.unwritable", file.errorString());
+    file.remove();
+    emit failed({problem});
+    return false;
 }
 
 void RunLauncher::resume(qint64 trial) {
@@ -124,7 +132,15 @@ RunLauncher::Outcome RunLauncher::look(Launch& launch) {
         }
     }
     if (alive) return Outcome::Open;
-    return fail(launch, {problemOf(launch.log, "launch.ended", lastWords(launch.log))}, true);
+    return fail(launch, {silentEnd(launch)}, true);
+}
+
+// On a full disk the last words could not be written either.
+Problem RunLauncher::silentEnd(const Launch& launch) const {
+    const qint64 left = QStorageInfo(m_folder).bytesAvailable();
+    if (left >= 0 && left < kFullBelow)
+        return problemOf(m_folder, "launch.disk-full", QString("%1 KiB").arg(left / 1024));
+    return problemOf(launch.log, "launch.ended", lastWords(launch.log));
 }
 
 RunLauncher::Outcome RunLauncher::takeLine(const Launch& launch, const QByteArray& line) {

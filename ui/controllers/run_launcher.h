@@ -19,6 +19,7 @@ public:
     void start(const QJsonObject& spec);
     void resume(qint64 trial);
     bool isBusy() const { return !m_launches.empty(); }      // some run has neither started nor failed yet
+    const Places& places() const { return m_places; }
 
 signals:
     void busyChanged(bool busy);
@@ -42,6 +43,8 @@ private:
     Outcome fail(const Launch& launch, const Problems& problems, bool keepLog);
     QString newFile(const QString& ending) const;
     Problems prepareFolder() const;
+    bool write(const QString& path, const QJsonObject& spec);        // false: failed() has said why
+    Problem silentEnd(const Launch& launch) const;
     void clearLeftOvers() const;
 
     QString m_program;

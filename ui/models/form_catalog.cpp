@@ -101,14 +101,16 @@ QString FormField::range() const {
     if (!choices.isEmpty()) return choices.join(", ");
     if (low && high) return numberText(*low) + " … " + numberText(*high);
     if (low) return "at least " + numberText(*low);
-    return high ? "at most " + numberText(*high) : QString();
+    if (high) return "at most " + numberText(*high);
+    if (kind == Kind::Flag) return "on or off";
+    return kind == Kind::Text ? "any text" : kind == Kind::Integer ? "any whole number" : "any number";
 }
 
 QString FormField::help() const {
     QStringList lines{meaning};
     const QString standard = kind == Kind::Flag ? (fallback.toBool() ? "on" : "off") : numberText(fallback);
-    if (!standard.isEmpty()) lines << "Default: " + standard + (unit.isEmpty() ? QString() : ' ' + unit);
-    if (!range().isEmpty()) lines << (choices.isEmpty() ? "Range: " : "One of: ") + range();
+    lines << "Default: " + (standard.isEmpty() ? "empty" : standard + (unit.isEmpty() ? QString() : ' ' + unit));
+    lines << (choices.isEmpty() ? "Range: " : "One of: ") + range();
     return lines.join('\n');
 }
 

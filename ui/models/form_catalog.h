@@ -20,7 +20,7 @@ struct FormField {
     QStringList choices;
     QString unit, meaning;
 
-    QString range() const;                       // "0 … 1", "at least 1", "" where anything goes
+    QString range() const;                       // "0 … 1", "at least 1", "on or off", "any text"
     QString help() const;                        // meaning, unit, default, range: for tooltips
 };
 

@@ -30,9 +30,10 @@ QJsonObject with(QJsonObject spec, const QString& path, const QJsonValue& value)
         spec[path] = value;
         return spec;
     }
-    auto inner = objectOf(spec[path.left(dot)]);
+    const auto outer = path.left(dot);
+    auto inner = isGroup(outer) ? objectOf(spec[outer]) : spec[outer].toObject();
     inner[path.mid(dot + 1)] = value;
-    spec[path.left(dot)] = inner;
+    spec[outer] = inner;
     return spec;
 }
 
@@ -44,13 +45,14 @@ class SpecEdit : public QUndoCommand {
 public:
     SpecEdit(SpecForm& form, QJsonObject after, const QString& what, QString mergeKey)
         : QUndoCommand(what), m_form(form), m_before(form.m_spec), m_after(std::move(after)), m_key(std::move(mergeKey)),
-          m_time(form.m_clock.elapsed()) {}
+          m_time(form.m_clock.elapsed()), m_typing(form.m_typing) {}
     void undo() override { m_form.show(m_before); }
     void redo() override { m_form.show(m_after); }
     int id() const override { return 1; }
     bool mergeWith(const QUndoCommand* other) override {
         const auto& next = static_cast<const SpecEdit&>(*other);
-        if (m_key.isEmpty() || next.m_key != m_key || next.m_time - m_time > kMergeMs) return false;
+        const bool apart = next.m_key != m_key || next.m_typing != m_typing || next.m_time - m_time > kMergeMs;
+        if (m_key.isEmpty() || apart) return false;
         m_after = next.m_after;
         m_time = next.m_time;
         setObsolete(m_after == m_before);
@@ -62,6 +64,7 @@ private:
     QJsonObject m_before, m_after;
     QString m_key;
     qint64 m_time;
+    int m_typing;
 };
 
 SpecForm::SpecForm(QObject* parent) : QObject(parent) { m_clock.start(); }
@@ -73,7 +76,7 @@ void SpecForm::setCatalog(FormCatalog catalog) {
     emit changed();
 }
 
-void SpecForm::setSpec(const QJsonObject& spec, const QString& what) { put(spec, what, {}); }
+void SpecForm::setSpec(const QJsonObject& spec, const QString& what) { put(spec, what); }
 
 QJsonValue SpecForm::value(const QString& path) const {
     const auto dot = path.indexOf('.');
@@ -90,17 +93,17 @@ QJsonValue SpecForm::value(const QString& path) const {
     return field ? field->fallback : QJsonValue();
 }
 
-void SpecForm::setValue(const QString& path, const QJsonValue& value) {
+void SpecForm::setValue(const QString& path, const QJsonValue& value, Edit edit) {
     if (this->value(path) == value) return;
     const auto* field = trialField(path);
     auto spec = with(m_spec, path, value);
     if (path == "mode" && value == "reproducible" && spec.contains("accumulation")) spec["accumulation"] = 1;
-    put(spec, field ? field->label : labelOf(path.section('.', -1)), path);
+    put(spec, field ? field->label : labelOf(path.section('.', -1)), edit == Edit::Typing ? path : QString());
 }
 
 void SpecForm::choose(const QString& group, const QString& id) {
     if (value(group) == id) return;
-    put(with(m_spec, group, QJsonObject{{"id", id}}), labelOf(group) + ' ' + id, {});
+    put(with(m_spec, group, QJsonObject{{"id", id}}), labelOf(group) + ' ' + id);
 }
 
 const FormOption* SpecForm::chosen(const QString& group) const {
@@ -137,12 +140,47 @@ void SpecForm::setPasses(std::int64_t passes) {
     put(spec, "Accumulation", "accumulation");
 }
 
-void SpecForm::setDevices(const QString& text) {
+void SpecForm::setDevices(const QString& text, Edit edit) {
     if (value("devices") == text) return;
     auto spec = with(m_spec, "devices", text);
     const int count = DeviceTiles(m_catalog.devices, text).count();
     if (count > 0) spec["batch"] = static_cast<qint64>(withDevices(equation(), count, m_hold).batch);
-    put(spec, "Devices", "devices");
+    put(spec, "Devices", edit == Edit::Typing ? "devices" : QString());
+}
+
+QStringList SpecForm::unknownSettings() const {
+    QStringList unknown;
+    for (auto it = m_spec.begin(); it != m_spec.end(); ++it) {
+        const bool choice = isGroup(it.key());
+        if (!choice && it.key() != "augmentation") {
+            if (!trialField(it.key())) unknown << it.key();
+            continue;
+        }
+        if (choice && !chosen(it.key())) continue;
+        const auto known = fields(it.key());
+        const auto settings = it.value().toObject();
+        for (auto each = settings.begin(); each != settings.end(); ++each) {
+            const bool own = choice && (each.key() == "id" || (it.key() == "dataset" && each.key() == "path"));
+            const auto path = it.key() + '.' + each.key();
+            if (!own && !find(known, path)) unknown << path;
+        }
+    }
+    return unknown;
+}
+
+void SpecForm::leaveOutUnknown() {
+    auto spec = m_spec;
+    for (const auto& path : unknownSettings()) {
+        const auto outer = path.section('.', 0, 0);
+        if (outer == path) {
+            spec.remove(path);
+            continue;
+        }
+        auto inner = spec[outer].toObject();
+        inner.remove(path.mid(outer.size() + 1));
+        spec[outer] = inner;
+    }
+    put(spec, "Unknown settings left out");
 }
 
 void SpecForm::setProblems(Problems problems) {

@@ -2,6 +2,7 @@
 #include <QElapsedTimer>
 #include <QJsonObject>
 #include <QObject>
+#include <QStringList>
 #include <QUndoStack>
 
 #include "ui/models/batch_equation.h"
@@ -11,9 +12,11 @@
 
 namespace lockstep::ui {
 
-// A trial's spec while a person edits it. Holds the JSON as it came: what the catalog does not know is kept, and reported by
-// the engine's validation like everything else that is wrong. Every change can be undone; the changes of one field that
-// follow each other quickly are undone together. GUI thread.
+// Changes by typing that follow each other quickly in one field are one step of undo, all others one step each.
+enum class Edit { Single, Typing };
+
+// A trial's spec while a person edits it. Holds the JSON as it came: what the catalog does not know is kept, and
+// reported by the engine's validation like everything else that is wrong. Every change can be undone. GUI thread.
 class SpecForm : public QObject {
     Q_OBJECT
 public:
@@ -26,10 +29,12 @@ public:
     void setSpec(const QJsonObject& spec, const QString& what);          // `what` names the undo step: "Preset Fashion"
     QUndoStack& history() { return m_history; }
 
-    // By path: "batch", "dataset.path", "optimizer.momentum"; "model" is the id of the choice. Absent ones give the fallback.
+    // By path: "batch", "dataset.path", "optimizer.momentum"; "model" is the id of the choice. Absent ones give the
+    // fallback.
     QJsonValue value(const QString& path) const;
     // The reproducible mode has its shards instead of an accumulation, which then goes back to 1.
-    void setValue(const QString& path, const QJsonValue& value);
+    void setValue(const QString& path, const QJsonValue& value, Edit edit = Edit::Single);
+    void endTyping() { ++m_typing; }             // a field was left: what is typed next is another step
     // Another id drops the settings of the one before.
     void choose(const QString& group, const QString& id);
 
@@ -46,7 +51,12 @@ public:
     void setHold(Hold hold) { m_hold = hold; }
     void setPerDevice(std::int64_t perDevice);
     void setPasses(std::int64_t passes);
-    void setDevices(const QString& text);
+    void setDevices(const QString& text, Edit edit = Edit::Single);
+
+    // Settings of the spec that the engine does not offer, by path: of a newer version, or misspelt. Those of a choice
+    // that is unknown itself are not counted, since nobody knows them.
+    QStringList unknownSettings() const;
+    void leaveOutUnknown();
 
     // Of the last validation. A problem belongs to the field that it names; what no field shows is in otherProblems().
     void setProblems(Problems problems);
@@ -61,7 +71,7 @@ signals:
 
 private:
     friend class SpecEdit;
-    void put(QJsonObject spec, const QString& what, const QString& mergeKey);
+    void put(QJsonObject spec, const QString& what, const QString& mergeKey = {});
     void show(const QJsonObject& spec);
     bool isShown(const QString& path) const;
 
@@ -71,6 +81,7 @@ private:
     Hold m_hold = Hold::GlobalBatch;
     Problems m_problems;
     QElapsedTimer m_clock;
+    int m_typing = 0;
 };
 
 }  // namespace lockstep::ui

@@ -15,18 +15,12 @@ namespace {
 
 constexpr int kTilesPerRow = 4;
 
-class CalmSpinBox : public QSpinBox {
-public:
-    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
-};
-
-CalmSpinBox* makeSpin(int low, int high, const QString& name, const QString& help) {
+CalmSpinBox* makeSpin(int low, int high, const QString& name) {
     auto* spin = new CalmSpinBox;
     spin->setRange(low, high);
     spin->setAlignment(Qt::AlignRight);
     spin->setKeyboardTracking(false);
     spin->setAccessibleName(name);
-    spin->setToolTip(help);
     return spin;
 }
 
@@ -36,25 +30,29 @@ void setQuietly(QSpinBox& spin, std::int64_t value) {
 }
 
 QString tileText(const DeviceTile& tile) {
-    QStringList lines{tile.id};
     QStringList about;
     if (!tile.detail.isEmpty()) about << tile.detail;
     if (tile.isVirtual) about << "virtual";
-    return lines.join('\n') + '\n' + (about.isEmpty() ? QString("off") : about.join(", "));
+    return (tile.on ? "✓ " : "") + tile.id + '\n' + (about.isEmpty() ? QString("off") : about.join(", "));
 }
 
 QString tileStyle(const DeviceTile& tile) {
     const auto& theme = currentTheme();
-    const auto border = QString("%1px %2 %3").arg(tile.on ? 2 : 1).arg(tile.isVirtual ? "dashed" : "solid",
-                                                                       (tile.on ? theme.accent : theme.border).name());
+    const auto line = QString("%1px %2 %3").arg(tile.on ? 2 : 1).arg(tile.isVirtual ? "dashed" : "solid",
+                                                                     (tile.on ? theme.accent : theme.border).name());
     return QString("QPushButton { border: %1; border-radius: 6px; padding: 6px; background: %2; color: %3; }"
-                   "QPushButton:hover { background: %4; } QPushButton:focus { border: 2px solid %5; }")
-        .arg(border, (tile.on ? theme.raised : theme.surface).name(), (tile.on ? theme.text : theme.muted).name(),
-             theme.raised.name(), theme.accent.name());
+                   "QPushButton:hover { background: %4; } QPushButton:focus { border: 3px solid %5; }")
+        .arg(line, (tile.on ? theme.raised : theme.surface).name(), (tile.on ? theme.text : theme.muted).name(),
+             theme.raised.name(), theme.text.name());
 }
 
-const char* const kVirtualHelp = "Virtual devices share cores or a card: they show how data-parallel training works, not how "
-                                 "fast it is.";
+const char* const kVirtualHelp =
+    "Virtual devices share cores or a card: they show how data-parallel training works, not how fast it is.";
+
+QString helpOf(const SpecForm& form, const QString& field, const QString& more) {
+    const auto* known = form.trialField(field);
+    return known ? known->help() + (more.isEmpty() ? QString() : '\n' + more) : more;
+}
 
 }  // namespace
 
@@ -79,45 +77,61 @@ DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent
     m_batchProblem = new ProblemLabel;
     card->addWidget(m_batchProblem);
     m_keepBatch = new QCheckBox("Keep the global batch when devices change");
-    m_keepBatch->setToolTip("On: the same training on any number of devices. Off: each device keeps its part, and the global "
-                            "batch grows with the devices.");
+    m_keepBatch->setToolTip("On: the same training on any number of devices. Off: each device keeps its part, and the "
+                            "global batch grows with the devices.\nDefault: on\nRange: on or off");
     m_keepBatch->setChecked(form.hold() == Hold::GlobalBatch);
     card->addWidget(m_keepBatch);
     connect(m_keepBatch, &QCheckBox::toggled, this,
             [this](bool on) { m_form.setHold(on ? Hold::GlobalBatch : Hold::PerDevice); });
     connect(&form, &SpecForm::changed, this, [this] { refresh(); });
     connect(&form, &SpecForm::problemsChanged, this, [this] { refresh(); });
+    connect(&form, &SpecForm::catalogChanged, this, [this] { explainFields(); });
+    explainFields();
     refresh();
+}
+
+// What the engine says of its fields, beside what the equation makes of them.
+void DevicesCard::explainFields() {
+    const char* const kFollows = "Default: as many as the global batch needs\nRange: at least 1";
+    m_text->setToolTip(helpOf(m_form, "devices", "cuda:0,0: two on one card."));
+    m_batch->setToolTip(helpOf(m_form, "batch", {}));
+    m_passes->setToolTip(helpOf(m_form, "accumulation", "Reproducible mode: shards of the batch that each device takes."));
+    m_perDevice->setToolTip(QString("Images that a device takes through the network at once.\n") + kFollows);
+    m_count->setToolTip("Each device holds a copy of the network and takes its part of every batch.\nDefault: 2\n"
+                        "Range: 1 … 256");
+    m_coresEach->setToolTip("How many cores each CPU device computes with.\nDefault: shared evenly\nRange: 0 … 1024");
+    for (QWidget* each : std::initializer_list<QWidget*>{m_text, m_batch, m_passes, m_perDevice, m_count, m_coresEach})
+        each->setAccessibleDescription(each->toolTip());
 }
 
 QWidget* DevicesCard::makeTextRow() {
     auto* row = new QWidget;
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
-    m_text = new QLineEdit;
+    m_text = new FormLine;
     m_text->setObjectName("devices");
     m_text->setAccessibleName("Devices as text");
-    m_text->setToolTip("cpu:2: two devices that share the cores; cpu:2x1: one core each; cuda:0,1; cuda:all; cuda:0,0: two on "
-                       "one card.");
-    m_coresEach = makeSpin(0, 1024, "Cores of each device", "How many cores each CPU device computes with.");
+    m_coresEach = makeSpin(0, 1024, "Cores of each device");
     m_coresEach->setSpecialValueText("shared evenly");
     auto* label = new QLabel("Cores each");
     label->setBuddy(m_coresEach);
     layout->addWidget(m_text, 1);
     layout->addWidget(label);
     layout->addWidget(m_coresEach);
-    connect(m_text, &QLineEdit::textEdited, this, [this](const QString& text) { m_form.setDevices(text); });
+    connect(m_text, &QLineEdit::textEdited, this, [this](const QString& text) { m_form.setDevices(text, Edit::Typing); });
+    connect(m_text, &QLineEdit::editingFinished, this, [this] { m_form.endTyping(); });
     connect(m_coresEach, &QSpinBox::valueChanged, this,
             [this](int cores) { m_form.setDevices(m_form.devices().withCoresEach(cores)); });
     return row;
 }
 
-QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const QString& help, const QString& signAfter) {
+QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter) {
     auto* column = new QVBoxLayout;
     column->setSpacing(2);
     auto* label = mutedLabel(name);
     label->setWordWrap(false);
-    auto* spin = makeSpin(1, 1 << 24, name, help);
+    auto* spin = makeSpin(1, 1 << 24, name);
+    connect(spin, &QSpinBox::editingFinished, this, [this] { m_form.endTyping(); });
     label->setBuddy(spin);
     column->addWidget(label);
     column->addWidget(spin);
@@ -134,18 +148,18 @@ QWidget* DevicesCard::makeEquation() {
     auto* bar = new QWidget;
     auto* layout = new QHBoxLayout(bar);
     layout->setContentsMargins(0, space::kMedium, 0, 0);
-    m_perDevice = addFactor(*layout, "Per device", "Images that a device takes through the network at once.", "×");
-    m_count = addFactor(*layout, "Devices", "Each device holds a copy of the network and takes its part of every batch.", "×");
-    m_passes = addFactor(*layout, "Accumulation",
-                         "Passes of each device per update, one after another; more take less memory for the same batch.", "=");
-    m_batch = addFactor(*layout, "Global batch", "Images per update of the weights, over all devices together.", {});
+    m_perDevice = addFactor(*layout, "Per device", "×");
+    m_count = addFactor(*layout, "Devices", "×");
+    m_passes = addFactor(*layout, "Accumulation", "=");
+    m_batch = addFactor(*layout, "Global batch", {});
     m_batch->setObjectName("batch");
     m_count->setMaximum(256);
     connect(m_perDevice, &QSpinBox::valueChanged, this, [this](int value) { m_form.setPerDevice(value); });
     connect(m_count, &QSpinBox::valueChanged, this,
-            [this](int value) { m_form.setDevices(m_form.devices().withCount(value)); });
+            [this](int value) { m_form.setDevices(m_form.devices().withCount(value), Edit::Typing); });
     connect(m_passes, &QSpinBox::valueChanged, this, [this](int value) { m_form.setPasses(value); });
-    connect(m_batch, &QSpinBox::valueChanged, this, [this](int value) { m_form.setValue("batch", value); });
+    connect(m_batch, &QSpinBox::valueChanged, this,
+            [this](int value) { m_form.setValue("batch", value, Edit::Typing); });
     return bar;
 }
 
@@ -184,8 +198,11 @@ void DevicesCard::showTiles(const DeviceTiles& devices) {
         m_tiles[i]->setChecked(tiles[i].on);
         m_tiles[i]->setText(tileText(tiles[i]));
         m_tiles[i]->setStyleSheet(tileStyle(tiles[i]));
-        m_tiles[i]->setAccessibleName(tiles[i].id + (tiles[i].on ? ", on" : ", off") + (tiles[i].isVirtual ? ", virtual" : ""));
-        m_tiles[i]->setToolTip(tiles[i].isVirtual ? kVirtualHelp : tiles[i].detail);
+        const auto mark = tiles[i].isVirtual ? QString(", virtual") : QString();
+        m_tiles[i]->setAccessibleName(tiles[i].id + (tiles[i].on ? ", on" : ", off") + mark);
+        const auto click = tiles[i].on ? QString("Click to switch it off.") : QString("Click to train on it too.");
+        const auto about = tiles[i].isVirtual ? QString(kVirtualHelp) : tiles[i].detail;
+        m_tiles[i]->setToolTip(about.isEmpty() ? click : about + '\n' + click);
     }
 }
 
@@ -217,7 +234,8 @@ void DevicesCard::showMissing() {
     QStringList lines;
     for (const auto& [backend, problem] : m_form.catalog().devices.missing) {
         const auto words = m_explain(problem);
-        lines << QString("%1 is not available. %2 %3").arg(QString::fromStdString(backend).toUpper(), words.what, words.remedy);
+        lines << QString("%1 is not available. %2 %3")
+                     .arg(QString::fromStdString(backend).toUpper(), words.what, words.remedy);
     }
     m_missing->setText(lines.join('\n'));
     m_missing->setVisible(!lines.isEmpty());

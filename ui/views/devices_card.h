@@ -23,7 +23,8 @@ protected:
 private:
     QWidget* makeTextRow();
     QWidget* makeEquation();
-    QSpinBox* addFactor(QHBoxLayout& into, const QString& name, const QString& help, const QString& signAfter);
+    QSpinBox* addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter);
+    void explainFields();
     void refresh();
     void showTiles(const DeviceTiles& devices);
     void showEquation(const DeviceTiles& devices);

@@ -7,6 +7,7 @@
 #include <QJsonDocument>
 #include <QKeyEvent>
 #include <QWheelEvent>
+#include <algorithm>
 
 #include "ui/style/theme.h"
 
@@ -16,15 +17,8 @@ namespace {
 
 constexpr int kLabelWidth = 128, kNumberWidth = 110;
 
-// A page that is scrolled must not change the choices under the mouse.
-class CalmComboBox : public QComboBox {
-public:
-    using QComboBox::QComboBox;
-    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
-};
-
 // Whole numbers go up and down with the arrow keys.
-class NumberLine : public QLineEdit {
+class NumberLine : public FormLine {
 public:
     void keyPressEvent(QKeyEvent* event) override {
         const int by = event->key() == Qt::Key_Up ? 1 : event->key() == Qt::Key_Down ? -1 : 0;
@@ -45,6 +39,18 @@ void clear(QLayout& layout) {
 
 }  // namespace
 
+void CalmComboBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
+CalmSpinBox::CalmSpinBox() { setLineEdit(new FormLine); }
+void CalmSpinBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
+
+bool FormLine::event(QEvent* event) {
+    if (event->type() != QEvent::ShortcutOverride) return QLineEdit::event(event);
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return QLineEdit::event(event);
+    event->ignore();
+    return false;
+}
+
 ProblemLabel::ProblemLabel(QWidget* parent) : QLabel(parent) {
     setProperty("role", "problem");
     setWordWrap(true);
@@ -52,12 +58,15 @@ ProblemLabel::ProblemLabel(QWidget* parent) : QLabel(parent) {
     hide();
 }
 
-void ProblemLabel::tell(const Problems& problems, const Explain& explain) {
+void ProblemLabel::tell(const Problems& problems, const Explain& explain, std::size_t most) {
     QStringList lines;
-    for (const auto& problem : problems) {
-        const auto words = explain(problem);
-        lines << (words.what + ' ' + words.remedy).trimmed();
+    for (std::size_t i = 0; i < std::min(most, problems.size()); ++i) {
+        const auto words = explain(problems[i]);
+        const bool ends = words.what.endsWith('.') || words.what.endsWith('!') || words.what.endsWith('?');
+        const auto stop = ends || words.remedy.isEmpty() ? QString() : QStringLiteral(".");
+        lines << (words.what + stop + ' ' + words.remedy).trimmed();
     }
+    if (problems.size() > most) lines << QString("… and %1 more.").arg(problems.size() - most);
     setText(lines.join('\n'));
     setAccessibleName(lines.isEmpty() ? QString() : "Problem: " + lines.join(' '));
     setVisible(!lines.isEmpty());
@@ -96,6 +105,7 @@ FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& 
     m_editor = makeEditor();
     m_editor->setAccessibleName(field.label);
     m_editor->setAccessibleDescription(field.help());
+    m_editor->setToolTip(field.help());
     m_editor->setObjectName(field.path);
     label->setBuddy(m_editor);
     setToolTip(field.help());
@@ -122,7 +132,8 @@ QWidget* FieldEditor::makeEditor() {
     if (m_field.kind == FormField::Kind::Choice) {
         auto* box = new CalmComboBox;
         box->addItems(m_field.choices);
-        connect(box, &QComboBox::textActivated, this, [this](const QString& text) { m_form.setValue(m_field.path, text); });
+        connect(box, &QComboBox::textActivated, this,
+                [this](const QString& text) { m_form.setValue(m_field.path, text); });
         return box;
     }
     return makeLine();
@@ -130,10 +141,12 @@ QWidget* FieldEditor::makeEditor() {
 
 QLineEdit* FieldEditor::makeLine() {
     const bool number = m_field.kind != FormField::Kind::Text;
-    auto* line = number ? new NumberLine : new QLineEdit;
+    QLineEdit* line = number ? new NumberLine : new FormLine;
     if (number) line->setAlignment(Qt::AlignRight);
     if (number) line->setFixedWidth(kNumberWidth);
-    connect(line, &QLineEdit::textEdited, this, [this](const QString& text) { m_form.setValue(m_field.path, parsed(text)); });
+    connect(line, &QLineEdit::textEdited, this,
+            [this](const QString& text) { m_form.setValue(m_field.path, parsed(text), Edit::Typing); });
+    connect(line, &QLineEdit::editingFinished, this, [this] { m_form.endTyping(); });
     return line;
 }
 
@@ -152,6 +165,7 @@ void FieldEditor::showValue() {
         const QSignalBlocker quiet(box);
         box->setChecked(value.toBool());
     } else if (auto* choice = qobject_cast<QComboBox*>(m_editor)) {
+        choice->setPlaceholderText(numberText(value));
         choice->setCurrentIndex(choice->findText(value.toString()));
     } else if (auto* line = qobject_cast<QLineEdit*>(m_editor)) {
         if (parsed(line->text()) != value || line->text().isEmpty()) line->setText(numberText(value));
@@ -177,18 +191,15 @@ void FieldList::setFields(const QVector<FormField>& fields) {
     setVisible(!fields.isEmpty());
 }
 
-ChoiceForm::ChoiceForm(SpecForm& form, const QString& group, const Explain& explain, QWidget* parent)
-    : QWidget(parent), m_form(form), m_group(group), m_explain(explain) {
+ChoiceForm::ChoiceForm(SpecForm& form, const QString& group, const Explain& explain, Label label)
+    : m_form(form), m_group(group), m_explain(explain) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::kSmall);
-    m_choice = new CalmComboBox;
-    m_choice->setObjectName(group);
-    m_choice->setAccessibleName(labelOf(group));
+    addChoice(*layout, label);
     m_meaning = mutedLabel({});
     m_problem = new ProblemLabel;
     m_fields = new FieldList(form, explain);
-    layout->addWidget(m_choice);
     layout->addWidget(m_meaning);
     layout->addWidget(m_problem);
     layout->addWidget(m_fields);
@@ -199,6 +210,21 @@ ChoiceForm::ChoiceForm(SpecForm& form, const QString& group, const Explain& expl
     connect(&form, &SpecForm::problemsChanged, this, [this] { m_problem->tell(m_form.problemsAt(m_group), m_explain); });
     fill();
     refresh();
+}
+
+void ChoiceForm::addChoice(QVBoxLayout& into, Label label) {
+    m_choice = new CalmComboBox;
+    m_choice->setObjectName(m_group);
+    m_choice->setAccessibleName(labelOf(m_group));
+    if (label == Label::None) return into.addWidget(m_choice);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(space::kMedium);
+    auto* name = new QLabel(labelOf(m_group));
+    name->setMinimumWidth(kLabelWidth);
+    name->setBuddy(m_choice);
+    row->addWidget(name);
+    row->addWidget(m_choice, 1);
+    into.addLayout(row);
 }
 
 void ChoiceForm::fill() {
@@ -213,12 +239,24 @@ void ChoiceForm::fill() {
 void ChoiceForm::refresh() {
     const auto id = m_form.value(m_group).toString();
     m_choice->setCurrentIndex(m_choice->findData(id));
-    m_choice->setPlaceholderText(id + " (unknown)");
+    m_choice->setPlaceholderText(id.isEmpty() ? QString("Choose one") : id + " (unknown)");
     const auto* option = m_form.chosen(m_group);
     m_meaning->setText(option ? option->meaning : QString());
     m_meaning->setVisible(option && !option->meaning.isEmpty());
-    m_choice->setToolTip(m_meaning->text());
+    m_choice->setToolTip(help(option));
+    m_choice->setAccessibleDescription(help(option));
     m_fields->setFields(m_form.fields(m_group));
+}
+
+QString ChoiceForm::help(const FormOption* option) const {
+    QStringList titles;
+    for (const auto& each : m_form.catalog().options(m_group)) titles << each.title;
+    const auto standard = m_form.catalog().defaults[m_group];
+    const auto id = standard.isString() ? standard.toString() : standard["id"].toString();
+    const auto* usual = m_form.catalog().option(m_group, id);
+    QStringList lines{"Default: " + (usual ? usual->title : id), "One of: " + titles.join(", ")};
+    if (option && !option->meaning.isEmpty()) lines.prepend(option->meaning);
+    return lines.join('\n');
 }
 
 }  // namespace lockstep::ui

@@ -1,13 +1,13 @@
 #pragma once
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QSpinBox>
 #include <QVBoxLayout>
 #include <QWidget>
 
 #include "ui/explanation.h"
 #include "ui/models/spec_form.h"
-
-class QComboBox;
 
 namespace lockstep::ui {
 
@@ -15,7 +15,7 @@ namespace lockstep::ui {
 class ProblemLabel : public QLabel {
 public:
     explicit ProblemLabel(QWidget* parent = nullptr);
-    void tell(const Problems& problems, const Explain& explain);
+    void tell(const Problems& problems, const Explain& explain, std::size_t most = 8);     // "and 3 more" beyond `most`
 };
 
 // One setting of a form: label, editor, unit, and what is wrong with it. Text that is no number goes into the spec as it is,
@@ -54,11 +54,14 @@ private:
 // A dataset, model, optimizer or schedule: what to choose from, what it is, and its own settings.
 class ChoiceForm : public QWidget {
 public:
-    ChoiceForm(SpecForm& form, const QString& group, const Explain& explain, QWidget* parent = nullptr);
+    enum class Label { None, Shown };            // none where the card's heading says it
+    ChoiceForm(SpecForm& form, const QString& group, const Explain& explain, Label label = Label::None);
 
 private:
+    void addChoice(QVBoxLayout& into, Label label);
     void fill();
     void refresh();
+    QString help(const FormOption* option) const;
 
     SpecForm& m_form;
     QString m_group;
@@ -67,6 +70,27 @@ private:
     QLabel* m_meaning;
     ProblemLabel* m_problem;
     FieldList* m_fields;
+};
+
+// A page that is scrolled must not change the choices and numbers under the mouse.
+class CalmComboBox : public QComboBox {
+public:
+    using QComboBox::QComboBox;
+    void wheelEvent(QWheelEvent* event) override;
+};
+class CalmSpinBox : public QSpinBox {
+public:
+    CalmSpinBox();
+    void wheelEvent(QWheelEvent* event) override;
+};
+
+// Leaves Undo and Redo to the form, whose steps reach over all fields.
+class FormLine : public QLineEdit {
+public:
+    using QLineEdit::QLineEdit;
+
+protected:
+    bool event(QEvent* event) override;
 };
 
 // A card of the page: a frame with a heading; its content goes into the layout.

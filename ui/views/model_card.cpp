@@ -4,10 +4,10 @@
 
 #include <QHeaderView>
 #include <QJsonArray>
-#include <QTableWidget>
+#include <QTableView>
 
+#include "ui/models/dataset_text.h"
 #include "ui/style/theme.h"
-#include "ui/views/sample_images.h"
 
 namespace lockstep::ui {
 
@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kTableHeight = 190;
 
-QTableWidget* makeTable() {
-    auto* table = new QTableWidget(0, 4);
-    table->setHorizontalHeaderLabels({"Layer", "Operation", "Output", "Parameters"});
+QTableView* makeTable(LayerTable& layers) {
+    auto* table = new QTableView;
+    table->setModel(&layers);
     table->setAccessibleName("Layers of the model");
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -27,20 +27,9 @@ QTableWidget* makeTable() {
     table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);
     table->horizontalHeader()->setHighlightSections(false);
-    table->horizontalHeaderItem(0)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    table->horizontalHeaderItem(1)->setTextAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    table->horizontalHeaderItem(2)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    table->horizontalHeaderItem(3)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    table->horizontalHeaderItem(2)->setToolTip("Shape for one image: channels × height × width");
     table->setShowGrid(false);
     table->setFixedHeight(kTableHeight);
     return table;
-}
-
-QTableWidgetItem* cell(const QString& text, bool number) {
-    auto* item = new QTableWidgetItem(text);
-    if (number) item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    return item;
 }
 
 }  // namespace
@@ -53,10 +42,11 @@ ModelCard::ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explai
     card->addWidget(new ChoiceForm(form, "model", explain));
     m_summary = new QLabel;
     m_summary->setWordWrap(true);
-    m_summary->setToolTip("Memory per device: weights, gradients, optimizer state and activations, planned before the run.");
-    m_layers = makeTable();
+    m_summary->setToolTip("Parameters: the numbers that training adjusts.\nMemory per device: weights, gradients, "
+                          "optimizer state and activations, planned before the run.");
+    m_table = makeTable(m_layers);
     card->addWidget(m_summary);
-    card->addWidget(m_layers);
+    card->addWidget(m_table);
     connect(&answers, &FormAnswers::planChanged, this, [this] { showPlan(); });
     showPlan();
 }
@@ -65,18 +55,15 @@ void ModelCard::showPlan() {
     const auto& plan = m_answers.plan();
     const auto layers = plan["layers"].toArray();
     m_summary->setVisible(!plan.isEmpty());
-    m_layers->setVisible(!layers.isEmpty());
-    m_summary->setText(QString("%1 parameters, %2 per device").arg(
-        countText(plan["parameters"].toInteger()), bytesText(plan["bytes_per_device"].toDouble())));
-    m_layers->setRowCount(static_cast<int>(layers.size()));
-    for (int row = 0; row < layers.size(); ++row) {
-        const auto layer = layers[row].toObject();
-        const qint64 parameters = layer["parameters"].toInteger();
-        m_layers->setItem(row, 0, cell(layer["name"].toString(), false));
-        m_layers->setItem(row, 1, cell(layer["op"].toString(), false));
-        m_layers->setItem(row, 2, cell(layer["output"].toString().replace('x', " × "), true));
-        m_layers->setItem(row, 3, cell(parameters > 0 ? countText(parameters) : QString("–"), true));
-    }
+    m_table->setVisible(!layers.isEmpty());
+    m_summary->setEnabled(!m_answers.planIsOld());           // a figure that is about to change is greyed
+    m_table->setEnabled(!m_answers.planIsOld());
+    m_summary->setText(QString("%1 parameters, %2 of memory per device")
+                           .arg(countText(plan["parameters"].toInteger()),
+                                bytesText(plan["bytes_per_device"].toDouble())));
+    if (layers == m_shown) return;
+    m_shown = layers;
+    m_layers.setLayers(layers);
 }
 
 SchedulePreview::SchedulePreview(FormAnswers& answers, QWidget* parent) : QWidget(parent), m_answers(answers) {
@@ -106,7 +93,8 @@ void SchedulePreview::showCurve() {
     m_plot->xAxis->setRange(0, x.isEmpty() ? 1 : x.last());
     m_plot->yAxis->setRange(0, most > 0 ? 1.08 * most : 1);
     if (!y.isEmpty()) {
-        m_plot->setAccessibleDescription(QString("From %1 over at most %2 to %3").arg(y.first()).arg(most).arg(y.last()));
+        const auto words = QString("The learning rate goes from %1 over at most %2 to %3.");
+        m_plot->setAccessibleDescription(words.arg(y.first(), 0, 'g', 3).arg(most, 0, 'g', 3).arg(y.last(), 0, 'g', 3));
         m_plot->setToolTip(m_plot->accessibleDescription());
     }
     m_plot->replot(QCustomPlot::rpQueuedReplot);

@@ -2,10 +2,11 @@
 #include <QWidget>
 
 #include "ui/controllers/form_answers.h"
+#include "ui/models/layer_table.h"
 #include "ui/views/field_editor.h"
 
 class QCustomPlot;
-class QTableWidget;
+class QTableView;
 
 namespace lockstep::ui {
 
@@ -18,7 +19,9 @@ private:
     void showPlan();
     FormAnswers& m_answers;
     QLabel* m_summary;
-    QTableWidget* m_layers;
+    LayerTable m_layers;
+    QTableView* m_table;
+    QJsonArray m_shown;
 };
 
 // The learning rate over the epochs, as the engine computes it.

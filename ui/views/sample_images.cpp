@@ -2,11 +2,11 @@
 
 #include <QHelpEvent>
 #include <QJsonArray>
-#include <QLocale>
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
 
+#include "ui/models/dataset_text.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
@@ -16,8 +16,6 @@ namespace {
 constexpr int kMostRows = 10, kMostSide = 56, kRowLabel = 48;
 
 }  // namespace
-
-QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
 QImage imageFrom(const QJsonObject& json) {
     const int channels = json["channels"].toInt(), height = json["height"].toInt(), width = json["width"].toInt();
@@ -53,11 +51,17 @@ void SampleImages::setSamples(const QJsonObject& answer) {
         names << name;
     }
     setAccessibleDescription(names.join(", "));
-    updateGeometry();
+    setFixedHeight(sizeHint().height());
     update();
 }
 
-QSize SampleImages::sizeHint() const { return {480, 2 * kMostSide + space::kSmall}; }
+QSize SampleImages::sizeHint() const { return {480, 2 * side() + space::kSmall}; }
+
+// As high as the two rows are at this width.
+void SampleImages::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    setFixedHeight(sizeHint().height());
+}
 
 int SampleImages::side() const {
     const int count = std::max(1, static_cast<int>(m_pairs.size()));
@@ -73,6 +77,7 @@ void SampleImages::paintEvent(QPaintEvent*) {
     painter.drawText(QRect(0, step, kRowLabel, side), Qt::AlignVCenter, "after");
     for (int i = 0; i < m_pairs.size(); ++i) {
         const int x = kRowLabel + i * step;
+        painter.setRenderHint(QPainter::SmoothPixmapTransform, m_pairs[i].before.width() > side);
         painter.drawImage(QRect(x, 0, side, side), m_pairs[i].before);
         painter.drawImage(QRect(x, step, side, side), m_pairs[i].after);
     }
@@ -133,12 +138,14 @@ void ClassBars::paintEvent(QPaintEvent*) {
         const QRect row(0, i * rowHeight(), width(), rowHeight());
         painter.setPen(theme.text);
         painter.drawText(row, Qt::AlignVCenter, metrics.elidedText(m_names[i], Qt::ElideRight, name - space::kMedium));
-        painter.fillRect(QRect(name, row.y() + 4, static_cast<int>(room * m_counts[i] / most), row.height() - 8), theme.compute);
+        const int length = static_cast<int>(room * m_counts[i] / most);
+        painter.fillRect(QRect(name, row.y() + 4, length, row.height() - 8), theme.compute);
         painter.setPen(theme.muted);
         painter.drawText(row, Qt::AlignVCenter | Qt::AlignRight, countText(m_counts[i]));
     }
-    if (m_left > 0) painter.drawText(QRect(0, static_cast<int>(m_names.size()) * rowHeight(), width(), rowHeight()),
-                                     Qt::AlignVCenter, QString("and %1 more classes").arg(m_left));
+    if (m_left == 0) return;
+    const QRect last(0, static_cast<int>(m_names.size()) * rowHeight(), width(), rowHeight());
+    painter.drawText(last, Qt::AlignVCenter, QString("and %1 more classes").arg(m_left));
 }
 
 }  // namespace lockstep::ui

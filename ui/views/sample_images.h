@@ -20,6 +20,7 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
@@ -46,7 +47,5 @@ private:
     QVector<qint64> m_counts;
     int m_left = 0;                              // classes that are not shown
 };
-
-QString countText(qint64 count);                 // "60,000"
 
 }  // namespace lockstep::ui

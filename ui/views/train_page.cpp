@@ -1,13 +1,14 @@
 #include "ui/views/train_page.h"
 
+#include <QAbstractSpinBox>
 #include <QApplication>
 #include <QClipboard>
 #include <QDragEnterEvent>
-#include <QFile>
+#include <QFileDialog>
 #include <QFileInfo>
-#include <QHBoxLayout>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QKeyEvent>
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
@@ -17,12 +18,11 @@
 #include <QToolButton>
 
 #include "ui/models/command_text.h"
-#include "ui/style/theme.h"
+#include "ui/models/dataset_text.h"
+#include "ui/models/spec_file.h"
 #include "ui/views/dataset_card.h"
-#include "ui/views/devices_card.h"
 #include "ui/views/field_editor.h"
-#include "ui/views/model_card.h"
-#include "ui/views/sample_images.h"
+#include "ui/views/tab_order.h"
 
 namespace lockstep::ui {
 
@@ -36,18 +36,11 @@ const QStringList kPlaced{"devices", "batch", "accumulation", "learning_rate"};
 const QStringList kOfRun{"title", "epochs", "seed", "mode"};
 const QStringList kOfShards{"shards", "shard_threads"};
 
-QPushButton* menuButton(const QString& text, QMenu* menu, const QString& help) {
-    auto* button = new QPushButton(text + " ▾");
-    button->setStyleSheet("QPushButton::menu-indicator { image: none; }");
-    button->setAccessibleName(text);
-    button->setMenu(menu);
-    button->setToolTip(help);
-    return button;
-}
-
 QString titleOf(const QJsonObject& spec) {
     const auto title = spec["title"].toString();
-    const auto id = [&](const char* key) { return spec[key].isString() ? spec[key].toString() : spec[key]["id"].toString(); };
+    const auto id = [&](const char* key) {
+        return spec[key].isString() ? spec[key].toString() : spec[key]["id"].toString();
+    };
     return title.isEmpty() ? id("model") + " on " + id("dataset") + ", " + spec["devices"].toString() : title;
 }
 
@@ -58,199 +51,105 @@ TrainPage::TrainPage(EngineService* service, RunLauncher* launcher, Explain expl
       m_answers(*service, m_form) {
     setAcceptDrops(true);
     setAccessibleName("Train");
+    makeActions();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
     layout->addWidget(makeForm(), 1);
     layout->addWidget(makeFooter());
+    m_tabs.setSingleShot(true);
+    m_tabs.setInterval(0);
+    connectAll();
+    fillRecent();
+    setHomeIsEmpty(false);
+    showService();
+}
+
+void TrainPage::connectAll() {
+    connect(&m_tabs, &QTimer::timeout, this, [this] { orderTabs(*this); });
     connect(&m_form, &SpecForm::catalogChanged, this, &TrainPage::fillPresets);
-    connect(&m_form, &SpecForm::changed, this, &TrainPage::showRunFields);
-    connect(&m_form, &SpecForm::changed, this, &TrainPage::showFooter);
-    connect(&m_form, &SpecForm::problemsChanged, this, &TrainPage::showFooter);
-    connect(&m_form, &SpecForm::problemsChanged, this, &TrainPage::showRunFields);
-    connect(&m_answers, &FormAnswers::validated, this, &TrainPage::showFooter);
-    connect(&m_answers, &FormAnswers::planChanged, this, &TrainPage::showFooter);
-    connect(&m_answers, &FormAnswers::samplesChanged, this, &TrainPage::showFooter);
+    connect(&m_form, &SpecForm::changed, this, [this] { m_startWhenValid = m_copied = false; });
+    for (const auto signal : {&SpecForm::changed, &SpecForm::problemsChanged}) {
+        connect(&m_form, signal, this, &TrainPage::showRunFields);
+        connect(&m_form, signal, this, &TrainPage::showFooter);
+        connect(&m_form, signal, &m_tabs, qOverload<>(&QTimer::start));
+    }
+    for (const auto signal : {&FormAnswers::validated, &FormAnswers::planChanged, &FormAnswers::samplesChanged})
+        connect(&m_answers, signal, this, &TrainPage::showFooter);
+    connect(&m_answers, &FormAnswers::validated, this, &TrainPage::startIfWaiting);
     connect(&m_service, &EngineService::available, this, &TrainPage::showService);
     connect(&m_service, &EngineService::unavailable, this, &TrainPage::showService);
     connect(&m_launcher, &RunLauncher::busyChanged, this, &TrainPage::showFooter);
-    connect(&m_launcher, &RunLauncher::failed, this, &TrainPage::launchFailed);
+    connect(&m_launcher, &RunLauncher::failed, this,
+            [this](const Problems& problems) { m_launchProblems->tell(problems, m_explain); });
     connect(&m_launcher, &RunLauncher::started, this, [this] {
         m_launchProblems->tell({}, m_explain);
         setHomeIsEmpty(false);
     });
-    fillRecent();
-    setHomeIsEmpty(false);
-    showService();
-    showFooter();
-}
-
-QWidget* TrainPage::makeHeader() {
-    auto* header = new QWidget;
-    auto* layout = new QHBoxLayout(header);
-    layout->setContentsMargins(space::kPage, space::kLarge, space::kPage, space::kMedium);
-    auto* title = new QLabel("Train");
-    title->setProperty("role", "title");
-    m_presets = new QMenu(this);
-    m_recent = new QMenu(this);
-    layout->addWidget(title);
-    layout->addStretch(1);
-    layout->addWidget(menuButton("Presets", m_presets, "Trials that come with the program, ready to start"));
-    layout->addWidget(menuButton("Recent", m_recent, "What you started last"));
-    return header;
-}
-
-QWidget* TrainPage::makeForm() {
-    auto* scroll = new QScrollArea;
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-    auto* content = new QWidget;
-    auto* layout = new QVBoxLayout(content);
-    layout->setContentsMargins(space::kPage, space::kMedium, space::kPage, space::kLarge);
-    layout->setSpacing(space::kLarge);
-    layout->addWidget(m_notice = makeNotice());
-    layout->addWidget(m_welcome = makeWelcome());
-    m_body = new QWidget;
-    auto* columns = new QHBoxLayout(m_body);
-    columns->setContentsMargins(0, 0, 0, 0);
-    columns->setSpacing(space::kLarge);
-    auto *left = new QVBoxLayout, *right = new QVBoxLayout;
-    for (auto* column : {left, right}) {
-        column->setSpacing(space::kLarge);
-        columns->addLayout(column, 1);
-    }
-    left->addWidget(m_dataset = new DatasetCard(m_form, m_answers, m_explain));
-    left->addWidget(new ModelCard(m_form, m_answers, m_explain));
-    left->addStretch(1);
-    right->addWidget(new DevicesCard(m_form, m_explain));
-    addMethodCard(*right);
-    addRunCard(*right);
-    right->addStretch(1);
-    layout->addWidget(m_body);
-    layout->addStretch(1);
-    scroll->setWidget(content);
-    return scroll;
-}
-
-QFrame* TrainPage::makeWelcome() {
-    auto* holder = new QVBoxLayout;
-    auto* card = addCard(*holder, "New here?");
-    auto* frame = qobject_cast<QFrame*>(card->parentWidget());
-    delete holder;
-    m_welcomeText = new QLabel;
-    m_welcomeText->setWordWrap(true);
-    m_welcomeButton = new QPushButton;
-    m_welcomeButton->setProperty("primary", true);
-    m_welcomeButton->setObjectName("startPreset");
-    auto* row = new QHBoxLayout;
-    row->addWidget(m_welcomeText, 1);
-    row->addWidget(m_welcomeButton);
-    card->addLayout(row);
-    connect(m_welcomeButton, &QPushButton::clicked, this, &TrainPage::startPreset);
-    return frame;
-}
-
-QFrame* TrainPage::makeNotice() {
-    auto* frame = new QFrame;
-    frame->setProperty("card", true);
-    auto* layout = new QHBoxLayout(frame);
-    layout->setContentsMargins(space::kLarge, space::kLarge, space::kLarge, space::kLarge);
-    m_noticeText = new ProblemLabel;
-    m_retry = new QPushButton("Try again");
-    layout->addWidget(m_noticeText, 1);
-    layout->addWidget(m_retry);
-    connect(m_retry, &QPushButton::clicked, &m_service, &EngineService::retry);
-    return frame;
-}
-
-void TrainPage::addMethodCard(QVBoxLayout& into) {
-    auto* card = addCard(into, "Optimizer and schedule");
-    card->addWidget(new ChoiceForm(m_form, "optimizer", m_explain));
-    auto* rate = new FieldList(m_form, m_explain);
-    connect(&m_form, &SpecForm::catalogChanged, rate, [this, rate] {
-        if (const auto* field = m_form.trialField("learning_rate")) rate->setFields({*field});
-    });
-    card->addWidget(rate);
-    card->addWidget(new ChoiceForm(m_form, "schedule", m_explain));
-    card->addWidget(new SchedulePreview(m_answers));
-}
-
-void TrainPage::addRunCard(QVBoxLayout& into) {
-    auto* card = addCard(into, "Run");
-    m_runFields = new FieldList(m_form, m_explain);
-    m_moreFields = new FieldList(m_form, m_explain);
-    m_more = new QToolButton;
-    m_more->setText("More settings");
-    m_more->setCheckable(true);
-    m_more->setArrowType(Qt::RightArrow);
-    m_more->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    m_more->setAutoRaise(true);
-    card->addWidget(m_runFields);
-    card->addWidget(m_more);
-    card->addWidget(m_moreFields);
-    connect(m_more, &QToolButton::toggled, this, [this](bool on) {
-        m_more->setArrowType(on ? Qt::DownArrow : Qt::RightArrow);
-        m_moreFields->setVisible(on);
-    });
-}
-
-QWidget* TrainPage::makeFooter() {
-    auto* footer = new QWidget;
-    auto* outer = new QVBoxLayout(footer);
-    outer->setContentsMargins(space::kPage, space::kMedium, space::kPage, space::kLarge);
-    m_problems = new ProblemLabel;
-    m_launchProblems = new ProblemLabel;
-    auto* row = new QHBoxLayout;
-    m_estimate = mutedLabel({});
-    m_copy = new QPushButton("Copy as command");
-    m_copy->setToolTip("Copies the command line that starts the same trial from a terminal.");
-    m_start = new QPushButton("Start training");
-    m_start->setObjectName("startTraining");
-    m_start->setProperty("primary", true);
-    row->addWidget(m_estimate, 1);
-    row->addWidget(m_copy);
-    row->addWidget(m_start);
-    outer->addWidget(m_problems);
-    outer->addWidget(m_launchProblems);
-    outer->addLayout(row);
-    connect(m_copy, &QPushButton::clicked, this, &TrainPage::copyCommand);
-    connect(m_start, &QPushButton::clicked, this, &TrainPage::start);
-    return footer;
 }
 
 void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, "Clone of a trial"); }
+
+void TrainPage::openSpecFile(const QString& path) {
+    const auto read = readSpecFile(path);
+    const auto name = QFileInfo(path).fileName();
+    if (!read.spec.isEmpty()) m_form.setSpec(read.spec, "Spec " + name);
+    m_fileTitle->setText(read.spec.isEmpty() ? name + " was not opened; the form is as it was."
+                                             : name + " is in the form, but not all of it can be used.");
+    m_fileProblems->tell(read.problems, m_explain);
+    m_fileNotice->setVisible(!read.problems.empty());
+    if (!read.problems.empty()) m_scroll->ensureVisible(0, 0);
+}
 
 void TrainPage::setHomeIsEmpty(bool empty) {
     m_homeIsEmpty = empty;
     const auto* preset = firstPreset();
     m_welcome->setVisible(empty && preset);
-    const auto* dataset = preset ? m_form.catalog().option("dataset", preset->spec["dataset"]["id"].toString()) : nullptr;
-    const bool present = dataset && dataset->state != "absent";
-    m_welcomeButton->setText("Train the preset: Fashion-MNIST on two CPU devices");
-    m_welcomeButton->setEnabled(present && !m_launcher.isBusy());
-    m_welcomeText->setText(present ? "A small network learns to tell clothes apart, in a few minutes, on two devices at once. "
-                                     "You watch, and change anything in the form afterwards."
-                                   : "The preset's images are not installed. " + (dataset ? dataset->remedy : QString()));
     m_start->setProperty("primary", !m_welcome->isVisibleTo(this));      // one thing to do next
     m_start->style()->unpolish(m_start);
     m_start->style()->polish(m_start);
+    m_tabs.start();
+    showFooter();
 }
 
 bool TrainPage::canStart() const { return m_service.isAvailable() && m_answers.isReady() && !m_launcher.isBusy(); }
 
 void TrainPage::start() {
-    if (!canStart()) return;
-    remember(m_form.spec());
-    m_launcher.start(m_form.spec());
+    commitEdits();
+    if (!whyNotStart().isEmpty()) return;
+    m_startWhenValid = !m_answers.isValidated();
+    if (!m_startWhenValid) launch(m_form.spec());
+    showFooter();
+}
+
+void TrainPage::startIfWaiting() {
+    if (!std::exchange(m_startWhenValid, false)) return;
+    if (canStart()) launch(m_form.spec());
+    showFooter();
+}
+
+void TrainPage::launch(const QJsonObject& spec) {
+    m_launchProblems->tell({}, m_explain);
+    m_fileNotice->hide();
+    remember(spec);
+    m_launcher.start(spec);
 }
 
 void TrainPage::startPreset() {
     const auto* preset = firstPreset();
     if (!preset || m_launcher.isBusy()) return;
-    m_form.setSpec(preset->spec, "Preset " + preset->title);
-    remember(preset->spec);
-    m_launcher.start(preset->spec);
+    const auto spec = preset->spec;
+    m_form.setSpec(spec, "Preset " + preset->title);
+    launch(spec);
+}
+
+// What is typed and not yet taken over, when the shortcut comes from within a field.
+void TrainPage::commitEdits() {
+    for (auto* spin : findChildren<QAbstractSpinBox*>()) {
+        if (spin->hasFocus()) spin->interpretText();
+    }
+    m_dataset->commit();
 }
 
 const Preset* TrainPage::firstPreset() const {
@@ -258,12 +157,25 @@ const Preset* TrainPage::firstPreset() const {
     return presets.isEmpty() ? nullptr : &presets.first();
 }
 
+void TrainPage::resetForm() { m_form.setSpec(m_form.catalog().defaults, "All defaults"); }
+
+void TrainPage::chooseDataset() { m_dataset->chooseFolder(); }
+
+void TrainPage::chooseSpecFile() {
+    const auto file = QFileDialog::getOpenFileName(this, "Fill the form from a spec file", {},
+                                                   "Trial specs (*.json);;All files (*)");
+    if (!file.isEmpty()) openSpecFile(file);
+}
+
+void TrainPage::leaveOutUnknown() { m_form.leaveOutUnknown(); }
+
 void TrainPage::fillPresets() {
     m_presets->clear();
     for (const auto& preset : m_form.catalog().presets) {
-        m_presets->addAction(preset.title, this, [this, preset] { m_form.setSpec(preset.spec, "Preset " + preset.title); });
+        m_presets->addAction(preset.title, this,
+                             [this, preset] { m_form.setSpec(preset.spec, "Preset " + preset.title); });
     }
-    m_presets->addAction("All defaults", this, [this] { m_form.setSpec(m_form.catalog().defaults, "All defaults"); });
+    m_presets->addAction("All defaults", this, &TrainPage::resetForm);
     setHomeIsEmpty(m_homeIsEmpty);
 }
 
@@ -289,14 +201,17 @@ void TrainPage::remember(const QJsonObject& spec) {
 
 void TrainPage::copyCommand() {
     QApplication::clipboard()->setText(trainCommand(m_form.spec(), m_form.catalog().defaults));
-    m_estimate->setText("The command is on the clipboard.");
+    m_copied = true;
+    showFooter();
 }
 
 void TrainPage::showService() {
     const auto problem = m_service.problem();
+    if (problem) m_startWhenValid = false;
     m_notice->setVisible(problem.has_value());
     m_noticeText->tell(problem ? Problems{*problem} : Problems{}, m_explain);
     m_body->setEnabled(!problem);
+    if (problem) m_scroll->ensureVisible(0, 0);
     showFooter();
 }
 
@@ -315,51 +230,115 @@ void TrainPage::showRunFields() {
     m_moreFields->setVisible(m_more->isChecked());
 }
 
-void TrainPage::showFooter() {
-    const auto& plan = m_answers.plan();
-    const auto others = m_form.otherProblems();
-    m_problems->tell(others, m_explain);
-    const auto count = m_form.problems().size() + m_answers.dataProblems().size();
-    QString text;
-    if (!m_answers.hasCatalog()) text = m_service.problem() ? QString() : QString("Looking at what this machine offers …");
-    else if (m_launcher.isBusy()) text = "Starting: the data is opened and the program compiled …";
-    else if (count > 0) text = count == 1 ? QString("One setting needs your attention.")
-                                          : QString("%1 settings need your attention.").arg(count);
-    else if (!plan.isEmpty()) {
-        text = QString("%1 steps of %2 images, %3 steps an epoch; %4 parameters; %5 per device")
-                   .arg(countText(plan["total_steps"].toInteger()), countText(m_form.equation().batch),
-                        countText(plan["steps_per_epoch"].toInteger()), countText(plan["parameters"].toInteger()),
-                        bytesText(plan["bytes_per_device"].toDouble()));
-    }
-    m_estimate->setText(text);
-    m_start->setEnabled(canStart());
-    m_copy->setEnabled(m_answers.hasCatalog());
+Problems TrainPage::allProblems() const {
+    auto all = m_form.problems();
+    const auto& ofData = m_answers.dataProblems();
+    all.insert(all.end(), ofData.begin(), ofData.end());
+    return all;
 }
 
-void TrainPage::launchFailed(const Problems& problems) { m_launchProblems->tell(problems, m_explain); }
+QString TrainPage::whyNotStart() const {
+    if (m_service.problem()) return "The engine is not available.";
+    if (!m_service.isAvailable() || !m_answers.hasCatalog()) return "Waiting for the engine …";
+    if (m_launcher.isBusy()) return "Starting: the data is opened and the program compiled …";
+    const auto problems = allProblems();
+    if (problems.empty()) return {};
+    return problems.size() == 1 ? QString("One setting needs your attention before the start.")
+                                : QString("%1 settings need your attention before the start.").arg(problems.size());
+}
+
+QString TrainPage::footerText() const {
+    if (m_startWhenValid) return "Starting: the settings are checked …";
+    if (const auto why = whyNotStart(); !why.isEmpty()) return why;
+    if (m_copied) return "The command is on the clipboard.";
+    const auto& plan = m_answers.plan();
+    if (plan.isEmpty()) return {};
+    return QString("%1 steps of %2 images, %3 steps an epoch; %4 parameters; %5 per device")
+        .arg(countText(plan["total_steps"].toInteger()), countText(m_form.equation().batch),
+             countText(plan["steps_per_epoch"].toInteger()), countText(plan["parameters"].toInteger()),
+             bytesText(plan["bytes_per_device"].toDouble()));
+}
+
+void TrainPage::showFooter() {
+    m_problems->tell(m_form.otherProblems(), m_explain, 3);
+    m_estimate->setText(footerText());
+    showActions();
+}
+
+void TrainPage::showActions() {
+    const auto why = whyNotStart();
+    const bool starting = m_startWhenValid || m_launcher.isBusy();
+    m_startAction->setText(starting ? "Starting …" : "Start training");
+    m_startAction->setEnabled(why.isEmpty() && !starting);
+    const auto problems = allProblems();
+    const auto first = problems.empty() || starting ? QString() : '\n' + m_explain(problems.front()).what;
+    m_startAction->setToolTip(why.isEmpty() ? QString("Starts the trial in a process of its own. (Ctrl+Return)")
+                                            : why + first);
+    m_copyAction->setEnabled(m_answers.hasCatalog());
+    m_resetAction->setEnabled(m_answers.hasCatalog());
+    m_retryAction->setEnabled(m_service.problem().has_value());
+    m_problemAction->setEnabled(!problems.empty());
+    const auto unknown = m_form.unknownSettings();
+    m_unknownAction->setEnabled(m_answers.hasCatalog() && !unknown.isEmpty());
+    m_unknownAction->setToolTip("Removes what this version does not know: " + unknown.join(", ") +
+                                ". This can be undone.");
+
+    const auto* preset = firstPreset();
+    const auto id = preset ? preset->spec["dataset"]["id"].toString() : QString();
+    const auto* dataset = m_form.catalog().option("dataset", id);
+    const bool present = dataset && dataset->state != "absent";
+    m_presetAction->setText(preset ? "Train the preset: " + preset->title : "Train the preset");
+    m_presetAction->setEnabled(present && m_service.isAvailable() && !starting);
+    m_welcomeText->setText(present ? "A small network learns to tell clothes apart, in a few minutes, on two devices at "
+                                     "once. You watch, and change anything in the form afterwards."
+                                   : "The preset's images are not installed. " + (dataset ? dataset->remedy : QString()));
+}
+
+void TrainPage::goToProblem() {
+    for (const auto& problem : allProblems()) {
+        auto* editor = findChild<QWidget*>(QString::fromStdString(problem.field));
+        if (!editor && std::ranges::find(m_answers.dataProblems(), problem) != m_answers.dataProblems().end())
+            editor = findChild<QWidget*>("dataset.path");
+        if (!editor) continue;
+        m_scroll->ensureWidgetVisible(editor);
+        return editor->setFocus(Qt::ShortcutFocusReason);
+    }
+}
 
 void TrainPage::dragEnterEvent(QDragEnterEvent* event) {
-    if (event->mimeData()->hasUrls()) event->acceptProposedAction();
+    if (!event->mimeData()->hasUrls()) return;
+    event->acceptProposedAction();
+    m_dataset->showDropTarget(true);
 }
 
+void TrainPage::dragLeaveEvent(QDragLeaveEvent*) { m_dataset->showDropTarget(false); }
+
 void TrainPage::dropEvent(QDropEvent* event) {
+    m_dataset->showDropTarget(false);
     const auto urls = event->mimeData()->urls();
     if (urls.isEmpty()) return;
     event->acceptProposedAction();
     const auto path = urls.first().toLocalFile();
-    if (path.isEmpty()) return m_launchProblems->tell({{"", "drop.not-a-file", {}}}, m_explain);
-    m_launchProblems->tell({}, m_explain);
+    if (urls.size() > 1) return m_dataset->refuse({"", "drop.too-many", {std::to_string(urls.size())}});
+    if (path.isEmpty()) return m_dataset->refuse({"", "drop.not-a-file", {}});
     takeFile(path);
 }
 
 // A spec file fills the form; anything else is data to look at.
 void TrainPage::takeFile(const QString& path) {
-    QFile file(path);
-    if (path.endsWith(".json") && QFileInfo(path).isFile() && file.open(QIODevice::ReadOnly) && file.size() < (1 << 20)) {
-        const auto spec = QJsonDocument::fromJson(file.readAll()).object();
-        if (!spec.isEmpty()) return m_form.setSpec(spec, "Spec " + QFileInfo(path).fileName());
-    }
+    if (path.endsWith(".json", Qt::CaseInsensitive) && QFileInfo(path).isFile()) return openSpecFile(path);
     m_dataset->take(path);
+}
+
+void TrainPage::keyPressEvent(QKeyEvent* event) {
+    if (event->key() != Qt::Key_Escape) return QWidget::keyPressEvent(event);
+    if (!m_dataset->cancel()) m_fileNotice->hide();
+}
+
+// The page itself has nothing to do with the keyboard: the first thing on it has.
+void TrainPage::focusInEvent(QFocusEvent*) {
+    auto* first = m_welcome->isVisible() ? m_welcomeButton : findChild<QWidget*>("dataset");
+    if (first && first->isEnabled()) first->setFocus(Qt::OtherFocusReason);
 }
 
 }  // namespace lockstep::ui

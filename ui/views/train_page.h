@@ -1,5 +1,8 @@
 #pragma once
+#include <QAction>
 #include <QJsonObject>
+#include <QList>
+#include <QTimer>
 #include <QWidget>
 
 #include "ui/controllers/form_answers.h"
@@ -11,6 +14,7 @@ class QFrame;
 class QLabel;
 class QMenu;
 class QPushButton;
+class QScrollArea;
 class QToolButton;
 class QVBoxLayout;
 
@@ -20,42 +24,67 @@ class DatasetCard;
 class FieldList;
 class ProblemLabel;
 
-// The page where a trial is put together and started. The launcher's started() says when it runs.
+// The page where a trial is put together and started. The launcher's started() says when it runs. What its buttons do is
+// in actions, so that menus, palette and shortcuts do the same.
 class TrainPage : public QWidget {
     Q_OBJECT
 public:
     TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent = nullptr);
 
     void setSpec(const QJsonObject& spec);       // a clone of a trial; can be undone
+    // A spec file, perhaps edited by hand: what is wrong with it is told by file and field, the rest is in the form.
+    void openSpecFile(const QString& path);
     QJsonObject spec() const { return m_form.spec(); }
     QUndoStack& history() { return m_form.history(); }                   // for the window's Undo and Redo
     // Without any trial the preset is offered on one prominent card. The window knows the history.
     void setHomeIsEmpty(bool empty);
+    // Enabled as they may be used now, with their shortcuts, which hold while the focus is on the page.
+    QList<QAction*> pageActions() const;
 
-    bool canStart() const;
-    void start();                                // what the primary button does
+    bool canStart() const;                       // validated as it is now, and nothing is wrong
+    void start();                                // what the primary button does; waits for a validation that is under way
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
+    void dragLeaveEvent(QDragLeaveEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
 
 private:
+    void makeActions();
+    QAction* makeAction(const QString& text, const QString& help, void (TrainPage::*slot)());
+    QPushButton* makeButton(QAction* action);
+    void connectAll();
     QWidget* makeHeader();
     QFrame* makeWelcome();
     QFrame* makeNotice();
+    QFrame* makeFileNotice();
     QWidget* makeForm();
     QWidget* makeFooter();
     void addRunCard(QVBoxLayout& into);
     void addMethodCard(QVBoxLayout& into);
+
     void fillPresets();
     void fillRecent();
     void remember(const QJsonObject& spec);
+    void launch(const QJsonObject& spec);
+    void startIfWaiting();
     void startPreset();
+    void resetForm();
+    void chooseDataset();
+    void chooseSpecFile();
     void copyCommand();
+    void leaveOutUnknown();
+    void goToProblem();
     void showService();
     void showRunFields();
     void showFooter();
-    void launchFailed(const Problems& problems);
+    void showActions();
+    QString footerText() const;
+    QString whyNotStart() const;                 // empty: it may be pressed
+    Problems allProblems() const;
+    void commitEdits();
     void takeFile(const QString& path);
     const Preset* firstPreset() const;
 
@@ -64,13 +93,17 @@ private:
     Explain m_explain;
     SpecForm m_form;
     FormAnswers m_answers;
-    bool m_homeIsEmpty = false;
+    QTimer m_tabs;                               // the tabulator's order, once the form is built again
+    bool m_homeIsEmpty = false, m_startWhenValid = false, m_copied = false;
 
+    QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_fileAction, *m_copyAction,
+        *m_unknownAction, *m_problemAction, *m_retryAction;
     QMenu *m_presets, *m_recent;
-    QFrame *m_welcome, *m_notice;
-    QPushButton *m_welcomeButton, *m_start, *m_copy, *m_retry;
-    QLabel *m_welcomeText, *m_estimate;
-    ProblemLabel *m_noticeText, *m_problems, *m_launchProblems;
+    QScrollArea* m_scroll;
+    QFrame *m_welcome, *m_notice, *m_fileNotice;
+    QPushButton *m_welcomeButton, *m_start;
+    QLabel *m_welcomeText, *m_estimate, *m_fileTitle;
+    ProblemLabel *m_noticeText, *m_problems, *m_launchProblems, *m_fileProblems;
     DatasetCard* m_dataset;
     FieldList *m_runFields, *m_moreFields;
     QToolButton* m_more;
