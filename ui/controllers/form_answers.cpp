@@ -76,7 +76,7 @@ void FormAnswers::askAll() {
 // A warm-up is as long as its epochs have steps, which the plan knows.
 void FormAnswers::askCurve() {
     const auto spec = m_form.spec();
-    const qint64 steps = m_plan["steps_per_epoch"].toInteger(100);
+    const qint64 steps = m_plan.value("steps_per_epoch").toInteger(100);
     if (steps != m_curveSteps) m_asked.remove("schedule");
     m_curveSteps = steps;
     const QJsonObject arguments{{"spec", spec}, {"points", kCurvePoints}, {"steps_per_epoch", steps}};

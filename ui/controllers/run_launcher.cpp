@@ -80,7 +80,8 @@ bool RunLauncher::write(const QString& path, const QJsonObject& spec) {
     const auto json = QJsonDocument(spec).toJson();
     if (file.open(QIODevice::WriteOnly) && file.write(json) == json.size() && file.flush()) return true;
     const Problem problem = problemOf(m_folder, "launch.unwritable", file.errorString());
-    file.remove();
+    file.close();
+    QFile::remove(path);                                     // the file's own remove() gives up where closing fails
     emit failed({problem});
     return false;
 }

@@ -4,6 +4,7 @@
 #include <QJsonDocument>
 
 #include "engine/spec/trial_spec.h"
+#include "ui/models/form_catalog.h"
 
 namespace lockstep::ui {
 
@@ -22,9 +23,9 @@ SpecFile readSpecFile(const QString& path) {
     if (!read.problems.empty() && read.problems.front().code == "spec.too-large") return read;
     if (file.open(QIODevice::ReadOnly)) read.spec = QJsonDocument::fromJson(file.readAll()).object();
     for (const char* key : kVersionKeys) {
-        if (!read.spec[key].isDouble()) continue;
-        const auto version = QString::number(read.spec[key].toDouble()).toStdString();
-        read.problems.insert(read.problems.begin(), {path.toStdString(), "spec-file.versioned", {key, version}});
+        const auto version = read.spec.value(key);           // operator[] would add it
+        if (!version.isDouble()) continue;
+        read.problems.insert(read.problems.begin(), {path.toStdString(), "spec-file.versioned", {key, numberText(version).toStdString()}});
     }
     return read;
 }

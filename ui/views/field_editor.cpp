@@ -40,7 +40,11 @@ void clear(QLayout& layout) {
 }  // namespace
 
 void CalmComboBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
-CalmSpinBox::CalmSpinBox() { setLineEdit(new FormLine); }
+CalmSpinBox::CalmSpinBox() {
+    auto* line = new FormLine;
+    line->setObjectName("qt_spinbox_lineedit");              // as Qt calls its own: a part, not a control
+    setLineEdit(line);
+}
 void CalmSpinBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
 
 bool FormLine::event(QEvent* event) {

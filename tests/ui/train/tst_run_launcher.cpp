@@ -1,7 +1,12 @@
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+
 #include <QDir>
 #include <QFile>
 #include <QJsonDocument>
 #include <QProcess>
+#include <QScopeGuard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -94,6 +99,44 @@ private slots:
         places.data = m_folder.filePath("dies").toStdString();           // a file
         RunLauncher launcher(LOCKSTEP_PROGRAM, places);
         QCOMPARE(failureOf(launcher, [&] { launcher.start(spec(1)); }).at(0).code, std::string("launch.unwritable"));
+    }
+
+    // The file with the spec is the first that cannot be written; here because of the process' own limit.
+    void aSpecThatCannotBeWrittenIsSaid() {
+        RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
+        signal(SIGXFSZ, SIG_IGN);
+        rlimit before{};
+        getrlimit(RLIMIT_FSIZE, &before);
+        const rlimit nothing{0, before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &nothing);
+        Problems told;
+        connect(&launcher, &RunLauncher::failed, &launcher, [&](const Problems& problems) { told = problems; });
+        launcher.start(spec(1));
+        setrlimit(RLIMIT_FSIZE, &before);
+        QCOMPARE(told.size(), 1u);
+        QCOMPARE(told[0].code, std::string("launch.unwritable"));
+        QVERIFY(!told[0].args.at(0).empty());
+        QVERIFY(!launcher.isBusy());
+        QVERIFY(QDir(m_folder.filePath("launches")).entryList({"*.json"}, QDir::Files).isEmpty());
+    }
+
+    // The home is a disk that has room for the spec, but not for the history and what the engine would say about it.
+    void aFullDiskIsSaid() {
+        const auto home = m_folder.filePath("small disk");
+        QVERIFY(QDir().mkpath(home));
+        if (mount("lockstep-test", home.toLocal8Bit(), "tmpfs", 0, "size=64k") != 0)
+            QSKIP("a small disk can only be mounted with the right to");
+        const auto unmount = qScopeGuard([&] { umount2(home.toLocal8Bit(), MNT_DETACH); });
+        lockstep::Places places;
+        places.data = places.cache = places.runtime = places.config = home.toStdString();
+        qputenv("LOCKSTEP_HOME", home.toUtf8());
+        const auto back = qScopeGuard([&] { qputenv("LOCKSTEP_HOME", m_folder.path().toUtf8()); });
+        RunLauncher launcher(LOCKSTEP_PROGRAM, places);
+        const auto problems = failureOf(launcher, [&] { launcher.start(spec(1)); });
+        QVERIFY(!problems.empty());
+        const auto code = QString::fromStdString(problems[0].code);
+        qInfo("told as %s %s", qPrintable(code), problems[0].args.empty() ? "" : problems[0].args[0].c_str());
+        QVERIFY2(code != "launch.ended" || problems[0].args.at(0) != "it said nothing", qPrintable(code));
     }
 
 private:

@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "ui/models/command_text.h"
+#include "ui/models/dataset_text.h"
 #include "ui/models/spec_form.h"
 
 using namespace lockstep::ui;
@@ -103,10 +104,17 @@ private slots:
     void typingIsOneStep() {
         SpecForm form;
         form.setCatalog(smallCatalog());
-        for (const int batch : {1, 12, 125}) form.setValue("batch", batch);
+        for (const int batch : {1, 12, 125}) form.setValue("batch", batch, Edit::Typing);
         QCOMPARE(form.history().count(), 1);
-        form.setValue("seed", 4);
+        form.setValue("seed", 4, Edit::Typing);
         QCOMPARE(form.history().count(), 2);
+        form.endTyping();
+        form.setValue("seed", 5, Edit::Typing);
+        QCOMPARE(form.history().count(), 3);
+        form.setDevices("cpu:3");
+        form.setDevices("cpu:4");                            // clicks, not keys
+        QCOMPARE(form.history().count(), 5);
+        for (int i = 0; i < 3; ++i) form.history().undo();
         form.history().undo();
         form.history().undo();
         QCOMPARE(form.value("batch").toInt(), 128);
@@ -156,6 +164,28 @@ private slots:
         QCOMPARE(form.equation().batch, 1);
     }
 
+    void whatIsUnknownCanBeLeftOut() {
+        SpecForm form;
+        form.setCatalog(smallCatalog());
+        form.setSpec(json(R"({"batch": 3, "tomorrow": 1, "optimizer": {"id": "sgd", "momentum": 1, "momentmu": 2},
+                              "augmentation": {"flip": true, "flop": true}, "model": {"id": "none", "width": 3}})"), "By hand");
+        QCOMPARE(form.unknownSettings(), (QStringList{"augmentation.flop", "optimizer.momentmu", "tomorrow"}));
+        form.leaveOutUnknown();
+        QCOMPARE(form.spec(), json(R"({"batch": 3, "optimizer": {"id": "sgd", "momentum": 1}, "augmentation": {"flip": true},
+                                       "model": {"id": "none", "width": 3}})"));
+        QVERIFY(form.unknownSettings().isEmpty());
+        form.history().undo();
+        QVERIFY(form.spec().contains("tomorrow"));
+    }
+
+    void datasetsAreSummedUp() {
+        QCOMPARE(datasetSummary(json(R"({"classes": ["a", "b"], "train_per_class": [1000, 1000], "test_per_class": [5, 6],
+                                         "fields": [{"name": "image", "shape": [1, 28, 32]}]})")),
+                 QString("2,000 training and 11 test samples, 2 classes of 1,000 each, 32 × 28 grey"));
+        QCOMPARE(datasetSummary(json(R"({"classes": ["a", "b"], "train_per_class": [12, 400], "test_per_class": []})")),
+                 QString("412 training and 0 test samples, 2 classes of 12 to 400"));
+    }
+
     void problemsFindTheirFields() {
         SpecForm form;
         form.setCatalog(smallCatalog());
@@ -168,7 +198,7 @@ private slots:
     void helpSaysMeaningDefaultAndRange() {
         const auto catalog = smallCatalog();
         QCOMPARE(catalog.trial[0].help(), QString("M.\nDefault: 128 images\nRange: 1 … 1000"));
-        QCOMPARE(catalog.augmentation[0].help(), QString("Mirrors.\nDefault: off"));
+        QCOMPARE(catalog.augmentation[0].help(), QString("Mirrors.\nDefault: off\nRange: on or off"));
         QCOMPARE(catalog.trial[2].range(), QString("at least 1"));
         QCOMPARE(labelOf("crop_padding"), QString("Crop padding"));
     }
