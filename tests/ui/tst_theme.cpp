@@ -44,9 +44,11 @@ private slots:
                 for (std::int64_t j = 0; j < i; ++j) QVERIFY(seriesColor(i, *theme) != seriesColor(j, *theme));
             }
         }
-        for (std::int64_t i = 0; i < 3 * kSeriesColors; ++i) {
-            const bool sameColor = seriesColor(i, lightTheme()) == seriesColor(i + kSeriesColors, lightTheme());
-            QVERIFY(sameColor && seriesMarker(i) != seriesMarker(i + kSeriesColors));
+        const auto looks = [](std::int64_t i) { return std::pair(seriesColor(i, lightTheme()), seriesMarker(i)); };
+        for (std::int64_t i = 0; i < kSeriesColors * kMarkers; ++i) {
+            QVERIFY(looks(i).first != looks(i + 1).first && looks(i).second != looks(i + 1).second);
+            QVERIFY(looks(i) == looks(i + kSeriesColors * kMarkers));
+            for (std::int64_t j = 0; j < i; ++j) QVERIFY(looks(i) != looks(j));
         }
     }
 

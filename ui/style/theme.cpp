@@ -113,6 +113,9 @@ constexpr std::array<const char*, kSeriesColors> kOnLight{"#0072b2", "#d55e00", 
 constexpr std::array<const char*, kSeriesColors> kOnDark{"#4aa8e0", "#f0883e", "#2fc79a", "#e08bbd",
                                                          "#f0e442", "#8fd0f5", "#c8c8c8"};
 
+// Place in a ring of `size`; 1, the first trial's, is its beginning.
+std::size_t turn(std::int64_t index, std::int64_t size) { return static_cast<std::size_t>(((index - 1) % size + size) % size); }
+
 }  // namespace
 
 const Theme& lightTheme() {
@@ -137,12 +140,10 @@ void applyTheme(QApplication& application, ThemeChoice choice) {
 }
 
 QColor seriesColor(std::int64_t index, const Theme& theme) {
-    const auto at = static_cast<std::size_t>(((index % kSeriesColors) + kSeriesColors) % kSeriesColors);
+    const std::size_t at = turn(index, kSeriesColors);
     return QColor(theme.dark ? kOnDark[at] : kOnLight[at]);
 }
 
-Marker seriesMarker(std::int64_t index) {
-    return static_cast<Marker>(((index / kSeriesColors) % 5 + 5) % 5);
-}
+Marker seriesMarker(std::int64_t index) { return static_cast<Marker>(turn(index, kMarkers)); }
 
 }  // namespace lockstep::ui

@@ -29,10 +29,10 @@ enum class ThemeChoice { System, Light, Dark };
 // Fusion, the palette and the style sheet; may be called again at any time.
 void applyTheme(QApplication& application, ThemeChoice choice);
 
-// Colours and markers that tell curves apart, also for the colour-blind (Okabe & Ito, "Color universal design", 2008): index
-// 0…kSeriesColors-1, further ones repeat the colours with another marker. A trial's index is its id's, so that it keeps its
-// colour everywhere.
-constexpr int kSeriesColors = 7;
+// Colours and markers that tell curves apart, also for the colour-blind (Okabe & Ito, "Color universal design", 2008):
+// neighbours differ in both, and a pair comes again after 35. A trial's index is its id's, so that it keeps its looks
+// everywhere.
+constexpr int kSeriesColors = 7, kMarkers = 5;
 QColor seriesColor(std::int64_t index, const Theme& theme);
 enum class Marker { Circle, Square, Triangle, Diamond, Cross };
 Marker seriesMarker(std::int64_t index);

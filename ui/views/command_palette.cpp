@@ -4,6 +4,8 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QPainter>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include "ui/models/command_match.h"
@@ -13,7 +15,24 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kCommandRole = Qt::UserRole;
+constexpr int kCommandRole = Qt::UserRole, kKeysRole = kCommandRole + 1;
+constexpr int kRowHeight = 30;
+
+// A command's name, and its keys at the right.
+class CommandDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        return {QStyledItemDelegate::sizeHint(option, index).width(), kRowHeight};
+    }
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        QStyledItemDelegate::paint(painter, option, index);
+        const bool selected = option.state & QStyle::State_Selected;
+        painter->setPen(selected ? option.palette.color(QPalette::HighlightedText) : currentTheme().muted);
+        painter->drawText(option.rect.adjusted(0, 0, -space::kMedium, 0), Qt::AlignRight | Qt::AlignVCenter,
+                          index.data(kKeysRole).toString());
+    }
+};
 
 QString titleOf(const QAction* action) {
     QString title = action->text();
@@ -34,6 +53,8 @@ CommandPalette::CommandPalette(QList<QAction*> commands, QWidget* parent)
     m_input->installEventFilter(this);
     m_list->setAccessibleName(tr("Commands found"));
     m_list->setFocusPolicy(Qt::NoFocus);
+    m_list->setItemDelegate(new CommandDelegate(m_list));
+    m_list->setFrameShape(QFrame::NoFrame);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(space::kMedium, space::kMedium, space::kMedium, space::kMedium);
     layout->addWidget(m_input);
@@ -50,9 +71,9 @@ void CommandPalette::refresh() {
     for (const QAction* command : m_commands) titles << titleOf(command);
     m_list->clear();
     for (const int index : matchingCommands(m_input->text(), titles)) {
-        const QString keys = m_commands[index]->shortcut().toString(QKeySequence::NativeText);
-        auto* item = new QListWidgetItem(keys.isEmpty() ? titles[index] : titles[index] + "   " + keys, m_list);
+        auto* item = new QListWidgetItem(titles[index], m_list);
         item->setData(kCommandRole, index);
+        item->setData(kKeysRole, m_commands[index]->shortcut().toString(QKeySequence::NativeText));
     }
     if (m_list->count() == 0) {
         auto* item = new QListWidgetItem(tr("No command has these letters in its name"), m_list);

@@ -218,19 +218,21 @@ void LivePage::updateTrouble() {
     m_failure->setText(failureText(m_feed->record(), m_feed->trial(), canResume, log, m_explain), canResume);
 }
 
+// All in the colour that the trial has everywhere; a plot's second curve is dashed.
 void LivePage::updatePlots() {
     const RunRecord& record = m_feed->record();
     const double perEpoch = record.started() ? static_cast<double>(record.started()->stepsPerEpoch) : 0;
-    const auto series = [&](const char* name, RunCurve curve, int look, bool smoothed) {
-        return PlotSeries{name, record.curve(curve), look, static_cast<Marker>(look), perEpoch, smoothed};
+    const auto series = [&](const char* name, RunCurve curve, bool smoothed, bool second = false) {
+        const std::int64_t trial = m_feed->trial();
+        return PlotSeries{name, record.curve(curve), trial, seriesMarker(trial), perEpoch, smoothed, second};
     };
-    m_plots[kLoss]->setSeries({series("train", RunCurve::Loss, 0, true), series("test", RunCurve::TestLoss, 1, false)});
+    m_plots[kLoss]->setSeries({series("train", RunCurve::Loss, true), series("test", RunCurve::TestLoss, false, true)});
     m_plots[kAccuracy]->setSeries(
-        {series("train", RunCurve::Accuracy, 0, true), series("test", RunCurve::TestAccuracy, 1, false)});
-    std::vector<PlotSeries> rates{series("total", RunCurve::Rate, 0, true)};
-    if (record.ranks() > 1) rates.push_back(series("per device", RunCurve::RatePerDevice, 1, true));
+        {series("train", RunCurve::Accuracy, true), series("test", RunCurve::TestAccuracy, false, true)});
+    std::vector<PlotSeries> rates{series("total", RunCurve::Rate, true)};
+    if (record.ranks() > 1) rates.push_back(series("per device", RunCurve::RatePerDevice, true, true));
     m_plots[kRate]->setSeries(std::move(rates));
-    m_plots[kLearningRate]->setSeries({series("learning rate", RunCurve::LearningRate, 0, false)});
+    m_plots[kLearningRate]->setSeries({series("learning rate", RunCurve::LearningRate, false)});
     for (PlotView* plot : m_plots) plot->refresh();
 }
 

@@ -17,7 +17,6 @@
 #include <QTabWidget>
 #include <QUndoGroup>
 
-#include "engine/spec/trial_spec.h"
 #include "ui/controllers/engine_service.h"
 #include "ui/controllers/open_runs.h"
 #include "ui/controllers/run_launcher.h"
@@ -225,9 +224,7 @@ void MainWindow::followTimeline() {
 void MainWindow::openSpec() {
     const QString file = QFileDialog::getOpenFileName(this, tr("Open a spec file"), {}, tr("Trial specs (*.json);;All files (*)"));
     if (file.isEmpty()) return;
-    const Result<TrialSpec> spec = trialSpecFromFile(file.toStdString());
-    if (!spec.ok()) return explainProblems(tr("The spec file cannot be used"), spec.problems());
-    m_trainPage->setSpec(QJsonDocument::fromJson(QByteArray::fromStdString(toJson(spec.value()))).object());
+    m_trainPage->openSpecFile(file);
     goTo(kTrain);
 }
 

@@ -11,6 +11,7 @@
 #include "ui/views/command_palette.h"
 #include "ui/views/live_page.h"
 #include "ui/views/main_window.h"
+#include "ui/views/train_page.h"
 
 // What the window can be told to do: menus, shortcuts and the palette.
 namespace lockstep::ui {
@@ -71,12 +72,13 @@ void MainWindow::buildMenus() {
     command(help, tr("&About Lockstep"), {}, [this] { showAbout(); });
 }
 
-// The window's, and those of the page in front.
+// Those of the page in front, and the window's.
 QList<QAction*> MainWindow::commands() const {
-    QList<QAction*> all = m_commands;
+    const QWidget* front = m_pages->currentWidget();
+    if (front == m_trainPage) return m_trainPage->pageActions() + m_commands;
     const auto* run = qobject_cast<LivePage*>(m_runTabs->currentWidget());
-    if (run && m_pages->currentWidget() == m_runsPage) all = run->pageActions() + all;
-    return all;
+    if (front == m_runsPage && run) return run->pageActions() + m_commands;
+    return m_commands;
 }
 
 void MainWindow::showPalette() {

@@ -132,7 +132,9 @@ LegendEntry* PlotLegend::addEntry(std::size_t index, const PlotSeries& series) {
 void PlotLegend::setState(std::size_t index, bool shown, const QString& value) {
     const QSignalBlocker quiet(m_entries[index]);
     m_entries[index]->setChecked(shown);
+    const QSize before = m_entries[index]->sizeHint();
     m_entries[index]->setValue(value);
+    if (m_entries[index]->sizeHint() != before) updateGeometry();
     m_entries[index]->update();
 }
 
