@@ -1,62 +1,23 @@
-#include <QApplication>
-#include <QLabel>
-#include <QMessageBox>
-#include <QPushButton>
-#include <QSettings>
 #include <QTabWidget>
-#include <QTemporaryDir>
-#include <QtTest>
 
-#include "engine/history/trial_query.h"
-#include "ui/controllers/open_runs.h"
-#include "ui/style/theme.h"
-#include "ui/views/main_window.h"
+#include "shell_support.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
-
-namespace {
-
-constexpr int kPatience = 60'000;
-
-Explanation plainWords(const Problem& problem) {
-    return {QString::fromStdString(problem.field + ": " + problem.code), QString()};
-}
-
-QPushButton* buttonWith(const QWidget& window, const QString& text) {
-    for (QPushButton* button : window.findChildren<QPushButton*>()) {
-        if (button->text().contains(text) && button->isVisible()) return button;
-    }
-    return nullptr;
-}
-
-std::size_t stepsOf(const RunFeed& feed) { return feed.record().curve(RunCurve::Loss)->size(); }
-
-}  // namespace
 
 // The window as a person uses it, with the real engine.
 class TestMainWindow : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase() {
-        QSettings::setDefaultFormat(QSettings::IniFormat);
-        QCoreApplication::setOrganizationName("lockstep");
-        QCoreApplication::setApplicationName("studio-test");
-        applyTheme(*qApp, ThemeChoice::Light);
-    }
+    void initTestCase() { applyTheme(*qApp, ThemeChoice::Light); }
 
-    void init() {
-        m_home = std::make_unique<QTemporaryDir>();
-        qputenv("LOCKSTEP_HOME", m_home->path().toUtf8());
-        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_home->path());
-        m_places = preparePlaces(placesFromEnvironment()).value();
-    }
+    void init() { m_home = std::make_unique<Home>(); }
 
     void aNewcomerTrainsThePresetAndFindsItAgain() {
         std::int64_t trial = 0;
         std::size_t steps = 0;
         {
-            const auto window = open();
+            const auto window = m_home->open();
             QPushButton* preset = nullptr;
             QTRY_VERIFY_WITH_TIMEOUT((preset = buttonWith(*window, "Train the preset")) && preset->isEnabled(), kPatience);
             preset->click();
@@ -75,7 +36,7 @@ private slots:
             QVERIFY(window->close());
         }
         {
-            const auto window = open();                    // the run went on, and is found
+            const auto window = m_home->open();                    // the run went on, and is found
             auto& runs = *window->findChild<OpenRuns*>();
             QTRY_COMPARE(runs.trials(), std::vector<std::int64_t>{trial});
             RunFeed& feed = *runs.open(trial);
@@ -85,7 +46,7 @@ private slots:
             steps = stepsOf(feed);
             QVERIFY(window->close());                      // asks nothing: nothing runs
         }
-        const auto query = TrialQuery::open(m_places.history());
+        const auto query = TrialQuery::open(m_home->places.history());
         QVERIFY(query.ok());
         const auto row = query.value()->find(trial);
         QCOMPARE(row->state, std::string("stopped"));
@@ -93,7 +54,7 @@ private slots:
     }
 
     void cancelKeepsTheWindow() {
-        const auto window = open();
+        const auto window = m_home->open();
         QPushButton* preset = nullptr;
         QTRY_VERIFY_WITH_TIMEOUT((preset = buttonWith(*window, "Train the preset")) && preset->isEnabled(), kPatience);
         preset->click();
@@ -109,11 +70,11 @@ private slots:
     }
 
     void noTwoCommandsShareAShortcut() {
-        const auto window = open();
+        const auto window = m_home->open();
         QMap<QString, QStringList> owners;
         for (const QAction* action : window->findChildren<QAction*>()) {
             for (const QKeySequence& keys : action->shortcuts()) {
-                if (action->shortcutContext() == Qt::WindowShortcut) owners[keys.toString()] << action->text();
+                if (action->shortcutContext() == Qt::WindowShortcut && action->isEnabled()) owners[keys.toString()] << action->text();
             }
         }
         for (auto it = owners.begin(); it != owners.end(); ++it) {
@@ -123,39 +84,13 @@ private slots:
     }
 
     void withoutAnEngineTheWindowSaysSo() {
-        MainWindow window("/nowhere/lockstep", m_places, plainWords);
+        MainWindow window("/nowhere/lockstep", m_home->places, plainWords);
         window.show();
         QTRY_VERIFY_WITH_TIMEOUT(!textWith(window, "engine.missing").isEmpty(), kPatience);
     }
 
 private:
-    std::unique_ptr<MainWindow> open() {
-        auto window = std::make_unique<MainWindow>(LOCKSTEP_PROGRAM, m_places, plainWords);
-        window->show();
-        return window;
-    }
-
-    // Presses the button of the message box that is about to open.
-    void answerWith(const QString& text) {
-        QTimer::singleShot(200, this, [text] {
-            auto* box = qobject_cast<QMessageBox*>(QApplication::activeModalWidget());
-            if (!box) return;
-            for (QAbstractButton* button : box->buttons()) {
-                if (button->text().remove('&') == text) return button->click();
-            }
-            box->reject();
-        });
-    }
-
-    static QString textWith(const QWidget& window, const QString& part) {
-        for (const QLabel* label : window.findChildren<QLabel*>()) {
-            if (label->text().contains(part)) return label->text();
-        }
-        return {};
-    }
-
-    std::unique_ptr<QTemporaryDir> m_home;
-    Places m_places;
+    std::unique_ptr<Home> m_home;
 };
 
 QTEST_MAIN(TestMainWindow)

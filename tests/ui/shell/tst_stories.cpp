@@ -1,0 +1,205 @@
+#include <signal.h>
+#include <sys/mount.h>
+
+#include <QListWidget>
+#include <QTableView>
+#include <QTabWidget>
+#include <fstream>
+
+#include "shell_support.h"
+#include "ui/views/live_page.h"
+#include "ui/views/plot_view.h"
+#include "ui/views/trials_table.h"
+
+using namespace lockstep;
+using namespace lockstep::ui;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool until(const std::function<bool()>& holds) { return QTest::qWaitFor(holds, kPatience); }
+
+RunFeed& feedOf(MainWindow& window, std::int64_t trial) { return *window.findChild<OpenRuns*>()->open(trial); }
+
+// A small disk of its own, where the system lets us have one.
+class SmallDisk {
+public:
+    explicit SmallDisk(const char* size) {
+        m_mounted = ::mount("tmpfs", path().toUtf8().constData(), "tmpfs", 0, (std::string("size=") + size).c_str()) == 0;
+    }
+    ~SmallDisk() {
+        if (m_mounted) ::umount2(path().toUtf8().constData(), MNT_DETACH);
+    }
+    bool isThere() const { return m_mounted; }
+    QString path() const { return m_folder.path(); }
+
+private:
+    QTemporaryDir m_folder;
+    bool m_mounted = false;
+};
+
+}  // namespace
+
+// What people live through with the window, with the real engine: closed, killed, crashed, several at once, a full disk.
+class TestStories : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeChoice::Light); }
+
+    // kill -9 of the window mid-run: the run goes on, and the next window has every step of it once.
+    void theWindowIsKilled() {
+        Home home;
+        home.train(100'000);
+        QVERIFY(home.waitForRun(1));
+        QProcess& studio = home.start(LOCKSTEP_STUDIO, {"--trial", "1"});
+        QTest::qWait(3000);                                // it follows the run meanwhile
+        QCOMPARE(studio.state(), QProcess::Running);
+        ::kill(static_cast<pid_t>(studio.processId()), SIGKILL);
+        QVERIFY(studio.waitForFinished());
+
+        const auto window = home.open();
+        RunFeed& feed = feedOf(*window, 1);                // found without having been asked for
+        QVERIFY(until([&] { return feed.connected() && feed.state() == RunState::Running && stepsOf(feed) > 100; }));
+        feed.stop();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
+        QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
+        QVERIFY(until([&] { return isWhole(feed, home.places); }));
+    }
+
+    // kill -9 of the engine: the window says so, and its button goes on from the checkpoint.
+    void theEngineIsKilled() {
+        Home home;
+        QProcess& engine = home.train(100'000, 4096);
+        QVERIFY(home.waitForRun(1));
+        const auto window = home.open();
+        window->openRun(1);
+        RunFeed& feed = feedOf(*window, 1);
+        QVERIFY(until([&] { return !feed.record().checkpoints().empty() && feed.state() == RunState::Running; }));
+        ::kill(static_cast<pid_t>(engine.processId()), SIGKILL);
+        QVERIFY(until([&] { return feed.state() == RunState::Crashed; }));
+        QVERIFY(until([&] { return !textWith(*window, "disappeared without a word").isEmpty(); }));
+        QPushButton* resume = nullptr;
+        QVERIFY(until([&] { return (resume = buttonWith(*window, "Resume from the last checkpoint")) && resume->isEnabled(); }));
+        QTest::mouseClick(resume, Qt::LeftButton);
+        QVERIFY(until([&] { return feed.record().started() && feed.record().started()->attempt == 2 && feed.state() == RunState::Running; }));
+        QVERIFY(until([&] { return textWith(*window, "disappeared without a word").isEmpty(); }));
+        feed.stop();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
+        QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
+        QVERIFY(until([&] { return isWhole(feed, home.places); }));
+    }
+
+    void severalRunsAtOnce() {
+        Home home;
+        home.train(100'000);
+        QVERIFY(home.waitForRun(1));
+        home.train(100'000);
+        QVERIFY(home.waitForRun(2));
+        const auto window = home.open();
+        QCOMPARE(window->findChild<QTabWidget*>()->count(), 2);
+        RunFeed &first = feedOf(*window, 1), &second = feedOf(*window, 2);
+        QVERIFY(until([&] { return stepsOf(first) > 50 && stepsOf(second) > 50; }));
+        first.pause();
+        QVERIFY(until([&] { return first.state() == RunState::Paused; }));
+        const auto firstSteps = stepsOf(first), secondSteps = stepsOf(second);
+        QVERIFY(until([&] { return stepsOf(second) > secondSteps + 50; }));
+        QCOMPARE(stepsOf(first), firstSteps);
+        QCOMPARE(second.state(), RunState::Running);
+
+        QStringList titles;
+        for (int i = 0; i < 2; ++i) titles << window->findChild<QTabWidget*>()->tabText(i);
+        QVERIFY2(titles.join(' ').contains("paused") && titles.join(' ').contains("running"), qPrintable(titles.join(' ')));
+        answerWith("Stop with checkpoint");
+        QVERIFY(window->close());
+        for (RunFeed* feed : {&first, &second}) {
+            QVERIFY(until([&] { return feed->state() == RunState::Stopped; }));
+            QVERIFY(until([&] { return isWhole(*feed, home.places); }));
+        }
+    }
+
+    // By the keyboard alone: the page, the trial, its commands.
+    void theKeyboardSuffices() {
+        Home home;
+        home.train(100'000);
+        QVERIFY(home.waitForRun(1));
+        const auto window = home.open();
+        QVERIFY(QTest::qWaitForWindowActive(window.get()));
+        QTest::keyClick(window.get(), Qt::Key_3, Qt::ControlModifier);
+        auto& table = *window->findChild<TrialsTable*>();
+        QVERIFY(until([&] { return table.isVisible() && table.model()->rowCount() == 1; }));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        auto* page = window->findChild<LivePage*>();
+        qDebug() << QApplication::focusWidget() << table.currentIndex() << table.selectionModel()->selectedRows().size();
+        QVERIFY(until([&] { return page->isVisible(); }));
+        RunFeed& feed = feedOf(*window, 1);
+        QVERIFY(until([&] { return feed.state() == RunState::Running; }));
+        QTest::keyClick(window.get(), Qt::Key_F8);
+        QVERIFY(until([&] { return feed.state() == RunState::Paused; }));
+        QTest::keyClick(window.get(), Qt::Key_K, Qt::ControlModifier);
+        QVERIFY(until([&] { return QApplication::activeModalWidget() != nullptr; }));
+        QTest::keyClicks(QApplication::focusWidget(), "resume");
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        QVERIFY(until([&] { return feed.state() == RunState::Running; }));
+        QTest::keyClick(window.get(), Qt::Key_Period, Qt::ControlModifier);
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
+    }
+
+    void aDiskThatFillsWhileRunning() {
+        const SmallDisk disk("32m");
+        if (!disk.isThere()) QSKIP("a small disk cannot be mounted here: that takes the rights of an administrator");
+        Home home(disk.path());
+        home.train(100'000, 4096);
+        QVERIFY(home.waitForRun(1));
+        const auto window = home.open();
+        window->openRun(1);
+        RunFeed& feed = feedOf(*window, 1);
+        QVERIFY(until([&] { return !feed.record().checkpoints().empty(); }));
+        std::ofstream filler(disk.path().toStdString() + "/filler");
+        const std::vector<char> block(1 << 12);
+        while (filler.write(block.data(), static_cast<std::streamsize>(block.size())) && filler.flush()) {}
+        filler.close();
+        QVERIFY(until([&] { return feed.state() == RunState::Failed; }));
+        QVERIFY(until([&] { return !textWith(*window, "No space left on device").isEmpty(); }));
+        QVERIFY(feed.record().failed()->where.find("checkpoints") != std::string::npos);
+
+        QVERIFY(fs::remove(disk.path().toStdString() + "/filler"));
+        QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
+        QPushButton* resume = nullptr;
+        QVERIFY(until([&] { return (resume = buttonWith(*window, "Resume from the last checkpoint")) && resume->isEnabled(); }));
+        QTest::mouseClick(resume, Qt::LeftButton);
+        QVERIFY(until([&] { return feed.record().started()->attempt == 2 && feed.state() == RunState::Running; }));
+        feed.stop();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
+    }
+
+    // The window opens, says what is wrong with the history, and lets the file be.
+    void aHistoryThatCannotBeRead_data() {
+        QTest::addColumn<QByteArray>("content");
+        QTest::addColumn<QString>("code");
+        QTest::newRow("no history at all") << QByteArray("these are my tax returns\n").repeated(200) << "history.not-a-history";
+        QTest::newRow("empty") << QByteArray() << "";
+    }
+    void aHistoryThatCannotBeRead() {
+        QFETCH(QByteArray, content);
+        QFETCH(QString, code);
+        Home home;
+        const QString file = QString::fromStdString(home.places.history().string());
+        QFile history(file);
+        QVERIFY(history.open(QIODevice::WriteOnly));
+        history.write(content);
+        history.close();
+        const auto window = home.open();
+        QVERIFY(QTest::qWaitForWindowActive(window.get()));
+        QTest::keyClick(window.get(), Qt::Key_3, Qt::ControlModifier);
+        if (!code.isEmpty()) QVERIFY(until([&] { return !textWith(*window, code).isEmpty(); }));
+        QTest::qWait(300);
+        QVERIFY(history.open(QIODevice::ReadOnly));
+        if (!code.isEmpty()) QCOMPARE(history.readAll(), content);
+        QVERIFY(window->isVisible());
+    }
+};
+
+QTEST_MAIN(TestStories)
+#include "tst_stories.moc"
