@@ -3,7 +3,6 @@
 #include <sqlite3.h>
 
 #include <chrono>
-#include <fstream>
 #include <thread>
 
 namespace lockstep {
@@ -36,15 +35,39 @@ std::int32_t headerNumber(const std::string& header, std::size_t at) {
     return static_cast<std::int32_t>(number);
 }
 
-// The header as it lies in the file, before SQLite puts its companions beside it. An empty file is a database without
-// tables.
+std::unique_ptr<Database> openImmutable(const fs::path& file) {
+    std::string uri = "file:";
+    for (const char c : fs::absolute(file).string()) {
+        if (c == '%' || c == '?' || c == '#') {
+            constexpr const char* kHex = "0123456789ABCDEF";
+            uri += {'%', kHex[c >> 4], kHex[c & 15]};
+        } else {
+            uri += c;
+        }
+    }
+    return std::make_unique<Database>(uri + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+}
+
+// The header as it lies in the file, before SQLite puts its companions beside it. Read by SQLite: whoever else in this
+// process closes the file takes the locks from all its connections, and another process that ends then removes the log
+// they read ("How To Corrupt An SQLite Database File", 2.2).
+std::string headerOf(const fs::path& file) {
+    std::string header(100, '\0');
+    const auto database = openImmutable(file);
+    sqlite3_file* bytes = nullptr;
+    sqlite3_file_control(database->getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &bytes);
+    const int read = bytes && bytes->pMethods ? bytes->pMethods->xRead(bytes, header.data(), static_cast<int>(header.size()), 0)
+                                              : SQLITE_CANTOPEN;
+    if (read != SQLITE_OK && read != SQLITE_IOERR_SHORT_READ) refuse(file, "history.unwritable", {"it cannot be opened"});
+    return header;
+}
+
+// An empty file is a database without tables.
 void checkHeader(const fs::path& file, int newest) {
     constexpr std::string_view kMagic("SQLite format 3\0", 16);
-    std::ifstream in(file, std::ios::binary);
-    if (!in) refuse(file, "history.unwritable", {"it cannot be opened"});
-    std::string header(100, '\0');
-    in.read(header.data(), static_cast<std::streamsize>(header.size()));
-    if (in.gcount() > 0 && !header.starts_with(kMagic)) refuse(file, "history.not-a-history");
+    const std::string header = headerOf(file);
+    std::error_code error;
+    if (fs::file_size(file, error) > 0 && !header.starts_with(kMagic)) refuse(file, "history.not-a-history");
     const int version = headerNumber(header, 60);
     if (headerNumber(header, 68) == kHistoryApplicationId && version > newest) {
         refuse(file, "history.newer", {std::to_string(version), std::to_string(newest)});
@@ -112,16 +135,7 @@ std::unique_ptr<Database> openReadOnly(const fs::path& file) {
         const bool refused = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
         if (!refused || (!absent && walBytes > 0)) throw;
     }
-    std::string uri = "file:";
-    for (const char c : fs::absolute(file).string()) {
-        if (c == '%' || c == '?' || c == '#') {
-            constexpr const char* kHex = "0123456789ABCDEF";
-            uri += {'%', kHex[c >> 4], kHex[c & 15]};
-        } else {
-            uri += c;
-        }
-    }
-    auto immutable = std::make_unique<Database>(uri + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+    auto immutable = openImmutable(file);
     harden(*immutable);
     return immutable;
 }
