@@ -4,6 +4,7 @@
 
 #include <QTimer>
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,15 +17,28 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kLookMilliseconds = 500;
+constexpr int kLookMilliseconds = 500, kRetryMilliseconds = 1000;
 
 using Rows = std::vector<TrialRow>;
 
-// Which file lies at the path: a history that was moved away must not be read on.
-std::pair<std::uint64_t, std::uint64_t> identityOf(const std::filesystem::path& file) {
+// Which file lies at the path: a history that was moved away must not be read on. A reader without a log beside the file
+// sees it as it was (a folder that may not be written to); once a writer has come, it must be opened anew.
+struct Identity {
+    std::uint64_t device = 0, file = 0;
+    bool log = false;
+    bool operator==(const Identity&) const = default;
+};
+
+Identity identityOf(const std::filesystem::path& file) {
     struct stat status {};
     if (::stat(file.c_str(), &status) != 0) return {};
-    return {status.st_dev, status.st_ino};
+    std::error_code none;
+    return {status.st_dev, status.st_ino, std::filesystem::exists(file.string() + "-wal", none)};
+}
+
+// What goes away by itself, or when somebody does something about it.
+bool passes(const Problem& problem) {
+    return problem.code == "history.busy" || problem.code == "history.full" || problem.code == "history.unwritable";
 }
 
 Rows allRows(const TrialQuery& query) {
@@ -49,9 +63,12 @@ bool lostItsEngine(const TrialRow& row, const Places& places) {
 // Lives on the desk's thread.
 class HistoryDesk::Worker : public QObject {
 public:
-    Worker(HistoryDesk& desk, Places places) : m_desk(desk), m_places(std::move(places)), m_timer(this) {
+    Worker(HistoryDesk& desk, Places places) : m_desk(desk), m_places(std::move(places)), m_timer(this), m_retry(this) {
         m_timer.setInterval(kLookMilliseconds);
+        m_retry.setInterval(kRetryMilliseconds);
+        m_retry.setSingleShot(true);
         connect(&m_timer, &QTimer::timeout, this, [this] { look(); });
+        connect(&m_retry, &QTimer::timeout, this, [this] { writeWaiting(); });
     }
 
     void watch(bool watching) {
@@ -61,10 +78,29 @@ public:
     }
 
     void write(const TrialEdits& edits, std::uint64_t handled) {
-        attempt([&] {
-            for (const auto& edit : edits) apply(edit, store());
-        });
         m_handled = handled;
+        m_waiting.push_back(edits);
+        if (!m_retry.isActive()) writeWaiting();
+    }
+
+    // In their order; what cannot be written now holds up those behind it.
+    void writeWaiting() {
+        while (!m_waiting.empty()) {
+            try {
+                for (const auto& edit : m_waiting.front()) apply(edit, store());
+            } catch (const ProblemError& error) {
+                m_store.reset();
+                if (passes(error.problem())) {
+                    if (std::exchange(m_waitsFor, error.problem()) != error.problem())
+                        say([this, problem = error.problem()] { emit m_desk.writeWaits(problem); });
+                    m_retry.start();
+                    return look();
+                }
+                say([this, problem = error.problem()] { emit m_desk.notWritten(problem); });
+            }
+            m_waiting.pop_front();
+        }
+        if (std::exchange(m_waitsFor, std::nullopt)) say([this] { emit m_desk.writeDone(); });
         m_version.reset();                                 // sent even when the write failed: what is shown must be true
         look();
     }
@@ -118,10 +154,23 @@ private:
             const bool crashed = markCrashed();
             m_refusal.reset();
             if (!changed && !crashed) return;
-            say([this, rows = std::make_shared<const Rows>(m_rows), handled = m_handled] {
+            say([this, rows = std::make_shared<const Rows>(rowsToBe()), handled = m_handled] {
                 if (handled == m_desk.m_handedIn) emit m_desk.rowsRead(*rows);         // else newer ones follow
             });
         });
+    }
+
+    // With what waits to be written.
+    Rows rowsToBe() const {
+        Rows rows = m_rows;
+        for (const auto& edits : m_waiting) {
+            for (const auto& edit : edits) {
+                const auto at = std::lower_bound(rows.begin(), rows.end(), edit.trial,
+                                                 [](const TrialRow& row, std::int64_t trial) { return row.id > trial; });
+                if (at != rows.end() && at->id == edit.trial) apply(edit, *at);
+            }
+        }
+        return rows;
     }
 
     // True when another one has lost its engine since.
@@ -136,8 +185,7 @@ private:
     }
 
     void open() {
-        const auto identity = identityOf(m_places.history());
-        if (m_query && identity == m_identity) return;
+        if (m_query && identityOf(m_places.history()) == m_identity) return;
         close();
         auto query = TrialQuery::open(m_places.history());
         if (!query.ok() && query.problems().front().code == "history.older") {
@@ -146,7 +194,7 @@ private:
         }
         if (!query.ok()) throw ProblemError(query.problems().front());
         m_query = std::move(query).value();
-        m_identity = identity;
+        m_identity = identityOf(m_places.history());
     }
 
     void close() {
@@ -196,10 +244,12 @@ private:
 
     HistoryDesk& m_desk;
     const Places m_places;
-    QTimer m_timer;
+    QTimer m_timer, m_retry;
+    std::deque<TrialEdits> m_waiting;
+    std::optional<Problem> m_waitsFor;
     std::unique_ptr<TrialQuery> m_query;
     std::unique_ptr<TrialStore> m_store;
-    std::pair<std::uint64_t, std::uint64_t> m_identity;
+    Identity m_identity;
     std::optional<std::int64_t> m_version;
     std::optional<Problem> m_refusal;
     Rows m_rows;
@@ -217,7 +267,8 @@ HistoryDesk::HistoryDesk(Places places, QObject* parent)
 
 HistoryDesk::~HistoryDesk() {
     ++m_curveRequest;
-    QMetaObject::invokeMethod(m_worker, [] {}, Qt::BlockingQueuedConnection);        // what was asked before is done
+    // What was asked before is done, and what waited is tried once more.
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker] { worker->writeWaiting(); }, Qt::BlockingQueuedConnection);
     m_thread.quit();
     m_thread.wait();
 }

@@ -39,7 +39,10 @@ signals:
     void curvesRead(const lockstep::ui::TrialCurves& curves);
     void absent();                                 // there is no history yet
     void unreadable(const lockstep::Problem& problem);       // the history cannot be read; tried again
-    void notWritten(const lockstep::Problem& problem);       // edits failed; the rows are sent again as they are
+    void notWritten(const lockstep::Problem& problem);       // edits were refused; the rows are sent again as they are
+    // The history is locked, read-only or full: the edits are kept in their order and tried again every second.
+    void writeWaits(const lockstep::Problem& problem);
+    void writeDone();                              // nothing waits any more
 
 private:
     class Worker;

@@ -62,6 +62,7 @@ QWidget* ComparePane::buildPlotSide() {
     m_metric->setAccessibleName(tr("Quantity of the curves"));
     for (const auto& metric : comparedMetrics()) m_metric->addItem(metric.name, QString::fromStdString(metric.key));
     m_bySeeds = new QCheckBox(tr("Mean ± deviation over seeds"));
+    m_bySeeds->setObjectName("bySeeds");
     m_bySeeds->setToolTip(tr("Trials that differ in their seed alone become one curve: their mean, and one sample standard"
                              " deviation around it"));
     auto* label = new QLabel(tr("&Curves"));
@@ -154,6 +155,11 @@ void ComparePane::setCurves(const TrialCurves& curves) {
     m_curves = curves;
     showSpecs();
     draw();
+}
+
+void ComparePane::editNote() {
+    m_note->setFocus();
+    m_note->moveCursor(QTextCursor::End);
 }
 
 void ComparePane::saveNote() {

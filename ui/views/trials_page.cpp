@@ -12,6 +12,7 @@
 #include <QStackedWidget>
 #include <QToolBar>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "ui/style/theme.h"
 #include "ui/views/compare_pane.h"
@@ -96,7 +97,8 @@ QWidget* TrialsPage::buildHead() {
     m_shelf->addItems({tr("Current"), tr("Archived"), tr("Trash")});          // as Shelf
     auto* bar = new QToolBar;
     bar->setAccessibleName(tr("Actions on trials"));
-    buildActions(*bar);
+    bar->setMovable(false);
+    buildBar(*bar);
     auto* line = new QHBoxLayout;
     line->addWidget(title);
     line->addSpacing(space::kMedium);
@@ -171,6 +173,15 @@ void TrialsPage::connectDesk() {
         m_notice->hide();
         showProblem(m_explain(problem));
     });
+    connect(&m_desk, &HistoryDesk::writeWaits, this, [this](const Problem& problem) {
+        auto words = m_explain(problem);
+        words.remedy += ' ' + tr("Your changes are kept in this window and written as soon as that is possible.");
+        showProblem(words);
+        m_writeWaits = true;
+    });
+    connect(&m_desk, &HistoryDesk::writeDone, this, [this] {
+        if (std::exchange(m_writeWaits, false)) m_problem->hide();
+    });
     connect(&m_desk, &HistoryDesk::curvesRead, m_pane, &ComparePane::setCurves);
 }
 
@@ -238,7 +249,7 @@ bool TrialsPage::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_filter && event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         if (key == Qt::Key_Down || key == Qt::Key_Return || key == Qt::Key_Enter) {
-            if (selected().empty() && m_proxy.rowCount() > 0) m_table->selectRow(0);
+            if (selected().empty() && m_proxy.rowCount() > 0) m_table->selectOnly(0);
             m_table->setFocus();
             return true;
         }
@@ -251,7 +262,7 @@ bool TrialsPage::eventFilter(QObject* watched, QEvent* event) {
 }
 
 void TrialsPage::takeRows(const std::vector<TrialRow>& rows) {
-    if (m_unreadable) m_problem->hide();
+    if (m_unreadable && !m_writeWaits) m_problem->hide();
     m_unreadable.reset();
     m_loaded = true;
     m_model.setRows(rows);
@@ -275,7 +286,7 @@ void TrialsPage::selectAwaited() {
         m_filter->clear();
         m_proxy.setWords({});
     }
-    m_table->selectRow(place().row());
+    m_table->selectOnly(place().row());
     m_table->scrollTo(place());
     m_awaited.reset();
 }

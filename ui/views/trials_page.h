@@ -40,6 +40,8 @@ public:
     QUndoStack* undoStack() { return &m_undo; }    // the window's Undo and Redo belong to it while the page is shown
     void selectTrial(std::int64_t trial);          // on the current shelf, past a filter that hides it; also one yet to come
     void exportCsv(const QString& file);           // the table as it stands
+    // What can be done, for a list of commands; enabled and visible as the selection and the shelf allow.
+    QList<QAction*> pageActions() const;
 
 signals:
     void openRequested(qint64 trial);
@@ -71,11 +73,18 @@ private:
     TrialsSituation situation() const;
     std::vector<const TrialRow*> selected() const;
 
-    // trials_page_actions.cpp: what can be done
-    void buildActions(QToolBar& bar);
-    QAction* addTrialAction(const QString& text, const QString& tip, const QKeySequence& keys, void (TrialsPage::*slot)());
-    void enableActions();
+    // trials_page_bar.cpp: the actions, and where they stand
+    void makeActions();
+    void buildBar(QToolBar& bar);
+    void addUndo(QToolBar& bar);
+    QAction* addTrialAction(const QString& button, const QString& text, const QString& tip, const QKeySequence& keys,
+                            void (TrialsPage::*slot)());
     void showContextMenu(const QPoint& at);
+    void renameSelected();
+    void writeNote();
+
+    // trials_page_actions.cpp: what they do
+    void enableActions();
     void editSelected(TrialEdit::Field field, bool value, const QString& words);
     void offerUndo(const QString& text);
     void openSelected();
@@ -91,7 +100,8 @@ private:
     void chooseExport();
 
     struct Actions {
-        QAction *open, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *exporting, *emptying;
+        QAction *open, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *exporting,
+            *emptying, *find;
     };
 
     const Places m_places;
@@ -103,7 +113,7 @@ private:
     QTimer m_compareSoon, m_filterSoon, m_noticeOver;
     std::optional<std::int64_t> m_awaited;         // to be selected once it is there
     std::optional<Explanation> m_unreadable;
-    bool m_loaded = false;
+    bool m_loaded = false, m_writeWaits = false;
     EmptyTrials::Remedy m_remedy = EmptyTrials::Remedy::None;
     Actions m_actions{};
 

@@ -7,12 +7,9 @@
 #include <QInputDialog>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 #include <QSaveFile>
-#include <QToolBar>
-#include <QToolButton>
 #include <algorithm>
 
 #include "ui/models/trial_actions.h"
@@ -47,67 +44,12 @@ std::vector<std::string> exchanged(std::vector<std::string> tags, const std::vec
     return tags;
 }
 
+void name(QAction& action, const QString& button, const QString& whole) {
+    action.setText(whole);
+    action.setIconText(button);
+}
+
 }  // namespace
-
-QAction* TrialsPage::addTrialAction(const QString& text, const QString& tip, const QKeySequence& keys,
-                                    void (TrialsPage::*slot)()) {
-    auto* action = new QAction(text, this);
-    action->setShortcut(keys);
-    action->setShortcutContext(Qt::WidgetShortcut);
-    action->setToolTip(keys.isEmpty() ? tip : tip + " (" + keys.toString(QKeySequence::NativeText) + ")");
-    connect(action, &QAction::triggered, this, slot);
-    m_table->addAction(action);
-    return action;
-}
-
-void TrialsPage::buildActions(QToolBar& bar) {
-    auto& a = m_actions;
-    a.open = addTrialAction(tr("Open"), tr("Show the trial on its live page"), Qt::Key_Return, &TrialsPage::openSelected);
-    a.open->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
-    a.star = addTrialAction(tr("Star"), tr("Mark what you want to find again"), QKeySequence("Ctrl+D"), &TrialsPage::toggleStar);
-    a.tag = addTrialAction(tr("Tags…"), tr("Words of your own"), QKeySequence("Ctrl+T"), &TrialsPage::editTags);
-    a.archive = addTrialAction(tr("Archive"), tr("Keep, but out of the way"), QKeySequence("Ctrl+Shift+A"),
-                               &TrialsPage::toggleArchived);
-    a.trash = addTrialAction(tr("Delete"), tr("Move to the trash"), QKeySequence::Delete, &TrialsPage::trashSelected);
-    a.restore = addTrialAction(tr("Restore"), tr("Take out of the trash"), {}, &TrialsPage::restoreSelected);
-    a.clone = addTrialAction(tr("Clone"), tr("Put these settings into the form of a new trial"), QKeySequence("Ctrl+Shift+D"),
-                             &TrialsPage::cloneSelected);
-    a.resume = addTrialAction(tr("Resume"), tr("Go on from the last checkpoint"), QKeySequence("Ctrl+Shift+R"),
-                              &TrialsPage::resumeSelected);
-    a.command = addTrialAction(tr("Copy command"), tr("Copy the command line that trains the same"), QKeySequence::Copy,
-                               &TrialsPage::copyCommand);
-    a.exporting = addTrialAction(tr("Export…"), tr("Save the table as it stands, as CSV"), {}, &TrialsPage::chooseExport);
-    a.emptying = addTrialAction(tr("Empty trash…"), tr("Remove the trash's trials for good, with their checkpoints"), {},
-                                &TrialsPage::emptyTrash);
-    auto *undo = m_undo.createUndoAction(this, tr("Undo")), *redo = m_undo.createRedoAction(this, tr("Redo"));
-    bar.addActions({a.open, a.clone, a.resume, a.command});
-    bar.addSeparator();
-    bar.addActions({a.star, a.tag, a.archive, a.trash, a.restore, a.emptying});
-    bar.addSeparator();
-    bar.addActions({undo, redo});
-    bar.addSeparator();
-    bar.addAction(a.exporting);
-    auto* columns = new QToolButton;
-    columns->setText(tr("Columns"));
-    columns->setToolTip(tr("Choose the table's columns"));
-    columns->setMenu(m_table->columnsMenu());
-    columns->setPopupMode(QToolButton::InstantPopup);
-    bar.addWidget(columns);
-    for (auto* button : bar.findChildren<QToolButton*>()) button->setFocusPolicy(Qt::TabFocus);
-    for (auto* step : {undo, redo}) {                  // their texts grow with the step's name; the bar must stand still
-        if (auto* button = qobject_cast<QToolButton*>(bar.widgetForAction(step))) {
-            const QString word = step == undo ? tr("Undo") : tr("Redo");
-            const auto name = [=] { button->setText(word), button->setToolTip(step->text()); };
-            connect(step, &QAction::changed, button, name);
-            name();
-        }
-    }
-    auto* find = new QAction(tr("Find"), this);
-    find->setShortcut(QKeySequence::Find);
-    find->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    connect(find, &QAction::triggered, m_filter, [this] { m_filter->setFocus(), m_filter->selectAll(); });
-    addAction(find);
-}
 
 void TrialsPage::enableActions() {
     const auto rows = selected();
@@ -117,11 +59,15 @@ void TrialsPage::enableActions() {
     a.clone->setEnabled(can.clone);
     a.resume->setEnabled(can.resume);
     a.command->setEnabled(can.copyCommand);
+    a.rename->setEnabled(can.open && can.star);
+    a.note->setEnabled(can.open && can.star);
     a.star->setEnabled(can.star);
-    a.star->setText(can.starred ? tr("Unstar") : tr("Star"));
+    name(*a.star, can.starred ? tr("Unstar") : tr("Star"), can.starred ? tr("Take the star from the trials") : tr("Star the trials"));
     a.tag->setEnabled(can.tag);
     a.archive->setEnabled(can.archive || can.unarchive);
-    a.archive->setText(m_proxy.shelf() == Shelf::Archived ? tr("Unarchive") : tr("Archive"));
+    const bool archive = m_proxy.shelf() == Shelf::Archived;
+    name(*a.archive, archive ? tr("Unarchive") : tr("Archive"),
+         archive ? tr("Take the trials out of the archive") : tr("Archive the trials"));
     a.trash->setEnabled(can.trash);
     const bool trash = m_proxy.shelf() == Shelf::Trash;
     for (auto* action : {a.star, a.tag, a.archive, a.trash}) action->setVisible(!trash);
@@ -132,17 +78,6 @@ void TrialsPage::enableActions() {
     a.exporting->setEnabled(m_proxy.rowCount() > 0);
 }
 
-void TrialsPage::showContextMenu(const QPoint& at) {
-    auto& a = m_actions;
-    QMenu menu(this);
-    menu.addActions({a.open, a.clone, a.resume, a.command});
-    menu.addSeparator();
-    menu.addActions({a.star, a.tag, a.archive, a.trash, a.restore});
-    menu.addSeparator();
-    menu.addMenu(m_table->columnsMenu());
-    menu.exec(m_table->viewport()->mapToGlobal(at));
-}
-
 void TrialsPage::editSelected(TrialEdit::Field field, bool value, const QString& words) {
     const int place = m_table->currentIndex().row();
     TrialEdits edits;
@@ -151,7 +86,7 @@ void TrialsPage::editSelected(TrialEdit::Field field, bool value, const QString&
         edits.push_back({row->id, field, value});
     }
     m_model.edit(std::move(edits), words);
-    if (selected().empty() && m_proxy.rowCount() > 0) m_table->selectRow(std::clamp(place, 0, m_proxy.rowCount() - 1));
+    if (selected().empty() && m_proxy.rowCount() > 0) m_table->selectOnly(std::clamp(place, 0, m_proxy.rowCount() - 1));
 }
 
 void TrialsPage::offerUndo(const QString& text) {

@@ -37,7 +37,7 @@ TrialsTable::TrialsTable(QWidget* parent) : QTableView(parent), m_columns(new QM
     setItemDelegate(new TrialCellDelegate(this));
     setSelectionBehavior(SelectRows);
     setSelectionMode(ExtendedSelection);
-    setEditTriggers(EditKeyPressed);
+    setEditTriggers(NoEditTriggers);                   // F2 is an action of the page
     setShowGrid(false);
     setAlternatingRowColors(true);
     setWordWrap(false);
@@ -85,6 +85,22 @@ void TrialsTable::fillColumnsMenu() {
     }
     m_columns->addSeparator();
     m_columns->addAction(tr("Reset columns"), this, &TrialsTable::resetColumns);
+}
+
+void TrialsTable::selectOnly(int row) {
+    const int column = currentIndex().isValid() ? currentIndex().column() : kIdColumn;
+    selectionModel()->setCurrentIndex(model()->index(row, column),
+                                      QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+}
+
+void TrialsTable::editCell() {
+    auto cell = currentIndex();
+    if (!cell.isValid()) return;
+    const bool typed = cell.flags().testFlag(Qt::ItemIsEditable) && cell.column() != kStarColumn && !isColumnHidden(cell.column());
+    if (!typed) cell = cell.siblingAtColumn(kTitleColumn);
+    setColumnHidden(cell.column(), false);
+    scrollTo(cell);
+    edit(cell);
 }
 
 QList<int> TrialsTable::shownColumns() const {

@@ -15,6 +15,8 @@ class TrialsTable : public QTableView {
 public:
     explicit TrialsTable(QWidget* parent = nullptr);
     void setModel(QAbstractItemModel* model) override;     // a TrialFilterProxy
+    void selectOnly(int row);                      // whatever keys are held: selectRow() toggles under Ctrl
+    void editCell();                               // the current one or, where nothing can be typed, the row's title
     QMenu* columnsMenu() const { return m_columns; }
     QList<int> shownColumns() const;               // as they stand, from the left
     QByteArray layoutState() const;

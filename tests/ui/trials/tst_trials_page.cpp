@@ -16,79 +16,15 @@
 #include <memory>
 
 #include "engine/history/database.h"
-#include "engine/session/lease.h"
-#include "tests/bench/made_history.h"
 #include "tests/history/history_support.h"
+#include "tests/ui/trials/trials_desktop.h"
 #include "ui/style/theme.h"
-#include "ui/views/plot_view.h"
-#include "ui/views/trials_page.h"
-#include "ui/views/trials_table.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
+using test::Desktop;
+using test::RunningTrial;
 namespace fs = std::filesystem;
-
-namespace {
-
-Explanation explain(const Problem& problem) { return {QString::fromStdString(problem.code), "do this"}; }
-
-// A home of its own, and the page on it.
-struct Desktop {
-    explicit Desktop(const test::MadeHistory& made = {}) {
-        for (const auto& folder : {places.data, places.config, places.runs()}) fs::create_directories(folder);
-        if (made.trials > 0) test::makeHistory(places.history(), made);
-    }
-
-    void open() {
-        page.reset();                                      // the one before remembers its look first
-        page = std::make_unique<TrialsPage>(places, explain);
-        page->resize(1280, 800);
-        page->show();
-        (void)QTest::qWaitForWindowExposed(page.get());
-    }
-    TrialsTable& table() const { return *page->findChild<TrialsTable*>(); }
-    int rows() const { return table().model()->rowCount(); }
-    QString cell(int row, int column) const { return table().model()->index(row, column).data().toString(); }
-    void select(int row) const { table().selectRow(row); }
-    QAction& action(const QString& text) const {
-        for (auto* each : table().actions())
-            if (each->text() == text) return *each;
-        qFatal("no action %s", qPrintable(text));
-    }
-    bool says(const QString& words) const {
-        for (const auto* label : page->findChildren<QLabel*>())
-            if (label->isVisible() && label->text().contains(words)) return true;
-        return false;
-    }
-    QPushButton* button(const QString& text) const {
-        for (auto* each : page->findChildren<QPushButton*>())
-            if (each->isVisible() && each->text() == text) return each;
-        return nullptr;
-    }
-    PlotView& plot() const { return *page->findChild<PlotView*>(); }
-    QTableView& settings() const {
-        for (auto* each : page->findChildren<QTableView*>())
-            if (each->accessibleName() == "Settings of the selected trials") return *each;
-        qFatal("no settings");
-    }
-
-    QTemporaryDir home;
-    Places places{home.path().toStdString() + "/data", home.path().toStdString() + "/cache",
-                  home.path().toStdString() + "/run", home.path().toStdString() + "/config"};
-    std::unique_ptr<TrialsPage> page;
-};
-
-struct RunningTrial {
-    RunningTrial(const Places& places, TrialStore& store) : trial(store.createTrial({}, places.runs())) {
-        fs::create_directories(places.run(trial));
-        lease = Lease::tryAcquire(places.lease(trial));
-        store.setState(trial, RunState::Running);
-    }
-    std::int64_t trial;
-    std::optional<Lease> lease;
-};
-
-}  // namespace
 
 class TestTrialsPage : public QObject {
     Q_OBJECT
@@ -459,7 +395,7 @@ void TestTrialsPage::pictures() {
                                                   QItemSelectionModel::Select | QItemSelectionModel::Rows);
         }
         picture("six");
-        full.page->findChild<QCheckBox*>()->setChecked(true);
+        full.page->findChild<QCheckBox*>("bySeeds")->setChecked(true);
         for (auto* box : full.page->findChildren<QComboBox*>())
             if (box->accessibleName() == "Quantity of the curves") box->setCurrentIndex(2);
         picture("bands");
