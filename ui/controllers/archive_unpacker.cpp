@@ -52,8 +52,12 @@ QString topOf(QString folder) {
 class Unpacking {
 public:
     Unpacking(QString archive, QString into, const std::atomic<bool>& cancelled, std::function<void(int)> progress)
-        : m_archive(std::move(archive)), m_into(std::move(into)), m_cancelled(cancelled), m_progress(std::move(progress)),
-          m_size(std::max<qint64>(QFileInfo(m_archive).size(), 1)), m_reader(archive_read_new(), archive_read_free) {}
+        : m_archive(std::move(archive)),
+          m_into(std::move(into)),
+          m_cancelled(cancelled),
+          m_progress(std::move(progress)),
+          m_size(std::max<qint64>(QFileInfo(m_archive).size(), 1)),
+          m_reader(archive_read_new(), archive_read_free) {}
 
     void run() {
         archive_read_support_filter_all(m_reader.get());

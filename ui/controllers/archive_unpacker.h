@@ -9,10 +9,10 @@
 
 namespace lockstep::ui {
 
-// Unpacks an archive into a folder of its own below `home`, in a thread; an archive that was unpacked before, and has not
-// changed since, is only looked up. Regular files and folders are written, below that folder and nowhere else; links and
-// devices are left out. What is unfinished is removed. One archive at a time: the next one cancels the one before. GUI
-// thread; signals come from the event loop.
+// Unpacks an archive into a folder of its own below `home`, in a thread; an archive that was unpacked before, and has
+// not changed since, is only looked up. Regular files and folders are written, below that folder and nowhere else;
+// links and devices are left out. What is unfinished is removed. One archive at a time: the next one cancels the one
+// before. GUI thread; signals come from the event loop.
 class ArchiveUnpacker : public QObject {
     Q_OBJECT
 public:

@@ -47,7 +47,8 @@ qint64 EngineService::ask(const QString& request, QJsonObject arguments, QObject
     const qint64 id = ++m_lastId;
     arguments["id"] = id;
     arguments["request"] = request;
-    m_questions.push_back({id, QJsonDocument(arguments).toJson(QJsonDocument::Compact) + '\n', receiver, std::move(answer)});
+    m_questions.push_back(
+        {id, QJsonDocument(arguments).toJson(QJsonDocument::Compact) + '\n', receiver, std::move(answer)});
     QTimer::singleShot(0, this, &EngineService::sendNext);
     return id;
 }

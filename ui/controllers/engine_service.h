@@ -19,10 +19,10 @@ struct EngineAnswer {
     bool ok() const { return problems.empty(); }
 };
 
-// Puts questions to a `lockstep serve` of its own: one after another, so that a question that was withdrawn while others
-// waited costs nothing. GUI thread. A child that dies, or that talks rubbish, is started again, once within a minute; the
-// question it died of is answered with a problem, those behind it are kept. If it dies again it is unavailable until
-// retry().
+// Puts questions to a `lockstep serve` of its own: one after another, so that a question that was withdrawn while
+// others waited costs nothing. GUI thread. A child that dies, or that talks rubbish, is started again, once within a
+// minute; the question it died of is answered with a problem, those behind it are kept. If it dies again it is
+// unavailable until retry().
 class EngineService : public QObject {
     Q_OBJECT
 public:
@@ -35,7 +35,8 @@ public:
     bool isAvailable() const { return m_state == State::Ready; }
     const std::optional<Problem>& problem() const { return m_problem; }          // why it is unavailable
 
-    // The callback is called once, from the event loop, unless the question is withdrawn or the receiver is gone by then.
+    // The callback is called once, from the event loop, unless the question is withdrawn or the receiver is gone by
+    // then.
     qint64 ask(const QString& request, QJsonObject arguments, QObject* receiver, Answer answer);
     void withdraw(qint64 question);
 
@@ -44,7 +45,7 @@ public:
 
 signals:
     void available();
-    void unavailable(const lockstep::Problem& problem);      // engine.missing, .not-executable, .other-version, .silent …
+    void unavailable(const lockstep::Problem& problem);  // engine.missing, .not-executable, .other-version, .silent …
 
 private:
     enum class State { Stopped, Greeting, Ready, Unavailable };

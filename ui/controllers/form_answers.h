@@ -24,7 +24,7 @@ public:
     const QJsonObject& curve() const { return m_curve; }
     const Problems& dataProblems() const { return m_dataProblems; }      // of opening the dataset
     bool isReading() const { return m_open.contains("samples"); }
-    bool isValidated() const { return m_hasCatalog && m_validated; }     // the problems are those of the spec as it is now
+    bool isValidated() const { return m_hasCatalog && m_validated; }  // the problems are those of the spec as it is now
     // Nothing known against the spec: validated as it is now, and its data could be opened.
     bool isReady() const;
 

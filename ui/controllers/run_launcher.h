@@ -9,8 +9,8 @@
 
 namespace lockstep::ui {
 
-// Starts runs that outlive the window: `lockstep train` or `lockstep resume` in a session of its own. Its output goes to a
-// file below the places' data folder; from there the launcher learns the trial, or what prevented it. GUI thread.
+// Starts runs that outlive the window: `lockstep train` or `lockstep resume` in a session of its own. Its output goes
+// to a file below the places' data folder; from there the launcher learns the trial, or what prevented it. GUI thread.
 class RunLauncher : public QObject {
     Q_OBJECT
 public:

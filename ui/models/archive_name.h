@@ -3,7 +3,8 @@
 
 namespace lockstep::ui {
 
-// By its name: .zip, .7z, .tar, .tgz and .tar with a compression. A lone .gz is a data file, which the engine reads as it is.
+// By its name: .zip, .7z, .tar, .tgz and .tar with a compression. A lone .gz is a data file, which the engine reads as
+// it is.
 bool isArchiveName(const QString& file);
 QString archiveStem(const QString& file);        // "/a/cats.tar.gz": "cats"
 

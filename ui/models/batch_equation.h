@@ -4,9 +4,9 @@
 
 namespace lockstep::ui {
 
-// per-device batch x devices x passes = global batch. In the fast mode the passes are the accumulation; in the reproducible
-// mode each device takes its shards one after another, so they are shards / devices. The global batch is what the spec
-// holds; where it does not divide, parts differ by one and the equation is about their sum.
+// per-device batch x devices x passes = global batch. In the fast mode the passes are the accumulation; in the
+// reproducible mode each device takes its shards one after another, so they are shards / devices. The global batch is
+// what the spec holds; where it does not divide, parts differ by one and the equation is about their sum.
 struct BatchEquation {
     std::int64_t batch = 128, devices = 2, passes = 1;
     bool divides() const { return batch % parts() == 0; }

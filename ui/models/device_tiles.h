@@ -12,8 +12,9 @@ struct DeviceTile {
     bool on = false, isVirtual = false;
 };
 
-// A spec's device text as tiles to switch on and off: those of the CPU form a row whose first N are on, cards are on or off
-// each for itself. Text that tiles cannot express ("reference:2", "cuda:0,0") is understood and counted all the same.
+// A spec's device text as tiles to switch on and off: those of the CPU form a row whose first N are on, cards are on or
+// off each for itself. Text that tiles cannot express ("reference:2", "cuda:0,0") is understood and counted all the
+// same.
 class DeviceTiles {
 public:
     DeviceTiles(const DeviceRequest& request, const QString& text);
@@ -25,8 +26,8 @@ public:
     bool anyVirtual() const { return m_anyVirtual; }
     const Problems& problems() const { return m_problems; }
 
-    // The device text after a click on a tile. A CPU tile that is off takes those before it along; one that is on goes off
-    // with those behind it; the last device stays.
+    // The device text after a click on a tile. A CPU tile that is off takes those before it along; one that is on goes
+    // off with those behind it; the last device stays.
     QString toggled(int tile) const;
     QString withCount(int count) const;          // CPU: that many devices; cards: the first ones
     QString withCoresEach(int cores) const;

@@ -47,8 +47,12 @@ QVector<FormOption> optionsFrom(const QJsonArray& rows, const QString& group) {
     for (const auto& each : rows) {
         const auto row = each.toObject();
         const auto id = row["id"].toString(), title = row["title"].toString();
-        options << FormOption{id, title.isEmpty() ? id : title, row["meaning"].toString(),
-                              fieldsFrom(row["params"].toArray(), group), row["state"].toString(), row["path"].toString(),
+        options << FormOption{id,
+                              title.isEmpty() ? id : title,
+                              row["meaning"].toString(),
+                              fieldsFrom(row["params"].toArray(), group),
+                              row["state"].toString(),
+                              row["path"].toString(),
                               row["remedy"].toString()};
     }
     return options;

@@ -28,7 +28,7 @@ struct FormField {
 struct FormOption {
     QString id, title, meaning;
     QVector<FormField> fields;
-    QString state, path, remedy;                 // datasets: "present", "needs-path" or "absent"; the usual place; what to do
+    QString state, path, remedy;  // datasets: "present", "needs-path" or "absent"; the usual place; what to do
 };
 
 struct Preset {

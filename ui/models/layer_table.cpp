@@ -11,10 +11,17 @@ namespace {
 struct Heading { const char *title, *help; };
 constexpr std::array<Heading, LayerTable::kColumns> kHeadings{{
     {"Layer", "Where the layer is in the network"},
-    {"Operation", "What it computes: conv2d convolves images, linear multiplies by a matrix, batch norm evens out a batch"},
+    {"Operation",
+     "What it computes: conv2d convolves images, linear multiplies by a matrix, batch norm evens out a batch"},
     {"Output", "What it hands on for one image: channels × height × width, or how many numbers"},
     {"Parameters", "Numbers that training adjusts; – where there is nothing to learn"},
 }};
+
+// "batch_norm_train": "batch norm"
+QString operationText(QString op) {
+    if (op.endsWith("_train")) op.chop(6);
+    return op.replace('_', ' ');
+}
 
 bool isNumber(int column) { return column == LayerTable::kOutput || column == LayerTable::kParameters; }
 
@@ -25,7 +32,7 @@ void LayerTable::setLayers(const QJsonArray& layers) {
     m_layers.clear();
     for (const auto& each : layers) {
         const auto layer = each.toObject();
-        m_layers << Layer{layer["name"].toString(), layer["op"].toString(),
+        m_layers << Layer{layer["name"].toString(), operationText(layer["op"].toString()),
                           layer["output"].toString().replace('x', " × "), layer["parameters"].toInteger()};
     }
     endResetModel();

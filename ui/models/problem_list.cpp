@@ -10,7 +10,8 @@ Problems problemsFrom(const QJsonArray& rows) {
         const auto object = row.toObject();
         if (!object["code"].isString()) continue;
         Problem problem{object["field"].toString().toStdString(), object["code"].toString().toStdString(), {}};
-        for (const auto& arg : object["args"].toArray()) problem.args.push_back(arg.toVariant().toString().toStdString());
+        for (const auto& arg : object["args"].toArray())
+            problem.args.push_back(arg.toVariant().toString().toStdString());
         problems.push_back(std::move(problem));
     }
     return problems;

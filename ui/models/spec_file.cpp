@@ -25,7 +25,8 @@ SpecFile readSpecFile(const QString& path) {
     for (const char* key : kVersionKeys) {
         const auto version = read.spec.value(key);           // operator[] would add it
         if (!version.isDouble()) continue;
-        read.problems.insert(read.problems.begin(), {path.toStdString(), "spec-file.versioned", {key, numberText(version).toStdString()}});
+        read.problems.insert(read.problems.begin(),
+                             {path.toStdString(), "spec-file.versioned", {key, numberText(version).toStdString()}});
     }
     return read;
 }

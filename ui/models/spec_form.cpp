@@ -44,8 +44,13 @@ std::int64_t atLeastOne(const QJsonValue& value) { return std::clamp<std::int64_
 class SpecEdit : public QUndoCommand {
 public:
     SpecEdit(SpecForm& form, QJsonObject after, const QString& what, QString mergeKey)
-        : QUndoCommand(what), m_form(form), m_before(form.m_spec), m_after(std::move(after)), m_key(std::move(mergeKey)),
-          m_time(form.m_clock.elapsed()), m_typing(form.m_typing) {}
+        : QUndoCommand(what),
+          m_form(form),
+          m_before(form.m_spec),
+          m_after(std::move(after)),
+          m_key(std::move(mergeKey)),
+          m_time(form.m_clock.elapsed()),
+          m_typing(form.m_typing) {}
     void undo() override { m_form.show(m_before); }
     void redo() override { m_form.show(m_after); }
     int id() const override { return 1; }

@@ -24,6 +24,8 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     m_card = qobject_cast<QFrame*>(card->parentWidget());
     card->addWidget(new ChoiceForm(form, "dataset", explain));
     card->addWidget(makePathRow());
+    card->addWidget(
+        mutedLabel("Your own images: drop a folder or an archive (.zip, .tar.gz …) anywhere on this page."));
     card->addWidget(m_problem = new ProblemLabel);
     card->addWidget(makeNotice());
     m_summary = new QLabel;
@@ -31,7 +33,8 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     m_warnings = mutedLabel({});
     m_images = new SampleImages;
     m_bars = new ClassBars;
-    for (QWidget* each : std::initializer_list<QWidget*>{m_summary, m_images, m_bars, m_warnings}) card->addWidget(each);
+    for (QWidget* each : std::initializer_list<QWidget*>{m_summary, m_images, m_bars, m_warnings})
+        card->addWidget(each);
     auto* heading = new QLabel("Augmentation");
     heading->setProperty("role", "heading");
     heading->setToolTip("Random changes to each image every time it is seen, so that the network learns what matters.");
@@ -53,7 +56,8 @@ QWidget* DatasetCard::makePathRow() {
     m_path->setObjectName("dataset.path");
     m_path->setAccessibleName("Folder of the dataset");
     auto* choose = new QPushButton("Choose folder…");
-    choose->setToolTip("Choose a folder; its format is recognised. You can also drop a folder or an archive on this page.");
+    choose->setToolTip(
+        "Choose a folder; its format is recognised. You can also drop a folder or an archive on this page.");
     choose->setAccessibleName("Choose the dataset's folder");
     layout->addWidget(m_path, 1);
     layout->addWidget(choose);
@@ -166,7 +170,9 @@ void DatasetCard::showSamples() {
     const auto& samples = m_answers.samples();
     const bool has = !samples.isEmpty();
     showProblems();
-    m_summary->setText(has ? datasetSummary(samples) : m_answers.isReading() ? QString("Reading the data …") : QString());
+    m_summary->setText(has                     ? datasetSummary(samples)
+                       : m_answers.isReading() ? QString("Reading the data …")
+                                               : QString());
     m_summary->setVisible(!m_summary->text().isEmpty());
     m_images->setSamples(samples);
     m_bars->setReport(samples);
@@ -182,14 +188,18 @@ void DatasetCard::showPath() {
     m_augmentation->setFields(m_form.fields("augmentation"));
     const auto* option = m_form.chosen("dataset");
     const auto path = m_form.value("dataset.path").toString();
-    if (m_path->text() != path && (!m_path->hasFocus() || !m_path->isModified())) m_path->setText(path);
+    if (m_path->text() != path && (!m_path->hasFocus() || !m_path->isModified())) {
+        m_path->setText(path);
+        m_path->setCursorPosition(0);                        // of a long path the beginning is seen
+    }
     const auto place = option ? option->path : QString();
-    m_path->setPlaceholderText(!place.isEmpty()                                ? place
-                               : !option || option->state == "needs-path"      ? "Folder of the data, or drop one here"
-                                                                               : "Made by the program; needs no folder");
-    m_path->setToolTip(QString("Where the data lies.\nDefault: %1\nRange: any folder of this machine; you can also drop "
-                               "one on this page, or an archive")
-                           .arg(place.isEmpty() ? QString("empty") : place));
+    m_path->setPlaceholderText(!place.isEmpty()                           ? place
+                               : !option || option->state == "needs-path" ? "Folder of the data, or drop one here"
+                                                                          : "Made by the program; needs no folder");
+    m_path->setToolTip(
+        QString("Where the data lies%1\nDefault: %2\nRange: any folder of this machine; you can also drop "
+                "one on this page, or an archive")
+            .arg(path.isEmpty() ? QString(".") : ": " + path, place.isEmpty() ? QString("empty") : place));
     m_dropProblems.clear();
     if (m_form.spec()["dataset"] != m_taken && !m_unpacker.isBusy()) m_noticeRow->hide();
     showProblems();

@@ -95,7 +95,8 @@ void DevicesCard::explainFields() {
     const char* const kFollows = "Default: as many as the global batch needs\nRange: at least 1";
     m_text->setToolTip(helpOf(m_form, "devices", "cuda:0,0: two on one card."));
     m_batch->setToolTip(helpOf(m_form, "batch", {}));
-    m_passes->setToolTip(helpOf(m_form, "accumulation", "Reproducible mode: shards of the batch that each device takes."));
+    m_passes->setToolTip(
+        helpOf(m_form, "accumulation", "Reproducible mode: shards of the batch that each device takes."));
     m_perDevice->setToolTip(QString("Images that a device takes through the network at once.\n") + kFollows);
     m_count->setToolTip("Each device holds a copy of the network and takes its part of every batch.\nDefault: 2\n"
                         "Range: 1 … 256");
@@ -118,7 +119,8 @@ QWidget* DevicesCard::makeTextRow() {
     layout->addWidget(m_text, 1);
     layout->addWidget(label);
     layout->addWidget(m_coresEach);
-    connect(m_text, &QLineEdit::textEdited, this, [this](const QString& text) { m_form.setDevices(text, Edit::Typing); });
+    connect(m_text, &QLineEdit::textEdited, this,
+            [this](const QString& text) { m_form.setDevices(text, Edit::Typing); });
     connect(m_text, &QLineEdit::editingFinished, this, [this] { m_form.endTyping(); });
     connect(m_coresEach, &QSpinBox::valueChanged, this,
             [this](int cores) { m_form.setDevices(m_form.devices().withCoresEach(cores)); });

@@ -12,7 +12,8 @@ class QSpinBox;
 
 namespace lockstep::ui {
 
-// Devices as tiles to switch on, and the equation of the batch: per-device batch x devices x accumulation = global batch.
+// Devices as tiles to switch on, and the equation of the batch: per-device batch x devices x accumulation = global
+// batch.
 class DevicesCard : public QWidget {
 public:
     DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent = nullptr);

@@ -211,7 +211,8 @@ ChoiceForm::ChoiceForm(SpecForm& form, const QString& group, const Explain& expl
             [this](int index) { m_form.choose(m_group, m_choice->itemData(index).toString()); });
     connect(&form, &SpecForm::catalogChanged, this, [this] { fill(); });
     connect(&form, &SpecForm::changed, this, [this] { refresh(); });
-    connect(&form, &SpecForm::problemsChanged, this, [this] { m_problem->tell(m_form.problemsAt(m_group), m_explain); });
+    connect(&form, &SpecForm::problemsChanged, this,
+            [this] { m_problem->tell(m_form.problemsAt(m_group), m_explain); });
     fill();
     refresh();
 }

@@ -18,8 +18,8 @@ public:
     void tell(const Problems& problems, const Explain& explain, std::size_t most = 8);     // "and 3 more" beyond `most`
 };
 
-// One setting of a form: label, editor, unit, and what is wrong with it. Text that is no number goes into the spec as it is,
-// so that nothing typed is lost and the engine's words about it appear here.
+// One setting of a form: label, editor, unit, and what is wrong with it. Text that is no number goes into the spec as
+// it is, so that nothing typed is lost and the engine's words about it appear here.
 class FieldEditor : public QWidget {
 public:
     FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, QWidget* parent = nullptr);

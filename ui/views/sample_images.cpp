@@ -133,7 +133,8 @@ void ClassBars::paintEvent(QPaintEvent*) {
     name = std::min(name + 2, width() / 3) + space::kMedium;
     const int number = metrics.horizontalAdvance("0,000,000") + space::kMedium;
     const int room = std::max(0, width() - name - number);
-    const qint64 most = m_counts.isEmpty() ? 1 : std::max<qint64>(1, *std::max_element(m_counts.begin(), m_counts.end()));
+    const qint64 most =
+        m_counts.isEmpty() ? 1 : std::max<qint64>(1, *std::max_element(m_counts.begin(), m_counts.end()));
     for (int i = 0; i < m_names.size(); ++i) {
         const QRect row(0, i * rowHeight(), width(), rowHeight());
         painter.setPen(theme.text);

@@ -289,9 +289,10 @@ void TrainPage::showActions() {
     const bool present = dataset && dataset->state != "absent";
     m_presetAction->setText(preset ? "Train the preset: " + preset->title : "Train the preset");
     m_presetAction->setEnabled(present && m_service.isAvailable() && !starting);
-    m_welcomeText->setText(present ? "A small network learns to tell clothes apart, in a few minutes, on two devices at "
-                                     "once. You watch, and change anything in the form afterwards."
-                                   : "The preset's images are not installed. " + (dataset ? dataset->remedy : QString()));
+    m_welcomeText->setText(present
+                               ? "A small network learns to tell clothes apart, in a few minutes, on two devices at "
+                                 "once. You watch, and change anything in the form afterwards."
+                               : "The preset's images are not installed. " + (dataset ? dataset->remedy : QString()));
 }
 
 void TrainPage::goToProblem() {

@@ -24,8 +24,8 @@ class DatasetCard;
 class FieldList;
 class ProblemLabel;
 
-// The page where a trial is put together and started. The launcher's started() says when it runs. What its buttons do is
-// in actions, so that menus, palette and shortcuts do the same.
+// The page where a trial is put together and started. The launcher's started() says when it runs. What its buttons do
+// is in actions, so that menus, palette and shortcuts do the same.
 class TrainPage : public QWidget {
     Q_OBJECT
 public:
@@ -42,7 +42,7 @@ public:
     QList<QAction*> pageActions() const;
 
     bool canStart() const;                       // validated as it is now, and nothing is wrong
-    void start();                                // what the primary button does; waits for a validation that is under way
+    void start();  // what the primary button does; waits for a validation that is under way
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;

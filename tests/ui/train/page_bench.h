@@ -18,7 +18,8 @@ namespace lockstep::ui {
 
 inline Explain explain() {
     return [words = std::make_shared<Words>()](const Problem& problem) {
-        return Explanation{QString::fromStdString(words->what(problem)), QString::fromStdString(words->remedy(problem))};
+        return Explanation{QString::fromStdString(words->what(problem)),
+                           QString::fromStdString(words->remedy(problem))};
     };
 }
 

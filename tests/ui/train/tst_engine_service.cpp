@@ -51,8 +51,12 @@ private slots:
         QTest::newRow("missing") << QByteArray() << true << "engine.missing";
         QTest::newRow("not executable") << QByteArray("#!/bin/sh\n") << false << "engine.not-executable";
         QTest::newRow("no program") << QByteArray("#!/no/such/shell\n") << true << "engine.cannot-start";
-        QTest::newRow("other version") << QByteArray("#!/bin/sh\nread line\necho '{\"id\":0,\"lockstep\":\"9.9.9\"}'\nread line\n") << true << "engine.other-version";
-        QTest::newRow("older, without hello") << QByteArray("#!/bin/sh\nread line\necho '{\"id\":0,\"problems\":[]}'\nread line\n") << true << "engine.other-version";
+        QTest::newRow("other version")
+            << QByteArray("#!/bin/sh\nread line\necho '{\"id\":0,\"lockstep\":\"9.9.9\"}'\nread line\n") << true
+            << "engine.other-version";
+        QTest::newRow("older, without hello")
+            << QByteArray("#!/bin/sh\nread line\necho '{\"id\":0,\"problems\":[]}'\nread line\n") << true
+            << "engine.other-version";
         QTest::newRow("silent") << QByteArray("#!/bin/sh\nexec sleep 60\n") << true << "engine.silent";
         QTest::newRow("ends at once") << QByteArray("#!/bin/sh\nexit 3\n") << true << "engine.ended";
     }
@@ -73,8 +77,10 @@ private slots:
     void aCrashCostsOneQuestion() {
         const auto once = m_folder.filePath("crashed");
         EngineService service(engine("#!/bin/sh\nif [ ! -e " + once.toUtf8() + " ]; then touch " + once.toUtf8() +
-                                     "; read a; echo '{\"id\":0,\"lockstep\":\"" LOCKSTEP_VERSION "\"}'; read b; kill -9 $$; fi\n"
-                                     "exec " LOCKSTEP_PROGRAM " \"$@\"\n", true));
+                                         "; read a; echo '{\"id\":0,\"lockstep\":\"" LOCKSTEP_VERSION
+                                         "\"}'; read b; kill -9 $$; fi\n"
+                                         "exec " LOCKSTEP_PROGRAM " \"$@\"\n",
+                                     true));
         Problems first;
         bool second = false;
         service.ask("models", {}, this, [&](const EngineAnswer& answer) { first = answer.problems; });
@@ -103,7 +109,8 @@ private:
         QFile file(path);
         if (!file.open(QIODevice::WriteOnly)) qFatal("cannot write %s", qPrintable(path));
         file.write(script);
-        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | (executable ? QFile::ExeOwner : QFile::Permissions()));
+        file.setPermissions(QFile::ReadOwner | QFile::WriteOwner |
+                            (executable ? QFile::ExeOwner : QFile::Permissions()));
         return path;
     }
 

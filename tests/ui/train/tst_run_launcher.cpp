@@ -144,7 +144,8 @@ private:
     static Problems failureOf(RunLauncher& launcher, const Start& start) {
         Problems told;
         int times = 0;
-        connect(&launcher, &RunLauncher::failed, &launcher, [&](const Problems& problems) { told = problems, ++times; });
+        connect(&launcher, &RunLauncher::failed, &launcher,
+                [&](const Problems& problems) { told = problems, ++times; });
         start();
         for (int i = 0; i < 1200 && times == 0; ++i) QTest::qWait(50);
         return times == 1 ? told : Problems{};

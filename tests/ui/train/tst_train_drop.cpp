@@ -65,7 +65,8 @@ QVector<Entry> idxEntries() {
     for (int i = 0; i < 20; ++i) labels[i] = static_cast<char>(i % 4);
     QVector<Entry> entries;
     for (const QString split : {"train", "t10k"}) {
-        entries << Entry{"mnist/" + split + "-images-idx3-ubyte", bigEndian({2051, 20, 8, 8}) + QByteArray(20 * 64, 'x')};
+        entries << Entry{"mnist/" + split + "-images-idx3-ubyte",
+                         bigEndian({2051, 20, 8, 8}) + QByteArray(20 * 64, 'x')};
         entries << Entry{"mnist/" + split + "-labels-idx1-ubyte", bigEndian({2049, 20}) + labels};
     }
     return entries;
@@ -90,6 +91,11 @@ private slots:
     void init() {
         m_bench = std::make_unique<PageBench>();
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->hasForm(), 60000);
+        auto small = synthetic();                            // the datasets here have a dozen images
+        small["batch"] = 4;
+        m_bench->page->setSpec(small);
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+        m_bench->page->history().clear();
     }
     void cleanup() { m_bench.reset(); }
 
@@ -120,7 +126,9 @@ private slots:
         const auto archive = m_bench->folder.filePath(name);
         const QString top = name == "flat.zip" ? "" : "pets/";
         const auto images = entriesOf(m_bench->imageFolder("source"), top);
-        const auto entries = name.startsWith("cifar") ? cifarEntries() : name.startsWith("mnist") ? idxEntries() : images;
+        const auto entries = name.startsWith("cifar")   ? cifarEntries()
+                             : name.startsWith("mnist") ? idxEntries()
+                                                        : images;
         const SetFormat format = name.endsWith(".zip")  ? archive_write_set_format_zip
                                  : name.endsWith(".7z") ? archive_write_set_format_7zip
                                                         : archive_write_set_format_pax_restricted;
@@ -139,10 +147,12 @@ private slots:
         QTest::addColumn<QString>("name");
         QTest::addColumn<QByteArray>("bytes");
         QTest::addColumn<QString>("words");
-        QTest::newRow("text") << "notes.txt" << QByteArray("buy milk\n") << "notes.txt is none of the formats looked for";
+        QTest::newRow("text") << "notes.txt" << QByteArray("buy milk\n")
+                              << "notes.txt is none of the formats looked for";
         QTest::newRow("no zip") << "broken.zip" << QByteArray("PK no zip") << "broken.zip cannot be unpacked";
         QTest::newRow("empty") << "empty.tar.gz" << QByteArray() << "empty.tar.gz";
-        QTest::newRow("no spec") << "list.json" << QByteArray("[1, 2]") << "list.json was not opened; the form is as it was";
+        QTest::newRow("no spec") << "list.json" << QByteArray("[1, 2]")
+                                 << "list.json was not opened; the form is as it was";
     }
     void whatIsNoDataIsRefusedAndLosesNothing() {
         QFETCH(QString, name);
@@ -174,6 +184,7 @@ private slots:
     void aFolderThatIsGoneOffersAnother() {
         const auto folder = m_bench->imageFolder("moves");
         m_bench->drop(folder);
+        QTRY_COMPARE_WITH_TIMEOUT(dataset()["path"].toString(), folder, 60000);
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
         const auto recent = m_bench->page->spec();
         m_bench->page->setSpec(synthetic());
@@ -255,8 +266,10 @@ private slots:
         const auto archive = folder + "/imagenet-sample.tar";
         if (!QFileInfo::exists(archive)) QSKIP("imagenet-sample.tar is not here");
         m_bench->drop(archive);
-        QTRY_VERIFY2_WITH_TIMEOUT(m_bench->shows("Recognised as Image folder"), qPrintable(m_bench->visibleText()), 120000);
-        QTRY_VERIFY_WITH_TIMEOUT(m_bench->shows("200 classes") && !m_bench->shows("Reading the data"), 120000);
+        // One photograph a class: what is missing is said, where it was unpacked to, and the form stays.
+        QTRY_VERIFY2_WITH_TIMEOUT(m_bench->shows("imagenet-sample has no test split"),
+                                  qPrintable(m_bench->visibleText()), 120000);
+        QVERIFY(m_bench->page->canStart());
         m_bench->shot("photographs");
     }
 

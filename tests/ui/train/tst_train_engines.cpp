@@ -1,6 +1,5 @@
 #include <signal.h>
 
-#include <QElapsedTimer>
 #include <QLineEdit>
 #include <QPushButton>
 
@@ -34,7 +33,8 @@ private slots:
         QTest::addColumn<QString>("words");
         QTest::newRow("missing") << QByteArray() << true << "is not there";
         QTest::newRow("not executable") << QByteArray("#!/bin/sh\n") << false << "may not be run by you";
-        QTest::newRow("other version") << QByteArray("#!/bin/sh\nread l\necho '{\"id\":0,\"lockstep\":\"9.9.9\"}'\nread l\n")
+        QTest::newRow("other version") << QByteArray(
+                                              "#!/bin/sh\nread l\necho '{\"id\":0,\"lockstep\":\"9.9.9\"}'\nread l\n")
                                        << true << "is of version 9.9.9, this window of version " LOCKSTEP_VERSION;
         QTest::newRow("rubbish at once") << QByteArray("#!/bin/sh\necho 'Welcome to the ark!'\nread l\n") << true
                                          << "answers in no language that this window knows: Welcome to the ark!";
@@ -84,7 +84,8 @@ private slots:
         const auto second = childrenOf(QCoreApplication::applicationPid());
         QVERIFY(second.size() == 1 && second != first);
         kill(static_cast<pid_t>(second[0]), SIGKILL);
-        QTRY_VERIFY2_WITH_TIMEOUT(bench.shows("ended before it answered: it crashed"), qPrintable(bench.visibleText()), 30000);
+        QTRY_VERIFY2_WITH_TIMEOUT(bench.shows("ended before it answered: it crashed"), qPrintable(bench.visibleText()),
+                                  30000);
         bench.shot("engine-killed-twice");
         QVERIFY(!bench.page->canStart());
         QCOMPARE(bench.page->spec(), synthetic());
@@ -92,14 +93,17 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(bench.page->canStart(), 60000);
     }
 
-    // It answers what it should, but takes its time; meanwhile keys must reach the form, and only the last answer counts.
+    // It answers what it should, but takes its time; meanwhile keys must reach the form, and only the last answer
+    // counts.
     void aSlowEngineDoesNotHoldTheFormBack() {
         QTemporaryDir folder;
         const auto program = folder.filePath("engine");
         QFile file(program);
         QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write("#!/bin/bash\nif [ \"$1\" != serve ]; then exec " LOCKSTEP_PROGRAM " \"$@\"; fi\n"
-                   "while IFS= read -r line; do\n  case $line in *hello*|*settings*|*datasets\\\"*|*models*|*devices\\\"*|*presets*) ;;"
+        file.write("#!/bin/bash\nif [ \"$1\" != serve ]; then exec " LOCKSTEP_PROGRAM
+                   " \"$@\"; fi\n"
+                   "while IFS= read -r line; do\n  case $line in "
+                   "*hello*|*settings*|*datasets\\\"*|*models*|*devices\\\"*|*presets*) ;;"
                    " *) sleep 0.7;; esac\n  printf '%s\\n' \"$line\"\ndone | " LOCKSTEP_PROGRAM " serve\n");
         file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
         file.close();
@@ -108,26 +112,18 @@ private slots:
         bench.page->setSpec(synthetic());
         auto* epochs = bench.find<QLineEdit>("epochs");
         epochs->setFocus();
-        qint64 longest = 0;
         const auto type = [&](const char* text) {
             epochs->selectAll();
-            for (const char* key = text; *key; ++key) {
-                QElapsedTimer clock;
-                clock.start();
-                QTest::keyClick(epochs, *key);
-                QCoreApplication::processEvents();
-                longest = std::max(longest, clock.elapsed());
-            }
+            QTest::keyClicks(epochs, text);
         };
         type("0");                                           // wrong, asked for …
         QTest::qWait(400);
         type("17");                                          // … and right again before the answer
-        QCOMPARE(epochs->text(), QString("17"));
-        QVERIFY(!bench.page->canStart());                    // not validated as it is now
+        QCOMPARE(epochs->text(), QString("17"));             // no key has waited for the engine …
+        QCOMPARE(bench.page->spec()["epochs"].toInt(), 17);
+        QVERIFY(!bench.page->canStart());                    // … which has not answered yet
         QTRY_VERIFY_WITH_TIMEOUT(bench.page->canStart(), 60000);
         QVERIFY(!bench.shows("epochs: 0"));
-        QCOMPARE(bench.page->spec()["epochs"].toInt(), 17);
-        QVERIFY2(longest < 500, qPrintable(QString::number(longest)));   // it never waited for an answer
     }
 
     void startWaitsForAnAnswerUnderWay() {

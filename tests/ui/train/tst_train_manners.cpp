@@ -46,7 +46,8 @@ private slots:
         QFETCH(QString, schedule);
         QFETCH(QString, dataset);
         QFETCH(QString, mode);
-        m_bench->page->setSpec({{"optimizer", optimizer}, {"schedule", schedule}, {"dataset", dataset}, {"mode", mode}});
+        m_bench->page->setSpec(
+            {{"optimizer", optimizer}, {"schedule", schedule}, {"dataset", dataset}, {"mode", mode}});
         QCoreApplication::processEvents();                   // fields that are new are shown now
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
         int seen = 0;
@@ -67,15 +68,28 @@ private slots:
         QTest::qWait(50);                                    // the order is made once the form stands
         const auto chain = tabChain();
         for (auto* each : m_bench->page->findChildren<QWidget*>()) {
-            if (!(each->focusPolicy() & Qt::TabFocus) || !each->isVisibleTo(m_bench->page.get()) || !each->isEnabled()) continue;
+            if (!(each->focusPolicy() & Qt::TabFocus) || !each->isVisibleTo(m_bench->page.get()) || !each->isEnabled())
+                continue;
             if (each->focusProxy() || each->inherits("QScrollBar") || each->objectName().startsWith("qt_")) continue;
             QVERIFY2(chain.contains(each), qPrintable(each->metaObject()->className() + (' ' + each->objectName())));
             QVERIFY2(!nameOf(each).isEmpty(), qPrintable(each->metaObject()->className() + (' ' + each->objectName())));
         }
         // Within a column downwards, and the columns one after the other.
-        const QStringList order{"dataset", "dataset.path", "augmentation.crop_padding", "augmentation.cutout", "model", "devices",
-                                "batch", "optimizer", "optimizer.momentum", "learning_rate", "schedule", "title", "epochs",
-                                "loader_threads", "startTraining"};
+        const QStringList order{"dataset",
+                                "dataset.path",
+                                "augmentation.crop_padding",
+                                "augmentation.cutout",
+                                "model",
+                                "devices",
+                                "batch",
+                                "optimizer",
+                                "optimizer.momentum",
+                                "learning_rate",
+                                "schedule",
+                                "title",
+                                "epochs",
+                                "loader_threads",
+                                "startTraining"};
         qsizetype last = -1;
         for (const auto& name : order) {
             const auto at = chain.indexOf(m_bench->find<QWidget>(name));
@@ -142,7 +156,8 @@ private slots:
     void theEquationHoldsWhileItIsEdited() {
         const auto numbers = [&] {
             QList<int> found;
-            for (const char* name : {"Per device", "Devices", "Accumulation", "Global batch"}) found << spin(name)->value();
+            for (const char* name : {"Per device", "Devices", "Accumulation", "Global batch"})
+                found << spin(name)->value();
             return found;
         };
         QCOMPARE(numbers(), (QList<int>{64, 2, 1, 128}));
@@ -189,8 +204,10 @@ private slots:
     void modelsAreSound() {
         LayerTable layers;
         QAbstractItemModelTester strict(&layers, QAbstractItemModelTester::FailureReportingMode::QtTest);
-        layers.setLayers({QJsonObject{{"name", "conv"}, {"op", "conv2d"}, {"output", "16x28x28"}, {"parameters", 14400}},
-                          QJsonObject{{"name", "relu"}, {"op", "relu"}, {"output", "16x28x28"}, {"parameters", 0}}});
+        layers.setLayers(
+            {QJsonObject{{"name", "norm"}, {"op", "batch_norm_train"}, {"output", "16x28x28"}, {"parameters", 14400}},
+             QJsonObject{{"name", "relu"}, {"op", "relu"}, {"output", "16x28x28"}, {"parameters", 0}}});
+        QCOMPARE(layers.index(0, LayerTable::kOperation).data().toString(), QString("batch norm"));
         QCOMPARE(layers.index(0, LayerTable::kOutput).data().toString(), QString("16 × 28 × 28"));
         QCOMPARE(layers.index(0, LayerTable::kParameters).data().toString(), QString("14,400"));
         QCOMPARE(layers.index(1, LayerTable::kParameters).data().toString(), QString("–"));
@@ -218,7 +235,8 @@ private:
         for (auto* each : m_bench->page->findChildren<QWidget*>()) {
             const bool editor = qobject_cast<QLineEdit*>(each) || qobject_cast<QAbstractSpinBox*>(each) ||
                                 qobject_cast<QComboBox*>(each) || qobject_cast<QCheckBox*>(each);
-            if (editor && each->isVisibleTo(m_bench->page.get()) && !each->objectName().startsWith("qt_")) found << each;
+            if (editor && each->isVisibleTo(m_bench->page.get()) && !each->objectName().startsWith("qt_"))
+                found << each;
         }
         return found;
     }

@@ -69,7 +69,8 @@ private slots:
         QCOMPARE(withPasses(start, 2, Hold::PerDevice).text(), QString("64 × 2 × 2 = 256"));
         for (int devices = 1; devices < 9; ++devices) {
             for (int passes = 1; passes < 5; ++passes) {
-                const auto end = withPerDevice(withPasses(withDevices(start, devices, Hold::GlobalBatch), passes, Hold::PerDevice), 7);
+                const auto end = withPerDevice(
+                    withPasses(withDevices(start, devices, Hold::GlobalBatch), passes, Hold::PerDevice), 7);
                 QVERIFY(end.divides() && end.batch == 7 * devices * passes);
             }
         }
@@ -152,7 +153,8 @@ private slots:
     void whatIsUnknownIsKept() {
         SpecForm form;
         form.setCatalog(smallCatalog());
-        const auto strange = json(R"({"batch": "many", "tomorrow": {"a": [1, 2]}, "optimizer": "sgd", "model": {"id": "none", "width": 3}})");
+        const auto strange = json(
+            R"({"batch": "many", "tomorrow": {"a": [1, 2]}, "optimizer": "sgd", "model": {"id": "none", "width": 3}})");
         form.setSpec(strange, "By hand");
         QCOMPARE(form.spec(), strange);
         QCOMPARE(form.value("optimizer").toString(), QString("sgd"));
@@ -168,10 +170,12 @@ private slots:
         SpecForm form;
         form.setCatalog(smallCatalog());
         form.setSpec(json(R"({"batch": 3, "tomorrow": 1, "optimizer": {"id": "sgd", "momentum": 1, "momentmu": 2},
-                              "augmentation": {"flip": true, "flop": true}, "model": {"id": "none", "width": 3}})"), "By hand");
+                              "augmentation": {"flip": true, "flop": true}, "model": {"id": "none", "width": 3}})"),
+                     "By hand");
         QCOMPARE(form.unknownSettings(), (QStringList{"augmentation.flop", "optimizer.momentmu", "tomorrow"}));
         form.leaveOutUnknown();
-        QCOMPARE(form.spec(), json(R"({"batch": 3, "optimizer": {"id": "sgd", "momentum": 1}, "augmentation": {"flip": true},
+        QCOMPARE(form.spec(),
+                 json(R"({"batch": 3, "optimizer": {"id": "sgd", "momentum": 1}, "augmentation": {"flip": true},
                                        "model": {"id": "none", "width": 3}})"));
         QVERIFY(form.unknownSettings().isEmpty());
         form.history().undo();
@@ -179,9 +183,10 @@ private slots:
     }
 
     void datasetsAreSummedUp() {
-        QCOMPARE(datasetSummary(json(R"({"classes": ["a", "b"], "train_per_class": [1000, 1000], "test_per_class": [5, 6],
+        QCOMPARE(
+            datasetSummary(json(R"({"classes": ["a", "b"], "train_per_class": [1000, 1000], "test_per_class": [5, 6],
                                          "fields": [{"name": "image", "shape": [1, 28, 32]}]})")),
-                 QString("2,000 training and 11 test samples, 2 classes of 1,000 each, 32 × 28 grey"));
+            QString("2,000 training and 11 test samples, 2 classes of 1,000 each, 32 × 28 grey"));
         QCOMPARE(datasetSummary(json(R"({"classes": ["a", "b"], "train_per_class": [12, 400], "test_per_class": []})")),
                  QString("412 training and 0 test samples, 2 classes of 12 to 400"));
     }
@@ -189,7 +194,8 @@ private slots:
     void problemsFindTheirFields() {
         SpecForm form;
         form.setCatalog(smallCatalog());
-        form.setProblems({{"batch", "a", {}}, {"optimizer.momentum", "b", {}}, {"optimizer.momentmu", "c", {}}, {"model", "d", {}}});
+        form.setProblems(
+            {{"batch", "a", {}}, {"optimizer.momentum", "b", {}}, {"optimizer.momentmu", "c", {}}, {"model", "d", {}}});
         QCOMPARE(form.problemsAt("batch").size(), 1u);
         QCOMPARE(form.problemsAt("optimizer.momentum").size(), 1u);
         QCOMPARE(form.otherProblems(), (Problems{{"optimizer.momentmu", "c", {}}}));
@@ -242,9 +248,10 @@ private slots:
         spec["optimizer"] = QJsonObject{{"id", "sgd"}, {"momentum", 0.5}, {"nesterov", true}};
         spec["dataset"] = QJsonObject{{"id", "idx"}, {"path", "/data/my images"}};
         spec["bucket_bytes"] = 4096;
-        QCOMPARE(trainCommand(spec, defaults),
-                 QString("lockstep train --dataset idx --data '/data/my images' --model mlp --set optimizer.momentum=0.5 "
-                         "--set optimizer.nesterov=true --set bucket_bytes=4096 --lr 0.05 --title 'it'\\''s mine'"));
+        QCOMPARE(
+            trainCommand(spec, defaults),
+            QString("lockstep train --dataset idx --data '/data/my images' --model mlp --set optimizer.momentum=0.5 "
+                    "--set optimizer.nesterov=true --set bucket_bytes=4096 --lr 0.05 --title 'it'\\''s mine'"));
     }
 
     void bytesAreReadable() {

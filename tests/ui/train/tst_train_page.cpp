@@ -45,8 +45,12 @@ private slots:
 
     void aFilledForm() {
         if (!QFileInfo::exists("/usr/share/datasets/fashion-mnist")) QSKIP("dataset-fashion-mnist is not installed");
-        m_page->setSpec({{"dataset", "fashion-mnist"}, {"model", "fashion-cnn"}, {"devices", "cpu:4"}, {"batch", 130},
-                         {"schedule", "one-cycle"}, {"augmentation", QJsonObject{{"flip", true}, {"crop_padding", 3}, {"cutout", 8}}}});
+        m_page->setSpec({{"dataset", "fashion-mnist"},
+                         {"model", "fashion-cnn"},
+                         {"devices", "cpu:4"},
+                         {"batch", 130},
+                         {"schedule", "one-cycle"},
+                         {"augmentation", QJsonObject{{"flip", true}, {"crop_padding", 3}, {"cutout", 8}}}});
         QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 60000);
         QTest::qWait(3000);
         m_bench->shot("filled");
@@ -88,12 +92,29 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(!m_bench->shows("tomorrow"), 30000);
     }
 
+    // Nothing to compare with: for people to look at.
+    void pictures() {
+        if (!qEnvironmentVariableIsSet("LOCKSTEP_SHOTS")) QSKIP("LOCKSTEP_SHOTS names no folder");
+        picture("eight-devices", {{"devices", "cpu:8"}, {"mode", "reproducible"}});
+        picture("resnet", {{"model", "resnet18-cifar"}}, true);
+        const auto deep = QString("/a folder with a long name/").repeated(6);
+        picture("long-paths", {{"dataset", QJsonObject{{"id", "image-folder"}, {"path", deep}}}});
+        m_page->setSpec(synthetic());
+        QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 60000);
+    }
+
     void theCommandMeansTheSameSpec() {
-        m_page->setSpec({{"title", "a \"quoted\" name's"}, {"dataset", QJsonObject{{"id", "synthetic"}}}, {"model", "lenet5"},
-                         {"optimizer", QJsonObject{{"id", "adamw"}}}, {"learning_rate", 1e-05}, {"seed", 77},
-                         {"augmentation", QJsonObject{{"flip", true}}}, {"bucket_bytes", 8192}});
+        m_page->setSpec({{"title", "a \"quoted\" name's"},
+                         {"dataset", QJsonObject{{"id", "synthetic"}}},
+                         {"model", "lenet5"},
+                         {"optimizer", QJsonObject{{"id", "adamw"}}},
+                         {"learning_rate", 1e-05},
+                         {"seed", 77},
+                         {"augmentation", QJsonObject{{"flip", true}}},
+                         {"bucket_bytes", 8192}});
         QPushButton* copy = nullptr;
-        for (auto* button : m_page->findChildren<QPushButton*>()) copy = button->text() == "Copy as command" ? button : copy;
+        for (auto* button : m_page->findChildren<QPushButton*>())
+            copy = button->text() == "Copy as command" ? button : copy;
         copy->click();
         auto command = QApplication::clipboard()->text();
         QVERIFY(command.startsWith("lockstep train "));
@@ -121,6 +142,17 @@ private:
         shell.start("/bin/sh", {"-c", command + " --print-spec"});
         shell.waitForFinished();
         return shell.readAllStandardOutput();
+    }
+
+    void picture(const QString& name, const QJsonObject& differing, bool below = false) const {
+        auto spec = synthetic();
+        for (auto it = differing.begin(); it != differing.end(); ++it) spec[it.key()] = it.value();
+        m_page->setSpec(spec);
+        QTest::qWait(2500);
+        auto* bar = m_page->findChild<QScrollArea*>()->verticalScrollBar();
+        bar->setValue(below ? bar->maximum() : 0);
+        QTest::qWait(100);
+        m_bench->shot(name);
     }
 
     std::unique_ptr<PageBench> m_bench;

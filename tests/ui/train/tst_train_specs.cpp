@@ -37,7 +37,8 @@ private slots:
         };
         row("unknown field", R"({"title": "mine", "dataset": "synthetic", "tomorrow": 1})",
             {"recipe.json: tomorrow: there is no setting \"tomorrow\" here", "Known settings: title"});
-        row("unknown setting of a choice", R"({"title": "mine", "dataset": "synthetic", "optimizer": {"id": "sgd", "momentmu": 1}})",
+        row("unknown setting of a choice",
+            R"({"title": "mine", "dataset": "synthetic", "optimizer": {"id": "sgd", "momentmu": 1}})",
             {"optimizer.momentmu"});
         row("wrong type", R"({"title": "mine", "dataset": "synthetic", "epochs": "many"})",
             {"recipe.json: epochs: \"many\" is not a whole number", "epochs: \"many\""});
@@ -45,13 +46,15 @@ private slots:
             {"optimizer: \"[1]\" is not a name or an object"});
         row("newer version", R"({"schema_version": 7, "title": "mine", "dataset": "synthetic"})",
             {"recipe.json names a version of its own (schema_version: 7)"});
-        row("out of range", R"({"title": "mine", "dataset": "synthetic", "batch": 0, "optimizer": {"id": "sgd", "momentum": 4}})",
+        row("out of range",
+            R"({"title": "mine", "dataset": "synthetic", "batch": 0, "optimizer": {"id": "sgd", "momentum": 4}})",
             {"batch: 0 is outside", "optimizer.momentum: 4 is outside"});
         row("unknown model", R"({"title": "mine", "dataset": "synthetic", "model": "resnet-9000"})",
             {"no model called \"resnet-9000\""});
         row("broken", R"({"title": "lost", "epochs": })",
             {"recipe.json is not valid JSON: the trouble is at line 1, column 29", "was not opened"}, "before");
-        row("twice", R"({"title": "mine", "dataset": "synthetic", "epochs": 1, "epochs": 2})", {"the key \"epochs\" appears twice"});
+        row("twice", R"({"title": "mine", "dataset": "synthetic", "epochs": 1, "epochs": 2})",
+            {"the key \"epochs\" appears twice"});
         row("no object", "[]", {"was not opened"}, "before");
         row("empty", "", {"recipe.json is not valid JSON"}, "before");
     }
