@@ -12,6 +12,7 @@
 #include "ui/views/live_page.h"
 #include "ui/views/main_window.h"
 #include "ui/views/train_page.h"
+#include "ui/views/trials_page.h"
 
 // What the window can be told to do: menus, shortcuts and the palette.
 namespace lockstep::ui {
@@ -78,6 +79,7 @@ QList<QAction*> MainWindow::commands() const {
     if (front == m_trainPage) return m_trainPage->pageActions() + m_commands;
     const auto* run = qobject_cast<LivePage*>(m_runTabs->currentWidget());
     if (front == m_runsPage && run) return run->pageActions() + m_commands;
+    if (front == m_trialsPage) return m_trialsPage->pageActions() + m_commands;
     return m_commands;
 }
 
