@@ -34,6 +34,7 @@ private slots:
                 }
             }
             QVERIFY(contrast(theme->onAccent, theme->accent) >= 4.5);
+            QVERIFY(contrast(theme->outline, theme->surface) >= 3);
         }
     }
 

@@ -15,6 +15,7 @@ Theme makeLight() {
     t.surface = "#ffffff";
     t.raised = "#e9edf3";
     t.border = "#d3d8e0";
+    t.outline = "#868fa0";
     t.grid = "#e6e9ee";
     t.text = "#1b2230";
     t.muted = "#586274";
@@ -37,6 +38,7 @@ Theme makeDark() {
     t.surface = "#1d2129";
     t.raised = "#2a303b";
     t.border = "#39414f";
+    t.outline = "#758093";
     t.grid = "#2b313b";
     t.text = "#e8ecf3";
     t.muted = "#a3adbd";
@@ -76,6 +78,14 @@ QPalette paletteOf(const Theme& t) {
     for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
         p.setColor(QPalette::Disabled, role, t.muted);
     }
+    return p;
+}
+
+// Fusion draws the outline of a field as the window's colour made darker (QFusionStylePrivate::outline): on a dark window
+// nobody would see it.
+QPalette fieldPaletteOf(const Theme& t) {
+    QPalette p = paletteOf(t);
+    p.setColor(QPalette::Window, t.outline.lighter(140));
     return p;
 }
 
@@ -136,6 +146,8 @@ void applyTheme(QApplication& application, ThemeChoice choice) {
     const Theme& theme = dark ? darkTheme() : lightTheme();
     QApplication::setStyle(QStyleFactory::create("Fusion"));
     QApplication::setPalette(paletteOf(theme));
+    for (const char* field : {"QLineEdit", "QComboBox", "QAbstractSpinBox", "QCheckBox", "QPlainTextEdit", "QSlider"})
+        QApplication::setPalette(fieldPaletteOf(theme), field);
     application.setStyleSheet(styleSheetOf(theme));
 }
 

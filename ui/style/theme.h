@@ -13,7 +13,7 @@ namespace lockstep::ui {
 struct Theme {
     bool dark = false;
     QColor window, surface, raised;                // behind everything; cards and plots; hovered and selected
-    QColor border, grid;
+    QColor border, grid, outline;                  // of cards; behind curves; of fields, 3:1 on a surface
     QColor text, muted;
     QColor accent, onAccent;                       // the one thing to do next
     QColor good, warn, bad;

@@ -120,7 +120,7 @@ void MainWindow::buildNavigation() {
 void MainWindow::connectPages() {
     connect(m_launcher, &RunLauncher::started, this, &MainWindow::openRun);
     connect(m_launcher, &RunLauncher::failed, this, [this](const std::vector<Problem>& problems) {
-        explainProblems(tr("The run did not start"), problems);
+        if (m_pages->currentWidget() != m_trainPage) explainProblems(tr("The run did not start"), problems);      // it says so itself
     });
     connect(m_runs, &OpenRuns::opened, this, &MainWindow::addRun);
     connect(m_runs, &OpenRuns::closed, this, &MainWindow::removeRun);

@@ -58,7 +58,7 @@ PlotView::PlotView(Look look, QWidget* parent) : QWidget(parent), m_look(std::mo
 void PlotView::buildHead() {
     m_title = new QLabel(m_look.title);
     m_title->setProperty("role", "heading");
-    m_legend = new PlotLegend(m_look.title);
+    m_legend = new PlotLegend(m_look.title, this);
     m_legend->hide();
     connect(m_legend, &PlotLegend::toggled, this, [this](std::size_t index, bool shown) { setHidden(index, !shown); });
     connect(m_legend, &PlotLegend::aloneRequested, this, &PlotView::showAlone);

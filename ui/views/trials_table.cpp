@@ -1,5 +1,6 @@
 #include "ui/views/trials_table.h"
 
+#include <QFocusEvent>
 #include <QHeaderView>
 #include <QMenu>
 #include <algorithm>
@@ -85,6 +86,21 @@ void TrialsTable::fillColumnsMenu() {
     }
     m_columns->addSeparator();
     m_columns->addAction(tr("Reset columns"), this, &TrialsTable::resetColumns);
+}
+
+// A table that is entered by the keyboard has a trial to act on; with a single row the arrow keys would never select it.
+void TrialsTable::focusInEvent(QFocusEvent* event) {
+    QTableView::focusInEvent(event);
+    if (event->reason() != Qt::MouseFocusReason) selectSomething();
+}
+
+void TrialsTable::selectSomething() {
+    if (model() && model()->rowCount() > 0 && !selectionModel()->hasSelection()) selectOnly(std::max(0, currentIndex().row()));
+}
+
+void TrialsTable::rowsInserted(const QModelIndex& parent, int first, int last) {
+    QTableView::rowsInserted(parent, first, last);
+    if (hasFocus()) selectSomething();
 }
 
 void TrialsTable::selectOnly(int row) {

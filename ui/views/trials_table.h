@@ -22,7 +22,12 @@ public:
     QByteArray layoutState() const;
     void restoreLayoutState(const QByteArray& state);      // what it does not know stays as it was
 
+protected:
+    void focusInEvent(QFocusEvent* event) override;
+    void rowsInserted(const QModelIndex& parent, int first, int last) override;
+
 private:
+    void selectSomething();
     void fillColumnsMenu();
     void resetColumns();
 

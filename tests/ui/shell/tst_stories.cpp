@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "shell_support.h"
+#include "ui/views/command_palette.h"
 #include "ui/views/live_page.h"
 #include "ui/views/plot_view.h"
 #include "ui/views/trials_table.h"
@@ -37,6 +38,18 @@ public:
 private:
     QTemporaryDir m_folder;
     bool m_mounted = false;
+};
+
+// The windows that appear while this lives.
+class WindowsShown : public QObject {
+public:
+    WindowsShown() { qApp->installEventFilter(this); }
+    bool eventFilter(QObject* watched, QEvent* event) override {
+        const auto* widget = qobject_cast<QWidget*>(watched);
+        if (event->type() == QEvent::Show && widget && widget->isWindow()) names << widget->metaObject()->className();
+        return false;
+    }
+    QStringList names;
 };
 
 }  // namespace
@@ -118,6 +131,29 @@ private slots:
         }
     }
 
+    // A widget that is shown before it has its place is a window for a moment, and takes the keyboard away.
+    void nothingFlashesUp() {
+        Home home;
+        home.train(100'000);
+        QVERIFY(home.waitForRun(1));
+        WindowsShown shown;
+        const auto window = home.open();
+        window->openRun(1);
+        RunFeed& feed = feedOf(*window, 1);
+        QVERIFY(until([&] { return feed.state() == RunState::Running && stepsOf(feed) > 20; }));
+        QVERIFY(QTest::qWaitForWindowActive(window.get()));
+        for (const auto key : {Qt::Key_1, Qt::Key_2, Qt::Key_3}) {
+            QTest::keyClick(window.get(), key, Qt::ControlModifier);
+            QTest::qWait(300);
+        }
+        QCOMPARE(shown.names, QStringList{"lockstep::ui::MainWindow"});
+        feed.kill();
+        QVERIFY(until([&] { return isFinal(feed.state()); }));
+        QTest::keyClick(window.get(), Qt::Key_2, Qt::ControlModifier);
+        QTest::qWait(300);
+        QCOMPARE(shown.names, QStringList{"lockstep::ui::MainWindow"});
+    }
+
     // By the keyboard alone: the page, the trial, its commands.
     void theKeyboardSuffices() {
         Home home;
@@ -128,19 +164,18 @@ private slots:
         QTest::keyClick(window.get(), Qt::Key_3, Qt::ControlModifier);
         auto& table = *window->findChild<TrialsTable*>();
         QVERIFY(until([&] { return table.isVisible() && table.model()->rowCount() == 1; }));
-        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
         auto* page = window->findChild<LivePage*>();
-        qDebug() << QApplication::focusWidget() << table.currentIndex() << table.selectionModel()->selectedRows().size();
         QVERIFY(until([&] { return page->isVisible(); }));
         RunFeed& feed = feedOf(*window, 1);
         QVERIFY(until([&] { return feed.state() == RunState::Running; }));
         QTest::keyClick(window.get(), Qt::Key_F8);
         QVERIFY(until([&] { return feed.state() == RunState::Paused; }));
         QTest::keyClick(window.get(), Qt::Key_K, Qt::ControlModifier);
-        QVERIFY(until([&] { return QApplication::activeModalWidget() != nullptr; }));
-        QTest::keyClicks(QApplication::focusWidget(), "resume");
-        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+        auto* palette = window->findChild<CommandPalette*>();
+        QVERIFY(palette && palette->isVisible());
+        QTest::keyClicks(palette->focusWidget(), "resume");
+        QTest::keyClick(palette->focusWidget(), Qt::Key_Return);
         QVERIFY(until([&] { return feed.state() == RunState::Running; }));
         QTest::keyClick(window.get(), Qt::Key_Period, Qt::ControlModifier);
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));

@@ -1,0 +1,136 @@
+#include <QListView>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QStackedWidget>
+#include <QTabWidget>
+#include <cstdio>
+
+#include "shell_support.h"
+#include "ui/timeline/timeline_view.h"
+#include "ui/views/live_page.h"
+#include "ui/views/trials_table.h"
+
+// lockstep_screenshots FOLDER: pictures of every page, empty, live and finished, light and dark, of a window of 1280 x 800, for
+// people to look at. With QT_SCALE_FACTOR=2 and a screen of 2560 x 1600 they are of 2560 x 1600 pixels. Takes two minutes.
+using namespace lockstep;
+using namespace lockstep::ui;
+
+namespace {
+
+bool until(const std::function<bool()>& holds) { return QTest::qWaitFor(holds, kPatience); }
+
+class Photographer {
+public:
+    explicit Photographer(QString folder) : m_folder(std::move(folder)) {}
+    void shoot(QWidget& window, const QString& name) {
+        for (const auto theme : {ThemeChoice::Light, ThemeChoice::Dark}) {
+            applyTheme(*qApp, theme);
+            QTest::qWait(1200);
+            const QString file = QString("%1/%2-%3.png").arg(m_folder, name, theme == ThemeChoice::Dark ? "dark" : "light");
+            window.screen()->grabWindow(window.winId()).save(file);
+            std::puts(qPrintable(file));
+        }
+        applyTheme(*qApp, ThemeChoice::Light);
+    }
+
+private:
+    QString m_folder;
+};
+
+void page(MainWindow& window, Qt::Key number) {
+    if (!QTest::qWaitForWindowActive(&window)) std::puts("the window is not active");
+    QTest::keyClick(&window, number, Qt::ControlModifier);
+    QTest::qWait(300);
+}
+
+void scrollDown(MainWindow& window) {
+    for (auto* area : window.findChildren<QScrollArea*>())
+        if (area->isVisible()) area->verticalScrollBar()->setValue(area->verticalScrollBar()->maximum());
+}
+
+void empty(Photographer& camera) {
+    Home home;
+    const auto window = home.open();
+    page(*window, Qt::Key_1);
+    until([&] { return buttonWith(*window, "Train the preset") && buttonWith(*window, "Train the preset")->isEnabled(); });
+    QTest::qWait(3000);
+    camera.shoot(*window, "train-empty");
+    scrollDown(*window);
+    camera.shoot(*window, "train-empty-below");
+    page(*window, Qt::Key_2);
+    camera.shoot(*window, "runs-empty");
+    page(*window, Qt::Key_3);
+    camera.shoot(*window, "trials-empty");
+    page(*window, Qt::Key_4);
+    camera.shoot(*window, "timeline-empty");
+}
+
+QStringList fashion(int epochs, const QString& devices, const QStringList& more) {
+    return QStringList{"train", "--preset", "fashion", "--epochs", QString::number(epochs), "--devices", devices} + more;
+}
+
+void live(Photographer& camera) {
+    Home home;
+    home.start(LOCKSTEP_PROGRAM, fashion(5, "cpu:2", {}));
+    home.waitForRun(1);
+    const auto window = home.open();
+    window->openRun(1);
+    RunFeed& feed = *window->findChild<OpenRuns*>()->open(1);
+    until([&] { return feed.record().evaluations().size() >= 2; });
+    camera.shoot(*window, "runs-live");
+    page(*window, Qt::Key_4);
+    QTest::qWait(2000);
+    camera.shoot(*window, "timeline-live");
+    page(*window, Qt::Key_4);
+    page(*window, Qt::Key_3);
+    camera.shoot(*window, "trials-live");
+    page(*window, Qt::Key_1);
+    camera.shoot(*window, "train-live");
+    feed.stop();
+    until([&] { return isFinal(feed.state()); });
+}
+
+void finished(Photographer& camera) {
+    Home home;
+    for (const int seed : {1, 2, 3}) {
+        home.start(LOCKSTEP_PROGRAM, fashion(2, seed == 3 ? "cpu:4" : "cpu:2", {"--seed", QString::number(seed)})).waitForFinished(-1);
+    }
+    QProcess& killed = home.start(LOCKSTEP_PROGRAM, fashion(5, "cpu:2", {"--set", "learning_rate=0.02"}));
+    home.waitForRun(4);
+    const auto window = home.open();
+    window->openRun(4);
+    RunFeed& feed = *window->findChild<OpenRuns*>()->open(4);
+    until([&] { return !feed.record().checkpoints().empty(); });
+    killed.kill();
+    until([&] { return feed.state() == RunState::Crashed; });
+    camera.shoot(*window, "runs-crashed");
+    window->openRun(3);
+    QTest::qWait(1000);
+    camera.shoot(*window, "runs-finished");
+    page(*window, Qt::Key_4);
+    QTest::qWait(1500);
+    camera.shoot(*window, "timeline-finished");
+    page(*window, Qt::Key_4);
+    page(*window, Qt::Key_3);
+    auto* table = window->findChild<TrialsTable*>();
+    until([&] { return table->model()->rowCount() == 4; });
+    table->selectAll();
+    QTest::qWait(1000);
+    camera.shoot(*window, "trials-finished");
+    page(*window, Qt::Key_1);
+    QTest::qWait(3000);
+    camera.shoot(*window, "train-finished");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    QApplication application(argc, argv);
+    if (argc < 2) return std::puts("lockstep_screenshots FOLDER") < 0 ? 1 : 2;
+    applyTheme(application, ThemeChoice::Light);
+    Photographer camera(application.arguments()[1]);
+    empty(camera);
+    live(camera);
+    finished(camera);
+    return 0;
+}
