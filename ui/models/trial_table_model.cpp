@@ -13,6 +13,8 @@ namespace {
 
 using Field = TrialEdit::Field;
 
+constexpr std::size_t kManyEdits = 50;
+
 // Trials may vanish for good between two steps; a command without any left takes itself off the stack.
 class EditCommand : public QUndoCommand {
 public:
@@ -69,6 +71,7 @@ TrialTableModel::TrialTableModel(QUndoStack& undo, WriteEdits write, QObject* pa
     : QAbstractTableModel(parent), m_undo(undo), m_write(std::move(write)) {}
 
 void TrialTableModel::setRows(const std::vector<TrialRow>& rows) {
+    m_prepared = 0;
     std::size_t at = 0, next = 0;
     std::optional<std::size_t> changedFrom;                 // neighbours that change are one signal
     const auto report = [&] {
@@ -131,6 +134,15 @@ const QString& TrialTableModel::haystack(int index) const {
     return entry.haystack;
 }
 
+bool TrialTableModel::prepareFilter(int count) {
+    for (; count > 0 && m_prepared < m_entries.size(); ++m_prepared) {
+        if (!m_entries[m_prepared].haystack.isEmpty()) continue;
+        haystack(static_cast<int>(m_prepared));
+        --count;
+    }
+    return m_prepared < m_entries.size();
+}
+
 int TrialTableModel::indexOf(std::int64_t trial) const {
     const auto found = std::lower_bound(m_entries.begin(), m_entries.end(), trial,
                                         [](const Entry& entry, std::int64_t id) { return entry.row.id > id; });
@@ -153,8 +165,11 @@ void TrialTableModel::edit(TrialEdits edits, const QString& words) {
     m_undo.push(new EditCommand(*this, std::move(before), std::move(edits), words));
 }
 
+// Each signal costs the views and the proxy a look at all rows: many edits are one.
 bool TrialTableModel::perform(const TrialEdits& edits) {
     TrialEdits known;
+    const bool many = edits.size() > kManyEdits;
+    std::size_t first = m_entries.size(), last = 0;
     for (const auto& edit : edits) {
         const int at = indexOf(edit.trial);
         if (at < 0) continue;
@@ -162,8 +177,11 @@ bool TrialTableModel::perform(const TrialEdits& edits) {
         TrialRow changed = row(at);
         apply(edit, changed);
         const auto place = static_cast<std::size_t>(at);
-        if (replace(place, changed)) emitChanged(place, place);
+        if (!replace(place, changed)) continue;
+        first = std::min(first, place), last = std::max(last, place);
+        if (!many) emitChanged(place, place);
     }
+    if (many && first <= last) emitChanged(first, last);
     if (!known.empty()) m_write(known);
     return !known.empty();
 }

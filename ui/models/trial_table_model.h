@@ -27,6 +27,8 @@ public:
     void setRows(const std::vector<TrialRow>& rows);
     const TrialRow& row(int index) const { return m_entries[static_cast<std::size_t>(index)].row; }
     const QString& haystack(int index) const;      // see haystackOf
+    // Makes up to `count` haystacks that are missing, so that the first letter of a filter need not; false: all are there.
+    bool prepareFilter(int count);
     int indexOf(std::int64_t trial) const;         // -1: unknown
     const TrialRow* find(std::int64_t trial) const;
 
@@ -56,6 +58,7 @@ private:
     QUndoStack& m_undo;
     WriteEdits m_write;
     std::vector<Entry> m_entries;
+    std::size_t m_prepared = 0;                    // entries up to here have their haystack, or had one
 };
 
 }  // namespace lockstep::ui

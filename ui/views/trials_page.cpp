@@ -23,6 +23,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMilliseconds = 150, kNoticeMilliseconds = 15'000;
+constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
 
 QLabel* wrapped(const char* role) {
     auto* label = new QLabel;
@@ -30,13 +31,6 @@ QLabel* wrapped(const char* role) {
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     return label;
-}
-
-QFrame* card() {
-    auto* frame = new QFrame;
-    frame->setProperty("card", true);
-    frame->hide();
-    return frame;
 }
 
 }  // namespace
@@ -61,7 +55,8 @@ TrialsPage::TrialsPage(Places places, Explain explain, QWidget* parent)
     layout->addWidget(buildHead());
     addNotices(*layout);
     layout->addWidget(m_splitter, 1);
-    for (auto* timer : {&m_compareSoon, &m_filterSoon, &m_noticeOver}) timer->setSingleShot(true);
+    for (auto* timer : {&m_compareSoon, &m_filterSoon, &m_noticeOver, &m_prepare}) timer->setSingleShot(true);
+    m_prepare.setInterval(kPrepareMilliseconds);
     m_filterSoon.setInterval(kFilterMilliseconds);
     m_noticeOver.setInterval(kNoticeMilliseconds);
     setFocusProxy(m_table);
@@ -117,7 +112,9 @@ QWidget* TrialsPage::buildHead() {
 
 void TrialsPage::addNotices(QBoxLayout& layout) {
     const auto add = [&](QFrame*& frame, QLabel*& text, const char* role, const QString& button, auto&& clicked) {
-        frame = card();
+        frame = new QFrame;
+        frame->setProperty("card", true);
+        frame->hide();
         text = wrapped(role);
         auto* press = new QPushButton(button);
         connect(press, &QPushButton::clicked, this, clicked);
@@ -144,10 +141,7 @@ QWidget* TrialsPage::buildEmpty() {
     words->setFixedWidth(520);
     auto* column = new QVBoxLayout(words);
     column->setSpacing(space::kLarge);
-    for (auto* label : {m_emptyTitle, m_emptyText}) {
-        label->setAlignment(Qt::AlignHCenter);
-        column->addWidget(label);
-    }
+    for (auto* label : {m_emptyTitle, m_emptyText}) column->addWidget(label), label->setAlignment(Qt::AlignHCenter);
     column->addWidget(m_emptyButton, 0, Qt::AlignHCenter);
     auto* middle = new QHBoxLayout;                    // an alignment would take the height of a single line
     middle->addStretch();
@@ -203,6 +197,9 @@ void TrialsPage::connectViews() {
     connect(m_table, &QWidget::customContextMenuRequested, this, &TrialsPage::showContextMenu);
     connect(&m_compareSoon, &QTimer::timeout, this, &TrialsPage::compare);
     connect(&m_noticeOver, &QTimer::timeout, m_notice, &QWidget::hide);
+    connect(&m_prepare, &QTimer::timeout, this, [this] {
+        if (m_model.prepareFilter(kPreparedAtOnce)) m_prepare.start();
+    });
     connect(&m_undo, &QUndoStack::indexChanged, this, [this] {
         m_notice->hide();
         showSituation();
@@ -266,6 +263,7 @@ void TrialsPage::takeRows(const std::vector<TrialRow>& rows) {
     m_unreadable.reset();
     m_loaded = true;
     m_model.setRows(rows);
+    m_prepare.start();
     selectAwaited();
     enableActions();
     showSituation();

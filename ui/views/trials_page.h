@@ -110,7 +110,7 @@ private:
     TrialTableModel m_model;
     QUndoStack m_undo;                             // after the model: its steps speak to it
     TrialFilterProxy m_proxy;
-    QTimer m_compareSoon, m_filterSoon, m_noticeOver;
+    QTimer m_compareSoon, m_filterSoon, m_noticeOver, m_prepare;
     std::optional<std::int64_t> m_awaited;         // to be selected once it is there
     std::optional<Explanation> m_unreadable;
     bool m_loaded = false, m_writeWaits = false;

@@ -390,11 +390,16 @@ void TestTrialsPage::pictures() {
         full.select(1);
         picture("one");
         full.table().clearSelection();
-        for (int row = 0; row < 6; ++row) {
-            full.table().selectionModel()->select(full.table().model()->index(row, 0),
-                                                  QItemSelectionModel::Select | QItemSelectionModel::Rows);
-        }
-        picture("six");
+        const auto add = [&](int from, int to) {
+            for (int row = from; row < to; ++row) {
+                full.table().selectionModel()->select(full.table().model()->index(row, 0),
+                                                      QItemSelectionModel::Select | QItemSelectionModel::Rows);
+            }
+        };
+        add(0, 2);
+        picture("two");
+        add(2, 12);
+        picture("twelve");
         full.page->findChild<QCheckBox*>("bySeeds")->setChecked(true);
         for (auto* box : full.page->findChildren<QComboBox*>())
             if (box->accessibleName() == "Quantity of the curves") box->setCurrentIndex(2);
@@ -402,6 +407,9 @@ void TestTrialsPage::pictures() {
         full.action("Archive").trigger();
         picture("archived");
         full.page->undoStack()->undo();
+        full.page->findChild<QLineEdit*>()->setText("no such trial");
+        picture("no-hits");
+        full.page->findChild<QLineEdit*>()->clear();
     }
 }
 
