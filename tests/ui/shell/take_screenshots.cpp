@@ -1,8 +1,6 @@
-#include <QListView>
+#include <QListWidget>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QStackedWidget>
-#include <QTabWidget>
 #include <cstdio>
 
 #include "shell_support.h"
@@ -16,6 +14,8 @@ using namespace lockstep;
 using namespace lockstep::ui;
 
 namespace {
+
+constexpr int kTrain = 0, kRuns = 1, kTrials = 2;
 
 bool until(const std::function<bool()>& holds) { return QTest::qWaitFor(holds, kPatience); }
 
@@ -37,10 +37,14 @@ private:
     QString m_folder;
 };
 
-void page(MainWindow& window, Qt::Key number) {
-    if (!QTest::qWaitForWindowActive(&window)) std::puts("the window is not active");
-    QTest::keyClick(&window, number, Qt::ControlModifier);
+void page(MainWindow& window, int row) {
+    window.findChild<QListWidget*>("navigation")->setCurrentRow(row);
     QTest::qWait(300);
+}
+
+void showTimeline(MainWindow& window, bool shown) {
+    window.findChild<TimelineDock*>()->setVisible(shown);
+    QTest::qWait(shown ? 2000 : 300);
 }
 
 void scrollDown(MainWindow& window) {
@@ -51,17 +55,18 @@ void scrollDown(MainWindow& window) {
 void empty(Photographer& camera) {
     Home home;
     const auto window = home.open();
-    page(*window, Qt::Key_1);
+    page(*window, kTrain);
     until([&] { return buttonWith(*window, "Train the preset") && buttonWith(*window, "Train the preset")->isEnabled(); });
     QTest::qWait(3000);
     camera.shoot(*window, "train-empty");
     scrollDown(*window);
     camera.shoot(*window, "train-empty-below");
-    page(*window, Qt::Key_2);
+    page(*window, kRuns);
     camera.shoot(*window, "runs-empty");
-    page(*window, Qt::Key_3);
+    page(*window, kTrials);
     camera.shoot(*window, "trials-empty");
-    page(*window, Qt::Key_4);
+    page(*window, kRuns);
+    showTimeline(*window, true);
     camera.shoot(*window, "timeline-empty");
 }
 
@@ -78,13 +83,12 @@ void live(Photographer& camera) {
     RunFeed& feed = *window->findChild<OpenRuns*>()->open(1);
     until([&] { return feed.record().evaluations().size() >= 2; });
     camera.shoot(*window, "runs-live");
-    page(*window, Qt::Key_4);
-    QTest::qWait(2000);
+    showTimeline(*window, true);
     camera.shoot(*window, "timeline-live");
-    page(*window, Qt::Key_4);
-    page(*window, Qt::Key_3);
+    showTimeline(*window, false);
+    page(*window, kTrials);
     camera.shoot(*window, "trials-live");
-    page(*window, Qt::Key_1);
+    page(*window, kTrain);
     camera.shoot(*window, "train-live");
     feed.stop();
     until([&] { return isFinal(feed.state()); });
@@ -107,17 +111,16 @@ void finished(Photographer& camera) {
     window->openRun(3);
     QTest::qWait(1000);
     camera.shoot(*window, "runs-finished");
-    page(*window, Qt::Key_4);
-    QTest::qWait(1500);
+    showTimeline(*window, true);
     camera.shoot(*window, "timeline-finished");
-    page(*window, Qt::Key_4);
-    page(*window, Qt::Key_3);
+    showTimeline(*window, false);
+    page(*window, kTrials);
     auto* table = window->findChild<TrialsTable*>();
     until([&] { return table->model()->rowCount() == 4; });
     table->selectAll();
     QTest::qWait(1000);
     camera.shoot(*window, "trials-finished");
-    page(*window, Qt::Key_1);
+    page(*window, kTrain);
     QTest::qWait(3000);
     camera.shoot(*window, "train-finished");
 }

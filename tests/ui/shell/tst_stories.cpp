@@ -171,12 +171,15 @@ private slots:
         QVERIFY(until([&] { return feed.state() == RunState::Running; }));
         QTest::keyClick(window.get(), Qt::Key_F8);
         QVERIFY(until([&] { return feed.state() == RunState::Paused; }));
+        QVERIFY(until([&] { return buttonWith(*window, "Resume") && buttonWith(*window, "Resume")->isEnabled(); }));
         QTest::keyClick(window.get(), Qt::Key_K, Qt::ControlModifier);
         auto* palette = window->findChild<CommandPalette*>();
         QVERIFY(palette && palette->isVisible());
         QTest::keyClicks(palette->focusWidget(), "resume");
         QTest::keyClick(palette->focusWidget(), Qt::Key_Return);
         QVERIFY(until([&] { return feed.state() == RunState::Running; }));
+        window->activateWindow();                          // as a window manager does when the palette closes
+        QVERIFY(QTest::qWaitForWindowActive(window.get()));
         QTest::keyClick(window.get(), Qt::Key_Period, Qt::ControlModifier);
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
     }
