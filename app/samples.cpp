@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <string_view>
 
@@ -86,6 +87,14 @@ private:
     std::vector<std::vector<std::byte>> m_fields;
 };
 
+// A step that visits every index once and goes all over the data soon, be it sorted by class or not: about the golden
+// section of the count, without a common divisor.
+std::int64_t spreadingStep(std::int64_t count) {
+    auto step = std::max<std::int64_t>(1, std::llround(0.6180339887 * static_cast<double>(count)));
+    while (std::gcd(step, count) != 1) ++step;
+    return step;
+}
+
 // None where a sample is no labelled image.
 std::vector<Glimpse::Sample> pick(const Dataset& data, int count) {
     const auto& info = data.info();
@@ -94,8 +103,9 @@ std::vector<Glimpse::Sample> pick(const Dataset& data, int count) {
     Reader reader(data);
     std::vector<int> taken(info.classes.size());
     std::vector<Glimpse::Sample> samples;
-    for (std::int64_t i = 0; i < std::min(info.count, kMostRead) && static_cast<int>(samples.size()) < count; ++i) {
-        auto sample = reader.read(i);
+    const std::int64_t step = spreadingStep(info.count), looks = std::min(info.count, kMostRead);
+    for (std::int64_t i = 0; i < looks && static_cast<int>(samples.size()) < count; ++i) {
+        auto sample = reader.read(i * step % info.count);
         auto& ofClass = taken[static_cast<std::size_t>(sample.label)];
         if (ofClass > static_cast<int>(samples.size()) / std::max(classes, 1)) continue;
         ++ofClass;

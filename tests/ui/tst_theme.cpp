@@ -53,6 +53,19 @@ private slots:
         }
     }
 
+    void whatADeviceDoesIsToldApart() {
+        for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
+            const QColor colors[] = {theme->compute, theme->reduce, theme->wait, theme->load, theme->update};
+            for (std::size_t i = 0; i < std::size(colors); ++i) {
+                for (std::size_t j = 0; j < i; ++j) {
+                    const int apart = std::abs(colors[i].red() - colors[j].red()) + std::abs(colors[i].green() - colors[j].green()) +
+                                      std::abs(colors[i].blue() - colors[j].blue());
+                    QVERIFY2(apart > 80, qPrintable(colors[i].name() + " and " + colors[j].name()));
+                }
+            }
+        }
+    }
+
     void theApplicationFollowsTheChoice() {
         auto& application = *static_cast<QApplication*>(QCoreApplication::instance());
         applyTheme(application, ThemeChoice::Dark);

@@ -28,6 +28,7 @@ Theme makeLight() {
     t.reduce = "#d55e00";
     t.wait = "#8f98a8";
     t.load = "#009e73";
+    t.update = "#a8467f";
     return t;
 }
 
@@ -51,6 +52,7 @@ Theme makeDark() {
     t.reduce = "#f0883e";
     t.wait = "#7a8496";
     t.load = "#2fc79a";
+    t.update = "#e08bbd";
     return t;
 }
 

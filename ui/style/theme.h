@@ -17,7 +17,7 @@ struct Theme {
     QColor text, muted;
     QColor accent, onAccent;                       // the one thing to do next
     QColor good, warn, bad;
-    QColor compute, reduce, wait, load;            // what a device does with its time, in tiles and timeline alike
+    QColor compute, reduce, wait, load, update;    // what a device does with its time, in tiles and timeline alike
 };
 const Theme& lightTheme();
 const Theme& darkTheme();

@@ -52,7 +52,7 @@ QColor spanColor(SpanKind kind, const Theme& theme) {
         case SpanKind::Load: return theme.load;
         case SpanKind::Compute: return theme.compute;
         case SpanKind::Reduce: return theme.reduce;
-        case SpanKind::Update: return seriesColor(3, theme);
+        case SpanKind::Update: return theme.update;
         case SpanKind::WaitReduce:
         case SpanKind::WaitData: return theme.wait;
     }

@@ -67,7 +67,7 @@ QWidget* ComparePane::buildPlotSide() {
                              " deviation around it"));
     auto* label = new QLabel(tr("&Curves"));
     label->setBuddy(m_metric);
-    m_plot = new PlotView(lookOf(comparedMetrics().front(), {}));
+    m_plot = new PlotView(lookOf(comparedMetrics().front(), tr("Select trials to see their curves")));
     m_controls = new PlotControls({m_plot});
     auto* plot = new QFrame;
     plot->setProperty("card", true);

@@ -16,6 +16,7 @@
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QUndoGroup>
+#include <QVBoxLayout>
 
 #include "ui/controllers/engine_service.h"
 #include "ui/controllers/open_runs.h"
@@ -33,14 +34,6 @@ namespace {
 
 constexpr int kStateVersion = 1;
 constexpr int kMarkHeight = 14;
-
-QWidget* emptyRuns() {
-    auto* label = new QLabel(QObject::tr("No run is open.\n\nStart one on the Train page (Ctrl+1), or open one from the "
-                                         "Trials page (Ctrl+3)."));
-    label->setAlignment(Qt::AlignCenter);
-    label->setProperty("role", "muted");
-    return label;
-}
 
 // The whole text of an explanation, one paragraph per problem.
 QString textOf(const std::vector<Problem>& problems, const Explain& explain) {
@@ -81,7 +74,7 @@ void MainWindow::buildPages() {
     m_runTabs->setIconSize({kSampleWidth, kMarkHeight});
     m_runTabs->setAccessibleName(tr("Open runs"));
     m_runsPage = new QStackedWidget;
-    m_runsPage->addWidget(emptyRuns());
+    m_runsPage->addWidget(buildEmptyRuns());
     m_runsPage->addWidget(m_runTabs);
     m_trialsPage = new TrialsPage(m_places, m_explain);
     m_pages = new QStackedWidget;
@@ -94,6 +87,34 @@ void MainWindow::buildPages() {
     m_timeline->setObjectName("timeline");
     addDockWidget(Qt::BottomDockWidgetArea, m_timeline);
     m_timeline->hide();
+}
+
+QWidget* MainWindow::buildEmptyRuns() {
+    auto* title = new QLabel(tr("No run is open"));
+    title->setProperty("role", "title");
+    auto* text = new QLabel(tr("A run appears here when you start it, with its curves and what every device does."));
+    text->setProperty("role", "muted");
+    auto* train = new QPushButton(tr("Train something"));
+    train->setProperty("primary", true);
+    connect(train, &QPushButton::clicked, this, [this] { goTo(kTrain); });
+    auto* trials = new QPushButton(tr("Open an earlier trial"));
+    connect(trials, &QPushButton::clicked, this, [this] { goTo(kTrials); });
+    auto* buttons = new QHBoxLayout;
+    buttons->addStretch();
+    for (QPushButton* button : {train, trials}) {
+        button->setAccessibleName(button->text());
+        buttons->addWidget(button);
+    }
+    buttons->addStretch();
+    auto* empty = new QWidget;
+    auto* column = new QVBoxLayout(empty);
+    column->setSpacing(space::kLarge);
+    column->addStretch();
+    column->addWidget(title, 0, Qt::AlignHCenter);
+    column->addWidget(text, 0, Qt::AlignHCenter);
+    column->addLayout(buttons);
+    column->addStretch();
+    return empty;
 }
 
 void MainWindow::buildNavigation() {

@@ -41,6 +41,7 @@ private:
     enum Page { kTrain, kRuns, kTrials };
 
     void buildPages();
+    QWidget* buildEmptyRuns();
     void buildNavigation();
     void buildMenus();
     void connectPages();

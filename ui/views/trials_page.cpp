@@ -24,6 +24,7 @@ namespace {
 
 constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMilliseconds = 150, kNoticeMilliseconds = 15'000;
 constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
+constexpr int kFieldHeight = 28;
 
 QLabel* wrapped(const char* role) {
     auto* label = new QLabel;
@@ -50,7 +51,7 @@ TrialsPage::TrialsPage(Places places, Explain explain, QWidget* parent)
     m_splitter->setStretchFactor(1, 2);
     m_splitter->setChildrenCollapsible(false);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(space::kLarge, space::kLarge, space::kLarge, space::kLarge);
+    layout->setContentsMargins(space::kPage, space::kLarge, space::kPage, space::kLarge);
     layout->setSpacing(space::kMedium);
     layout->addWidget(buildHead());
     addNotices(*layout);
@@ -80,6 +81,7 @@ QWidget* TrialsPage::buildHead() {
     m_count = new QLabel;
     m_count->setProperty("role", "muted");
     m_filter = new QLineEdit;
+    m_filter->setMinimumHeight(kFieldHeight);
     m_filter->setAccessibleName(tr("Filter the trials"));
     m_filter->setPlaceholderText(tr("Filter: words, state:failed, tag:thesis, model:resnet, is:starred, -word"));
     m_filter->setToolTip(tr("Trials whose row has all the words, anywhere. state: model: dataset: devices: title: note: look in"
@@ -88,6 +90,7 @@ QWidget* TrialsPage::buildHead() {
     m_filter->setClearButtonEnabled(true);
     m_filter->installEventFilter(this);
     m_shelf = new QComboBox;
+    m_shelf->setMinimumHeight(kFieldHeight);
     m_shelf->setAccessibleName(tr("Which trials are shown"));
     m_shelf->addItems({tr("Current"), tr("Archived"), tr("Trash")});          // as Shelf
     auto* bar = new QToolBar;

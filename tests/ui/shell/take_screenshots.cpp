@@ -3,6 +3,7 @@
 #include <QScrollBar>
 #include <cstdio>
 
+#include "app/words.h"
 #include "shell_support.h"
 #include "ui/timeline/timeline_view.h"
 #include "ui/views/live_page.h"
@@ -16,6 +17,11 @@ using namespace lockstep::ui;
 namespace {
 
 constexpr int kTrain = 0, kRuns = 1, kTrials = 2;
+
+Explanation inWords(const Problem& problem) {
+    static const Words words;
+    return {QString::fromStdString(words.what(problem)), QString::fromStdString(words.remedy(problem))};
+}
 
 bool until(const std::function<bool()>& holds) { return QTest::qWaitFor(holds, kPatience); }
 
@@ -54,7 +60,7 @@ void scrollDown(MainWindow& window) {
 
 void empty(Photographer& camera) {
     Home home;
-    const auto window = home.open();
+    const auto window = home.open(inWords);
     page(*window, kTrain);
     until([&] { return buttonWith(*window, "Train the preset") && buttonWith(*window, "Train the preset")->isEnabled(); });
     QTest::qWait(3000);
@@ -78,7 +84,7 @@ void live(Photographer& camera) {
     Home home;
     home.start(LOCKSTEP_PROGRAM, fashion(5, "cpu:2", {}));
     home.waitForRun(1);
-    const auto window = home.open();
+    const auto window = home.open(inWords);
     window->openRun(1);
     RunFeed& feed = *window->findChild<OpenRuns*>()->open(1);
     until([&] { return feed.record().evaluations().size() >= 2; });
@@ -101,7 +107,7 @@ void finished(Photographer& camera) {
     }
     QProcess& killed = home.start(LOCKSTEP_PROGRAM, fashion(5, "cpu:2", {"--set", "learning_rate=0.02"}));
     home.waitForRun(4);
-    const auto window = home.open();
+    const auto window = home.open(inWords);
     window->openRun(4);
     RunFeed& feed = *window->findChild<OpenRuns*>()->open(4);
     until([&] { return !feed.record().checkpoints().empty(); });
