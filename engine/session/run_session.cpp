@@ -93,11 +93,21 @@ private:
         if (!next(m_state, RunSignal::Attempt)) {
             throw ProblemError({"", "run.not-resumable", {std::to_string(trial), std::string(text(m_state))}});
         }
-        const fs::path file = checkpoints() / "last.safetensors";
-        if (!fs::exists(file)) throw ProblemError({file.string(), "run.no-checkpoint", {std::to_string(trial)}});
-        m_checkpoint = required(readCheckpoint(file));
+        m_checkpoint = newestCheckpoint();
         m_firstEvent = query->lastEvent(trial) + 1;
         return spec;
+    }
+
+    // An epoch's best is written before its last: of a run that was killed between the two, the best goes further, or is all
+    // there is.
+    Checkpoint newestCheckpoint() const {
+        const fs::path last = checkpoints() / "last.safetensors", best = checkpoints() / "best.safetensors";
+        if (!fs::exists(last) && !fs::exists(best)) throw ProblemError({last.string(), "run.no-checkpoint", {std::to_string(m_trial)}});
+        if (!fs::exists(last)) return required(readCheckpoint(best));
+        Checkpoint newest = required(readCheckpoint(last));
+        if (!fs::exists(best) || fs::last_write_time(best) <= fs::last_write_time(last)) return newest;
+        Checkpoint other = required(readCheckpoint(best));
+        return other.step > newest.step ? std::move(other) : std::move(newest);
     }
 
     void leaseRun() {

@@ -25,6 +25,7 @@ private slots:
     void aRunLeavesEverythingInItsPlace();
     void aClientStopsARunAndResumeFinishesIt();
     void badRequestsLeaveNoRow();
+    void theBestGoesOnWhereTheLastIsMissingOrOlder();
     void whatCannotBeResumedSaysWhy();
     void aFailureEndsTheRow();
     void aRowIsSettledOnlyWhenNobodyHoldsIt();
@@ -243,6 +244,28 @@ void tst_RunSession::badRequestsLeaveNoRow() {
     const Places impossible{nowhere, nowhere / "c", nowhere / "s", nowhere / "k"};
     QCOMPARE(codeOf(runSession({smallSpec(1), {}, {}, nullptr}, environment(), impossible)),
              std::string("home.unwritable"));
+}
+
+// Killed between the best checkpoint of an epoch and its last.
+void tst_RunSession::theBestGoesOnWhereTheLastIsMissingOrOlder() {
+    const Home home;
+    QVERIFY(home.run({smallSpec(2), {}, {}, nullptr}).ok());
+    const fs::path last = home.places.run(1) / "checkpoints" / "last.safetensors", best = last.parent_path() / "best.safetensors";
+    Checkpoint checkpoint = readCheckpoint(best).value();
+    const auto further = readCheckpoint(last).value();
+    const auto resumedFrom = [&] {
+        home.store()->setState(1, RunState::Crashed);
+        const bool ran = home.run({{}, 1, {}, nullptr}).ok();
+        const auto started = home.query()->events(1, 1);
+        return ran ? std::get<RunStarted>(started.front().event).firstStep : std::int64_t{-1};
+    };
+    fs::remove(last);
+    QCOMPARE(resumedFrom(), checkpoint.step);
+    checkpoint.step -= 1;
+    checkpoint.stepInEpoch = 0;
+    writeCheckpoint(last, checkpoint);                     // an older one, and then the best
+    writeCheckpoint(best, further);
+    QCOMPARE(resumedFrom(), further.step);
 }
 
 void tst_RunSession::whatCannotBeResumedSaysWhy() {

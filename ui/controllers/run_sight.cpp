@@ -61,6 +61,12 @@ void readHistory(const Places& places, const RunQuestion& question, RunSight& si
     else sight.record = wholeRecord(query, *sight.row, sight.lastEvent);
 }
 
+// Killed while it wrote the first, a run may have its best alone.
+bool hasCheckpoint(const std::filesystem::path& folder) {
+    std::error_code ignored;
+    return std::filesystem::exists(folder / "last.safetensors", ignored) || std::filesystem::exists(folder / "best.safetensors", ignored);
+}
+
 }  // namespace
 
 // The lease first: whoever gives it up has written the row's last state before.
@@ -74,9 +80,7 @@ RunSight lookAtRun(const Places& places, const RunQuestion& question) {
     } catch (const std::exception& error) {
         sight.history = Problem{places.history().string(), "history.unwritable", {error.what()}};
     }
-    std::error_code ignored;
-    sight.hasCheckpoint =
-        std::filesystem::exists(places.run(question.trial) / "checkpoints" / "last.safetensors", ignored);
+    sight.hasCheckpoint = hasCheckpoint(places.run(question.trial) / "checkpoints");
     if (question.connect && sight.held) {
         auto client = SessionClient::connect(places.socket(question.trial));
         if (client.ok()) sight.client = std::move(client).value();

@@ -95,6 +95,7 @@ LivePage::LivePage(RunFeed* feed, Explain explain, QWidget* parent)
     scroll->setWidget(body);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setAccessibleName("Page of the run");
     auto* all = new QVBoxLayout(this);
     all->setContentsMargins(0, 0, 0, 0);
     all->addWidget(scroll);

@@ -25,6 +25,7 @@
 #include "ui/timeline/timeline_view.h"
 #include "ui/views/live_page.h"
 #include "ui/views/plot_marks.h"
+#include "ui/views/tab_order.h"
 #include "ui/views/train_page.h"
 #include "ui/views/trials_page.h"
 
@@ -133,6 +134,7 @@ void MainWindow::buildNavigation() {
     layout->addWidget(m_navigation);
     layout->addWidget(m_pages, 1);
     setCentralWidget(central);
+    orderTabs(*central);
     connect(m_navigation, &QListWidget::currentRowChanged, this, [this](int row) {
         if (row >= 0) goTo(static_cast<Page>(row));
     });
@@ -179,6 +181,7 @@ void MainWindow::addRun(RunFeed* feed) {
     m_livePages[trial] = page;
     m_runTabs->addTab(page, tr("Trial %1").arg(trial));
     markTab(trial);
+    orderTabs(*page);
     m_runsPage->setCurrentWidget(m_runTabs);
     connect(page, &LivePage::resumeRequested, m_launcher, &RunLauncher::resume);
     connect(feed, &RunFeed::changed, this, [this, feed] {
@@ -250,10 +253,11 @@ void MainWindow::openSpec() {
 }
 
 void MainWindow::explainProblems(const QString& title, const std::vector<Problem>& problems) {
-    QMessageBox box(QMessageBox::Warning, title, title, QMessageBox::Ok, this);
-    box.setInformativeText(textOf(problems, m_explain));
-    box.setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    box.exec();
+    auto* box = new QMessageBox(QMessageBox::Warning, title, title, QMessageBox::Ok, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText(textOf(problems, m_explain));
+    box->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    box->open();
 }
 
 bool MainWindow::mayClose() {

@@ -138,6 +138,13 @@ void PlotLegend::setState(std::size_t index, bool shown, const QString& value) {
     m_entries[index]->update();
 }
 
+void PlotLegend::followInTabOrder(QWidget* before) {
+    for (LegendEntry* entry : m_entries) {
+        setTabOrder(before, entry);
+        before = entry;
+    }
+}
+
 QSize PlotLegend::sizeHint() const { return m_column ? QSize(kColumnWidth, 0) : m_body->sizeHint(); }
 
 void PlotLegend::contextMenuEvent(QContextMenuEvent* event) {

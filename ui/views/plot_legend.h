@@ -19,6 +19,7 @@ public:
     explicit PlotLegend(QString plot, QWidget* parent = nullptr);
     void setSeries(const std::vector<PlotSeries>& series);
     void setState(std::size_t index, bool shown, const QString& value);          // value: the newest, in words
+    void followInTabOrder(QWidget* before);        // its buttons come after this one
     bool isColumn() const { return m_column; }
     QSize sizeHint() const override;
 

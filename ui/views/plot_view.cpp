@@ -22,10 +22,14 @@ namespace {
 constexpr int kSmallestBand = 6;                   // a rubber band below this is a click
 constexpr int kWordsMilliseconds = 250;            // between two readings of the newest values by a person
 constexpr int kSmoothingMilliseconds = 15;         // between the parts of a long curve's smoothing
+constexpr double kAirAlongX = 0.01;                // of what there is, at either end
 constexpr double kAboveBounds = 0.04;              // of their size: a line along the bound is seen whole
 
 QCPRange rangeOf(PlotRange range) { return {range.low, range.high}; }
 PlotRange rangeOf(const QCPRange& range) { return {range.lower, range.upper}; }
+
+// So that a marker at either end is seen whole.
+PlotRange withAir(PlotRange x) { return {x.low - kAirAlongX * x.size(), x.high + kAirAlongX * x.size()}; }
 
 bool looksTheSame(const PlotSeries& a, const PlotSeries& b) {
     return a.name == b.name && a.color == b.color && a.marker == b.marker && a.dashed == b.dashed &&
@@ -63,23 +67,23 @@ void PlotView::buildHead() {
     connect(m_legend, &PlotLegend::toggled, this, [this](std::size_t index, bool shown) { setHidden(index, !shown); });
     connect(m_legend, &PlotLegend::aloneRequested, this, &PlotView::showAlone);
     connect(m_legend, &PlotLegend::allRequested, this, &PlotView::showAll);
-    auto* more = new QToolButton;
-    more->setText(QStringLiteral("⋯"));
-    more->setObjectName("plotMenu");
-    more->setAutoRaise(true);
-    more->setAccessibleName(tr("What can be done with the plot %1").arg(m_look.title));
-    more->setToolTip(tr("Copy, save, logarithmic values. In the plot: ←/→ pan, +/− zoom, Home fits"));
-    more->setPopupMode(QToolButton::InstantPopup);
-    more->setStyleSheet("QToolButton::menu-indicator { image: none; }");
-    auto* menu = new QMenu(more);
+    m_more = new QToolButton;
+    m_more->setText(QStringLiteral("⋯"));
+    m_more->setObjectName("plotMenu");
+    m_more->setAutoRaise(true);
+    m_more->setAccessibleName(tr("What can be done with the plot %1").arg(m_look.title));
+    m_more->setToolTip(tr("Copy, save, logarithmic values. In the plot: ←/→ pan, +/− zoom, Home fits"));
+    m_more->setPopupMode(QToolButton::InstantPopup);
+    m_more->setStyleSheet("QToolButton::menu-indicator { image: none; }");
+    auto* menu = new QMenu(m_more);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();
         fillMenu(*menu);
     });
-    more->setMenu(menu);
+    m_more->setMenu(menu);
     m_head->addWidget(m_title);
     m_head->addStretch();
-    m_head->addWidget(more);
+    m_head->addWidget(m_more);
 }
 
 void PlotView::buildPlot() {
@@ -143,6 +147,7 @@ void PlotView::buildGraphs() {
         for (QHBoxLayout* each : {m_head, m_body}) each->removeWidget(m_legend);
         place->insertWidget(m_legend->isColumn() ? 1 : 2, m_legend);
     }
+    m_legend->followInTabOrder(m_more);
     m_wordsLater.stop();
 }
 
@@ -240,7 +245,7 @@ void PlotView::showPart(std::optional<PlotRange> x, std::optional<PlotRange> y) 
 }
 
 bool PlotView::applyRanges() {
-    const PlotRange x = m_partX.value_or(m_model.fitX());
+    const PlotRange x = m_partX.value_or(withAir(m_model.fitX()));
     PlotRange y = m_partY.value_or(m_model.fitY(x));
     if (m_look.bounds && !m_partY) {
         y.low = std::max(y.low, m_look.bounds->low);

@@ -13,6 +13,7 @@ class QCustomPlot;
 class QHBoxLayout;
 class QLabel;
 class QMenu;
+class QToolButton;
 
 namespace lockstep::ui {
 
@@ -93,6 +94,7 @@ private:
     QCustomPlot* m_plot = nullptr;
     DenseCurves* m_dense = nullptr;
     PlotLegend* m_legend = nullptr;
+    QToolButton* m_more = nullptr;
     QHBoxLayout *m_head = nullptr, *m_body = nullptr;          // the legend's place: a row or a column
     QLabel *m_title = nullptr, *m_readout = nullptr, *m_empty = nullptr;
     QCPItemStraightLine* m_crosshair = nullptr;

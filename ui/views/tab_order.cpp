@@ -2,6 +2,7 @@
 
 #include <QLayout>
 #include <QScrollArea>
+#include <QSplitter>
 #include <QVector>
 #include <QWidget>
 
@@ -14,6 +15,10 @@ void collect(QLayout& layout, QVector<QWidget*>& into);
 void collect(QWidget& widget, QVector<QWidget*>& into) {
     if (auto* area = qobject_cast<QScrollArea*>(&widget)) {
         if (area->widget()) collect(*area->widget(), into);
+        return;
+    }
+    if (auto* splitter = qobject_cast<QSplitter*>(&widget)) {
+        for (int i = 0; i < splitter->count(); ++i) collect(*splitter->widget(i), into);
         return;
     }
     if (widget.focusPolicy() & Qt::TabFocus) into << &widget;

@@ -1,6 +1,7 @@
 #include "ui/views/trials_page.h"
 
 #include <QComboBox>
+#include <QFocusEvent>
 #include <QHBoxLayout>
 #include <QItemSelectionModel>
 #include <QKeyEvent>
@@ -60,13 +61,15 @@ TrialsPage::TrialsPage(Places places, Explain explain, QWidget* parent)
     m_prepare.setInterval(kPrepareMilliseconds);
     m_filterSoon.setInterval(kFilterMilliseconds);
     m_noticeOver.setInterval(kNoticeMilliseconds);
-    setFocusProxy(m_table);
     connectDesk();
     connectViews();
     restoreLook();
     enableActions();
     showSituation();
 }
+
+// Not a focus proxy: the tabulator would go round within the page.
+void TrialsPage::focusInEvent(QFocusEvent* event) { m_table->setFocus(event->reason()); }
 
 TrialsPage::~TrialsPage() {
     m_pane->saveNote();

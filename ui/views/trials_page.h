@@ -50,6 +50,7 @@ signals:
     void trainRequested();                         // the empty page's button
 
 protected:
+    void focusInEvent(QFocusEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;

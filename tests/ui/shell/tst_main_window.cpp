@@ -1,3 +1,6 @@
+#include <QAbstractSpinBox>
+#include <QAccessible>
+#include <QComboBox>
 #include <QTabWidget>
 
 #include "shell_support.h"
@@ -83,6 +86,35 @@ private slots:
         QVERIFY(owners.contains("Ctrl+K") && owners.contains("Ctrl+1"));
     }
 
+    // What a screen reader says and the Tab key finds, on every page.
+    void everythingIsNamedAndReachable() {
+        m_home->train(100'000);
+        QVERIFY(m_home->waitForRun(1));
+        const auto window = m_home->open();
+        window->openRun(1);
+        RunFeed& feed = *window->findChild<OpenRuns*>()->open(1);
+        QTRY_VERIFY_WITH_TIMEOUT(feed.state() == RunState::Running && stepsOf(feed) > 5, kPatience);
+        QVERIFY(QTest::qWaitForWindowActive(window.get()));
+        for (const auto page : {Qt::Key_1, Qt::Key_2, Qt::Key_3}) {
+            QTest::keyClick(window.get(), page, Qt::ControlModifier);
+            QTest::qWait(1000);                            // for what the engine and the history say
+            const QSet<QWidget*> reached = reachedByTab();
+            for (QWidget* widget : window->findChildren<QWidget*>()) {
+                if (!widget->isVisible() || !widget->isEnabled() || !(widget->focusPolicy() & Qt::TabFocus)) continue;
+                const QString what = QString("page %1: %2 %3").arg(page - Qt::Key_0).arg(widget->metaObject()->className(), widget->objectName());
+                const auto* heard = QAccessible::queryAccessibleInterface(widget);
+                const bool isPart = qobject_cast<QAbstractSpinBox*>(widget->parentWidget()) || qobject_cast<QComboBox*>(widget->parentWidget());
+                QVERIFY2(isPart || (heard && !heard->text(QAccessible::Name).isEmpty()), qPrintable(what + " has no name"));
+                const bool inside = std::any_of(reached.begin(), reached.end(), [&](QWidget* each) {
+                    return each == widget || widget->isAncestorOf(each) || each->focusProxy() == widget || widget->focusProxy() == each;
+                });
+                QVERIFY2(inside, qPrintable(what + " cannot be reached by Tab"));
+            }
+        }
+        feed.kill();
+        QTRY_VERIFY_WITH_TIMEOUT(isFinal(feed.state()), kPatience);
+    }
+
     void withoutAnEngineTheWindowSaysSo() {
         MainWindow window("/nowhere/lockstep", m_home->places, plainWords);
         window.show();
@@ -90,6 +122,15 @@ private slots:
     }
 
 private:
+    static QSet<QWidget*> reachedByTab() {
+        QSet<QWidget*> reached;
+        for (QWidget* at = QApplication::focusWidget(); at && !reached.contains(at); at = QApplication::focusWidget()) {
+            reached << at;
+            QTest::keyClick(at, Qt::Key_Tab);
+        }
+        return reached;
+    }
+
     std::unique_ptr<Home> m_home;
 };
 
