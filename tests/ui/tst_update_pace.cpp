@@ -47,7 +47,7 @@ private slots:
         volatile double sink = 0;
         while (UpdatePace::usedByProcess() - before < 5ms) sink = sink + 1;
         QVERIFY(UpdatePace::usedByProcess() > before);
-        QVERIFY(UpdatePace::shareOfThisMachine() >= 0.01);
+        QVERIFY(UpdatePace::shareOfThisMachine() > 0);
     }
 };
 

@@ -101,15 +101,14 @@ std::vector<Curve::Point> Curve::sample(CurveAxis axis, double from, double to, 
         std::size_t inColumn = (end - begin) / most;
         for (std::size_t c = 1; c <= most && begin < end; ++c) {
             const double limit = from + (to - from) * static_cast<double>(c) / static_cast<double>(most);
-            const std::size_t next = c == most ? end : std::min(firstFrom(xs, begin, limit, begin + inColumn), end);
+            std::size_t next = c == most ? end : std::min(firstFrom(xs, begin, limit, begin + inColumn), end);
+            if (next < end) next -= next % m_pyramid.wholeNodes(next - begin);
             const auto found = m_pyramid.extremes(begin, next);
+            const bool falls = found.highAt < found.lowAt;
+            if (!found.none()) out.push_back({xs[begin], falls ? found.high : found.low});
+            if (found.lowAt != found.highAt) out.push_back({xs[next - 1], falls ? found.low : found.high});
             inColumn = next - begin;
             begin = next;
-            if (found.none()) continue;
-            const Point low{xs[found.lowAt], found.low}, high{xs[found.highAt], found.high};
-            const bool fallsLast = found.lowAt > found.highAt;
-            out.push_back(fallsLast ? high : low);
-            if (found.lowAt != found.highAt) out.push_back(fallsLast ? low : high);
         }
     }
     if (end < size()) addPoint(out, axis, end);

@@ -33,6 +33,13 @@ public:
     std::size_t size() const { return m_values.size(); }
     double value(std::size_t i) const { return m_values[i]; }
     Extremes extremes(std::size_t begin, std::size_t end) const;         // of [begin, end); the first of equals
+    // The width of a node that is less than a sixtieth of `points`, 1 at least: a stretch that ends at a multiple of it is
+    // read without its smallest parts, which are many and far apart in memory.
+    static std::size_t wholeNodes(std::size_t points) {
+        std::size_t width = 1;
+        while (width * kFanOut * 60 < points) width *= kFanOut;
+        return width;
+    }
 
 private:
     static constexpr std::size_t kFanOut = 8;
@@ -70,9 +77,10 @@ public:
     std::pair<std::size_t, std::size_t> within(CurveAxis axis, double from, double to) const;
     // The extremes among the points within [from, to]: {low, high}; low > high: none.
     std::pair<double, double> extremes(CurveAxis axis, double from, double to) const;
-    // What a picture of [from, to] in `columns` pixel columns needs: of each column the smallest and the largest value,
-    // in the order of time, and the neighbours just outside. At most 2 * columns + 2 points, whatever the size. Values
-    // that are not finite are left out.
+    // What a picture of [from, to] in `columns` pixel columns needs: the points and the neighbours just outside or, of more
+    // than two points a column, the smallest and the largest value of each (its edges exact to a sixtieth of it), in the order of
+    // time, at its first and last x. At
+    // most 2 * columns + 2 points, whatever the size. Values that are not finite are left out.
     std::vector<Point> sample(CurveAxis axis, double from, double to, int columns) const;
     // The point at or before x; size() when there is none.
     std::size_t at(CurveAxis axis, double x) const;
