@@ -32,7 +32,8 @@ struct Desktop {
         page = std::make_unique<TrialsPage>(places, explain);
         page->resize(1280, 800);
         page->show();
-        (void)QTest::qWaitForWindowExposed(page.get());
+        page->activateWindow();                            // a bare X server has no window manager to do it
+        (void)QTest::qWaitForWindowActive(page.get());
     }
     TrialsTable& table() const { return *page->findChild<TrialsTable*>(); }
     int rows() const { return table().model()->rowCount(); }
