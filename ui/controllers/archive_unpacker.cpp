@@ -7,12 +7,12 @@
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
-#include <QStorageInfo>
 #include <QUuid>
 #include <cerrno>
 #include <cstring>
 #include <functional>
 
+#include "ui/controllers/disk_room.h"
 #include "ui/models/archive_name.h"
 
 namespace lockstep::ui {
@@ -120,7 +120,7 @@ private:
         m_unasked -= bytes;
         if (m_unasked > 0) return;
         m_unasked = kSpareBytes / 8;
-        if (QStorageInfo(m_into).bytesAvailable() < kSpareBytes)
+        if (const auto room = roomIn(m_into); room && *room < kSpareBytes)
             refuse(m_into, "archive.unwritable", systemWords(ENOSPC));
     }
 

@@ -6,13 +6,13 @@
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QProcess>
-#include <QStorageInfo>
 #include <QUuid>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "engine/spec/train_event.h"
+#include "ui/controllers/disk_room.h"
 
 namespace lockstep::ui {
 
@@ -138,9 +138,8 @@ RunLauncher::Outcome RunLauncher::look(Launch& launch) {
 
 // On a full disk the last words could not be written either.
 Problem RunLauncher::silentEnd(const Launch& launch) const {
-    const qint64 left = QStorageInfo(m_folder).bytesAvailable();
-    if (left >= 0 && left < kFullBelow)
-        return problemOf(m_folder, "launch.disk-full", QString("%1 KiB").arg(left / 1024));
+    if (const auto left = roomIn(m_folder); left && *left < kFullBelow)
+        return problemOf(m_folder, "launch.disk-full", QString("%1 KiB").arg(*left / 1024));
     return problemOf(launch.log, "launch.ended", lastWords(launch.log));
 }
 
