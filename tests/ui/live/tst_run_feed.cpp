@@ -7,17 +7,15 @@
 #include <QLabel>
 #include <QLocalServer>
 #include <QLocalSocket>
-#include <QProcess>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QTemporaryDir>
 #include <QtTest>
 #include <filesystem>
 
-#include "engine/history/trial_query.h"
 #include "engine/history/trial_store.h"
 #include "engine/session/lease.h"
 #include "engine/session/session_server.h"
+#include "tests/ui/run_home.h"
 #include "ui/views/live_page.h"
 
 using namespace lockstep;
@@ -26,45 +24,6 @@ using namespace lockstep::ui;
 namespace {
 
 namespace fs = std::filesystem;
-
-// A home with the engine's own program in it. LOCKSTEP_SHOTS names a folder for pictures of the page.
-class Home {
-public:
-    Home() {
-        qputenv("LOCKSTEP_HOME", m_folder.path().toUtf8());
-        places = placesFromEnvironment();
-    }
-    ~Home() {
-        for (auto& process : m_processes) {
-            process->kill();
-            process->waitForFinished();
-        }
-    }
-    QProcess& start(const QStringList& arguments) {
-        m_processes.push_back(std::make_unique<QProcess>());
-        QProcess& process = *m_processes.back();
-        process.setStandardOutputFile(QProcess::nullDevice());
-        process.setStandardErrorFile(
-            QString::fromStdString((fs::path(m_folder.path().toStdString()) / "engine.err").string()));
-        process.start(LOCKSTEP_PROGRAM, arguments);
-        process.waitForStarted();
-        return process;
-    }
-    QProcess& train(int epochs, int samples = 512) {
-        return start(QStringList{"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch",
-                                 "32", "--epochs", QString::number(epochs), "--set",
-                                 QString("dataset.samples=%1").arg(samples)});
-    }
-    bool waitForRun(std::int64_t trial) const {
-        return QTest::qWaitFor([&] { return fs::exists(places.socket(trial)); }, 20'000);
-    }
-    std::unique_ptr<TrialQuery> query() const { return std::move(TrialQuery::open(places.history())).value(); }
-    Places places;
-
-private:
-    QTemporaryDir m_folder;
-    std::vector<std::unique_ptr<QProcess>> m_processes;
-};
 
 const Explain kExplain = [](const Problem& problem) {
     return Explanation{QString::fromStdString(problem.code), "try again"};
@@ -124,24 +83,6 @@ bool until(const std::function<bool()>& holds, int milliseconds = 30'000) {
     return QTest::qWaitFor(holds, milliseconds);
 }
 
-std::size_t stepsOf(const RunFeed& feed) { return feed.record().curve(RunCurve::Loss)->size(); }
-
-// Every step of the record is the history's, none missing and none doubled.
-bool isWhole(const RunFeed& feed, const Home& home) {
-    const auto wanted = home.query()->series(feed.trial(), "loss");
-    const auto got = feed.record().curve(RunCurve::Loss);
-    if (wanted.size() != got->size() || feed.record().missing() > 0) {
-        qWarning("%zu steps, %zu in the history, %lld missing", got->size(), wanted.size(),
-                 static_cast<long long>(feed.record().missing()));
-        return false;
-    }
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-        if (static_cast<double>(wanted[i].step) != got->x(CurveAxis::Step, i) || wanted[i].value != got->value(i))
-            return false;
-    }
-    return true;
-}
-
 void shoot(QWidget& page, const char* name) {
     const QByteArray folder = qgetenv("LOCKSTEP_SHOTS");
     if (folder.isEmpty()) return;
@@ -158,7 +99,7 @@ class TestRunFeed : public QObject {
     Q_OBJECT
 private slots:
     void aRunIsFollowedToItsEnd() {
-        Home home;
+        RunHome home;
         QProcess& engine = home.train(30);
         QVERIFY(home.waitForRun(1));
         RunFeed feed(home.places, 1);
@@ -181,7 +122,7 @@ private slots:
     }
 
     void pauseResumeAndStop() {
-        Home home;
+        RunHome home;
         home.train(100'000);
         QVERIFY(home.waitForRun(1));
         RunFeed feed(home.places, 1);
@@ -202,7 +143,7 @@ private slots:
 
     // The window dies and comes back: what it missed is in the history.
     void aSecondFeedFindsEverything() {
-        Home home;
+        RunHome home;
         home.train(100'000);
         QVERIFY(home.waitForRun(1));
         {
@@ -221,7 +162,7 @@ private slots:
     // A feed that sleeps while thousands of steps pass gets them from the history: the server keeps fewer.
     void whatASlowReaderLostIsFilledIn() {
         constexpr int kSteps = 20'000;
-        Home home;
+        RunHome home;
         PlayedRun run(home.places);
         RunFeed feed(home.places, 1);
         QVERIFY(until([&] { return feed.connected() && feed.record().started(); }));
@@ -237,7 +178,7 @@ private slots:
 
     // Virtual devices, a message, and a failure that a person can repair.
     void aFailureIsExplained() {
-        Home home;
+        RunHome home;
         PlayedRun run(home.places);
         RunFeed feed(home.places, 1);
         LivePage page(&feed, kExplain);
@@ -259,7 +200,7 @@ private slots:
     }
 
     void anotherVersionIsTold() {
-        Home home;
+        RunHome home;
         QVERIFY(preparePlaces(home.places).ok());
         fs::create_directories(home.places.run(1));
         const auto lease = Lease::tryAcquire(home.places.lease(1));
@@ -275,7 +216,7 @@ private slots:
     }
 
     void aKilledEngineHasCrashedAndCanBeResumed() {
-        Home home;
+        RunHome home;
         home.train(60, 4096);
         QVERIFY(home.waitForRun(1));
         RunFeed feed(home.places, 1);
@@ -298,7 +239,7 @@ private slots:
         QCOMPARE(wanted.count(), 1);
         QCOMPARE(wanted[0][0].toLongLong(), 1LL);
 
-        home.start({"resume", "1"});
+        home.start(LOCKSTEP_PROGRAM, {"resume", "1"});
         QVERIFY(until([&] {
             return feed.record().started() && feed.record().started()->attempt == 2 &&
                    feed.state() == RunState::Running;
@@ -313,7 +254,7 @@ private slots:
     }
 
     void whatIsNotThereIsToldInWords() {
-        Home home;
+        RunHome home;
         RunFeed feed(home.places, 5);
         QVERIFY(until([&] { return !feed.problems().empty(); }));
         QCOMPARE(feed.problems().front().code, std::string("history.absent"));
@@ -326,7 +267,7 @@ private slots:
 
     // The run is alive, its socket is not: it is followed through the history.
     void aSocketThatIsGoneIsTold() {
-        Home home;
+        RunHome home;
         home.train(100'000);
         QVERIFY(home.waitForRun(1));
         QVERIFY(until([&] { return home.query()->lastEvent(1) > 20; }));
@@ -341,7 +282,7 @@ private slots:
     }
 
     void everyControlHasAName() {
-        Home home;
+        RunHome home;
         RunFeed feed(home.places, 1);
         LivePage page(&feed, kExplain);
         for (auto* widget : page.findChildren<QWidget*>()) {

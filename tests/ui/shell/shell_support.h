@@ -2,15 +2,12 @@
 #include <QApplication>
 #include <QLabel>
 #include <QMessageBox>
-#include <QProcess>
 #include <QPushButton>
-#include <QSettings>
-#include <QTemporaryDir>
 #include <QtTest>
 #include <memory>
 
-#include "engine/history/trial_query.h"
 #include "engine/session/lease.h"
+#include "tests/ui/run_home.h"
 #include "ui/controllers/open_runs.h"
 #include "ui/style/theme.h"
 #include "ui/views/main_window.h"
@@ -50,71 +47,16 @@ inline void answerWith(const QString& text) {
     });
 }
 
-inline std::size_t stepsOf(const RunFeed& feed) { return feed.record().curve(RunCurve::Loss)->size(); }
-
-// Every step of the record once and in order, and all that the history has.
-inline bool isWhole(const RunFeed& feed, const Places& places) {
-    const auto query = TrialQuery::open(places.history());
-    if (!query.ok()) return false;
-    const auto points = query.value()->series(feed.trial(), "loss");
-    const Curve& seen = *feed.record().curve(RunCurve::Loss);
-    if (feed.record().missing() != 0 || points.size() != seen.size()) return false;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto step = static_cast<double>(i + 1);
-        if (seen.x(CurveAxis::Step, i) != step || static_cast<double>(points[i].step) != step || seen.value(i) != points[i].value)
-            return false;
-    }
-    return true;
-}
-
-// A home of its own, and runs of the real engine in it.
-class Home {
+// A home with windows.
+class Home : public RunHome {
 public:
-    explicit Home(const QString& folder = {}) {
-        const QString path = folder.isEmpty() ? m_folder.path() : folder;
-        qputenv("LOCKSTEP_HOME", path.toUtf8());
-        QSettings::setDefaultFormat(QSettings::IniFormat);
-        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, path + "/config");
-        QCoreApplication::setOrganizationName("lockstep");
-        QCoreApplication::setApplicationName("studio");
-        places = preparePlaces(placesFromEnvironment()).value();
-    }
-    ~Home() {
-        for (auto& process : m_processes) {
-            process->kill();
-            process->waitForFinished();
-        }
-    }
-
-    QProcess& start(const QString& program, const QStringList& arguments) {
-        m_processes.push_back(std::make_unique<QProcess>());
-        QProcess& process = *m_processes.back();
-        process.setStandardOutputFile(QProcess::nullDevice());
-        process.setStandardErrorFile(QProcess::nullDevice());
-        process.start(program, arguments);
-        process.waitForStarted();
-        return process;
-    }
-    // Some hundred steps a second; an epoch has samples / 32.
-    QProcess& train(int epochs, int samples = 512) {
-        return start(LOCKSTEP_PROGRAM, {"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch", "32",
-                                        "--epochs", QString::number(epochs), "--set", QString("dataset.samples=%1").arg(samples)});
-    }
-    bool waitForRun(std::int64_t trial) const {
-        return QTest::qWaitFor([&] { return std::filesystem::exists(places.socket(trial)); }, kPatience);
-    }
+    explicit Home(const QString& folder = {}) : RunHome(folder) { places = preparePlaces(places).value(); }
     std::unique_ptr<MainWindow> open(const Explain& explain = plainWords) const {
         auto window = std::make_unique<MainWindow>(LOCKSTEP_PROGRAM, places, explain);
         window->show();
         window->activateWindow();                          // a bare X server has no window manager to do it
         return window;
     }
-
-    Places places;
-
-private:
-    QTemporaryDir m_folder;
-    std::vector<std::unique_ptr<QProcess>> m_processes;
 };
 
 }  // namespace lockstep::ui

@@ -21,11 +21,8 @@ private slots:
         std::size_t steps = 0;
         {
             const auto window = m_home->open();
-            QPushButton* preset = nullptr;
-            QTRY_VERIFY_WITH_TIMEOUT((preset = buttonWith(*window, "Train the preset")) && preset->isEnabled(), kPatience);
-            preset->click();
+            QVERIFY(startPreset(*window));
             auto& runs = *window->findChild<OpenRuns*>();
-            QTRY_COMPARE_WITH_TIMEOUT(runs.trials().size(), std::size_t{1}, kPatience);
             trial = runs.trials().front();
             RunFeed& feed = *runs.open(trial);
             QTRY_VERIFY_WITH_TIMEOUT(stepsOf(feed) >= 20, kPatience);
@@ -44,7 +41,7 @@ private slots:
             QTRY_COMPARE(runs.trials(), std::vector<std::int64_t>{trial});
             RunFeed& feed = *runs.open(trial);
             QTRY_COMPARE_WITH_TIMEOUT(feed.state(), RunState::Finished, 5 * kPatience);
-            QTRY_VERIFY_WITH_TIMEOUT(isWhole(feed, m_home->places), kPatience);      // none missing, none doubled
+            QTRY_VERIFY_WITH_TIMEOUT(isWhole(feed, *m_home), kPatience);      // none missing, none doubled
             QVERIFY(feed.record().bestAccuracy() > 0.9);
             steps = stepsOf(feed);
             QVERIFY(window->close());                      // asks nothing: nothing runs
@@ -58,11 +55,8 @@ private slots:
 
     void cancelKeepsTheWindow() {
         const auto window = m_home->open();
-        QPushButton* preset = nullptr;
-        QTRY_VERIFY_WITH_TIMEOUT((preset = buttonWith(*window, "Train the preset")) && preset->isEnabled(), kPatience);
-        preset->click();
+        QVERIFY(startPreset(*window));
         auto& runs = *window->findChild<OpenRuns*>();
-        QTRY_COMPARE_WITH_TIMEOUT(runs.trials().size(), std::size_t{1}, kPatience);
         RunFeed& feed = *runs.open(runs.trials().front());
         QTRY_VERIFY_WITH_TIMEOUT(stepsOf(feed) >= 1, kPatience);
         answerWith("Cancel");
@@ -122,6 +116,15 @@ private slots:
     }
 
 private:
+    // As a newcomer: the one button, and the run it opens.
+    static bool startPreset(MainWindow& window) {
+        QPushButton* preset = nullptr;
+        const auto offered = [&] { return (preset = buttonWith(window, "Train the preset")) && preset->isEnabled(); };
+        if (!QTest::qWaitFor(offered, kPatience)) return false;
+        preset->click();
+        return QTest::qWaitFor([&] { return window.findChild<OpenRuns*>()->trials().size() == 1; }, kPatience);
+    }
+
     static QSet<QWidget*> reachedByTab() {
         QSet<QWidget*> reached;
         for (QWidget* at = QApplication::focusWidget(); at && !reached.contains(at); at = QApplication::focusWidget()) {

@@ -77,7 +77,7 @@ private slots:
         feed.stop();
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
         QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
-        QVERIFY(until([&] { return isWhole(feed, home.places); }));
+        QVERIFY(until([&] { return isWhole(feed, home); }));
     }
 
     // kill -9 of the engine: the window says so, and its button goes on from the checkpoint.
@@ -100,7 +100,7 @@ private slots:
         feed.stop();
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
         QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
-        QVERIFY(until([&] { return isWhole(feed, home.places); }));
+        QVERIFY(until([&] { return isWhole(feed, home); }));
     }
 
     void severalRunsAtOnce() {
@@ -127,7 +127,7 @@ private slots:
         QVERIFY(window->close());
         for (RunFeed* feed : {&first, &second}) {
             QVERIFY(until([&] { return feed->state() == RunState::Stopped; }));
-            QVERIFY(until([&] { return isWhole(*feed, home.places); }));
+            QVERIFY(until([&] { return isWhole(*feed, home); }));
         }
     }
 
