@@ -31,6 +31,22 @@ std::string testText(const RunFinished& event) {
                        percentText(event.bestAccuracy), event.testLoss);
 }
 
+std::string linkText(double bandwidth, double latency) {
+    const auto carries = bandwidth > 0 ? fmt::format("{:g} MB/s", bandwidth) : std::string("any rate");
+    return fmt::format("{}, {:g} µs per message", carries, latency);
+}
+
+std::string changeText(const WorldChanged& event) {
+    if (event.reason == "lost-device") return fmt::format("device {} was lost ({})", event.rank, event.what);
+    if (event.reason == "diverged") return event.what;
+    return event.reason == "balanced" ? "the parts of the batch were balanced" : "the number of devices was changed";
+}
+
+std::string causeText(const std::string& cause) {
+    if (cause == "data") return "waiting for its data";
+    return cause == "compute" ? "computing longer" : "its part of the summing";
+}
+
 }  // namespace
 
 Problem problemOf(const RunFailed& failed) {
@@ -70,6 +86,8 @@ void RunPrinter::say(const RunStarted& event) {
                bytesText(event.bytesPerDevice));
     if (event.virtualDevices)
         fmt::print("The devices are virtual: they share cores or cards, which shows the method, not its speed.\n");
+    if (event.linkBandwidth > 0 || event.linkLatency > 0)
+        fmt::print("The links between the devices are simulated: {}.\n", linkText(event.linkBandwidth, event.linkLatency));
     fmt::print("{} training and {} test samples; {} of {}{}\n", countText(event.trainSamples),
                countText(event.testSamples), plural(event.epochs, "epoch"), plural(event.stepsPerEpoch, "step"),
                event.firstStep > 0 ? fmt::format(", continuing after step {}", event.firstStep) : "");
@@ -110,6 +128,20 @@ void RunPrinter::say(const Message& event) {
     fmt::print(stderr, "{}{}\n", event.level == "warning" ? "warning: " : "", m_words.what(event.text));
     const auto remedy = m_words.remedy(event.text);
     if (!remedy.empty()) fmt::print(stderr, "  → {}\n", remedy);
+}
+
+void RunPrinter::say(const WorldChanged& event) {
+    clearLine();
+    const auto again = event.reached - event.step;
+    fmt::print("{} at step {}: going on after step {} with {}{}\n", changeText(event), event.reached, event.step,
+               plural(static_cast<std::int64_t>(event.devices.size()), "device"),
+               again > 0 ? fmt::format(", {} again", plural(again, "step")) : "");
+}
+
+void RunPrinter::say(const StragglerFound& event) {
+    clearLine();
+    fmt::print("rank {} keeps the others waiting: {} per update, {} of its time, by {}\n", event.rank,
+               durationText(event.seconds), percentText(event.share), causeText(event.cause));
 }
 
 void RunPrinter::say(const RunFinished& event) {

@@ -29,6 +29,8 @@ private:
     void say(const CheckpointWritten&) {}
     void say(const StateChanged& event);
     void say(const Message& event);
+    void say(const WorldChanged& event);
+    void say(const StragglerFound& event);
     void say(const RunFinished& event);
     void say(const RunFailed& event);
     void clearLine();

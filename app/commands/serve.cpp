@@ -8,9 +8,9 @@
 #include "app/listing.h"
 #include "app/samples.h"
 #include "app/spec_options.h"
-#include "app/trial_fields.h"
 #include "datasets/catalog.h"
 #include "engine/core/error.h"
+#include "engine/spec/trial_fields.h"
 #include "engine/train/plan_run.h"
 
 namespace lockstep {
@@ -69,7 +69,9 @@ private:
 
     static Json settings() {
         Json out = settingsJson();
-        out["trial"] = schemaJson(trialFields());
+        ParamSchema fields;
+        for (const TrialField& each : trialFields()) fields.push_back(each.field);
+        out["trial"] = schemaJson(fields);
         out["defaults"] = Json::parse(toJson(TrialSpec()));
         return out;
     }

@@ -35,6 +35,15 @@ std::string joined(const std::vector<std::string>& words) {
     return out;
 }
 
+}  // namespace
+
+std::string text(const ParamValue& value) {
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+    if (const auto* real = std::get_if<double>(&value)) return number(*real);
+    return std::get<std::string>(value);
+}
+
 std::optional<Problem> check(const ParamField& field, const ParamValue& value, const std::string& path) {
     const auto numeric = asNumber(value);
     if (numeric) {
@@ -48,15 +57,6 @@ std::optional<Problem> check(const ParamField& field, const ParamValue& value, c
         return Problem{path, "spec.not-a-choice", {text(value), joined(field.choices)}};
     }
     return std::nullopt;
-}
-
-}  // namespace
-
-std::string text(const ParamValue& value) {
-    if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-    if (const auto* real = std::get_if<double>(&value)) return number(*real);
-    return std::get<std::string>(value);
 }
 
 ParamValues::ParamValues(const ParamSchema& schema) {

@@ -25,6 +25,10 @@ struct ParamField {
 };
 using ParamSchema = std::vector<ParamField>;
 
+// What is wrong with the value of a field, named by `path`, if anything is: "spec.wrong-type", "spec.out-of-range",
+// "spec.not-a-choice".
+std::optional<Problem> check(const ParamField& field, const ParamValue& value, const std::string& path);
+
 // Name -> value, always complete and valid for its schema.
 class ParamValues {
 public:

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <numeric>
 
 namespace lockstep {
 
@@ -16,6 +18,17 @@ Partition Partition::byRanks(int world, int accumulation) {
     return {world, accumulation, false};
 }
 
+Partition Partition::byWeights(const std::vector<double>& weights, int accumulation) {
+    Partition partition = byRanks(static_cast<int>(weights.size()), accumulation);
+    const double whole = std::accumulate(weights.begin(), weights.end(), 0.0);
+    double before = 0;
+    for (const double weight : weights) {
+        partition.m_bounds.push_back(before / whole);
+        before += weight;
+    }
+    return partition;
+}
+
 Partition Partition::byShards(int world, int shards) {
     assert(world > 0 && shards > 0 && shards % world == 0);
     return {world, shards / world, true};
@@ -23,9 +36,18 @@ Partition Partition::byShards(int world, int shards) {
 
 Share Partition::pass(std::int64_t globalBatch, int rank, int pass) const {
     if (m_shards) return shareOf(globalBatch, rank * m_passes + pass, m_world * m_passes);
-    const Share rankShare = shareOf(globalBatch, rank, m_world);
-    const Share inRank = shareOf(rankShare.count, pass, m_passes);
-    return {rankShare.begin + inRank.begin, inRank.count};
+    const Share whole = rankShare(globalBatch, rank);
+    const Share inRank = shareOf(whole.count, pass, m_passes);
+    return {whole.begin + inRank.begin, inRank.count};
+}
+
+Share Partition::rankShare(std::int64_t globalBatch, int rank) const {
+    if (m_bounds.empty()) return shareOf(globalBatch, rank, m_world);
+    const auto bound = [&](int r) -> std::int64_t {
+        if (r == m_world) return globalBatch;
+        return std::llround(static_cast<double>(globalBatch) * m_bounds[static_cast<std::size_t>(r)]);
+    };
+    return {bound(rank), bound(rank + 1) - bound(rank)};
 }
 
 Share Partition::share(std::int64_t globalBatch, int rank) const {

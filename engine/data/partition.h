@@ -21,6 +21,8 @@ public:
     Partition() = default;
     // Equal shares for the ranks; each is taken in `accumulation` passes, so that a pass needs less memory.
     static Partition byRanks(int world, int accumulation);
+    // Shares in proportion to `weights` (by rank, finite, above 0), each rounded to whole samples; one may be empty.
+    static Partition byWeights(const std::vector<double>& weights, int accumulation);
     // The batch consists of `shards` logical shards, whatever the world; a pass is a shard. The world divides the shards.
     static Partition byShards(int world, int shards);
 
@@ -31,10 +33,13 @@ public:
     std::vector<std::int64_t> passSizes(std::int64_t globalBatch, int rank) const;
 
 private:
+    Share rankShare(std::int64_t globalBatch, int rank) const;
+
     Partition(int world, int passes, bool shards) : m_world(world), m_passes(passes), m_shards(shards) {}
 
     int m_world = 1, m_passes = 1;
     bool m_shards = false;
+    std::vector<double> m_bounds;                // by rank: where its share begins, of 1; empty: equal shares
 };
 
 }  // namespace lockstep

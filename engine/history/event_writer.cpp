@@ -68,7 +68,12 @@ public:
                m_trial, e.kind, e.where, e.what, e.rank);
         setState(m_database, m_trial, text(RunState::Failed));
     }
+    // Steps that will be done again are not done.
+    void operator()(const WorldChanged& e) const {
+        update(m_database, "UPDATE trial SET step = ?2 WHERE id = ?1", m_trial, e.step);
+    }
     void operator()(const CheckpointWritten&) const {}
+    void operator()(const StragglerFound&) const {}
     void operator()(const Message&) const {}
 
 private:

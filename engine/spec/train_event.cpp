@@ -20,7 +20,9 @@ void visit(auto& v, auto& e, const RunStarted*) {
     v("trial", e.trial), v("attempt", e.attempt), v("device_text", e.deviceText), v("devices", e.devices);
     v("virtual_devices", e.virtualDevices), v("parameters", e.parameters), v("steps_per_epoch", e.stepsPerEpoch);
     v("epochs", e.epochs), v("first_step", e.firstStep), v("train_samples", e.trainSamples);
-    v("test_samples", e.testSamples), v("bytes_per_device", e.bytesPerDevice);
+    v("test_samples", e.testSamples), v("bytes_per_device", e.bytesPerDevice), v("shares", e.shares);
+    v("batch_norm", e.batchNorm), v("learning_rate", e.learningRate), v("link_bandwidth", e.linkBandwidth);
+    v("link_latency", e.linkLatency);
 }
 void visit(auto& v, auto& e, const StepDone*) {
     v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("loss", e.loss), v("accuracy", e.accuracy);
@@ -46,7 +48,14 @@ void visit(auto& v, auto& e, const RunFinished*) {
 }
 void visit(auto& v, auto& e, const RunFailed*) {
     v("kind", e.kind), v("where", e.where), v("what", e.what), v("rank", e.rank), v("step", e.step);
-    v("args", e.args);
+    v("args", e.args), v("collective", e.collective), v("sequence", e.sequence), v("waiting", e.waiting);
+}
+void visit(auto& v, auto& e, const WorldChanged*) {
+    v("reason", e.reason), v("step", e.step), v("reached", e.reached), v("rank", e.rank), v("what", e.what);
+    v("devices", e.devices);
+}
+void visit(auto& v, auto& e, const StragglerFound*) {
+    v("step", e.step), v("rank", e.rank), v("cause", e.cause), v("seconds", e.seconds), v("share", e.share);
 }
 
 class Writer {
@@ -148,7 +157,8 @@ std::vector<std::string> split(const std::string& joined) {
 
 constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames = {
     "run_started",   "step_done", "eval_done",    "checkpoint_written",
-    "state_changed", "message",   "run_finished", "run_failed"};
+    "state_changed", "message",   "run_finished", "run_failed",
+    "world_changed", "straggler_found"};
 
 template <std::size_t I = 0>
 TrainEvent readEvent(std::string_view name, const Json& object) {

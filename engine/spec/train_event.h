@@ -19,6 +19,10 @@ struct RunStarted {
     bool virtualDevices = false;
     std::int64_t parameters = 0, stepsPerEpoch = 0, epochs = 0, firstStep = 0, trainSamples = 0, testSamples = 0;
     std::uint64_t bytesPerDevice = 0;
+    std::vector<std::int64_t> shares;              // samples of a full batch, by rank
+    std::string batchNorm;                         // "local", "synchronised", "per shard"; "": the model has none
+    double learningRate = 0;                       // what the rule of the batch made of the spec's
+    double linkBandwidth = 0, linkLatency = 0;     // MB/s, µs of simulated links; both 0: none are simulated
 };
 struct StepDone {
     std::int64_t step = 0, epoch = 0, samples = 0;
@@ -38,6 +42,23 @@ struct EvalDone {
     bool best = false;
 };
 struct CheckpointWritten { std::int64_t step = 0, epoch = 0; std::string file, role; };      // role: "last", "best"
+// The run goes on with other devices or shares, from a snapshot or from where it stands; RunStarted comes next.
+struct WorldChanged {
+    std::string reason;                            // "lost-device", "diverged", "scaled", "balanced"
+    std::int64_t step = 0;                         // updates done where it goes on
+    std::int64_t reached = 0;                      // updates done when it happened; more than `step`: those are done again
+    int rank = -1;                                 // whose fault, of the ranks until now; -1: nobody's
+    std::string what;                              // the cause in words, where something failed
+    std::vector<std::string> devices;              // ids, one per rank from now on
+};
+// One rank kept the others waiting, over the updates since the last such look.
+struct StragglerFound {
+    std::int64_t step = 0;
+    int rank = 0;
+    std::string cause;                             // "data", "compute", "collective"
+    double seconds = 0;                            // per update that the others lost
+    double share = 0;                              // of the update's time
+};
 struct StateChanged { std::string state; std::int64_t step = 0; };                           // see RunState
 struct Message { std::string level; Problem text; };                                         // level: info, warning
 struct RunFinished {
@@ -52,6 +73,9 @@ struct RunFailed {
     int rank = -1;                                 // -1: nobody's in particular
     std::int64_t step = 0;
     std::vector<std::string> args = {};            // the problem's
+    std::string collective = {};                   // the operation that ranks were in: "all-reduce of 10 f32"; "": none
+    std::int64_t sequence = -1;                    // its number among the group's operations
+    std::vector<int> waiting = {};                 // ranks that had come to it
 };
 
 // A problem that a person can repair as the cause of a failure: its code is the kind, its field the place, and what are
@@ -61,10 +85,11 @@ RunFailed failureFrom(const Problem& problem);
 std::optional<Problem> problemIn(const RunFailed& failed);
 
 using TrainEvent =
-    std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed>;
+    std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed,
+                 WorldChanged, StragglerFound>;
 
 // The stable name in JSON and in the history: "run_started", "step_done", "eval_done", "checkpoint_written",
-// "state_changed", "message", "run_finished", "run_failed".
+// "state_changed", "message", "run_finished", "run_failed", "world_changed", "straggler_found".
 std::string_view nameOf(const TrainEvent& event);
 bool isStepEvent(const TrainEvent& event);         // may be dropped for a slow reader
 

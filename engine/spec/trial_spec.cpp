@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "engine/spec/json_text.h"
+#include "engine/spec/trial_fields.h"
 
 namespace lockstep {
 
@@ -51,45 +52,38 @@ public:
 
 private:
     bool readKey(const std::string& key, const Json& value, TrialSpec& spec) {
-        if (key == "title") readString(key, value, spec.title);
-        else if (key == "dataset") readChoice(key, value, spec.dataset, &spec.dataPath);
+        if (key == "dataset") readChoice(key, value, spec.dataset, &spec.dataPath);
         else if (key == "model") readChoice(key, value, spec.model);
-        else if (key == "devices") readString(key, value, spec.devices);
-        else if (key == "batch") readInteger(key, value, spec.batch);
-        else if (key == "epochs") readInteger(key, value, spec.epochs);
         else if (key == "optimizer") readChoice(key, value, spec.optimizer);
-        else if (key == "learning_rate") readNumber(key, value, spec.learningRate);
         else if (key == "schedule") readChoice(key, value, spec.schedule);
         else if (key == "augmentation") readParams(key, value, spec.augmentation);
-        else if (key == "label_smoothing") readNumber(key, value, spec.labelSmoothing);
-        else if (key == "average_decay") readNumber(key, value, spec.averageDecay);
-        else if (key == "seed") readSeed(key, value, spec.seed);
-        else if (key == "mode") readString(key, value, spec.mode);
-        else if (key == "accumulation") readInteger(key, value, spec.accumulation);
-        else if (key == "shards") readInteger(key, value, spec.shards);
-        else if (key == "shard_threads") readInteger(key, value, spec.shardThreads);
-        else if (key == "bucket_bytes") readInteger(key, value, spec.bucketBytes);
-        else if (key == "loader_threads") readInteger(key, value, spec.loaderThreads);
-        else return false;
+        else return readField(key, value, spec);
         return true;
     }
 
-    void readString(const std::string& path, const Json& value, std::string& out) {
+    bool readField(const std::string& key, const Json& value, TrialSpec& spec) {
+        const auto found = std::ranges::find(trialFields(), key, [](const auto& each) { return each.field.name; });
+        if (found == trialFields().end()) return false;
+        std::visit([&](auto member) { readValue(key, value, spec.*member); }, found->member);
+        return true;
+    }
+
+    void readValue(const std::string& path, const Json& value, std::string& out) {
         if (!value.is_string()) return wrongType(path, value, "text");
         out = value.get<std::string>();
     }
 
-    void readNumber(const std::string& path, const Json& value, double& out) {
+    void readValue(const std::string& path, const Json& value, double& out) {
         if (!value.is_number()) return wrongType(path, value, "a number");
         out = value.get<double>();
     }
 
-    void readInteger(const std::string& path, const Json& value, std::int64_t& out) {
+    void readValue(const std::string& path, const Json& value, std::int64_t& out) {
         if (!fitsInteger(value)) return wrongType(path, value, "a whole number");
         out = value.get<std::int64_t>();
     }
 
-    void readSeed(const std::string& path, const Json& value, std::uint64_t& out) {
+    void readValue(const std::string& path, const Json& value, std::uint64_t& out) {
         if (!value.is_number_unsigned()) return wrongType(path, value, "a whole number from 0");
         out = value.get<std::uint64_t>();
     }
@@ -105,8 +99,8 @@ private:
         for (const auto& [key, each] : value.items()) {
             const auto inner = path + "." + key;
             std::string place;
-            if (key == "id") readString(inner, each, out.id);
-            else if (key == "path" && folder) readString(inner, each, place), *folder = place;
+            if (key == "id") readValue(inner, each, out.id);
+            else if (key == "path" && folder) readValue(inner, each, place), *folder = place;
             else readParam(inner, key, each, out.params);
         }
     }
@@ -135,10 +129,9 @@ private:
     }
 
     void unknown(const std::string& key) {
-        problems.push_back({m_prefix + key, "spec.unknown-key",
-                            {key, "title, dataset, model, devices, batch, epochs, optimizer, learning_rate, schedule, "
-                                  "augmentation, label_smoothing, average_decay, seed, mode, accumulation, shards, "
-                                  "shard_threads, bucket_bytes, loader_threads"}});
+        std::string known = "dataset, model, optimizer, schedule, augmentation";
+        for (const TrialField& each : trialFields()) known += ", " + each.field.name;
+        problems.push_back({m_prefix + key, "spec.unknown-key", {key, known}});
     }
 
     std::string m_prefix;
@@ -195,27 +188,14 @@ std::string toJson(const TrialSpec& spec) {
     putParams(dataset, spec.dataset.params);
     OrderedJson augmentation = OrderedJson::object();
     putParams(augmentation, spec.augmentation);
-    const OrderedJson json = {
-        {"title", spec.title},
-        {"dataset", dataset},
-        {"model", jsonOf(spec.model)},
-        {"devices", spec.devices},
-        {"batch", spec.batch},
-        {"epochs", spec.epochs},
-        {"optimizer", jsonOf(spec.optimizer)},
-        {"learning_rate", spec.learningRate},
-        {"schedule", jsonOf(spec.schedule)},
-        {"augmentation", augmentation},
-        {"label_smoothing", spec.labelSmoothing},
-        {"average_decay", spec.averageDecay},
-        {"seed", spec.seed},
-        {"mode", spec.mode},
-        {"accumulation", spec.accumulation},
-        {"shards", spec.shards},
-        {"shard_threads", spec.shardThreads},
-        {"bucket_bytes", spec.bucketBytes},
-        {"loader_threads", spec.loaderThreads},
-    };
+    OrderedJson json = {{"dataset", dataset},
+                        {"model", jsonOf(spec.model)},
+                        {"optimizer", jsonOf(spec.optimizer)},
+                        {"schedule", jsonOf(spec.schedule)},
+                        {"augmentation", augmentation}};
+    for (const TrialField& each : trialFields()) {
+        std::visit([&](auto member) { json[each.field.name] = spec.*member; }, each.member);
+    }
     return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

@@ -30,6 +30,8 @@ struct TrialSpec {
     std::int64_t epochs = 5;
     Choice optimizer{"sgd", {}};
     double learningRate = 0.1;
+    std::string learningRateRule = "none";         // "sqrt", "linear": times sqrt(k), k = batch / learningRateBatch
+    std::int64_t learningRateBatch = 128;          // the global batch that learningRate was chosen for
     Choice schedule{"cosine", {}};
     std::map<std::string, ParamValue> augmentation;
     double labelSmoothing = 0;
@@ -39,9 +41,17 @@ struct TrialSpec {
     std::int64_t accumulation = 1;                 // fast: passes of each device per update, one after another
     std::int64_t shards = 8;                       // reproducible: logical shards of a batch, a power of two
     std::int64_t shardThreads = 1;                 // reproducible: kernel threads, whatever the device has
+    std::string shares;                            // fast: "2,1", weights by rank; "": equal; "balanced": by step times
+    std::string batchNorm = "local";               // or "synchronised": over the passes of all ranks at once
     std::int64_t bucketBytes = 4 << 20;
     std::int64_t loaderThreads = 1;                // per device
+    std::int64_t checkEvery = 100;                 // updates between replica checks, each with a snapshot; 0: none
+    std::string onLostDevice = "continue";         // or "stop"
+    std::string onNonFinite = "stop";              // or "skip"
+    double timeout = 300;                          // seconds that ranks wait for one that does not come
+    double linkBandwidth = 0, linkLatency = 0;     // MB/s and µs of a simulated link per device; both 0: none
     bool reproducible() const { return mode == "reproducible"; }
+    bool simulatesLinks() const { return linkBandwidth > 0 || linkLatency > 0; }
     bool operator==(const TrialSpec&) const = default;
 };
 

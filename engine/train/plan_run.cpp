@@ -128,13 +128,32 @@ std::size_t arenaBytes(const RankPrograms& programs) {
     return total;
 }
 
+// Of a rank's batches. Rounded parts need not grow with the batch, so the largest batch alone does not tell.
+std::int64_t capacityFor(const Partition& partition, const std::vector<std::int64_t>& batches) {
+    std::int64_t most = 0;
+    for (const std::int64_t batch : batches) {
+        for (int rank = 0; rank < partition.world(); ++rank) most = std::max(most, partition.share(batch, rank).count);
+    }
+    return most;
+}
+
+int rankOfMost(const Partition& partition, std::int64_t batch) {
+    int best = 0;
+    for (int rank = 1; rank < partition.world(); ++rank) {
+        if (partition.share(batch, rank).count > partition.share(batch, best).count) best = rank;
+    }
+    return best;
+}
+
 }  // namespace
 
 Partition partitionOf(const ResolvedSpec& resolved) {
     const int world = static_cast<int>(resolved.devices.size());
     const TrialSpec& spec = resolved.spec;
-    return spec.reproducible() ? Partition::byShards(world, static_cast<int>(spec.shards))
-                               : Partition::byRanks(world, static_cast<int>(spec.accumulation));
+    if (spec.reproducible()) return Partition::byShards(world, static_cast<int>(spec.shards));
+    const int accumulation = static_cast<int>(spec.accumulation);
+    return resolved.shares.empty() ? Partition::byRanks(world, accumulation)
+                                   : Partition::byWeights(resolved.shares, accumulation);
 }
 
 ModelInput modelInput(const DatasetInfo& info, std::int64_t batch, double labelSmoothing) {
@@ -155,13 +174,18 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
 
     RunPlan plan;
     const Partition partition = partitionOf(resolved);
-    plan.batch = batchLayout(train, partition.share(spec.batch, 0).count);
+    const std::vector<std::int64_t> batches{spec.batch, lastBatch(trainSampler), evaluationBatch, lastBatch(testSampler)};
+    plan.batch = batchLayout(train, capacityFor(partition, batches));
     plan.stepsPerEpoch = trainSampler.stepsPerEpoch();
     plan.totalSteps = plan.stepsPerEpoch * spec.epochs;
     Compiler compiler(resolved, train, plan.batch);
+    const auto threadsOf = [&](int rank) { return resolved.devices[static_cast<std::size_t>(rank)].threads; };
+    const int nominal = rankOfMost(partition, spec.batch);
+    compiler.training(partition.passSizes(spec.batch, nominal), threadsOf(nominal));
     for (int rank = 0; rank < world; ++rank) {
-        const int threads = resolved.devices[static_cast<std::size_t>(rank)].threads;
+        const int threads = threadsOf(rank);
         const auto passes = [&](std::int64_t batch) { return partition.passSizes(batch, rank); };
+        plan.shares.push_back(partition.share(spec.batch, rank).count);
         RankPrograms programs;
         programs.training = compiler.training(passes(spec.batch), threads);
         programs.lastTraining = compiler.training(passes(lastBatch(trainSampler)), threads);

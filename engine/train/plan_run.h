@@ -23,6 +23,7 @@ struct ResolvedSpec {
     ParamValues modelParams, datasetParams, scheduleParams, augmentationParams;
     UpdateRule update;
     std::vector<DeviceChoice> devices;
+    std::vector<double> shares;                    // of a batch, by rank, relative to each other; empty: equal
 };
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
 
@@ -40,6 +41,7 @@ struct RankPrograms {
 struct RunPlan {
     std::vector<RankPrograms> ranks;
     BatchLayout batch;                             // capacity: the largest local batch
+    std::vector<std::int64_t> shares;              // samples of a full batch, by rank
     std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
     std::size_t bytesPerDevice = 0;                // arenas of the hungriest rank
 };

@@ -3,17 +3,14 @@
 
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
+#include "engine/spec/shares.h"
+#include "engine/spec/trial_fields.h"
 #include "engine/train/plan_run.h"
 #include "engine/train/schedule.h"
 
 namespace lockstep {
 
 namespace {
-
-constexpr std::int64_t kMaxAccumulation = 1024, kMaxShards = 4096, kMaxShardThreads = 256;
-constexpr double kMaxAverageDecay = 0.999999;              // with 1 the averages would never move
-
-std::string number(double value) { return text(ParamValue(value)); }
 
 template <class Entries, class Name>
 std::string namesOf(const Entries& entries, Name name) {
@@ -37,7 +34,9 @@ public:
         resolveMode();
         if (auto values = params(augmentationSchema(), m_spec.augmentation, "augmentation"))
             m_resolved.augmentationParams = *values;
-        checkNumbers();
+        for (const TrialField& each : trialFields()) {
+            if (auto problem = problemOf(each)) m_problems.push_back(std::move(*problem));
+        }
         if (!m_problems.empty()) return std::move(m_problems);
         return std::move(m_resolved);
     }
@@ -105,11 +104,10 @@ private:
     }
 
     void resolveMode() {
-        if (m_spec.mode != "fast" && !m_spec.reproducible())
-            return add("mode", "spec.unknown-mode", {m_spec.mode, "fast, reproducible"});
         const auto devices = static_cast<std::int64_t>(m_resolved.devices.size());
         if (m_spec.reproducible()) resolveShards(devices);
         else if (devices > 0) requireSamples(devices);
+        if (devices > 0) resolveShares();
     }
 
     // One thread count for all shards, so that the same kernels run on any number of devices.
@@ -117,7 +115,8 @@ private:
         const std::string shards = std::to_string(m_spec.shards);
         if (m_spec.accumulation != 1)
             add("accumulation", "spec.accumulation-of-shards", {std::to_string(m_spec.accumulation)});
-        if (m_spec.shards < 1 || m_spec.shards > kMaxShards) return;
+        if (m_spec.batchNorm == "synchronised") add("batch_norm", "spec.synchronised-shards", {});
+        if (!isGood("shards") || !isGood("shard_threads")) return;
         if (!std::has_single_bit(static_cast<std::uint64_t>(m_spec.shards)))
             return add("shards", "spec.shards-not-a-power", {shards});
         if (devices > 0 && m_spec.shards % devices != 0)
@@ -126,35 +125,35 @@ private:
             add("batch", "spec.batch-below-shards", {std::to_string(m_spec.batch), shards});
         for (DeviceChoice& device : m_resolved.devices) {
             device.isVirtual = device.isVirtual || m_spec.shardThreads > device.threads;
-            device.threads = static_cast<int>(std::clamp<std::int64_t>(m_spec.shardThreads, 1, kMaxShardThreads));
+            device.threads = static_cast<int>(m_spec.shardThreads);
         }
     }
 
     void requireSamples(std::int64_t devices) {
         const std::int64_t passes = m_spec.accumulation;
-        if (m_spec.batch < 1 || passes < 1 || passes > kMaxAccumulation || m_spec.batch >= devices * passes) return;
+        if (!isGood("batch") || !isGood("accumulation") || m_spec.batch >= devices * passes) return;
         const std::string batch = std::to_string(m_spec.batch), each = std::to_string(devices);
         if (passes == 1) return add("batch", "spec.batch-too-small", {batch, each});
         add("batch", "spec.batch-below-accumulation",
             {batch, each, std::to_string(passes), std::to_string(devices * passes)});
     }
 
-    void checkNumbers() {
-        range("batch", static_cast<double>(m_spec.batch), 1, 1 << 24);
-        range("epochs", static_cast<double>(m_spec.epochs), 1, 1'000'000);
-        range("learning_rate", m_spec.learningRate, 0, 1000);
-        range("label_smoothing", m_spec.labelSmoothing, 0, 0.99);
-        range("average_decay", m_spec.averageDecay, 0, kMaxAverageDecay);
-        range("bucket_bytes", static_cast<double>(m_spec.bucketBytes), 4096, 1 << 30);
-        range("loader_threads", static_cast<double>(m_spec.loaderThreads), 1, 64);
-        range("accumulation", static_cast<double>(m_spec.accumulation), 1, kMaxAccumulation);
-        range("shards", static_cast<double>(m_spec.shards), 1, kMaxShards);
-        range("shard_threads", static_cast<double>(m_spec.shardThreads), 1, kMaxShardThreads);
+    void resolveShares() {
+        if (m_spec.shares.empty()) return;
+        if (m_spec.reproducible()) return add("shares", "spec.shares-of-shards", {m_spec.shares});
+        if (m_spec.shares == kBalanced) return;
+        auto weights = parseShares(m_spec.shares, m_resolved.devices.size());
+        if (weights.ok()) m_resolved.shares = std::move(weights).value();
+        else m_problems.push_back(weights.problems().front());
     }
 
-    void range(const char* field, double value, double low, double high) {
-        if (value >= low && value <= high) return;             // written so that a NaN is outside
-        add(field, "spec.out-of-range", {number(value), number(low), number(high)});
+    std::optional<Problem> problemOf(const TrialField& each) const {
+        return check(each.field, each.valueIn(m_spec), each.field.name);
+    }
+
+    bool isGood(std::string_view name) const {
+        const auto found = std::ranges::find(trialFields(), name, [](const auto& each) { return each.field.name; });
+        return !problemOf(*found);
     }
 
     const TrialSpec& m_spec;

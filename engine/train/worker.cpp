@@ -10,7 +10,7 @@ namespace lockstep {
 
 namespace {
 
-// The programs of a worker's replica. Equal or absent ones take the place of their neighbour.
+// The programs of a worker's replica. In place of one that it never needs stands another.
 enum : std::size_t { kTraining, kLastTraining, kEvaluation, kLastEvaluation };
 
 // Requests that travel through the reduced scalar "control"; rank 0 alone contributes.
@@ -21,11 +21,8 @@ constexpr int kLoaderSlots = 3;
 bool isAverage(const std::string& tensor) { return tensor.starts_with(Replica::kAverage); }
 
 std::vector<std::shared_ptr<const Program>> programList(const RankPrograms& programs) {
-    std::vector<std::shared_ptr<const Program>> list{programs.training, programs.lastTraining};
-    for (const auto& program : {programs.evaluation, programs.lastEvaluation}) {
-        if (program) list.push_back(program);
-    }
-    return list;
+    const auto orTraining = [&](const auto& program) { return program ? program : programs.training; };
+    return {programs.training, programs.lastTraining, orTraining(programs.evaluation), orTraining(programs.lastEvaluation)};
 }
 
 bool has(const Program& program, std::string_view scalar) {
@@ -291,7 +288,8 @@ void Worker::evaluate() {
         m_group.progress();
         MetricSums sums;
         if (batch.count() > 0) {
-            const auto which = batch.count() == programs().evaluation->localBatch ? kEvaluation : kLastEvaluation;
+            const auto& full = programs().evaluation;
+            const auto which = full && full->localBatch == batch.count() ? kEvaluation : kLastEvaluation;
             m_replica->run(which, batch.data(), scalars());
             addSums(sums, which, static_cast<double>(batch.count()));
         }

@@ -39,6 +39,9 @@ private slots:
             const auto world = *rc::gen::inRange(1, 17), passes = *rc::gen::inRange(1, 17);
             RC_ASSERT(coversInOrder(Partition::byRanks(world, passes), batch));
             RC_ASSERT(coversInOrder(Partition::byShards(world, world * passes), batch));
+            std::vector<double> weights;
+            for (int rank = 0; rank < world; ++rank) weights.push_back(*rc::gen::inRange(1, 1000) / 100.0);
+            RC_ASSERT(coversInOrder(Partition::byWeights(weights, passes), batch));
         }));
     }
 
@@ -50,6 +53,23 @@ private slots:
                 RC_ASSERT(Partition::byRanks(world, passes).share(batch, rank) == shareOf(batch, rank, world));
             }
         }));
+    }
+
+    void sharesFollowTheirWeights() {
+        QVERIFY(rc::check("weights", [] {
+            const auto batch = *rc::gen::inRange<std::int64_t>(0, 3000);
+            const auto world = *rc::gen::inRange(1, 9);
+            std::vector<double> weights;
+            for (int rank = 0; rank < world; ++rank) weights.push_back(*rc::gen::inRange(1, 1000) / 100.0);
+            const double whole = std::accumulate(weights.begin(), weights.end(), 0.0);
+            for (int rank = 0; rank < world; ++rank) {
+                const double exact = static_cast<double>(batch) * weights[static_cast<std::size_t>(rank)] / whole;
+                const auto share = Partition::byWeights(weights, 1).share(batch, rank);
+                RC_ASSERT(std::abs(static_cast<double>(share.count) - exact) <= 1.0 + 1e-9);
+            }
+        }));
+        QVERIFY((Partition::byWeights({2, 1, 1}, 1).share(128, 0) == Share{0, 64}));
+        QVERIFY((Partition::byWeights({1, 1000}, 1).share(8, 0) == Share{0, 0}));
     }
 
     void shardsAreTheSameWhateverTheWorld() {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "engine/spec/trial_spec.h"
+#include "engine/spec/trial_fields.h"
 
 using namespace lockstep;
 
@@ -33,23 +33,20 @@ std::map<std::string, ParamValue> anyParams() {
 
 TrialSpec anySpec() {
     TrialSpec spec;
-    spec.title = anyText();
     spec.dataset = {anyWord(), anyParams()};
     spec.dataPath = anyText();
     spec.model = {anyWord(), anyParams()};
-    spec.devices = anyText();
-    spec.batch = *rc::gen::arbitrary<std::int64_t>();
-    spec.epochs = *rc::gen::arbitrary<std::int64_t>();
     spec.optimizer = {anyWord(), anyParams()};
-    spec.learningRate = *rc::gen::suchThat(rc::gen::arbitrary<double>(), [](double x) { return std::isfinite(x); });
     spec.schedule = {anyWord(), anyParams()};
     spec.augmentation = anyParams();
-    spec.labelSmoothing = 0.1;
-    spec.averageDecay = 0.999;
     spec.seed = *rc::gen::arbitrary<std::uint64_t>();
-    spec.mode = anyWord();
-    spec.bucketBytes = *rc::gen::arbitrary<std::int64_t>();
-    spec.loaderThreads = *rc::gen::arbitrary<std::int64_t>();
+    for (const TrialField& each : trialFields()) {
+        if (auto* text = std::get_if<std::string TrialSpec::*>(&each.member)) spec.*(*text) = anyText();
+        if (auto* number = std::get_if<double TrialSpec::*>(&each.member))
+            spec.*(*number) = *rc::gen::suchThat(rc::gen::arbitrary<double>(), [](double x) { return std::isfinite(x); });
+        if (auto* whole = std::get_if<std::int64_t TrialSpec::*>(&each.member))
+            spec.*(*whole) = *rc::gen::arbitrary<std::int64_t>();
+    }
     return spec;
 }
 

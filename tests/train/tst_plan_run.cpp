@@ -55,7 +55,7 @@ private slots:
         row("averages that never move", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = 1; });
         row("negative average", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = -0.1; });
         row("average not a number", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = NAN; });
-        row("mode", "mode", "spec.unknown-mode", [](TrialSpec& s) { s.mode = "slow"; });
+        row("mode", "mode", "spec.not-a-choice", [](TrialSpec& s) { s.mode = "slow"; });
         row("accumulation", "accumulation", "spec.out-of-range", [](TrialSpec& s) { s.accumulation = 0; });
         row("too many passes", "batch", "spec.batch-below-accumulation", [](TrialSpec& s) { s.accumulation = 5; });
         row("passes of shards", "accumulation", "spec.accumulation-of-shards", [](TrialSpec& s) {
@@ -76,6 +76,24 @@ private slots:
         reproducible("three devices", "devices", "spec.shards-undivided", 8, 8, "reference:3");
         reproducible("more devices than shards", "devices", "spec.shards-undivided", 8, 2, "reference:4");
         reproducible("batch below shards", "batch", "spec.batch-below-shards", 7, 8, "reference:2");
+        row("synchronised shards", "batch_norm", "spec.synchronised-shards", [](TrialSpec& s) {
+            s.mode = "reproducible";
+            s.shards = 2;
+            s.batchNorm = "synchronised";
+        });
+        row("shares of shards", "shares", "spec.shares-of-shards", [](TrialSpec& s) {
+            s.mode = "reproducible";
+            s.shards = 2;
+            s.shares = "2,1";
+        });
+        row("shares", "shares", "spec.shares-syntax", [](TrialSpec& s) { s.shares = "2,x"; });
+        row("no share", "shares", "spec.shares-syntax", [](TrialSpec& s) { s.shares = "2,0"; });
+        row("too few shares", "shares", "spec.shares-count", [](TrialSpec& s) { s.shares = "2"; });
+        row("rule", "learning_rate_rule", "spec.not-a-choice", [](TrialSpec& s) { s.learningRateRule = "cubic"; });
+        row("batch norm", "batch_norm", "spec.not-a-choice", [](TrialSpec& s) { s.batchNorm = "global"; });
+        row("check", "check_every", "spec.out-of-range", [](TrialSpec& s) { s.checkEvery = -1; });
+        row("timeout", "timeout", "spec.out-of-range", [](TrialSpec& s) { s.timeout = 0; });
+        row("link", "link_bandwidth", "spec.out-of-range", [](TrialSpec& s) { s.linkBandwidth = -1; });
         row("shard threads", "shard_threads", "spec.out-of-range", [](TrialSpec& s) { s.shardThreads = 0; });
         row("bucket", "bucket_bytes", "spec.out-of-range", [](TrialSpec& s) { s.bucketBytes = 1; });
         row("loader", "loader_threads", "spec.out-of-range", [](TrialSpec& s) { s.loaderThreads = 0; });

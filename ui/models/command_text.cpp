@@ -16,7 +16,7 @@ namespace {
 const std::pair<const char*, const char*> kOptions[] = {
     {"title", "--title"}, {"devices", "--devices"}, {"batch", "--batch"}, {"epochs", "--epochs"},
     {"learning_rate", "--lr"}, {"label_smoothing", "--label-smoothing"}, {"seed", "--seed"}, {"mode", "--mode"},
-    {"accumulation", "--accumulation"}};
+    {"accumulation", "--accumulation"}, {"average_decay", "--average-decay"}};
 
 const char* optionOf(const QString& key) {
     for (const auto& [name, option] : kOptions) {
@@ -81,6 +81,13 @@ QString trainCommand(const QJsonObject& spec, const QJsonObject& defaults) {
         }
     }
     return words.join(' ');
+}
+
+QString trainCommand(const TrialSpec& spec) {
+    const auto objectOf = [](const TrialSpec& each) {
+        return QJsonDocument::fromJson(QByteArray::fromStdString(toJson(each))).object();
+    };
+    return trainCommand(objectOf(spec), objectOf({}));
 }
 
 }  // namespace lockstep::ui

@@ -2,10 +2,13 @@
 #include <QJsonObject>
 #include <QString>
 
+#include "engine/spec/trial_spec.h"
+
 namespace lockstep::ui {
 
 // The command line that means the same trial: what differs from `defaults` (a whole spec), quoted for a shell.
 QString trainCommand(const QJsonObject& spec, const QJsonObject& defaults);
+QString trainCommand(const TrialSpec& spec);
 QString shellQuoted(const QString& word);
 
 }  // namespace lockstep::ui

@@ -57,6 +57,8 @@ public:
     const std::vector<EvalDone>& evaluations() const { return m_evaluations; }
     const std::vector<CheckpointWritten>& checkpoints() const { return m_checkpoints; }
     const std::vector<Message>& messages() const { return m_messages; }
+    const std::vector<WorldChanged>& worldChanges() const { return m_changes; }
+    const std::vector<StragglerFound>& stragglers() const { return m_stragglers; }
 
     std::int64_t step() const { return m_step; }
     std::int64_t epoch() const { return m_epoch; }
@@ -84,6 +86,8 @@ private:
     void on(const CheckpointWritten& event) { m_checkpoints.push_back(event); }
     void on(const StateChanged& event);
     void on(const Message& event) { m_messages.push_back(event); }
+    void on(const WorldChanged& event) { m_changes.push_back(event); }
+    void on(const StragglerFound& event) { m_stragglers.push_back(event); }
     void on(const RunFinished& event);
     void on(const RunFailed& event);
     void addLoads(const StepDone& event);
@@ -97,6 +101,8 @@ private:
     std::vector<EvalDone> m_evaluations;
     std::vector<CheckpointWritten> m_checkpoints;
     std::vector<Message> m_messages;
+    std::vector<WorldChanged> m_changes;
+    std::vector<StragglerFound> m_stragglers;
     std::vector<RankLoad> m_latest, m_sums;        // sums decay; m_mass is their weight
     double m_mass = 0;
     std::int64_t m_next = 1, m_missing = 0, m_step = 0, m_epoch = 0;

@@ -13,7 +13,7 @@
 #include <algorithm>
 
 #include "ui/models/trial_actions.h"
-#include "ui/models/trial_command.h"
+#include "ui/models/command_text.h"
 #include "ui/views/trials_page.h"
 #include "ui/views/trials_table.h"
 
@@ -174,7 +174,7 @@ void TrialsPage::copyCommand() {
     const auto rows = selected();
     if (rows.size() != 1) return;
     m_desk.readSpec(rows.front()->id, [this](const Result<TrialSpec>& spec) {
-        if (spec.ok()) QGuiApplication::clipboard()->setText(trainCommandOf(spec.value()));
+        if (spec.ok()) QGuiApplication::clipboard()->setText(trainCommand(spec.value()));
         else showProblem(m_explain(spec.problems().front()));
     });
 }

@@ -1,0 +1,113 @@
+#include "engine/spec/trial_fields.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+namespace lockstep {
+
+namespace {
+
+TrialField field(TrialField::Member member, std::string name, std::optional<double> low, std::optional<double> high,
+                 std::string unit, std::string meaning) {
+    TrialField made{{std::move(name), {}, low, high, {}, std::move(unit), std::move(meaning)}, member};
+    made.field.fallback = made.valueIn({});
+    return made;
+}
+
+TrialField choice(std::string TrialSpec::*member, std::string name, std::vector<std::string> choices,
+                  std::string meaning) {
+    TrialField made = field(member, std::move(name), {}, {}, "", std::move(meaning));
+    made.field.choices = std::move(choices);
+    return made;
+}
+
+std::vector<TrialField> ofTheBatch() {
+    using S = TrialSpec;
+    return {
+        field(&S::title, "title", {}, {}, "", "A name for the list of trials."),
+        field(&S::devices, "devices", {}, {}, "",
+              "Where to train: cpu:2 (two devices that share the cores), cpu:2x1 (one core each), cuda:0,1, cuda:all."),
+        field(&S::batch, "batch", 1, 1 << 24, "images", "Images per update of the weights, over all devices together."),
+        field(&S::accumulation, "accumulation", 1, 1024, "passes",
+              "Passes of each device per update, one after another; more take less memory for the same batch."),
+        field(&S::epochs, "epochs", 1, 1'000'000, "epochs", "How often the run sees every training image."),
+        field(&S::learningRate, "learning_rate", 0, 1000, "",
+              "How far an update moves the weights; the schedule varies it over the run."),
+        choice(&S::learningRateRule, "learning_rate_rule", {"none", "sqrt", "linear"},
+               "How the learning rate follows the batch: not at all, by its square root, or in proportion; a warm-up then "
+               "starts from the unscaled rate."),
+        field(&S::learningRateBatch, "learning_rate_batch", 1, 1 << 24, "images",
+              "With a rule: the batch for which the learning rate was chosen."),
+        field(&S::labelSmoothing, "label_smoothing", 0, 0.99, "",
+              "The share of each label that is spread over all classes, against overconfidence."),
+        field(&S::averageDecay, "average_decay", 0, 0.999999, "",
+              "0, or how much of the average of the weights stays at each update, near 1: evaluation then uses the "
+              "averages."),
+        field(&S::seed, "seed", 0, {}, "",
+              "Where the random numbers start: the same seed gives the same order of images and the same first weights."),
+    };
+}
+
+std::vector<TrialField> ofTheDevices() {
+    using S = TrialSpec;
+    return {
+        choice(&S::mode, "mode", {"fast", "reproducible"},
+               "fast: each device takes its part of the batch at once; reproducible: the same bits on 1, 2, 4 or 8 "
+               "devices."),
+        field(&S::shards, "shards", 1, 4096, "shards",
+              "Reproducible mode: parts of a batch, a power of two that the number of devices divides."),
+        field(&S::shardThreads, "shard_threads", 1, 256, "threads",
+              "Reproducible mode: kernel threads per device, whatever cores it has."),
+        field(&S::shares, "shares", {}, {}, "",
+              "Fast mode: each device's part of the batch, for example 2,1; empty: equal parts; balanced: as the measured "
+              "step times ask for."),
+        choice(&S::batchNorm, "batch_norm", {"local", "synchronised"},
+               "local: each device normalises over its own images (in reproducible mode over each shard); synchronised: "
+               "over those of all devices."),
+        field(&S::bucketBytes, "bucket_bytes", 4096, 1 << 30, "bytes",
+              "Gradients are summed over the devices in slices of about this size, while the rest is still computed."),
+        field(&S::loaderThreads, "loader_threads", 1, 64, "threads", "Threads that prepare images for each device."),
+    };
+}
+
+std::vector<TrialField> ofItsFaults() {
+    using S = TrialSpec;
+    return {
+        field(&S::checkEvery, "check_every", 0, 1'000'000, "updates",
+              "Every so often the devices' weights are compared and a snapshot is kept in memory; 0: at checkpoints only."),
+        choice(&S::onLostDevice, "on_lost_device", {"continue", "stop"},
+               "When a device fails: continue on the others from the last snapshot, or stop."),
+        choice(&S::onNonFinite, "on_non_finite", {"stop", "skip"},
+               "When a loss or gradient is not a finite number: stop the run, or skip that update on all devices."),
+        field(&S::timeout, "timeout", 0.1, 86'400, "seconds",
+              "How long devices wait for one that does not answer before the run is broken off."),
+        field(&S::linkBandwidth, "link_bandwidth", 0, 1e6, "MB/s",
+              "For demonstrations: a simulated link between the devices that carries this much; 0: none."),
+        field(&S::linkLatency, "link_latency", 0, 1e6, "µs",
+              "For demonstrations: what the simulated link takes for each message on top; 0: none."),
+    };
+}
+
+}  // namespace
+
+ParamValue TrialField::valueIn(const TrialSpec& spec) const {
+    return std::visit([&]<class T>(T TrialSpec::*at) -> ParamValue {
+        if constexpr (std::is_same_v<T, std::uint64_t>)
+            return static_cast<std::int64_t>(std::min<std::uint64_t>(spec.*at, std::numeric_limits<std::int64_t>::max()));
+        else return spec.*at;
+    }, member);
+}
+
+const std::vector<TrialField>& trialFields() {
+    static const std::vector<TrialField> fields = [] {
+        std::vector<TrialField> all = ofTheBatch();
+        for (auto* more : {&ofTheDevices, &ofItsFaults}) {
+            for (TrialField& each : more()) all.push_back(std::move(each));
+        }
+        return all;
+    }();
+    return fields;
+}
+
+}  // namespace lockstep
