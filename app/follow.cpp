@@ -59,8 +59,10 @@ bool isAnswer(const std::string& line, const std::string& control) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object()) return false;
     if (json.contains("error")) {
-        const auto code = json["error"].is_object() ? json["error"].value("code", std::string("?")) : std::string("?");
-        throw ProblemError({control, "trial.refused", {control, code}});
+        const auto& error = json["error"];
+        const auto text = [&](const char* key) { return error.is_object() ? error.value(key, std::string()) : ""; };
+        if (text("code").empty()) throw ProblemError({control, "trial.refused", {control, error.dump()}});
+        throw ProblemError({text("field"), text("code"), error.value("args", std::vector<std::string>())});
     }
     return json.value("ok", std::string()) == control;
 }
@@ -82,20 +84,20 @@ std::optional<TrainEvent> followTrial(const History& history, std::int64_t trial
     }
 }
 
-void sendControl(const History& history, std::int64_t trial, const std::string& control) {
+void sendControl(const History& history, std::int64_t trial, const ControlCommand& control) {
     const auto row = rowOf(history, trial);
     if (!isRunning(history, trial))
         throw ProblemError({"trial", "trial.not-running", {std::to_string(trial), row.state}});
     const auto client = SessionClient::connect(history.places.socket(trial));
     if (!client.ok()) throw ProblemError(client.problems().front());
-    const auto sent = client.value()->send(ControlCommand{control});
+    const auto sent = client.value()->send(control);
     if (!sent.ok()) throw ProblemError(sent.problems().front());
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     while (std::chrono::steady_clock::now() < deadline) {
         const auto line = client.value()->readLine(500ms);
         if (!line) continue;
         if (line->closed) break;
-        if (isAnswer(line->text, control)) return;
+        if (isAnswer(line->text, control.name)) return;
     }
     throw ProblemError({"trial", "trial.no-answer", {std::to_string(trial)}});
 }

@@ -17,6 +17,6 @@ std::optional<TrainEvent> followTrial(const History& history, std::int64_t trial
 
 // Sends a control to the run of a trial and waits for its answer. Throws ProblemError "trial.not-running",
 // "trial.no-answer" or what the run objects to.
-void sendControl(const History& history, std::int64_t trial, const std::string& control);
+void sendControl(const History& history, std::int64_t trial, const ControlCommand& control);
 
 }  // namespace lockstep

@@ -4,7 +4,7 @@ namespace lockstep {
 
 std::span<const AddCommand> allCommands() {
     static constexpr AddCommand kCommands[] = {
-        addTrain,  addResume, addTrials,   addShow,   addAttach, addPause,   addStop,  addDelete,     addDevices,
+        addTrain,  addResume, addTrials,   addShow,   addAttach, addPause,   addStop,  addScaleTo, addBalance, addDelete,     addDevices,
         addModels, addBench,  addDatasets, addInspect, addProgram, addDoctor, addServe, addProbePlugin,
     };
     return kCommands;

@@ -12,9 +12,8 @@ std::span<const AddCommand> allCommands() {
 
 bool hasHistory() { return false; }
 
-Result<RunResult> runIntoHistory(const TrialSpec& spec, RunControl& control, EventSink& terminal,
-                                 const Environment& environment) {
-    return runPlainly({spec, {}, std::nullopt, &control, {&terminal}}, environment);
+Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, const Environment& environment) {
+    return runPlainly({spec, {}, std::nullopt, &watcher.control, {&watcher.terminal}, watcher.onStuck}, environment);
 }
 
 }  // namespace lockstep

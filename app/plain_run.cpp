@@ -22,6 +22,7 @@ Result<RunResult> runPlainly(const PlainRun& request, const Environment& environ
     RunOptions options;
     options.checkpointFolder = request.checkpointFolder;
     options.resumeFrom = request.resumeFrom;
+    options.onStuck = request.onStuck;
     return runTrial(resolved.value(), data.value(), options, *request.control, request.sinks);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct PlainRun {
     std::optional<Checkpoint> resumeFrom;
     RunControl* control = nullptr;
     std::vector<EventSink*> sinks;
+    std::function<void(const RunFailed&)> onStuck = {};          // see RunOptions
 };
 // Blocks until the run is over. Problems: of resolve(), of the dataset, "out.unwritable".
 Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment);

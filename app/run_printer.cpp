@@ -182,6 +182,11 @@ void PrintingSink::post(std::int64_t number, const TrainEvent& event) {
     m_changed.notify_all();
 }
 
+void PrintingSink::flush() {
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [&] { return m_waiting.empty() && !m_printing; });
+}
+
 void PrintingSink::work() {
     std::unique_lock lock(m_mutex);
     for (;;) {
@@ -189,9 +194,12 @@ void PrintingSink::work() {
         if (m_waiting.empty()) return;
         const auto next = std::move(m_waiting.front());
         m_waiting.pop_front();
+        m_printing = true;
         lock.unlock();
         m_printer.print(next.number, next.event);
         lock.lock();
+        m_printing = false;
+        m_changed.notify_all();
     }
 }
 

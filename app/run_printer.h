@@ -53,6 +53,7 @@ public:
     explicit PrintingSink(RunPrinter& printer);
     ~PrintingSink() override;
     void post(std::int64_t number, const TrainEvent& event) override;
+    void flush();                                            // returns when everything posted so far is printed
 
 private:
     void work();
@@ -62,7 +63,7 @@ private:
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::deque<NumberedEvent> m_waiting;
-    bool m_closing = false;
+    bool m_closing = false, m_printing = false;
     std::thread m_thread;
 };
 

@@ -1,5 +1,7 @@
 #include "app/train_run.h"
 
+#include <cstdlib>
+
 #include "app/stop_signals.h"
 
 namespace lockstep {
@@ -31,7 +33,11 @@ int watchRun(Context& context, const Output& output, const StartRun& start) {
     {
         const StopSignals signals(control);
         PrintingSink terminal(printer);
-        result = start(control, terminal);
+        const auto endProcess = [&](const RunFailed& failed) {
+            terminal.flush();
+            std::_Exit(exitStatusOf(failed));
+        };
+        result = start({control, terminal, endProcess});
     }
     return result.ok() ? exitStatusOf(result.value()) : context.report(result.problems());
 }

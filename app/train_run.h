@@ -11,8 +11,15 @@ struct Output {
 };
 void addOutputOptions(CLI::App& command, Output& output);    // --json, --no-steps
 
+// What a run needs of the one who watches it: Ctrl+C reaches `control`; `onStuck` prints what is left and ends the process.
+struct Watcher {
+    RunControl& control;
+    EventSink& terminal;
+    std::function<void(const RunFailed&)> onStuck;
+};
+
 // Prints a run while `start` runs it, stops it on Ctrl+C, and turns its end into an exit status.
-using StartRun = std::function<Result<RunResult>(RunControl& control, EventSink& terminal)>;
+using StartRun = std::function<Result<RunResult>(const Watcher& watcher)>;
 int watchRun(Context& context, const Output& output, const StartRun& start);
 
 int exitStatusOf(const RunResult& result);
@@ -20,7 +27,6 @@ int exitStatusOf(const RunFailed& failed);
 
 // With the history, in a build that has one; otherwise as a plain run. One implementation per kind of build.
 bool hasHistory();
-Result<RunResult> runIntoHistory(const TrialSpec& spec, RunControl& control, EventSink& terminal,
-                                 const Environment& environment);
+Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, const Environment& environment);
 
 }  // namespace lockstep

@@ -23,6 +23,8 @@ void addResume(CLI::App& program, Run& run);
 void addAttach(CLI::App& program, Run& run);
 void addStop(CLI::App& program, Run& run);
 void addPause(CLI::App& program, Run& run);
+void addScaleTo(CLI::App& program, Run& run);
+void addBalance(CLI::App& program, Run& run);
 void addDoctor(CLI::App& program, Run& run);
 
 // The explicit list of this build's commands, in the order of --help. One implementation per kind of build.

@@ -45,9 +45,10 @@ int resume(Context& context, const Options& options) {
     request.resumeTrial = options.trial;
     const auto places = history.places;
     history = {};                                            // the run writes through a store of its own
-    return watchRun(context, options.output, [&](RunControl& control, EventSink& terminal) -> Result<RunResult> {
-        request.extraSinks = {&terminal};
-        request.control = &control;
+    return watchRun(context, options.output, [&](const Watcher& watcher) -> Result<RunResult> {
+        request.extraSinks = {&watcher.terminal};
+        request.control = &watcher.control;
+        request.onStuck = watcher.onStuck;
         const auto result = runSession(request, context.environment(), places);
         if (!result.ok()) return result.problems();
         return result.value().run;

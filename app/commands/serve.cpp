@@ -117,8 +117,10 @@ private:
         const auto steps = std::clamp<std::int64_t>(request.value("steps_per_epoch", std::int64_t{100}), 1, 1 << 24);
         const auto epochs = std::clamp<std::int64_t>(spec.epochs, 1, 1'000'000);
         const auto points = std::clamp(request.value("points", 200), 2, kMostPoints);
+        const double factor = rateFactor(spec.learningRateRule, std::max<std::int64_t>(spec.batch, 1),
+                                         std::max<std::int64_t>(spec.learningRateBatch, 1));
         const Schedule schedule(entry->name, valueOf(ParamValues::from(entry->params, spec.schedule.params, "schedule")),
-                                spec.learningRate, steps * epochs, steps);
+                                spec.learningRate * factor, steps * epochs, steps, factor > 1 ? 1 / factor : 0);
         Json at = Json::array(), rates = Json::array();
         for (int i = 0; i < points; ++i) {
             const std::int64_t step = (steps * epochs - 1) * i / (points - 1);

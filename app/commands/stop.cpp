@@ -16,7 +16,7 @@ struct Options {
 
 int stop(Context&, const Options& options) {
     const auto history = openHistory();
-    sendControl(history, options.trial, options.afterEpoch ? "stop-after-epoch" : "stop");
+    sendControl(history, options.trial, {options.afterEpoch ? "stop-after-epoch" : "stop"});
     fmt::print("Trial {} stops after the current {}, with a checkpoint.\n", options.trial,
                options.afterEpoch ? "epoch" : "step");
     if (!options.wait) return kDone;
@@ -28,7 +28,7 @@ int stop(Context&, const Options& options) {
 
 int pause(Context&, std::int64_t trial) {
     const auto history = openHistory();
-    sendControl(history, trial, "pause");
+    sendControl(history, trial, {"pause"});
     fmt::print("Trial {} pauses after the current step; lockstep resume {} lets it go on.\n", trial, trial);
     return kDone;
 }

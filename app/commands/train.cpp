@@ -31,8 +31,9 @@ int printSpec(const TrialSpec& spec) {
 }
 
 int runWithoutHistory(Context& context, const Options& options, TrialSpec spec, std::optional<Checkpoint> from) {
-    return watchRun(context, options.output, [&](RunControl& control, EventSink& terminal) {
-        return runPlainly({std::move(spec), options.out, std::move(from), &control, {&terminal}},
+    return watchRun(context, options.output, [&](const Watcher& watcher) {
+        return runPlainly({std::move(spec), options.out, std::move(from), &watcher.control, {&watcher.terminal},
+                           watcher.onStuck},
                           context.environment());
     });
 }
@@ -53,8 +54,8 @@ int train(Context& context, const Options& options) {
     if (from || options.withoutHistory || !hasHistory() || !options.out.empty()) {
         return runWithoutHistory(context, options, spec.value(), std::move(from));
     }
-    return watchRun(context, options.output, [&](RunControl& control, EventSink& terminal) {
-        return runIntoHistory(spec.value(), control, terminal, context.environment());
+    return watchRun(context, options.output, [&](const Watcher& watcher) {
+        return runIntoHistory(spec.value(), watcher, context.environment());
     });
 }
 

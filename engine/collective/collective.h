@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,17 @@ struct AbortCause {
     std::string kind;                  // text(EngineError::Kind), or a Problem's code
     std::string where, what;
     std::vector<std::string> args = {};        // the Problem's
+    // The operation that `rank` would have come to next, if others were in it by then: what, its number among the
+    // group's operations, and who. The group fills them in.
+    std::string collective = {};
+    std::int64_t sequence = -1;
+    std::vector<int> waiting = {};
+};
+
+// A wait of one rank for others, as someone who watches sees it.
+struct Stall {
+    std::uint64_t sequence = 0;        // of the operation among the group's, from 0
+    std::vector<int> missing;          // ranks that have not come to it
 };
 
 // One rank's endpoint of a group, used by that rank's thread alone (abort() apart). Every rank of the group must start
@@ -53,6 +65,8 @@ public:
     // Any thread, any time: wakes every rank out of every wait. The first cause stays.
     virtual void abort(const AbortCause& cause) noexcept = 0;
     virtual AbortCause abortCause() const = 0;         // rank -1: not aborted
+    // Any thread: what this rank waits for, if it waits for ranks that have not come. May allocate.
+    virtual std::optional<Stall> stall() const = 0;
 };
 
 }  // namespace lockstep

@@ -55,8 +55,30 @@ void HostFamily::drain() const noexcept {
 }
 
 HostGroup::HostGroup(std::shared_ptr<HostFamily> family, int ranks)
-    : m_family(std::move(family)), m_size(ranks), m_ring(std::make_unique<HostOperation[]>(kHostRing)) {
+    : m_family(std::move(family)), m_size(ranks), m_ring(std::make_unique<HostOperation[]>(kHostRing)),
+      m_progress(std::make_unique<Progress[]>(static_cast<std::size_t>(ranks))) {
     for (std::size_t i = 0; i < kHostRing; ++i) m_ring[i].parts.resize(static_cast<std::size_t>(ranks));
+}
+
+std::vector<int> HostGroup::ranksBefore(std::uint64_t number) const {
+    std::vector<int> ranks;
+    for (int rank = 0; rank < m_size; ++rank) {
+        if (m_progress[static_cast<std::size_t>(rank)].started.load(std::memory_order_acquire) <= number)
+            ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+// The operation's place cannot be in use again: the rank itself would first have to come and leave.
+void HostGroup::describeNext(AbortCause& cause) {
+    if (cause.rank < 0 || cause.rank >= m_size) return;
+    const std::uint64_t next = progress(cause.rank).started.load(std::memory_order_acquire);
+    for (int rank = 0; rank < m_size; ++rank) {
+        if (progress(rank).started.load(std::memory_order_acquire) > next) cause.waiting.push_back(rank);
+    }
+    if (cause.waiting.empty()) return;
+    cause.sequence = static_cast<std::int64_t>(next);
+    cause.collective = describe(operation(next).parts[static_cast<std::size_t>(cause.waiting.front())].call);
 }
 
 HostMailbox& HostGroup::mailbox(int from, int to) {

@@ -61,6 +61,14 @@ public:
     int size() const { return m_size; }
     HostOperation& operation(std::uint64_t number) { return m_ring[number % kHostRing]; }
     HostMailbox& mailbox(int from, int to);
+    // Operations that a rank has started, and the one it waits for (kNone: it does not); written by the rank alone.
+    static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+    struct alignas(64) Progress { std::atomic<std::uint64_t> started{0}, waitsFor{kNone}; };
+    Progress& progress(int rank) { return m_progress[static_cast<std::size_t>(rank)]; }
+    std::vector<int> ranksBefore(std::uint64_t number) const;      // those that have not started operation `number`
+    // What AbortCause says about the operation that cause.rank would have come to next.
+    void describeNext(AbortCause& cause);
+
     // The `nth` subgroup (from 0) that a rank asked for over the same ranks.
     std::shared_ptr<HostGroup> subgroup(const std::vector<int>& ranks, int nth);
 
@@ -68,6 +76,7 @@ private:
     std::shared_ptr<HostFamily> m_family;
     int m_size;
     std::unique_ptr<HostOperation[]> m_ring;
+    std::unique_ptr<Progress[]> m_progress;
     std::mutex m_mutex;
     std::map<std::pair<int, int>, std::unique_ptr<HostMailbox>> m_mailboxes;
     std::map<std::pair<std::vector<int>, int>, std::shared_ptr<HostGroup>> m_subgroups;

@@ -40,7 +40,7 @@ class HostEndpoint final : public Collective {
 public:
     HostEndpoint(std::shared_ptr<HostGroup> group, int rank)
         : m_group(std::move(group)), m_family(m_group->family()), m_rank(rank), m_size(m_group->size()),
-          m_spins(spinsFor(m_size)), m_pending(kHostRing), m_sent(static_cast<std::size_t>(m_size)),
+          m_progress(m_group->progress(rank)), m_spins(spinsFor(m_size)), m_pending(kHostRing), m_sent(static_cast<std::size_t>(m_size)),
           m_received(static_cast<std::size_t>(m_size)) {}
 
     int rank() const override { return m_rank; }
@@ -70,8 +70,9 @@ public:
     void barrier() override { wait(start({})); }
     std::unique_ptr<Collective> subgroup(std::span<const int> ranks) override;
 
-    void abort(const AbortCause& cause) noexcept override { m_family.abort(cause); }
+    void abort(const AbortCause& cause) noexcept override;
     AbortCause abortCause() const override { return m_family.cause(); }
+    std::optional<Stall> stall() const override;
 
 private:
     static const std::byte* bytesOf(const void* memory) { return static_cast<const std::byte*>(memory); }
@@ -92,12 +93,15 @@ private:
     bool runOnePiece(HostOperation& operation, std::size_t pieces);
     void requireAgreement(const HostOperation& operation, std::uint64_t number) const;
     void leave(HostOperation& operation, std::uint64_t number);
+    std::uint64_t oldestOperation() const;
     template <class Ready>
     void block(const Ready& ready);
 
     std::shared_ptr<HostGroup> m_group;
     HostFamily& m_family;
-    int m_rank, m_size, m_spins;
+    int m_rank, m_size;
+    HostGroup::Progress& m_progress;
+    int m_spins;
     std::vector<Pending> m_pending;              // a ring: tickets m_retired … m_next - 1
     std::uint64_t m_next = 0, m_retired = 0;
     std::uint64_t m_nextOperation = 0;
@@ -115,9 +119,37 @@ void HostEndpoint::block(const Ready& ready) {
         if (advance()) continue;
         if (spins-- > 0) {
             relax();
-        } else {
-            m_family.sleep(seen);
+            continue;
         }
+        m_progress.waitsFor.store(oldestOperation(), std::memory_order_release);
+        m_family.sleep(seen);
+        m_progress.waitsFor.store(HostGroup::kNone, std::memory_order_release);
+    }
+}
+
+std::uint64_t HostEndpoint::oldestOperation() const {
+    for (std::uint64_t at = m_retired; at < m_next; ++at) {
+        const Pending& pending = m_pending[at % kHostRing];
+        if (pending.kind == Pending::Kind::Group && !pending.complete) return pending.number;
+    }
+    return HostGroup::kNone;
+}
+
+std::optional<Stall> HostEndpoint::stall() const {
+    const std::uint64_t number = m_progress.waitsFor.load(std::memory_order_acquire);
+    if (number == HostGroup::kNone) return std::nullopt;
+    Stall stall{number, m_group->ranksBefore(number)};
+    if (stall.missing.empty()) return std::nullopt;
+    return stall;
+}
+
+void HostEndpoint::abort(const AbortCause& cause) noexcept {
+    try {
+        AbortCause full = cause;
+        m_group->describeNext(full);
+        m_family.abort(full);
+    } catch (...) {
+        m_family.abort(cause);                   // no memory for the details
     }
 }
 
@@ -143,6 +175,7 @@ Ticket HostEndpoint::start(const HostPart& part) {
     ++m_nextOperation;
     operation.parts[static_cast<std::size_t>(m_rank)] = part;
     const Ticket ticket = push({.number = number});
+    m_progress.started.store(m_nextOperation, std::memory_order_release);
     const auto everybody = (number / kHostRing + 1) * static_cast<std::uint64_t>(m_size);
     if (operation.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == everybody) m_family.notify();
     return ticket;

@@ -13,7 +13,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::string_view, 5> kControls = {"pause", "resume", "stop", "stop-after-epoch", "ping"};
+constexpr std::array<std::string_view, 7> kControls = {"pause",    "resume",  "stop", "stop-after-epoch",
+                                                       "scale-to", "balance", "ping"};
+constexpr std::int64_t kMostDevices = 256;
 
 Problem malformed(std::string_view line) {
     const std::string_view start = line.substr(0, 60);
@@ -52,14 +54,19 @@ Result<Command> commandFromLine(std::string_view line) {
     if (std::find(kControls.begin(), kControls.end(), *name) == kControls.end()) {
         return Problem{"command", "session.unknown-command", {name->substr(0, 40)}};
     }
-    return Command(ControlCommand{*name});
+    if (*name != "scale-to") return Command(ControlCommand{*name});
+    const auto devices = integer(object, "devices");
+    if (!devices || *devices < 1 || *devices > kMostDevices) return malformed(line);
+    return Command(ControlCommand{*name, static_cast<int>(*devices)});
 }
 
 std::string toLine(const Command& command) {
     if (const auto* subscribe = std::get_if<SubscribeCommand>(&command)) {
         return lineOf({{"command", "subscribe"}, {"from", subscribe->from}});
     }
-    return lineOf({{"command", std::get<ControlCommand>(command).name}});
+    const auto& control = std::get<ControlCommand>(command);
+    if (control.name == "scale-to") return lineOf({{"command", control.name}, {"devices", control.devices}});
+    return lineOf({{"command", control.name}});
 }
 
 Result<Hello> helloFromLine(std::string_view line) {

@@ -10,6 +10,8 @@
 #include "engine/session/run_log.h"
 #include "engine/session/session_server.h"
 #include "engine/session/trace_recorder.h"
+#include "engine/spec/devices.h"
+#include "engine/spec/shares.h"
 
 namespace lockstep {
 
@@ -40,12 +42,15 @@ private:
     bool m_said = false;
 };
 
-void steer(RunControl& control, std::string_view command) {
-    if (command == "pause") control.pause();
-    if (command == "resume") control.resume();
-    if (command == "stop") control.stop();
-    if (command == "stop-after-epoch") control.stopAfterEpoch();
-}
+// The history's sink of whichever attempt is under way.
+class AttemptSink : public EventSink {
+public:
+    void begin(std::shared_ptr<EventSink> attempt) { m_attempt = std::move(attempt); }      // between two worlds
+    void post(std::int64_t number, const TrainEvent& event) override { m_attempt->post(number, event); }
+
+private:
+    std::shared_ptr<EventSink> m_attempt;
+};
 
 RunState outcomeOf(const RunResult& result) {
     switch (result.outcome) {
@@ -66,6 +71,7 @@ public:
         m_store = required(TrialStore::open(m_places.history()));
         m_store->onTrouble([this](const Problem& problem) { tell(problem); });
         TrialSpec spec = m_request.resumeTrial ? claimForResume(*m_request.resumeTrial) : m_request.spec;
+        m_spec = spec;
         const auto resolved = resolve(spec, m_environment);
         if (!resolved.ok()) return resolved.problems();
         const auto data = openData(resolved.value());
@@ -141,18 +147,16 @@ private:
     }
 
     RunResult runToTheEnd(const ResolvedSpec& resolved, const DatasetSplits& data) {
-        const auto history = m_store->sinkFor(m_trial, m_attempt);
+        m_history.begin(m_store->sinkFor(m_trial, m_attempt));
         LastWord lastWord(m_firstEvent);
-        m_sinks = {&lastWord, history.get()};
+        m_sinks = {&lastWord, &m_history};
         m_sinks.insert(m_sinks.end(), m_request.extraSinks.begin(), m_request.extraSinks.end());
         RunResult result;
-        std::unique_ptr<SessionServer> server;
         try {
-            server = openRunDirectory(resolved.spec);
-            m_sinks.push_back(server.get());
+            m_server = openRunDirectory(resolved.spec);
+            m_sinks.push_back(m_server.get());
             m_sinks.push_back(m_log.get());
-            const TraceRecorder recorder(m_places.trace(m_trial), m_attempt, m_trace,
-                                         [this](const Problem& problem) { tell(problem); });
+            beginTrace();
             result = runTrial(resolved, data, options(), m_control, m_sinks);
         } catch (const ProblemError& error) {
             result = failed(failureFrom(error.problem()));
@@ -161,8 +165,10 @@ private:
         } catch (const std::exception& error) {
             result = failed({std::string(text(EngineError::Kind::Internal)), "session", error.what(), -1, 0});
         }
+        m_recorder.reset();
         if (!lastWord.said()) post(lastWord.next(), result.failed);
         settle(result);
+        m_server.reset();
         return result;
     }
 
@@ -173,7 +179,53 @@ private:
         replaceFile(m_places.run(m_trial) / "spec.json", toJson(spec));
         m_log = std::make_unique<RunLog>(m_places.run(m_trial) / "run.log");
         return required(SessionServer::listen(m_places.socket(m_trial), m_trial,
-                                              {[this](std::string_view command) { steer(m_control, command); }}));
+                                              {[this](const ControlCommand& command) { return obey(command); }}));
+    }
+
+    std::optional<Problem> obey(const ControlCommand& command) {
+        if (command.name == "pause") m_control.pause();
+        if (command.name == "resume") m_control.resume();
+        if (command.name == "stop") m_control.stop();
+        if (command.name == "stop-after-epoch") m_control.stopAfterEpoch();
+        if (command.name == "balance") m_control.balance();
+        if (command.name != "scale-to") return std::nullopt;
+        const auto scaled = resolveFor(command.devices);
+        if (!scaled.ok()) return scaled.problems().front();
+        m_control.scaleTo(command.devices);
+        return std::nullopt;
+    }
+
+    // The trial's spec with so many devices of the kind that it names.
+    Result<ResolvedSpec> resolveFor(int devices) const {
+        TrialSpec spec = m_spec;
+        auto text = withDeviceCount(spec.devices, devices, m_environment.deviceRequest());
+        if (!text.ok()) return text.problems();
+        spec.devices = std::move(text).value();
+        if (spec.shares != kBalanced) spec.shares.clear();       // were for another number of devices
+        return resolve(spec, m_environment);
+    }
+
+    // Each attempt has its own traces.
+    void beginTrace() {
+        m_recorder.reset();
+        m_trace = std::make_unique<TraceBoard>();
+        m_recorder = std::make_unique<TraceRecorder>(m_places.trace(m_trial), m_attempt, *m_trace,
+                                                     [this](const Problem& problem) { tell(problem); });
+    }
+
+    Attempt beginAttempt(std::int64_t step) {
+        m_attempt = m_store->beginAttempt(m_trial, step);
+        m_history.begin(m_store->sinkFor(m_trial, m_attempt));
+        beginTrace();
+        return {m_attempt, m_trace.get()};
+    }
+
+    // Everything but the threads that cannot be ended is put in order.
+    void leaveStuck(const RunFailed& failure) {
+        m_recorder.reset();
+        settle(failed(failure));
+        m_server.reset();
+        m_request.onStuck(failure);
     }
 
     RunOptions options() {
@@ -183,7 +235,10 @@ private:
         options.trial = m_trial;
         options.attempt = m_attempt;
         options.firstEventNumber = m_firstEvent;
-        options.trace = &m_trace;
+        options.trace = m_trace.get();
+        options.scale = [this](int devices) { return resolveFor(devices); };
+        options.beginAttempt = [this](std::int64_t step) { return beginAttempt(step); };
+        if (m_request.onStuck) options.onStuck = [this](const RunFailed& failure) { leaveStuck(failure); };
         // What was chosen for this machine: algorithms, layouts, buckets. Another machine may choose otherwise.
         options.onPlan = [file = m_places.run(m_trial) / "program.txt"](const RunPlan& plan) {
             replaceFile(file, dump(*plan.ranks.front().training));
@@ -232,7 +287,11 @@ private:
     std::unique_ptr<TrialStore> m_store;
     std::optional<Checkpoint> m_checkpoint;
     std::vector<EventSink*> m_sinks;
-    TraceBoard m_trace;
+    TrialSpec m_spec;
+    AttemptSink m_history;
+    std::unique_ptr<TraceBoard> m_trace;
+    std::unique_ptr<TraceRecorder> m_recorder;
+    std::unique_ptr<SessionServer> m_server;
     RunState m_state = RunState::Queued;
     std::int64_t m_trial = 0, m_attempt = 1, m_firstEvent = 1;
 };

@@ -19,6 +19,8 @@ struct SessionRequest {
     std::optional<std::int64_t> resumeTrial;               // resume this trial from its last checkpoint
     std::vector<EventSink*> extraSinks;                    // the terminal
     RunControl* control = nullptr;                         // the caller's, so that Ctrl+C reaches it
+    // A rank hangs and its thread cannot be ended: history, socket and sinks are in order, and the process should end.
+    std::function<void(const RunFailed& failure)> onStuck = {};
 };
 struct SessionResult { std::int64_t trial = 0; RunResult run; };
 // A resumed trial keeps its own spec. CPUs are shared; only GPUs are leased. From the first event on every failure is a

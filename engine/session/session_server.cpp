@@ -137,9 +137,10 @@ private:
         } else if (const auto* subscribe = std::get_if<SubscribeCommand>(&command.value())) {
             client.subscribe(subscribe->from);
         } else {
-            const std::string& name = std::get<ControlCommand>(command.value()).name;
-            if (name != "ping" && m_handlers.control) m_handlers.control(name);
-            client.say(nlohmann::json{{"ok", name}}.dump());
+            const auto& control = std::get<ControlCommand>(command.value());
+            std::optional<Problem> refusal;
+            if (control.name != "ping" && m_handlers.control) refusal = m_handlers.control(control);
+            client.say(refusal ? errorLine(*refusal) : nlohmann::json{{"ok", control.name}}.dump());
         }
     }
 

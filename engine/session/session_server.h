@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "engine/core/result.h"
 #include "engine/session/protocol.h"
@@ -13,8 +14,8 @@ namespace lockstep {
 // in memory, sends them to every subscriber; own thread (poll loop); a slow client never blocks the run.
 class SessionServer : public EventSink {
 public:
-    // `control` runs on the server's thread. Problem "session.no-socket".
-    struct Handlers { std::function<void(std::string_view control)> control; };
+    // `control` runs on the server's thread; what it returns is the answer's error. Problem "session.no-socket".
+    struct Handlers { std::function<std::optional<Problem>(const ControlCommand& control)> control; };
     static Result<std::unique_ptr<SessionServer>> listen(const std::filesystem::path& socket, std::int64_t trial,
                                                          Handlers handlers);
     ~SessionServer() override;  // sends what is queued (up to a second), then closes and removes the socket

@@ -94,7 +94,35 @@ Problem unknownBackend(std::string_view backend, const DeviceRequest& request) {
     return {"devices", "devices.unknown-backend", {std::string(backend), known}};
 }
 
+std::string joined(const std::vector<std::string>& words) {
+    std::string out;
+    for (const auto& word : words) out += (out.empty() ? "" : ",") + word;
+    return out;
+}
+
 }  // namespace
+
+Result<std::string> withDeviceCount(std::string_view text, int count, const DeviceRequest& request) {
+    const auto now = parseDevices(text, request);
+    if (!now.ok()) return now.problems();
+    const std::string backend = now.value().front().backend;
+    const auto infos = ofBackend(request, backend);
+    if (infos.front().id.find(':') == std::string::npos) {
+        const auto cross = text.find('x', text.find(':') + 1);
+        const auto threads = cross == text.npos ? std::string_view() : text.substr(cross);
+        return backend + ":" + std::to_string(count) + std::string(threads);
+    }
+    std::vector<std::string> cards;
+    for (const auto& device : now.value()) cards.push_back(std::to_string(device.index));
+    for (const auto& info : infos) {
+        const auto card = info.id.substr(info.id.find(':') + 1);
+        if (std::ranges::find(cards, card) == cards.end()) cards.push_back(card);
+    }
+    if (static_cast<std::size_t>(count) > cards.size())
+        return Problem{"devices", "devices.no-more-cards", {std::to_string(count), std::to_string(cards.size())}};
+    cards.resize(static_cast<std::size_t>(count));
+    return backend + ":" + joined(cards);
+}
 
 Result<std::vector<DeviceChoice>> parseDevices(std::string_view text, const DeviceRequest& request) {
     const auto colon = text.find(':');

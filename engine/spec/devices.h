@@ -15,6 +15,10 @@ namespace lockstep {
 struct DeviceRequest { std::vector<DeviceInfo> available; std::vector<std::pair<std::string, Problem>> missing; };
 Result<std::vector<DeviceChoice>> parseDevices(std::string_view text, const DeviceRequest& request);
 
+// The same kind of devices, `count` of them: "cpu:2x1" -> "cpu:3x1"; of cards the first ones, or those and more that are
+// there. Problems: of parseDevices(), "devices.no-more-cards".
+Result<std::string> withDeviceCount(std::string_view text, int count, const DeviceRequest& request);
+
 int permittedCores();                              // of this process: affinity mask and cgroup quota
 
 }  // namespace lockstep

@@ -23,6 +23,8 @@ struct ResolvedSpec {
     ParamValues modelParams, datasetParams, scheduleParams, augmentationParams;
     UpdateRule update;
     std::vector<DeviceChoice> devices;
+    double learningRate = 0;                       // base of the schedule, by the rule of the batch
+    double warmupFrom = 0;                         // the share of it at which a warm-up begins
     std::vector<double> shares;                    // of a batch, by rank, relative to each other; empty: equal
 };
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
@@ -42,6 +44,7 @@ struct RunPlan {
     std::vector<RankPrograms> ranks;
     BatchLayout batch;                             // capacity: the largest local batch
     std::vector<std::int64_t> shares;              // samples of a full batch, by rank
+    std::string batchNorm;                         // see RunStarted
     std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
     std::size_t bytesPerDevice = 0;                // arenas of the hungriest rank
 };

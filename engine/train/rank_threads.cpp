@@ -1,13 +1,17 @@
 #include "engine/train/rank_threads.h"
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <new>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include <pthread.h>
 
 #include "engine/core/error.h"
+#include "engine/core/param_schema.h"
 #include "engine/core/result.h"
 #include "engine/spec/train_event.h"
 
@@ -15,17 +19,121 @@ namespace lockstep {
 
 namespace {
 
-void rankMain(int rank, std::span<RankTask* const> tasks, Collective& endpoint) {
-    RankTask& own = *tasks[static_cast<std::size_t>(rank)];
-    pthread_setname_np(pthread_self(), ("rank " + std::to_string(rank)).c_str());
-    try {
-        own.run();
-    } catch (...) {
-        endpoint.abort(currentCause(rank));
-        for (RankTask* task : tasks) task->interrupt();
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr double kGrace = 0.5;                   // seconds to fall out of every wait, once the group is aborted
+
+// The ranks' threads, and the one look at them all: whoever waits for their end.
+class RankTeam {
+public:
+    RankTeam(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group, const Watch& watch)
+        : m_tasks(tasks), m_group(group), m_watch(watch), m_waits(group.size()), m_left(group.size()) {}
+
+    AbortCause run() {
+        for (std::size_t rank = 0; rank < m_tasks.size() && start(rank); ++rank) {}
+        watchOver();
+        m_threads.clear();
+        return m_group.front()->abortCause();
     }
-    own.close();
-}
+
+private:
+    struct Wait { std::uint64_t sequence = 0; double seconds = 0; };
+
+    bool start(std::size_t rank) {
+        try {
+            m_threads.emplace_back([this, rank] { rankMain(rank); });
+            return true;
+        } catch (...) {
+            m_group[rank]->abort(currentCause(static_cast<int>(rank)));
+            return false;
+        }
+    }
+
+    void rankMain(std::size_t rank) {
+        pthread_setname_np(pthread_self(), ("rank " + std::to_string(rank)).c_str());
+        try {
+            m_tasks[rank]->run();
+        } catch (...) {
+            abort(currentCause(static_cast<int>(rank)));
+        }
+        m_tasks[rank]->close();
+        const std::lock_guard lock(m_mutex);
+        m_left[rank] = true;
+        m_changed.notify_all();
+    }
+
+    void abort(const AbortCause& cause) noexcept {
+        m_group[static_cast<std::size_t>(std::max(cause.rank, 0))]->abort(cause);
+        for (RankTask* task : m_tasks) task->interrupt();
+    }
+
+    void watchOver() {
+        std::unique_lock lock(m_mutex);
+        const auto allLeft = [&] {
+            return std::all_of(m_left.begin(), m_left.begin() + static_cast<std::ptrdiff_t>(m_threads.size()),
+                               [](bool left) { return left; });
+        };
+        for (auto last = Clock::now(); !m_changed.wait_for(lock, kLook, allLeft);) {
+            const auto now = Clock::now();
+            // A process that was stopped comes back to one long look.
+            const double passed = std::min<double>(std::chrono::duration<double>(now - last).count(), 5 * seconds(kLook));
+            last = now;
+            lock.unlock();
+            look(passed);
+            lock.lock();
+        }
+    }
+
+    static double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+    void look(double passed) {
+        if (m_group.front()->abortCause().rank >= 0) return awaitLeaving(passed);
+        if (m_watch.isHeld && m_watch.isHeld()) return;
+        for (std::size_t rank = 0; rank < m_group.size(); ++rank) {
+            const auto stall = m_group[rank]->stall();
+            if (!stall) continue;
+            Wait& wait = m_waits[rank];
+            if (wait.sequence != stall->sequence) wait = {stall->sequence, 0};
+            wait.seconds += passed;
+            if (wait.seconds >= m_watch.timeout) return giveUp(*stall);
+        }
+    }
+
+    void giveUp(const Stall& stall) {
+        m_timedOut = true;
+        std::string who;
+        for (const int rank : stall.missing) who += (who.empty() ? "rank " : ", rank ") + std::to_string(rank);
+        abort({stall.missing.front(), std::string(text(EngineError::Kind::Collective)),
+               "operation " + std::to_string(stall.sequence),
+               who + " did not come to it within " + text(ParamValue(m_watch.timeout)) + " s"});
+    }
+
+    void awaitLeaving(double passed) {
+        m_leaving += passed;
+        if (m_reported || !m_watch.onStuck || m_leaving < kGrace + (m_timedOut ? 0 : m_watch.timeout)) return;
+        m_reported = true;
+        std::vector<int> stuck;
+        {
+            const std::lock_guard lock(m_mutex);
+            for (std::size_t rank = 0; rank < m_left.size(); ++rank) {
+                if (!m_left[rank]) stuck.push_back(static_cast<int>(rank));
+            }
+        }
+        if (!stuck.empty()) m_watch.onStuck(m_group.front()->abortCause(), stuck);
+    }
+
+    std::span<RankTask* const> m_tasks;
+    std::span<const std::unique_ptr<Collective>> m_group;
+    const Watch& m_watch;
+    std::vector<Wait> m_waits;
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::vector<bool> m_left;
+    bool m_timedOut = false, m_reported = false;
+    double m_leaving = 0;
+    std::vector<std::jthread> m_threads;         // last: the others outlive it
+};
 
 }  // namespace
 
@@ -48,19 +156,9 @@ AbortCause currentCause(int rank) {
     }
 }
 
-AbortCause runRanks(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group) {
-    std::vector<std::jthread> threads;
-    for (int rank = 0; rank < static_cast<int>(tasks.size()); ++rank) {
-        Collective& endpoint = *group[static_cast<std::size_t>(rank)];
-        try {
-            threads.emplace_back(rankMain, rank, tasks, std::ref(endpoint));
-        } catch (...) {
-            endpoint.abort(currentCause(rank));
-            break;
-        }
-    }
-    threads.clear();
-    return group.front()->abortCause();
+AbortCause runRanks(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group,
+                    const Watch& watch) {
+    return RankTeam(tasks, group, watch).run();
 }
 
 }  // namespace lockstep

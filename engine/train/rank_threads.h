@@ -1,6 +1,8 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "engine/collective/collective.h"
 
@@ -15,12 +17,24 @@ public:
     virtual void close() noexcept = 0;           // on the rank's thread, after run() or its failure
 };
 
+// How the ranks are watched over. Time in which the whole process is stopped (a suspended laptop) does not count.
+struct Watch {
+    double timeout = 300;                        // seconds that ranks wait for one that does not come
+    std::function<bool()> isHeld = {};           // a person has paused the run: ranks wait for that
+    // Ranks that have not left half a second after a timeout, or `timeout` + half a second after any other cause: their
+    // threads cannot be ended, so the process must be, and this function should not return. If it is empty or returns, they
+    // are waited for.
+    std::function<void(const AbortCause& cause, const std::vector<int>& stuck)> onStuck = {};
+};
+
 // What the exception under way says, as the first cause of a failure. Only inside a catch block. A ProblemError is
 // told as failureFrom() does. Rank -1: before there were ranks.
 AbortCause currentCause(int rank);
 
 // Runs task r on a thread of its own with endpoint r and waits for all. The first exception aborts the group and
-// interrupts all tasks. Returns its cause; rank -1: there was none.
-AbortCause runRanks(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group);
+// interrupts all tasks; so does a rank for which others have waited too long, as EngineError::Kind::Collective. Returns
+// its cause; rank -1: there was none.
+AbortCause runRanks(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group,
+                    const Watch& watch = {});
 
 }  // namespace lockstep

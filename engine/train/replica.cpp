@@ -14,16 +14,21 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kTraceSpans = 1 << 14;
+constexpr std::size_t kGuardedElements = 1 << 14;      // of each slice, per kernel thread: they stay in its cache
 
 // A pointer into the batch slot: written anew each step.
 struct BatchPointer { std::byte** pointer = nullptr; std::size_t offset = 0; };
 
-std::vector<UpdateSegment> segmentsOf(const StoragePlan& storage, const Bucket& bucket) {
+// Of `count` elements of the bucket from `first` on.
+std::vector<UpdateSegment> segmentsOf(const StoragePlan& storage, const Bucket& bucket, std::size_t first,
+                                      std::size_t count) {
     const std::size_t element = sizeOf(storage.dtype);
     std::vector<UpdateSegment> segments;
     for (std::size_t i = 0; i < bucket.parameterCount; ++i) {
         const StorageEntry& entry = storage.parameters[bucket.firstParameter + i];
-        segments.push_back({(entry.offset - bucket.offset) / element, entry.bytes / element, entry.value.decays});
+        const std::size_t begin = (entry.offset - bucket.offset) / element, end = begin + entry.bytes / element;
+        const std::size_t from = std::max(begin, first), to = std::min(end, first + count);
+        if (from < to) segments.push_back({from - first, to - from, entry.value.decays});
     }
     return segments;
 }
@@ -159,18 +164,44 @@ std::unique_ptr<Kernel> Replica::flatKernel(const Program& program, const Step& 
         case Step::Kind::Add: return m_device.prepareAdd(step.dtype, step.count);
         case Step::Kind::SquareSum: return m_device.prepareSquareSum(step.dtype, step.count);
         case Step::Kind::Gate: return m_device.prepareGate(program.update, step.inputs.size() - 3);
-        case Step::Kind::Update: {
-            const Bucket& bucket = m_storage->buckets[static_cast<std::size_t>(step.bucket)];
-            return m_device.prepareUpdate(program.update, step.dtype, step.count, segmentsOf(*m_storage, bucket));
-        }
+        case Step::Kind::Update:
         case Step::Kind::Average:
-            return m_device.prepareAverage(program.update.averageDecay, step.dtype, step.count);
-        case Step::Kind::Commit: return m_device.prepareCommit(step.dtype, step.count);
+        case Step::Kind::Commit:
+            return m_device.isHostMemory() ? guardedWriter(program, step) : writerKernel(program, step, 0, step.count);
         case Step::Kind::Kernel:
         case Step::Kind::CopyIn:
         case Step::Kind::AllReduce: return nullptr;
     }
     return nullptr;
+}
+
+// Of the steps that write what rests between updates: the kernel for a part of its elements.
+std::unique_ptr<Kernel> Replica::writerKernel(const Program& program, const Step& step, std::size_t first,
+                                              std::size_t count) {
+    if (step.kind == Step::Kind::Average) return m_device.prepareAverage(program.update.averageDecay, step.dtype, count);
+    if (step.kind == Step::Kind::Commit) return m_device.prepareCommit(step.dtype, count);
+    const Bucket& bucket = m_storage->buckets[static_cast<std::size_t>(step.bucket)];
+    return m_device.prepareUpdate(program.update, step.dtype, count, segmentsOf(*m_storage, bucket, first, count));
+}
+
+std::unique_ptr<Kernel> Replica::guardedWriter(const Program& program, const Step& step) {
+    const std::size_t most = kGuardedElements * static_cast<std::size_t>(std::max(1, m_device.choice().threads));
+    std::vector<GuardedPart> parts;
+    for (std::size_t first = 0; first < step.count; first += most) {
+        const std::size_t count = std::min(most, step.count - first);
+        GuardedPart part{writerKernel(program, step, first, count), {}, {}, {}};
+        for (const Slot& slot : step.inputs) {
+            const bool isGate = slot.arena == Arena::Scalars;
+            part.inputs.push_back(resolve(slot) + (isGate ? 0 : first * (slot.bytes / step.count)));
+        }
+        for (const Slot& slot : step.outputs) {
+            const std::size_t element = slot.bytes / step.count;
+            part.outputs.push_back(resolve(slot) + first * element);
+            part.outputBytes.push_back(count * element);
+        }
+        parts.push_back(std::move(part));
+    }
+    return guard(m_resting, step.name, std::move(parts));
 }
 
 std::byte* Replica::resolve(const Slot& slot) const {
@@ -197,6 +228,7 @@ void Replica::initialize(std::uint64_t seed) {
     }
     for (const Arena each : {Arena::Parameters, Arena::Masters, Arena::Buffers})
         m_group.wait(m_group.broadcast(arena(each), m_storage->arenaBytes(each), 0));
+    m_resting.forget();
     startAverages();
 }
 

@@ -10,6 +10,7 @@
 #include "engine/collective/collective.h"
 #include "engine/core/trace.h"
 #include "engine/plan/program.h"
+#include "engine/train/resting_sums.h"
 
 namespace lockstep {
 
@@ -43,6 +44,14 @@ public:
     void write(const std::string& name, const HostTensor& tensor);
     HostTensor readGradient(const std::string& parameter);               // of the last training step, summed over ranks
     std::uint64_t hash();                                                // over all logical tensors, in name order
+    // Over what rests between updates as it is stored: the same on all ranks as long as they are replicas.
+    std::uint64_t storedHash();
+    // What this rank's memory lost between updates, in words; empty: nothing that was noticed. Each update looks at what it
+    // writes over; inspect() looks at all of it now. Host memory only.
+    const std::string& damage() const { return m_resting.damage(); }
+    void inspect() { m_resting.checkAll(); }
+    // Stored bytes of an arena, for fault injection in tests. Host memory only.
+    std::span<std::byte> stored(Arena arena) const;
 
     // A hook before each step of a program, for fault injection in tests: (program, step index).
     std::function<void(std::size_t, std::size_t)> beforeStep;
@@ -59,6 +68,8 @@ private:
     PreparedStep prepareStep(Prepared& prepared, const Step& step);
     Kernel* nodeKernel(Prepared& prepared, const Step& step);
     std::unique_ptr<Kernel> flatKernel(const Program& program, const Step& step);
+    std::unique_ptr<Kernel> writerKernel(const Program& program, const Step& step, std::size_t first, std::size_t count);
+    std::unique_ptr<Kernel> guardedWriter(const Program& program, const Step& step);
     std::byte* resolve(const Slot& slot) const;
     void requireSameStorage();
     void beginStep(Prepared& prepared, std::byte* batch, double control);
@@ -81,6 +92,7 @@ private:
     UpdateRule m_rule;
     std::array<Buffer, kArenaCount> m_arenas;
     std::array<Buffer, 3> m_workspaces;            // by lane
+    RestingSums m_resting;
     std::vector<std::byte> m_hostScalars;          // a copy of the scalars, for devices with memory of their own
     int m_reducing = 0;                            // all-reduces started and not waited for
     std::int64_t m_mark = 0;                       // end of what has been accounted for in m_times

@@ -97,6 +97,7 @@ void Replica::write(const std::string& name, const HostTensor& tensor) {
     if (tensor.type().shape != wanted.shape || !isFloat(given) || isHalf(given))
         throw ProblemError({name, "checkpoint.mismatch", {name, wanted.text(), tensor.type().text()}});
     m_device.writeLogical(to.value, converted(tensor, wanted.dtype), to.at);
+    m_resting.forget();
     if (to.rounded) round(to);
 }
 
@@ -118,6 +119,7 @@ void Replica::startAverages() {
     if (masters)
         stream.copyOnDevice(averages + m_storage->averagesRead(), arena(Arena::Parameters), m_storage->parameterBytes);
     stream.synchronize();
+    m_resting.forget();
 }
 
 HostTensor Replica::readGradient(const std::string& parameter) {
@@ -132,6 +134,27 @@ std::uint64_t Replica::hash() {
         const HostTensor tensor = read(name);
         hash = mix(hash, reinterpret_cast<const std::byte*>(name.data()), name.size());
         hash = mix(hash, tensor.data(), tensor.bytes());
+    }
+    return hash;
+}
+
+std::span<std::byte> Replica::stored(Arena which) const {
+    return {arena(which), m_arenas[static_cast<std::size_t>(which)].bytes()};
+}
+
+std::uint64_t Replica::storedHash() {
+    std::uint64_t hash = streamOf("");
+    Stream& stream = m_device.stream(Lane::Compute);
+    for (const Arena each : {Arena::Parameters, Arena::Masters, Arena::Averages, Arena::OptimizerState, Arena::Buffers}) {
+        const std::size_t bytes = m_storage->arenaBytes(each);
+        if (m_device.isHostMemory()) {
+            hash = mix(hash, arena(each), bytes);
+            continue;
+        }
+        std::vector<std::byte> copy(bytes);
+        stream.copyToHost(copy.data(), arena(each), bytes);
+        stream.synchronize();
+        hash = mix(hash, copy.data(), bytes);
     }
     return hash;
 }

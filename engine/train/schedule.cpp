@@ -46,11 +46,18 @@ const ScheduleEntry* findSchedule(std::string_view name) {
     return found == schedules().end() ? nullptr : &*found;
 }
 
+double rateFactor(std::string_view rule, std::int64_t batch, std::int64_t chosenFor) {
+    const double ratio = static_cast<double>(batch) / static_cast<double>(chosenFor);
+    if (rule == "sqrt") return std::sqrt(ratio);
+    return rule == "linear" ? ratio : 1;
+}
+
 Schedule::Schedule(std::string name, ParamValues params, double base, std::int64_t totalSteps,
-                   std::int64_t stepsPerEpoch)
+                   std::int64_t stepsPerEpoch, double warmupFrom)
     : m_name(std::move(name)),
       m_params(std::move(params)),
       m_base(base),
+      m_warmupFrom(warmupFrom),
       m_totalSteps(totalSteps),
       m_stepsPerEpoch(stepsPerEpoch),
       m_warmupSteps(std::llround(m_params.number("warmup") * static_cast<double>(stepsPerEpoch))) {}
@@ -59,7 +66,7 @@ double Schedule::at(std::int64_t step) const {
     const auto remaining = static_cast<double>(std::max<std::int64_t>(m_totalSteps - m_warmupSteps, 0));
     if (step >= m_warmupSteps) return m_base * factor(static_cast<double>(step - m_warmupSteps), remaining);
     const double risen = static_cast<double>(step + 1) / static_cast<double>(m_warmupSteps);
-    return m_base * risen * factor(0, remaining);
+    return m_base * (m_warmupFrom + (1 - m_warmupFrom) * risen) * factor(0, remaining);
 }
 
 double Schedule::factor(double step, double remaining) const {

@@ -1,7 +1,11 @@
 #include "engine/train/trainer.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/collective/host_group.h"
 #include "engine/core/error.h"
+#include "engine/spec/shares.h"
 #include "engine/train/worker.h"
 
 namespace lockstep {
@@ -13,9 +17,16 @@ std::vector<std::unique_ptr<Collective>> makeGroup(const ResolvedSpec& resolved)
     return group.empty() ? makeHostGroup(static_cast<int>(resolved.devices.size())) : std::move(group);
 }
 
+RunResult asResult(RunFailed failure) {
+    RunResult result;
+    result.outcome = RunResult::Outcome::Failed;
+    result.failed = std::move(failure);
+    return result;
+}
+
 RunResult failed(RunFailed failure, EventLog& events) {
     events.post(failure);
-    return {RunResult::Outcome::Failed, {}, std::move(failure)};
+    return asResult(std::move(failure));
 }
 
 RunResult finished(const RunFinished& end, EventLog& events) {
@@ -27,20 +38,142 @@ RunResult finished(const RunFinished& end, EventLog& events) {
 RunFailed failureOf(const AbortCause& cause, std::int64_t step) {
     // What is not finite is a sum over all ranks: it is nobody's in particular.
     const bool everybodys = cause.kind == text(EngineError::Kind::NonFinite);
-    return {cause.kind, cause.where, cause.what, everybodys ? -1 : cause.rank, step, cause.args};
+    return {cause.kind, cause.where, cause.what, everybodys ? -1 : cause.rank, step, cause.args,
+            cause.collective, cause.sequence, cause.waiting};
 }
 
-RunResult runWorkers(const RunContext& run) {
-    const auto group = makeGroup(run.resolved);
-    std::vector<std::unique_ptr<Worker>> workers;
-    std::vector<RankTask*> tasks;
-    for (const auto& endpoint : group) {
-        tasks.push_back(workers.emplace_back(std::make_unique<Worker>(run, *endpoint)).get());
+bool isLostDevice(const AbortCause& cause) { return cause.kind == text(EngineError::Kind::Device); }
+
+// A trial from its first world to its last: what follows when the ranks of one have left.
+class TrialRun {
+public:
+    TrialRun(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options, RunControl& control,
+             EventLog& events)
+        : m_resolved(resolved), m_data(data), m_options(options), m_control(control), m_events(events) {}
+
+    RunResult run() {
+        for (;;) {
+            if (auto result = runWorld()) return *result;
+            m_options.resumeFrom = *m_continuation.snapshot;
+            m_continuation.next = {};
+            beginAttempt();
+        }
     }
-    const AbortCause cause = runRanks(tasks, group);
-    if (cause.rank < 0) return finished(workers.front()->finished(), run.events);
-    return failed(failureOf(cause, workers[static_cast<std::size_t>(cause.rank)]->step()), run.events);
-}
+
+private:
+    // Empty: another world follows.
+    std::optional<RunResult> runWorld() {
+        const RunPlan plan = planRun(m_resolved, m_data.train->info(), m_data.test->info());
+        if (m_options.onPlan) m_options.onPlan(plan);
+        std::vector<RankTimes> times(m_resolved.devices.size());
+        const RunContext context{m_resolved, m_data, plan, m_options, m_control, m_events, times, m_continuation};
+        const auto group = makeGroup(m_resolved);
+        std::vector<std::unique_ptr<Worker>> workers;
+        std::vector<RankTask*> tasks;
+        for (const auto& endpoint : group) {
+            tasks.push_back(workers.emplace_back(std::make_unique<Worker>(context, *endpoint)).get());
+        }
+        const auto stepOf = [&](int rank) { return workers[static_cast<std::size_t>(std::max(rank, 0))]->step(); };
+        const AbortCause cause = runRanks(tasks, group, watch(stepOf));
+        const std::int64_t reached = stepOf(cause.rank);
+        if (m_saidLast) return asResult(failureOf(cause, reached));
+        if (cause.rank >= 0) return afterFailure(failureOf(cause, reached), isLostDevice(cause));
+        if (m_continuation.next.kind == NextWorld::Kind::None) return finished(workers.front()->finished(), m_events);
+        return afterLeaving(reached);
+    }
+
+    void beginAttempt() {
+        ++m_options.attempt;
+        if (!m_options.beginAttempt) return;
+        const Attempt attempt = m_options.beginAttempt(m_continuation.snapshot->step);
+        m_options.attempt = attempt.number;
+        m_options.trace = attempt.trace;
+    }
+
+    Watch watch(const std::function<std::int64_t(int)>& stepOf) {
+        Watch watch{.timeout = m_resolved.spec.timeout, .isHeld = [this] { return m_control.paused(); }};
+        if (!m_options.onStuck) return watch;
+        watch.onStuck = [this, stepOf](const AbortCause& cause, const std::vector<int>&) {
+            const RunFailed failure = failureOf(cause, stepOf(cause.rank));
+            m_events.post(failure);
+            m_saidLast = true;
+            m_options.onStuck(failure);
+        };
+        return watch;
+    }
+
+    std::optional<RunResult> afterFailure(const RunFailed& failure, bool lostDevice) {
+        const bool goesOn = lostDevice && m_resolved.spec.onLostDevice == "continue" && m_continuation.snapshot &&
+                            m_resolved.devices.size() > 1;
+        if (!goesOn) return failed(failure, m_events);
+        removeDevice(failure.rank);
+        announce("lost-device", failure.rank, failure.step, failure.what);
+        return std::nullopt;
+    }
+
+    std::optional<RunResult> afterLeaving(std::int64_t reached) {
+        const NextWorld& next = m_continuation.next;
+        switch (next.kind) {
+            case NextWorld::Kind::None: break;
+            case NextWorld::Kind::Scaled: return afterScaling(next.devices, reached);
+            case NextWorld::Kind::Balanced:
+                m_resolved.shares = next.shares;
+                announce("balanced", -1, reached, textOfShares(next.shares));
+                break;
+            case NextWorld::Kind::Diverged: return afterDivergence(next, reached);
+        }
+        return std::nullopt;
+    }
+
+    std::optional<RunResult> afterScaling(int devices, std::int64_t reached) {
+        auto scaled = m_options.scale ? m_options.scale(devices)
+                                      : Result<ResolvedSpec>(Problem{"devices", "run.cannot-scale", {}});
+        if (scaled.ok()) {
+            m_resolved = std::move(scaled).value();
+            announce("scaled", -1, reached, "");
+        } else {
+            for (const Problem& problem : scaled.problems()) m_events.post(Message{"warning", problem});
+        }
+        return std::nullopt;
+    }
+
+    // The same devices get another try from what they agreed on. One that differs again before the next passed check is
+    // taken for lost.
+    std::optional<RunResult> afterDivergence(const NextWorld& next, std::int64_t reached) {
+        RunFailed failure{std::string(text(EngineError::Kind::Device)), "replica check", next.what, next.rank, reached};
+        const std::shared_ptr<const Checkpoint> snapshot = m_continuation.snapshot;
+        if (!snapshot || m_resolved.spec.onLostDevice == "stop") return failed(std::move(failure), m_events);
+        if (m_divergedFrom == snapshot->step) return afterFailure(failure, next.rank >= 0);
+        m_divergedFrom = snapshot->step;
+        announce("diverged", next.rank, reached, next.what);
+        return std::nullopt;
+    }
+
+    // In a reproducible run the devices that remain must divide the shards; its bits do not depend on how many they are.
+    void removeDevice(int rank) {
+        const auto at = [rank](auto& list) { return list.begin() + rank; };
+        m_resolved.devices.erase(at(m_resolved.devices));
+        if (!m_resolved.shares.empty()) m_resolved.shares.erase(at(m_resolved.shares));
+        if (!m_resolved.spec.reproducible()) return;
+        const auto shards = static_cast<std::size_t>(m_resolved.spec.shards);
+        while (shards % m_resolved.devices.size() != 0) m_resolved.devices.pop_back();
+    }
+
+    void announce(std::string reason, int rank, std::int64_t reached, std::string what) {
+        WorldChanged change{std::move(reason), m_continuation.snapshot->step, reached, rank, std::move(what), {}};
+        for (const DeviceChoice& device : m_resolved.devices) change.devices.push_back(device.id);
+        m_events.post(std::move(change));
+    }
+
+    ResolvedSpec m_resolved;
+    const DatasetSplits& m_data;
+    RunOptions m_options;
+    RunControl& m_control;
+    EventLog& m_events;
+    Continuation m_continuation;
+    std::int64_t m_divergedFrom = -1;
+    bool m_saidLast = false;
+};
 
 }  // namespace
 
@@ -48,10 +181,7 @@ RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, cons
                    RunControl& control, const std::vector<EventSink*>& sinks) {
     EventLog events(sinks, options.firstEventNumber);
     try {
-        const RunPlan plan = planRun(resolved, data.train->info(), data.test->info());
-        if (options.onPlan) options.onPlan(plan);
-        std::vector<RankTimes> times(resolved.devices.size());
-        return runWorkers({resolved, data, plan, options, control, events, times});
+        return TrialRun(resolved, data, options, control, events).run();
     } catch (...) {
         return failed(failureOf(currentCause(-1), 0), events);
     }

@@ -101,6 +101,10 @@ private:
                        {m_spec.schedule.id, namesOf(schedules(), &ScheduleEntry::name)});
         if (auto values = params(entry->params, m_spec.schedule.params, "schedule"))
             m_resolved.scheduleParams = *values;
+        if (!isGood("batch") || !isGood("learning_rate_batch")) return;
+        const double factor = rateFactor(m_spec.learningRateRule, m_spec.batch, m_spec.learningRateBatch);
+        m_resolved.learningRate = m_spec.learningRate * factor;
+        m_resolved.warmupFrom = factor > 1 ? 1 / factor : 0;
     }
 
     void resolveMode() {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/core/error.h"
+#include "engine/spec/shares.h"
 
 namespace lockstep {
 
@@ -13,8 +14,11 @@ namespace {
 // The programs of a worker's replica. In place of one that it never needs stands another.
 enum : std::size_t { kTraining, kLastTraining, kEvaluation, kLastEvaluation };
 
-// Requests that travel through the reduced scalar "control"; rank 0 alone contributes.
-enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4 };
+// Requests that travel through the reduced scalar "control", to which rank 0 alone contributes these; any rank may add
+// kWantsCheck, so that the sum tells how many do.
+enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4, kChangeWorld = 8, kWantsCheck = 64 };
+
+constexpr int kMostSkipped = 10;                 // updates in a row
 
 constexpr int kLoaderSlots = 3;
 
@@ -68,8 +72,9 @@ MetricSums MetricSums::from(const std::map<std::string, double>& named) {
 
 Worker::Worker(const RunContext& context, Collective& group)
     : m_run(context), m_group(group), m_rank(group.rank()),
-      m_schedule(spec().schedule.id, context.resolved.scheduleParams, spec().learningRate, context.plan.totalSteps,
-                 context.plan.stepsPerEpoch) {}
+      m_schedule(spec().schedule.id, context.resolved.scheduleParams, context.resolved.learningRate,
+                 context.plan.totalSteps, context.plan.stepsPerEpoch, context.resolved.warmupFrom),
+      m_loads(context.plan.shares, spec().shares == kBalanced), m_latestLoads(context.plan.shares.size()) {}
 
 Worker::~Worker() = default;
 
@@ -78,7 +83,8 @@ void Worker::run() {
     m_group.barrier();
     m_runClock.start();
     if (leads()) announce();
-    train();
+    if (spec().checkEvery > 0) checkReplicas();
+    if (!m_leaves) train();
 }
 
 void Worker::interrupt() noexcept {
@@ -111,7 +117,7 @@ void Worker::open() {
 }
 
 void Worker::restore(const Checkpoint& checkpoint) {
-    if (checkpoint.epoch > spec().epochs || checkpoint.stepInEpoch >= stepsPerEpoch())
+    if (checkpoint.epoch > spec().epochs || checkpoint.stepInEpoch > stepsPerEpoch())
         throw ProblemError({"checkpoint", "checkpoint.beyond-end",
                             {std::to_string(checkpoint.epoch + 1), std::to_string(checkpoint.stepInEpoch + 1),
                              std::to_string(spec().epochs), std::to_string(stepsPerEpoch())}});
@@ -158,17 +164,17 @@ void Worker::openLoaders() {
 
 void Worker::train() {
     if (m_epoch >= spec().epochs) evaluate();                    // a finished run, resumed: say again how good it is
-    while (m_epoch < spec().epochs && !m_stop) {
+    while (m_epoch < spec().epochs && goesOn()) {
         m_trainClock.start();
         trainEpoch();
         m_trainClock.stop();
-        if (m_stepInEpoch == stepsPerEpoch()) finishEpoch();
+        if (m_stepInEpoch == stepsPerEpoch() && !m_leaves) finishEpoch();
     }
-    finish(m_epoch < spec().epochs);
+    if (!m_leaves) finish(m_epoch < spec().epochs);
 }
 
 void Worker::trainEpoch() {
-    while (m_stepInEpoch < stepsPerEpoch() && !m_stop) trainStep();
+    while (m_stepInEpoch < stepsPerEpoch() && goesOn()) trainStep();
 }
 
 void Worker::trainStep() {
@@ -176,22 +182,26 @@ void Worker::trainStep() {
     const BatchLease batch = nextBatch(*m_trainLoader);
     const double wait = static_cast<double>(traceNow() - asked) * 1e-9;
     const std::size_t which = batch.count() == programs().training->localBatch ? kTraining : kLastTraining;
-    const Replica::StepTimes times = m_replica->run(which, batch.data(), scalars(), request());
+    const Replica::StepTimes times = m_replica->run(which, batch.data(), scalars(), control());
     RankTimes& shown = m_run.times[static_cast<std::size_t>(m_rank)];
     shown.compute.store(static_cast<float>(times.compute), std::memory_order_relaxed);
     shown.reduce.store(static_cast<float>(times.reduce), std::memory_order_relaxed);
     shown.wait.store(static_cast<float>(wait), std::memory_order_relaxed);
 
-    requireFinite(which);
-    const double samples = m_replica->scalar(which, "samples");
-    addSums(m_epochSums, which, samples);
-    m_attemptSamples += samples;
-    m_epochSamples += samples;
-    m_step.fetch_add(1);
     ++m_stepInEpoch;
-    if (m_run.options.afterStep) m_run.options.afterStep(m_rank, m_step, *m_replica);
-    if (leads()) reportStep(which, samples);
-    obey(static_cast<int>(m_replica->scalar(which, "control")));
+    if (m_replica->gate(which).skip != 0) {
+        skipUpdate(which);
+    } else {
+        m_skipped = 0;
+        const double samples = m_replica->scalar(which, "samples");
+        addSums(m_epochSums, which, samples);
+        m_attemptSamples += samples;
+        m_epochSamples += samples;
+        m_step.fetch_add(1);
+        if (m_run.options.afterStep) m_run.options.afterStep(m_rank, m_step, *m_replica);
+        if (leads()) reportStep(which, samples);
+    }
+    obey(m_replica->scalar(which, "control"));
 }
 
 BatchLease Worker::nextBatch(Loader& loader) {
@@ -211,14 +221,20 @@ void Worker::addSums(MetricSums& sums, std::size_t which, double samples) const 
     if (has(*m_run.plan.ranks.front().training, "correct5")) sums.correct5 += m_replica->scalar(which, "correct5");
 }
 
-// All ranks see the same gate. Rank 0 says what it was; the others wait to be told to leave.
-void Worker::requireFinite(std::size_t which) {
-    if (m_replica->gate(which).skip == 0) return;
-    if (!leads()) m_group.barrier();
+// All ranks see the same gate. Rank 0 says what it was; where that ends the run, the others wait to be told to leave.
+void Worker::skipUpdate(std::size_t which) {
+    checkReplicas();                             // a replica that went wrong may be why
+    if (m_leaves) return;
+    ++m_skipped;
+    const bool stops = spec().onNonFinite == "stop" || m_skipped >= kMostSkipped;
+    if (stops && !leads()) m_group.barrier();
+    if (!leads()) return;
     const std::string where = firstNonFinite(m_replica->scalar(which, "loss_sum"));
+    const std::string update = std::to_string(m_step + 1), epoch = std::to_string(m_epoch + 1);
+    if (!stops) return m_run.events.post(Message{"warning", {where, "run.update-skipped", {update, epoch}}});
+    const std::string row = m_skipped > 1 ? " for " + std::to_string(m_skipped) + " times in a row" : "";
     throw EngineError(EngineError::Kind::NonFinite, where,
-                      "not a finite number in update " + std::to_string(m_step + 1) + ", epoch " +
-                          std::to_string(m_epoch + 1) + "; the update was not applied");
+                      "not a finite number in update " + update + ", epoch " + epoch + row + "; the update was not applied");
 }
 
 std::string Worker::firstNonFinite(double lossSum) {
@@ -233,13 +249,19 @@ int Worker::request() const {
     if (!leads()) return 0;
     const RunControl& control = m_run.control;
     return (control.paused() ? kPause : 0) | (control.stopping() ? kStop : 0) |
-           (control.stoppingAfterEpoch() ? kStopAfterEpoch : 0);
+           (control.stoppingAfterEpoch() ? kStopAfterEpoch : 0) |
+           (control.changing() || m_loads.wantsBalance() ? kChangeWorld : 0);
 }
 
-void Worker::obey(int requests) {
+double Worker::control() const { return request() + (m_replica->damage().empty() ? 0 : kWantsCheck); }
+
+void Worker::obey(double control) {
+    const int sum = static_cast<int>(control), requests = sum % kWantsCheck;
     m_stop = m_stop || (requests & kStop);
     m_stopAfterEpoch = m_stopAfterEpoch || (requests & kStopAfterEpoch);
     if ((requests & kPause) && !m_stop) pause();
+    checkWhenDue(sum >= kWantsCheck);
+    if ((requests & kChangeWorld) && goesOn()) changeWorld();
 }
 
 // Everybody waits in the broadcast for rank 0, which waits for the person.
@@ -250,18 +272,18 @@ void Worker::pause() {
     if (leads()) {
         m_run.events.post(StateChanged{"paused", m_step});
         m_run.control.waitWhilePaused();
-        requests = request() & ~kPause;
+        requests = request() & ~(kPause | kChangeWorld);
     }
     m_group.wait(m_group.broadcast(&requests, sizeof requests, 0));
     m_runClock.start();
     m_trainClock.start();
-    obey(static_cast<int>(requests));
+    obey(requests);
     if (leads() && !m_stop) m_run.events.post(StateChanged{"running", m_step});
 }
 
 void Worker::finishEpoch() {
     evaluate();
-    const bool best = m_test.accuracy() > m_best;
+    const bool best = std::isfinite(m_test.meanLoss()) && m_test.accuracy() > m_best;
     if (best) m_best = m_test.accuracy();
     if (leads()) reportEvaluation(best);
     ++m_epoch;
@@ -270,7 +292,8 @@ void Worker::finishEpoch() {
     m_epochSamples = 0;
     m_epochBegan = m_trainClock.seconds();
     m_stop = m_stop || m_stopAfterEpoch;
-    if (!leads()) return;
+    checkReplicas();
+    if (!leads() || m_leaves) return;
     if (best) writeCheckpoint("best");
     writeCheckpoint("last");
 }
@@ -301,9 +324,11 @@ void Worker::evaluate() {
 }
 
 void Worker::finish(bool stopped) {
-    if (!leads()) return;
+    const bool writes = stopped && m_stepInEpoch > 0;
+    if (writes) checkReplicas();
+    if (!leads() || m_leaves) return;
     if (stopped) m_run.events.post(StateChanged{"stopping", m_step});
-    if (stopped && m_stepInEpoch > 0) writeCheckpoint("last");
+    if (writes) writeCheckpoint("last");
     constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
     const bool evaluated = m_test.samples > 0;
     const double spent = m_trainClock.seconds() - m_trainSecondsBefore;

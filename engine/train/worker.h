@@ -9,6 +9,7 @@
 
 #include "engine/data/loader.h"
 #include "engine/train/clocks.h"
+#include "engine/train/load_meter.h"
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
 #include "engine/train/schedule.h"
@@ -31,7 +32,23 @@ private:
 // What a rank spent on its latest step, in seconds; written by the rank, read by rank 0 for its report.
 struct alignas(64) RankTimes { std::atomic<float> compute{0}, reduce{0}, wait{0}; };
 
-// What all ranks of a run share; read-only but for the last three, which take care of themselves.
+// What is to follow the ranks of now. Written by rank 0 before it leaves; read when all have left.
+struct NextWorld {
+    enum class Kind { None, Scaled, Balanced, Diverged };
+    Kind kind = Kind::None;
+    int devices = 0;                             // Scaled
+    std::vector<double> shares;                  // Balanced: by rank
+    int rank = -1;                               // Diverged: who differs; -1: not to be told
+    std::string what;                            // Diverged
+};
+
+// What outlives the ranks of one world. Written by rank 0 alone while there are ranks.
+struct Continuation {
+    std::shared_ptr<const Checkpoint> snapshot;  // of the last passed replica check
+    NextWorld next;
+};
+
+// What all ranks of a run share; read-only but for the last ones, which take care of themselves.
 struct RunContext {
     const ResolvedSpec& resolved;
     const DatasetSplits& data;
@@ -40,6 +57,7 @@ struct RunContext {
     RunControl& control;
     EventLog& events;
     std::vector<RankTimes>& times;
+    Continuation& continuation;
 };
 
 // Sums over samples, never means: of a training epoch or an evaluation, over all ranks.
@@ -85,8 +103,17 @@ private:
     void requireFinite(std::size_t which);
     std::string firstNonFinite(double lossSum);
     int request() const;
-    void obey(int requests);
+    double control() const;
+    void obey(double control);
     void pause();
+    void skipUpdate(std::size_t which);
+
+    void checkReplicas();
+    void checkWhenDue(bool asked);
+    void keepSnapshot();
+    void changeWorld();
+    void lookForStragglers();
+    bool goesOn() const { return !m_stop && !m_leaves; }
     void reportStep(std::size_t which, double samples);
     void reportEvaluation(bool best);
     void writeCheckpoint(const char* role);
@@ -110,11 +137,15 @@ private:
     std::atomic<std::int64_t> m_step{0};
     std::int64_t m_epoch = 0, m_stepInEpoch = 0;
     bool m_stop = false, m_stopAfterEpoch = false;
+    bool m_leaves = false;                       // another world follows
+    int m_skipped = 0;                           // updates in a row that were not finite
     MetricSums m_epochSums, m_test;
     double m_best = -1;
 
     Stopwatch m_trainClock, m_runClock;
     RateMeter m_rate;
+    LoadMeter m_loads;                           // rank 0's
+    std::vector<RankLoad> m_latestLoads;
     double m_attemptSamples = 0, m_trainSecondsBefore = 0;       // trained since this attempt began
     double m_epochSamples = 0, m_epochBegan = 0;                 // of this attempt's part of the epoch
     TrainEvent m_stepEvent{StepDone{}};          // kept, so that a report allocates nothing

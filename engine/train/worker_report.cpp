@@ -27,6 +27,11 @@ void Worker::announce() {
     started.trainSamples = m_run.data.train->info().count;
     started.testSamples = m_run.data.test->info().count;
     started.bytesPerDevice = m_run.plan.bytesPerDevice;
+    started.shares = m_run.plan.shares;
+    started.batchNorm = m_run.plan.batchNorm;
+    started.learningRate = m_run.resolved.learningRate;
+    started.linkBandwidth = spec().linkBandwidth;
+    started.linkLatency = spec().linkLatency;
     m_run.events.post(started);
     m_run.events.post(StateChanged{"running", m_step});
     auto& step = std::get<StepDone>(m_stepEvent);
@@ -53,6 +58,15 @@ void Worker::reportStep(std::size_t which, double samples) {
         done.wait[rank] = times.wait.load(std::memory_order_relaxed);
     }
     m_run.events.post(m_stepEvent);
+    lookForStragglers();
+}
+
+void Worker::lookForStragglers() {
+    const auto& done = std::get<StepDone>(m_stepEvent);
+    for (std::size_t rank = 0; rank < m_latestLoads.size(); ++rank)
+        m_latestLoads[rank] = {done.compute[rank], done.reduce[rank], done.wait[rank]};
+    m_loads.add(m_latestLoads);
+    if (const auto found = m_loads.straggler(m_step)) m_run.events.post(*found);
 }
 
 void Worker::reportEvaluation(bool best) {
@@ -82,11 +96,8 @@ void Worker::writeCheckpoint(const char* role) {
     if (error)
         throw EngineError(EngineError::Kind::Io, folder.string(),
                           "cannot create " + folder.string() + ": " + error.message());
-    Checkpoint checkpoint{spec(), m_run.options.trial, m_step, m_epoch, m_stepInEpoch, m_best, m_epochSums.named(),
-                          m_trainClock.seconds(), {}};
-    for (const std::string& name : m_replica->tensorNames()) checkpoint.tensors.emplace(name, m_replica->read(name));
     const std::filesystem::path file = folder / (std::string(role) + ".safetensors");
-    lockstep::writeCheckpoint(file, checkpoint);
+    lockstep::writeCheckpoint(file, *m_run.continuation.snapshot);
     m_run.events.post(CheckpointWritten{m_step, m_epoch + (m_stepInEpoch > 0 ? 1 : 0), file.string(), role});
 }
 

@@ -218,9 +218,11 @@ void tst_Protocol::aSlowReaderLosesStepsOnlyAndIsTold() {
 void tst_Protocol::controlsReachTheRun() {
     std::mutex mutex;
     std::vector<std::string> heard;
-    Served served({[&](std::string_view command) {
+    Served served({[&](const ControlCommand& command) -> std::optional<Problem> {
         const std::lock_guard lock(mutex);
-        heard.emplace_back(command);
+        heard.emplace_back(command.name + (command.devices > 0 ? std::to_string(command.devices) : ""));
+        if (command.name == "balance") return Problem{"devices", "run.cannot-scale", {"x"}};
+        return std::nullopt;
     }});
     served.server->post(1, StateChanged{"running", 0});
     const auto client = served.connect();
@@ -231,8 +233,18 @@ void tst_Protocol::controlsReachTheRun() {
         QVERIFY(client->send(ControlCommand{name}).ok());
         QCOMPARE(next(*client).value("ok", ""), std::string(name));
     }
+    QVERIFY(client->send(ControlCommand{"scale-to", 3}).ok());
+    QCOMPARE(next(*client).value("ok", ""), std::string("scale-to"));
+    QVERIFY(client->send(ControlCommand{"balance"}).ok());
+    const auto refused = next(*client)["error"];
+    QCOMPARE(refused.value("code", ""), std::string("run.cannot-scale"));
+    QCOMPARE(refused["args"][0].get<std::string>(), std::string("x"));
+    for (const int devices : {0, -1, 257}) {
+        QVERIFY(client->send(ControlCommand{"scale-to", devices}).ok());
+        QCOMPARE(next(*client)["error"].value("code", ""), std::string("session.malformed"));
+    }
     const std::lock_guard lock(mutex);
-    QVERIFY((heard == std::vector<std::string>{"pause", "resume", "stop"}));
+    QVERIFY((heard == std::vector<std::string>{"pause", "resume", "stop", "scale-to3", "balance"}));
 }
 
 void tst_Protocol::badLinesAreAnsweredAndEndlessOnesCutOff() {

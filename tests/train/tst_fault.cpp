@@ -42,7 +42,8 @@ private slots:
 
     void anExceptionInAnyRankEndsAll() {
         QFETCH(QString, backend);
-        const TrialSpec spec = smallSpec("mlp", (backend + ":4").toStdString());
+        TrialSpec spec = smallSpec("mlp", (backend + ":4").toStdString());
+        spec.onLostDevice = "stop";
         const DatasetSplits data = patterns(34, 9);
         const std::int64_t steps = programSteps(spec, data);
         for (int culprit = 0; culprit < 4; ++culprit) {
@@ -123,7 +124,7 @@ private slots:
         QVERIFY(failure.rank >= 0);
     }
 
-    // One rank's weights go bad: its gradients are not finite, so no rank may apply the update.
+    // The weights go bad, alike on all ranks: the gradients are not finite, so no rank may apply the update.
     void nonFiniteGradientsSkipTheUpdateEverywhere() {
         QTemporaryDir folder;
         std::mutex mutex;
@@ -132,10 +133,10 @@ private slots:
             .spec = smallSpec("mlp", "reference:3"), .data = patterns(34, 9), .options = {}, .onEvent = {}};
         request.options.checkpointFolder = folder.path().toStdString();
         std::int64_t reached = 0;
-        request.options.afterStep = [&](int rank, std::int64_t step, Replica& replica) {
+        request.options.afterStep = [&](int, std::int64_t step, Replica& replica) {
             const std::lock_guard lock(mutex);
             reached = std::max(reached, step);
-            if (step != 7 || rank != 1) return;
+            if (step != 7) return;
             HostTensor weights = replica.read("head/weight");
             weights.as<double>()[3] = std::numeric_limits<double>::quiet_NaN();
             replica.write("head/weight", weights);
@@ -151,6 +152,23 @@ private slots:
         const auto kept = readCheckpoint(std::filesystem::path(folder.path().toStdString()) / "last.safetensors");
         QVERIFY(kept.ok());
         QCOMPARE(kept.value().step, 5);
+    }
+
+    // The same on all ranks, as above, but the policy is to go on: one warning, no update, no step, never "best".
+    void nonFiniteUpdatesCanBeSkipped() {
+        TrialSpec spec = smallSpec("mlp", "reference:3");
+        spec.onNonFinite = "skip";
+        const DatasetSplits data = patterns(34, 9);
+        spec.learningRate = 1000;
+        spec.optimizer.params = {{"weight_decay", 10.0}};            // grows a ten-thousandfold each update
+        spec.epochs = 200;
+        const Run out = run({.spec = spec, .data = data, .options = {}, .onEvent = {}});
+        const RunFailed failure = expectFailure(out);                // ten in a row are enough
+        QCOMPARE(failure.kind, std::string("non-finite"));
+        const auto warnings = out.recorder.all<Message>();
+        QCOMPARE(warnings.size(), std::size_t{9});
+        for (const Message& each : warnings) QCOMPARE(each.text.code, std::string("run.update-skipped"));
+        for (const EvalDone& each : out.recorder.all<EvalDone>()) QVERIFY(!each.best || std::isfinite(each.loss));
     }
 
     // Decay times rate is far above 2, so weights grow a ten-thousandfold each update.

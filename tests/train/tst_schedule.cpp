@@ -64,6 +64,19 @@ private slots:
         }
     }
 
+    // Goyal et al., section 2.1: k times the batch, k times the rate; the warm-up starts from the rate that was chosen.
+    void theRateFollowsTheBatch() {
+        QCOMPARE(rateFactor("none", 512, 128), 1.0);
+        QCOMPARE(rateFactor("linear", 512, 128), 4.0);
+        QCOMPARE(rateFactor("linear", 64, 128), 0.5);
+        QCOMPARE(rateFactor("sqrt", 512, 128), 2.0);
+        const auto params = ParamValues::from(findSchedule("constant")->params, {{"warmup", 1.0}}, "schedule");
+        const Schedule schedule("constant", params.value(), 0.4, 40, 4, 0.25);
+        const std::vector<double> expected{0.175, 0.25, 0.325, 0.4, 0.4};
+        for (std::size_t step = 0; step < expected.size(); ++step)
+            QVERIFY(std::abs(schedule.at(static_cast<std::int64_t>(step)) - expected[step]) < 1e-12);
+    }
+
     void unknownNamesAreAbsent() { QVERIFY(!findSchedule("cosinus")); }
 };
 
