@@ -17,7 +17,7 @@
 
 namespace lockstep {
 
-// Numbers events and hands them to the sinks in order. Any thread.
+// Numbers events and hands them to the sinks in order; nothing after the last word. Any thread.
 class EventLog {
 public:
     EventLog(const std::vector<EventSink*>& sinks, std::int64_t firstNumber) : m_sinks(sinks), m_next(firstNumber) {}
@@ -27,6 +27,7 @@ private:
     const std::vector<EventSink*>& m_sinks;
     std::mutex m_mutex;
     std::int64_t m_next;
+    bool m_ended = false;
 };
 
 // What a rank spent on its latest step, in seconds; written by the rank, read by rank 0 for its report.

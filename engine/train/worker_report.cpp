@@ -7,6 +7,8 @@ namespace lockstep {
 
 void EventLog::post(const TrainEvent& event) {
     const std::lock_guard lock(m_mutex);
+    if (m_ended) return;
+    m_ended = std::holds_alternative<RunFinished>(event) || std::holds_alternative<RunFailed>(event);
     const std::int64_t number = m_next++;
     for (EventSink* sink : m_sinks) sink->post(number, event);
 }
