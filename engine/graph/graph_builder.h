@@ -6,13 +6,16 @@
 
 namespace lockstep {
 
-// What a model's code writes into: a graph, a stack of scope names, and whether it is built for training or evaluation.
+// What a model's code writes into: a graph, a stack of scope names, whether it is built for training or evaluation, and
+// whether norms over the batch are then over that of all ranks.
 // The ops' functions (ops/conv2d.h …) and the layers (model/layers.h) take it as first argument. One thread.
 class GraphBuilder {
 public:
-    explicit GraphBuilder(bool training) : m_training(training) {}
+    explicit GraphBuilder(bool training, bool synchronises = false)
+        : m_training(training), m_synchronises(synchronises) {}
 
     bool training() const { return m_training; }
+    bool synchronises() const { return m_synchronises; }
     Graph& graph() { return m_graph; }
     const TensorType& typeOf(ValueId value) const { return m_graph.typeOf(value); }
 
@@ -44,7 +47,7 @@ private:
 
     Graph m_graph;
     std::vector<std::string> m_scopes;
-    bool m_training;
+    bool m_training, m_synchronises;
 };
 
 }  // namespace lockstep

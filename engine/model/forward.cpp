@@ -24,7 +24,7 @@ void checkLogits(const ModelEntry& model, const ModelInput& input, const TensorT
 
 Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training) {
     check(input);
-    GraphBuilder b(training);
+    GraphBuilder b(training, input.synchronisesNorm);
     const Shape batch{input.batch};
     const ValueId image = b.input("image", {{input.batch, input.channels, input.height, input.width}, DType::F32});
     const ValueId label = b.input("label", {batch, DType::I32});

@@ -5,6 +5,7 @@
 #include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/rules.h"
+#include "engine/ops/synchronised_norm.h"
 
 namespace lockstep {
 
@@ -52,7 +53,8 @@ ValueId batchNormLayer(GraphBuilder& b, ValueId x, const std::string& name) {
     const ValueId beta = b.parameter(name + "/bias", channels, constant(0), false);
     const ValueId mean = b.buffer(name + "/running_mean", channels, 0);
     const ValueId variance = b.buffer(name + "/running_var", channels, 1);
-    return batchNorm(b, x, gamma, beta, mean, variance, {}, name);
+    const auto norm = b.synchronises() ? synchronisedNorm : batchNorm;
+    return norm(b, x, gamma, beta, mean, variance, {}, name);
 }
 
 ValueId convNormRelu(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name) {

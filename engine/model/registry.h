@@ -16,6 +16,7 @@ struct ModelInput {
     std::int64_t batch = 1;
     int channels = 1, height = 0, width = 0, classes = 0;
     double labelSmoothing = 0;                     // of the loss
+    bool synchronisesNorm = false;                 // batch norm is over the batch of all ranks: synchronised_norm.h
 };
 
 // An architecture: appends layers from the image to the logits [N, classes]. Throws ProblemError when the image is too

@@ -1,52 +1,52 @@
 #include "engine/ops/batch_norm.h"
 
 #include "engine/graph/gradient_context.h"
-#include "engine/ops/rules.h"
+#include "engine/ops/norm_rules.h"
 
 namespace lockstep {
 
-namespace {
-
-using Types = std::span<const TensorType>;
-
-// The type of gamma and beta.
-TensorType channelType(std::string_view op, const TensorType& x) {
+TensorType normChannels(std::string_view op, const TensorType& x) {
     expectFloat(op, "x", x, x.shape.rank() == 2 ? 2 : 4);
     return {{x.shape[1]}, x.dtype};
 }
 
-TensorType statisticsType(const TensorType& channels) { return {channels.shape, atLeastF32(channels.dtype)}; }
+TensorType normStatistics(const TensorType& channels) { return {channels.shape, atLeastF32(channels.dtype)}; }
 
-void checkForward(std::string_view op, Types in, const Attrs& attrs) {
-    expectInputs(op, in, 5);
-    const TensorType channels = channelType(op, in[0]);
+void checkNorm(std::string_view op, std::span<const TensorType> in, const Attrs& attrs) {
+    const TensorType channels = normChannels(op, in[0]);
     constexpr std::string_view names[] = {"x", "gamma", "beta", "runningMean", "runningVariance"};
     for (std::size_t i = 1; i < 5; ++i) {
-        expectType(op, names[i], in[i], i < 3 ? channels : statisticsType(channels));
+        expectType(op, names[i], in[i], i < 3 ? channels : normStatistics(channels));
     }
     const auto& [epsilon, momentum] = attrs.as<BatchNormAttrs>();
     expectAttribute(epsilon > 0, op, "epsilon", numberText(epsilon), "greater than 0");
     expectAttribute(momentum >= 0 && momentum <= 1, op, "momentum", numberText(momentum), "between 0 and 1");
 }
 
+namespace {
+
+using Types = std::span<const TensorType>;
+
 std::vector<TensorType> inferTrain(Types in, const Attrs& attrs) {
-    checkForward("batch_norm_train", in, attrs);
-    const TensorType statistics = statisticsType(in[1]);
+    expectInputs("batch_norm_train", in, 5);
+    checkNorm("batch_norm_train", in, attrs);
+    const TensorType statistics = normStatistics(in[1]);
     return {in[0], statistics, statistics, statistics, statistics};
 }
 
 std::vector<TensorType> inferEval(Types in, const Attrs& attrs) {
-    checkForward("batch_norm_eval", in, attrs);
+    expectInputs("batch_norm_eval", in, 5);
+    checkNorm("batch_norm_eval", in, attrs);
     return {in[0]};
 }
 
 std::vector<TensorType> inferBackward(Types in, const Attrs&) {
     constexpr std::string_view op = "batch_norm_backward";
     expectInputs(op, in, 5);
-    const TensorType channels = channelType(op, in[0]);
+    const TensorType channels = normChannels(op, in[0]);
     constexpr std::string_view names[] = {"x", "gamma", "mean", "invStd"};
     for (std::size_t i = 1; i < 4; ++i) {
-        expectType(op, names[i], in[i], i < 2 ? channels : statisticsType(channels));
+        expectType(op, names[i], in[i], i < 2 ? channels : normStatistics(channels));
     }
     expectType(op, "dy", in[4], in[0]);
     return {in[0], channels, channels};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/ops/all_reduce.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
@@ -9,6 +10,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/synchronised_norm.h"
 
 namespace lockstep {
 
@@ -20,6 +22,7 @@ constexpr const OpDef* kOps[] = {
     &kGlobalAveragePool2d, &kGlobalAveragePool2dBackward,
     &kDense, &kDenseBackwardData, &kDenseBackwardWeights, &kDenseBackwardBias,
     &kBatchNormTrain, &kBatchNormEval, &kBatchNormBackward,
+    &kBatchNormSums, &kBatchNormTrainFromSums, &kBatchNormBackwardSums, &kBatchNormBackwardFromSums, &kAllReduce,
     &kRelu, &kReluBackward, &kAdd, &kFill, &kFlatten, &kReshape, &kCast,
     &kDropout, &kDropoutBackward,
     &kCrossEntropy, &kCrossEntropyBackward, &kTopKCount,

@@ -82,7 +82,7 @@ public:
         if (forward.empty() || !forward.front()) {
             throw EngineError(EngineError::Kind::Internal, "passes", "the first pass of a program has no samples");
         }
-        for (const Graph* graph : forward) addPass(graph);
+        for (const Graph* graph : forward) addPass(graph, *forward.front());
         const StepInput input{m_program.kind, *m_program.storage, m_program.scalars,
                               assignedBuffers(*m_program.passes.front().graph, *m_program.storage), m_options.reduces};
         m_program.steps = scheduleStep(input, std::move(m_passes));
@@ -97,7 +97,7 @@ private:
 
     bool training() const { return m_program.kind == Program::Kind::Training; }
 
-    void addPass(const Graph* forward) {
+    void addPass(const Graph* forward, const Graph& first) {
         Pass pass{.graph = nullptr, .firstSample = m_program.localBatch, .samples = 0};
         std::vector<Step> steps;
         if (forward) {
@@ -107,7 +107,7 @@ private:
             steps = compiled.steps;
             for (Step& step : steps) moveInputs(step, pass.firstSample);
         } else {
-            steps = scheduleEmptyPass(m_program.kind, *m_program.storage, m_program.scalars);
+            steps = scheduleEmptyPass(m_program.kind, *m_program.storage, m_program.scalars, compiledOf(first).steps);
         }
         m_program.localBatch += pass.samples;
         m_program.passes.push_back(std::move(pass));
@@ -189,16 +189,23 @@ Program compileTraining(const ForwardPasses& forward, const Backend& backend, co
 
 Program compileEmptyTraining(const Program& nominal) {
     Program program = nominal;
-    const bool reduces =
-        std::ranges::any_of(nominal.steps, [](const Step& step) { return step.kind == Step::Kind::AllReduce; });
+    const auto is = [](Step::Kind kind) { return [kind](const Step& step) { return step.kind == kind; }; };
+    const bool reduces = std::ranges::any_of(nominal.steps, is(Step::Kind::AllReduce));
+    const auto conclusion = std::ranges::find_if(nominal.steps, is(Step::Kind::SquareSum));
+    std::vector<Step> zeros = scheduleEmptyPass(nominal.kind, *nominal.storage, nominal.scalars,
+                                                {nominal.steps.begin(), conclusion});
+    std::size_t activations = 0;
+    for (const Step& step : zeros) {
+        const Slot& slot = step.outputs[0];
+        if (slot.arena == Arena::Activations) activations = std::max(activations, alignUp(slot.bytes));
+    }
     const StepInput input{nominal.kind, *nominal.storage, nominal.scalars,
                           assignedBuffers(*nominal.passes.front().graph, *nominal.storage), reduces};
     program.localBatch = 0;
     program.passes = {Pass{}};
-    program.steps = scheduleStep(input, {scheduleEmptyPass(nominal.kind, *nominal.storage, nominal.scalars)});
-    bytesOf(program, Arena::Activations) = 0;
+    program.steps = scheduleStep(input, {std::move(zeros)});
+    bytesOf(program, Arena::Activations) = program.activationBytesWithoutReuse = activations;
     bytesOf(program, Arena::Partials) = 0;
-    program.activationBytesWithoutReuse = 0;
     return program;
 }
 

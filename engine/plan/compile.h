@@ -22,7 +22,7 @@ using ForwardPasses = std::vector<const Graph*>;
 Program compileTraining(const ForwardPasses& forward, const Backend& backend, const UpdateRule& update,
                         const BatchLayout& batch, const CompileOptions& options);
 
-// A training step of a rank that has no samples this time.
+// A training step of a rank that has no samples this time: zeros for every collective of the nominal program.
 Program compileEmptyTraining(const Program& nominal);
 
 // Forward only: writes the scalar outputs (not reduced; the trainer adds them up over steps and ranks).

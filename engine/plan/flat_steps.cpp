@@ -62,6 +62,13 @@ Step FlatSteps::reduce(const Sum& sum) const {
     return step;
 }
 
+Step FlatSteps::reduceValue(std::size_t count, const std::string& name) const {
+    Step step = flatStep(Step::Kind::AllReduce, {Arena::Activations, 0, count * sizeof(double)}, DType::F64,
+                         "all-reduce " + name);
+    step.lane = Lane::Collective;
+    return step;
+}
+
 Step FlatSteps::zero(const Sum& sum) const {
     return fill(sum.slice, sum.dtype, 0, sum.bucket < 0 ? sum.name : "gradients " + sum.name);
 }

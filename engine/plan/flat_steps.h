@@ -27,6 +27,8 @@ public:
     };
     std::vector<Sum> sums() const;                 // in evaluation the scalars alone
     Step reduce(const Sum& sum) const;
+    // Without its slots: an all-reduce in the midst of the graph, of `count` doubles.
+    Step reduceValue(std::size_t count, const std::string& name) const;
     Step zero(const Sum& sum) const;
     Step addPartial(const Sum& sum, int level) const;
     Step keepPartial(const Sum& sum, int level) const;

@@ -63,7 +63,8 @@ struct StoragePlan {
 };
 
 // Slots of the flat steps are those that device.h prescribes for their kernels. CopyIn: from the host's batch slot
-// (input) to the device's (output), at the same offset. AllReduce: in place, input and output are the same slice.
+// (input) to the device's (output), at the same offset. AllReduce: in place, input and output are the same slice; of what
+// the step yields, or in the midst of a pass of an activation (all_reduce.h), which the next to touch it waits for.
 struct Step {
     enum class Kind : std::uint8_t {
         Kernel, CopyIn, Fill, Scale, Add, AllReduce, SquareSum, Gate, Update, Average, Commit
@@ -72,7 +73,7 @@ struct Step {
     Lane lane = Lane::Compute;
     int pass = 0;                                  // index of the program's pass it belongs to
     std::optional<NodeId> node;                    // Kernel: of the pass's graph
-    int bucket = -1;                               // AllReduce, SquareSum, Update of gradients; Average
+    int bucket = -1;                               // AllReduce of gradients, SquareSum, Update, Average
     double value = 0;                              // Fill: the value; Scale: the factor
     std::size_t count = 0;                         // elements, for flat steps
     DType dtype = DType::F32;                      // of those elements

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 
+#include "engine/core/error.h"
+#include "engine/ops/all_reduce.h"
 #include "engine/plan/flat_steps.h"
 
 namespace lockstep {
@@ -18,6 +20,24 @@ bool overlap(const Slot& a, const Slot& b) {
 bool touches(const Step& step, const Slot& slice) {
     const auto overlapping = [&](const Slot& slot) { return overlap(slot, slice); };
     return std::ranges::any_of(step.inputs, overlapping) || std::ranges::any_of(step.outputs, overlapping);
+}
+
+// The all-reduce of a value that kernels make and read, unlike those of what a step yields.
+bool isOfValue(const Step& step) {
+    return step.kind == Step::Kind::AllReduce && step.outputs[0].arena == Arena::Activations;
+}
+
+// By sum: the last step that touches it or one of those before it, so that their order stays.
+std::vector<std::size_t> readiness(std::span<const FlatSteps::Sum> sums, std::span<const Step> steps) {
+    std::vector<std::size_t> ready;
+    std::size_t earliest = 0;
+    for (const FlatSteps::Sum& sum : sums) {
+        for (std::size_t at = steps.size(); at-- > earliest;) {
+            if (touches(steps[at], sum.slice)) earliest = at;
+        }
+        ready.push_back(earliest);
+    }
+    return ready;
 }
 
 class PassScheduler {
@@ -69,6 +89,7 @@ private:
         for (std::size_t i = 0; i < m_in.graph.nodes().size(); ++i) {
             const Node& node = m_in.graph.nodes()[i];
             const auto id = static_cast<NodeId>(i);
+            if (node.op == &kAllReduce) reduce(node);
             if (node.op->isView) continue;
             Step step;
             step.node = id;
@@ -76,6 +97,18 @@ private:
             m_drafts.push_back({.step = std::move(step), .reads = node.inputs, .writes = node.outputs});
             follow(id);
         }
+    }
+
+    void reduce(const Node& node) {
+        const Value& own = m_in.graph.value(node.inputs[0]);
+        const Node& producer = m_in.graph.node(own.producer.value());
+        const std::string name = std::string(producer.op->name) + ' ' + producer.scope;
+        const auto readers = [&](const Node& other) { return std::ranges::count(other.inputs, node.inputs[0]); };
+        std::ptrdiff_t count = 0;
+        for (const Node& other : m_in.graph.nodes()) count += readers(other);
+        if (count > 1) throw EngineError(EngineError::Kind::Internal, name, "is reduced, and read by another node as well");
+        const auto elements = static_cast<std::size_t>(own.type.shape.count());
+        m_drafts.push_back({m_flat.reduceValue(elements, name), node.inputs, node.outputs});
     }
 
     void follow(std::optional<NodeId> node) {
@@ -97,32 +130,26 @@ public:
     std::vector<Step> run(std::vector<std::vector<Step>>& passes) {
         for (std::size_t pass = 0; pass < m_passes; ++pass) addPass(pass, passes[pass]);
         if (m_in.kind == Program::Kind::Training) conclude();
-        waitForCopies();
+        waitForOtherLanes();
         return std::move(m_steps);
     }
 
 private:
     void addPass(std::size_t pass, std::vector<Step>& steps) {
-        const std::vector<std::size_t> ready = readiness(steps);
+        const std::vector<std::size_t> ready = readiness(m_sums, steps);
         for (std::size_t at = 0; at < steps.size(); ++at) {
-            add(std::move(steps[at]), pass);
+            if (isOfValue(steps[at])) addReduction(std::move(steps[at]), pass);
+            else add(std::move(steps[at]), pass);
             for (std::size_t sum = 0; sum < m_sums.size(); ++sum) {
                 if (ready[sum] == at) combine(m_sums[sum], pass);
             }
         }
     }
 
-    // By sum: the last step of the pass that touches it or one of those before it, so that their order stays.
-    std::vector<std::size_t> readiness(const std::vector<Step>& steps) const {
-        std::vector<std::size_t> ready;
-        std::size_t earliest = 0;
-        for (const FlatSteps::Sum& sum : m_sums) {
-            for (std::size_t at = steps.size(); at-- > earliest;) {
-                if (touches(steps[at], sum.slice)) earliest = at;
-            }
-            ready.push_back(earliest);
-        }
-        return ready;
+    void addReduction(Step step, std::size_t pass) {
+        if (!m_in.reduces) return;
+        step.after = {lastToucher(step.outputs[0])};
+        add(std::move(step), pass);
     }
 
     // A pass's yield meets those of earlier passes like a carry runs through a binary counter: two subtrees of equal size
@@ -135,10 +162,7 @@ private:
             if (joins) add(m_flat.addPartial(sum, level), pass);
         }
         if (!last) return add(m_flat.keepPartial(sum, kept), pass);
-        if (!m_in.reduces || m_in.kind == Program::Kind::Evaluation) return;
-        Step reduction = m_flat.reduce(sum);
-        reduction.after = {lastToucher(sum.slice)};
-        add(std::move(reduction), pass);
+        if (m_in.kind == Program::Kind::Training) addReduction(m_flat.reduce(sum), pass);
     }
 
     int lastToucher(const Slot& slice) const {
@@ -175,15 +199,15 @@ private:
         m_steps.push_back(std::move(step));
     }
 
-    // The first reader waits for the copy; the compute lane runs in order, so later readers come after it.
-    void waitForCopies() {
-        for (std::size_t copy = 0; copy < m_steps.size(); ++copy) {
-            if (m_steps[copy].kind != Step::Kind::CopyIn) continue;
-            const Slot slot = m_steps[copy].outputs[0];
-            const auto reader = std::ranges::find_if(m_steps, [&](const Step& step) {
-                return step.lane == Lane::Compute && touches(step, slot);
+    // The first to touch what a copy or an all-reduce of a value writes waits for it; the compute lane runs in order, so
+    // later ones come after it.
+    void waitForOtherLanes() {
+        for (auto step = m_steps.begin(); step != m_steps.end(); ++step) {
+            if (step->kind != Step::Kind::CopyIn && !isOfValue(*step)) continue;
+            const auto user = std::find_if(step + 1, m_steps.end(), [&](const Step& later) {
+                return later.lane == Lane::Compute && touches(later, step->outputs[0]);
             });
-            if (reader != m_steps.end()) reader->after.push_back(static_cast<int>(copy));
+            if (user != m_steps.end()) user->after.push_back(static_cast<int>(step - m_steps.begin()));
         }
     }
 
@@ -198,10 +222,26 @@ private:
 
 std::vector<DraftStep> schedulePass(const PassInput& input) { return PassScheduler(input).run(); }
 
-std::vector<Step> scheduleEmptyPass(Program::Kind kind, const StoragePlan& storage, const ScalarSlots& scalars) {
+std::vector<Step> scheduleEmptyPass(Program::Kind kind, const StoragePlan& storage, const ScalarSlots& scalars,
+                                    std::span<const Step> like) {
     const FlatSteps flat(kind, storage, scalars);
+    const std::vector<FlatSteps::Sum> sums = flat.sums();
+    const std::vector<std::size_t> ready = readiness(sums, like);
     std::vector<Step> steps;
-    for (const FlatSteps::Sum& sum : flat.sums()) steps.push_back(flat.zero(sum));
+    for (std::size_t at = 0; at < like.size(); ++at) {
+        if (isOfValue(like[at])) {
+            Step reduction = like[at];
+            const Slot slot{Arena::Activations, 0, reduction.outputs[0].bytes};
+            reduction.inputs = reduction.outputs = {slot};
+            reduction.pass = 0;
+            reduction.after.clear();
+            steps.push_back(flat.fill(slot, reduction.dtype, 0, "sums of no samples"));
+            steps.push_back(std::move(reduction));
+        }
+        for (std::size_t sum = 0; sum < sums.size(); ++sum) {
+            if (ready[sum] == at) steps.push_back(flat.zero(sums[sum]));
+        }
+    }
     return steps;
 }
 

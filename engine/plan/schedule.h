@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "engine/plan/placement.h"
@@ -23,8 +24,10 @@ struct PassInput {
 // The steps of one pass: copies of its inputs, then kernels in node order.
 std::vector<DraftStep> schedulePass(const PassInput& input);
 
-// What a pass without samples does: zeros, in place of what kernels would yield.
-std::vector<Step> scheduleEmptyPass(Program::Kind kind, const StoragePlan& storage, const ScalarSlots& scalars);
+// What a pass without samples does: zeros, in place of what kernels would yield. They come in the order in which `like`, the
+// steps of passes with samples, yields the same; where kernels of those take part in an all-reduce, it does with zeros.
+std::vector<Step> scheduleEmptyPass(Program::Kind kind, const StoragePlan& storage, const ScalarSlots& scalars,
+                                    std::span<const Step> like);
 
 struct StepInput {
     Program::Kind kind = Program::Kind::Training;
@@ -36,8 +39,9 @@ struct StepInput {
 
 // The passes one after another, each yield added to those before it as the tree of program.h wants; in the last pass each
 // slice that ranks share is reduced as soon as nothing later touches it, always in the order statistics, scalars,
-// bucket 0, 1, …, which therefore is the same on all ranks whatever their batch. Then what concludes a training step. Slots of
-// the passes are complete and already where each pass has them.
+// bucket 0, 1, …, which therefore is the same on all ranks whatever their batch. All-reduces that the passes have themselves
+// stay where they are in them; in a world of one they are none. Then what concludes a training step. Slots of the passes are
+// complete and already where each pass has them.
 std::vector<Step> scheduleStep(const StepInput& input, std::vector<std::vector<Step>> passes);
 
 }  // namespace lockstep

@@ -167,7 +167,7 @@ void TestShapeRules::opSetIsNamedOnceAndFound() {
         QVERIFY2(names.insert(op->name).second, op->name.data());
         QCOMPARE(findOp(op->name), op);
     }
-    QCOMPARE(names.size(), std::size_t{29});
+    QCOMPARE(names.size(), std::size_t{34});
     QCOMPARE(findOp("conv3d"), nullptr);
 }
 

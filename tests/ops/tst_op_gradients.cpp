@@ -55,7 +55,7 @@ Scalar scalarOf(const OpCase& opCase) {
     for (std::size_t i = 0; i < opCase.inputs.size(); ++i)
         inputs.push_back(addInput(scalar, opCase.inputs[i], "in" + std::to_string(i)));
     Graph& graph = scalar.graph;
-    const ValueId y = graph.append(*opCase.op, inputs, opCase.attrs(DType::F64), "case")[0];
+    const ValueId y = opCase.append(graph, inputs, opCase, DType::F64)[0];
     const std::int64_t count = graph.typeOf(y).shape.count();
     const HostTensor weights = randomWeights(count);
     const ValueId w = graph.addInput("weights", weights.type());

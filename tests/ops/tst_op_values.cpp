@@ -13,6 +13,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/synchronised_norm.h"
 #include "tests/support/case_inputs.h"
 
 using namespace lockstep;
@@ -37,6 +38,8 @@ private slots:
     void averagePoolGradientsAreAdjoint();
     void batchNormByHand();
     void batchNormNormalizes();
+    void synchronisedNormOfPartsIsThatOfTheWhole_data();
+    void synchronisedNormOfPartsIsThatOfTheWhole();
     void crossEntropyByHand();
     void crossEntropyGradientSumsToZero();
     void topKByHand();
@@ -284,6 +287,95 @@ void tst_op_values::batchNormNormalizes() {
     const Values gradients = valuesOf(dx[0]);
     QVERIFY(std::abs(std::accumulate(gradients.begin(), gradients.end(), 0.0)) < 1e-10);
     QVERIFY(std::abs(dot(dx[0], y[0])) < 1e-10);
+}
+
+namespace {
+
+// Samples `begin` to `end` of a batch.
+CaseInput samplesOf(const CaseInput& batch, std::int64_t begin, std::int64_t end) {
+    const Shape& shape = batch.tensor.type().shape;
+    const std::int64_t each = shape.count() / shape[0];
+    const auto all = batch.tensor.as<double>();
+    std::vector<std::int64_t> dims(shape.dims().begin(), shape.dims().end());
+    dims[0] = end - begin;
+    return CaseInputs::given(Shape(dims), Values(all.begin() + begin * each, all.begin() + end * each));
+}
+
+// Added up over the parts, as an all-reduce does it.
+CaseInput sumOf(const std::vector<std::vector<HostTensor>>& parts) {
+    Values sum = valuesOf(parts.front()[0]);
+    for (std::size_t p = 1; p < parts.size(); ++p) {
+        const Values part = valuesOf(parts[p][0]);
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += part[i];
+    }
+    return of({static_cast<std::int64_t>(sum.size())}, sum);
+}
+
+Values joined(const std::vector<std::vector<HostTensor>>& parts, std::size_t output) {
+    Values all;
+    for (const auto& part : parts) {
+        const Values values = valuesOf(part[output]);
+        all.insert(all.end(), values.begin(), values.end());
+    }
+    return all;
+}
+
+}  // namespace
+
+void tst_op_values::synchronisedNormOfPartsIsThatOfTheWhole_data() {
+    QTest::addColumn<std::vector<int>>("counts");
+    QTest::newRow("one part") << std::vector{6};
+    QTest::newRow("halves") << std::vector{3, 3};
+    QTest::newRow("unequal") << std::vector{1, 4, 1};
+    QTest::newRow("single samples") << std::vector{1, 1, 1, 1, 1, 1};
+}
+
+void tst_op_values::synchronisedNormOfPartsIsThatOfTheWhole() {
+    QFETCH(std::vector<int>, counts);
+    for (const Shape& shape : {Shape{6, 3, 4, 5}, Shape{6, 4}}) {
+        CaseInputs in("parts");
+        const Shape channels{shape[1]};
+        const CaseInput x = in.normal(shape, ValueRole::Input, 2, 9), dy = in.normal(shape);
+        const CaseInput gamma = in.normal(channels), beta = in.normal(channels), mean = in.normal(channels),
+                        variance = in.positive(channels);
+        const Attrs attrs = Attrs::of(BatchNormAttrs{});
+        const auto whole = apply(kBatchNormTrain, attrs, {x, gamma, beta, mean, variance});
+        const auto gradients = apply(kBatchNormBackward, {}, {x, gamma, again(whole[1]), again(whole[2]), dy});
+
+        std::vector<CaseInput> xs, dys;
+        std::vector<std::vector<HostTensor>> sums, norms, backwardSums, backward;
+        std::int64_t begin = 0;
+        for (const int count : counts) {
+            xs.push_back(samplesOf(x, begin, begin + count));
+            dys.push_back(samplesOf(dy, begin, begin + count));
+            sums.push_back(apply(kBatchNormSums, {}, {xs.back(), mean}));
+            begin += count;
+        }
+        for (const CaseInput& part : xs)
+            norms.push_back(
+                apply(kBatchNormTrainFromSums, attrs, {part, gamma, beta, mean, variance, sumOf(sums)}));
+        QVERIFY(areClose(joined(norms, 0), valuesOf(whole[0])));
+        for (const auto& part : norms)
+            for (std::size_t i = 1; i < 5; ++i) QVERIFY(areClose(valuesOf(part[i]), valuesOf(whole[i])));
+
+        for (std::size_t p = 0; p < xs.size(); ++p)
+            backwardSums.push_back(
+                apply(kBatchNormBackwardSums, {}, {xs[p], again(norms[p][1]), again(norms[p][2]), dys[p]}));
+        for (std::size_t p = 0; p < xs.size(); ++p)
+            backward.push_back(
+                apply(kBatchNormBackwardFromSums, {},
+                      {xs[p], gamma, again(norms[p][1]), again(norms[p][2]), dys[p], sumOf(backwardSums)}));
+        QVERIFY(areClose(joined(backward, 0), valuesOf(gradients[0])));
+        for (std::size_t c = 0; c < static_cast<std::size_t>(shape[1]); ++c) {
+            double dgamma = 0, dbeta = 0;
+            for (const auto& part : backwardSums) {
+                dgamma += valuesOf(part[1])[c];
+                dbeta += valuesOf(part[2])[c];
+            }
+            QVERIFY(isClose(dgamma, valuesOf(gradients[1])[c]));
+            QVERIFY(isClose(dbeta, valuesOf(gradients[2])[c]));
+        }
+    }
 }
 
 void tst_op_values::crossEntropyByHand() {

@@ -41,6 +41,7 @@ void addConvCases(std::vector<OpCase>& cases);
 void addPoolCases(std::vector<OpCase>& cases);
 void addDenseCases(std::vector<OpCase>& cases);
 void addBatchNormCases(std::vector<OpCase>& cases);
+void addSynchronisedNormCases(std::vector<OpCase>& cases);
 void addElementwiseCases(std::vector<OpCase>& cases);
 void addDropoutCases(std::vector<OpCase>& cases);
 void addLossCases(std::vector<OpCase>& cases);

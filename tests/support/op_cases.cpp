@@ -5,6 +5,11 @@
 
 namespace lockstep::test {
 
+std::vector<ValueId> OpCase::appendOp(Graph& graph, const std::vector<ValueId>& inputs, const OpCase& opCase,
+                                      DType compute) {
+    return graph.append(*opCase.op, inputs, opCase.attrs(compute), "case");
+}
+
 const std::vector<OpCase>& opCases() {
     static const std::vector<OpCase> all = [] {
         std::vector<OpCase> cases;
@@ -12,6 +17,7 @@ const std::vector<OpCase>& opCases() {
         addPoolCases(cases);
         addDenseCases(cases);
         addBatchNormCases(cases);
+        addSynchronisedNormCases(cases);
         addElementwiseCases(cases);
         addDropoutCases(cases);
         addLossCases(cases);
@@ -46,7 +52,7 @@ Graph graphOf(const OpCase& opCase, DType compute) {
                 break;
         }
     }
-    const auto outputs = graph.append(*opCase.op, inputs, opCase.attrs(compute), "case");
+    const auto outputs = opCase.append(graph, inputs, opCase, compute);
     for (std::size_t i = 0; i < outputs.size(); ++i) graph.addOutput("out" + std::to_string(i), outputs[i]);
     return graph;
 }

@@ -25,6 +25,12 @@ struct OpCase {
     double tolerance = 1e-5;  // of an F32 backend, relative to the largest |expected| of each output
     bool smooth = true;       // no tie or kink in reach of a finite difference
     StepScalars scalars{};
+    // Appends the op to the inputs, where there is more to do than that.
+    std::function<std::vector<ValueId>(Graph&, const std::vector<ValueId>& inputs, const OpCase&, DType compute)> append =
+        appendOp;
+
+    static std::vector<ValueId> appendOp(Graph& graph, const std::vector<ValueId>& inputs, const OpCase& opCase,
+                                         DType compute);
 };
 
 const std::vector<OpCase>& opCases();

@@ -21,32 +21,6 @@ Affine affineOf(const ChannelRuns& runs, std::int64_t block, const float* gamma,
     return affine;
 }
 
-namespace {
-
-// Where one batch norm's inputs and outputs are among the node's: x, gamma, beta, running mean and variance; mean,
-// invStd and the new running values.
-struct Branch {
-    std::size_t input = 0, output = 0;
-    BatchNormAttrs attrs;
-};
-
-FusedNormAttrs attrsOf(const Node& node) {
-    const bool fused = node.op == &kNormTrain || node.op == &kNormEval;
-    return fused ? node.attrs.as<FusedNormAttrs>()
-                 : FusedNormAttrs{.norm = node.attrs.as<BatchNormAttrs>(), .second = {}};
-}
-
-std::vector<Branch> branchesOf(const FusedNormAttrs& attrs) {
-    std::vector<Branch> branches{{0, 1, attrs.norm}};
-    if (attrs.residual == Residual::Norm) branches.push_back({5, 5, attrs.second});
-    return branches;
-}
-
-struct Moments {
-    double sum[16], square[16];
-};
-
-// Squares are taken about some value of the channel: far from zero, squares about zero would lose the variance.
 Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const float* x) {
     Pattern pattern;
     for (int lane = 0; lane < 16; ++lane) {
@@ -55,6 +29,37 @@ Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const float* x
     }
     return pattern;
 }
+
+void writeStatistics(const KernelCall& call, const NormBranch& branch, std::int64_t channel,
+                     const ChannelStatistics& statistics) {
+    const auto& [mean, variance, count] = statistics;
+    const double unbiased = count > 1 ? variance * count / (count - 1) : variance, momentum = branch.attrs.momentum;
+    const auto average = [&](std::size_t port, double value) {
+        return static_cast<float>((1 - momentum) * in(call, branch.input + port)[channel] + momentum * value);
+    };
+    out(call, branch.output)[channel] = static_cast<float>(mean);
+    out(call, branch.output + 1)[channel] = static_cast<float>(1 / std::sqrt(variance + branch.attrs.epsilon));
+    out(call, branch.output + 2)[channel] = average(3, mean);
+    out(call, branch.output + 3)[channel] = average(4, unbiased);
+}
+
+namespace {
+
+FusedNormAttrs attrsOf(const Node& node) {
+    const bool fused = node.op == &kNormTrain || node.op == &kNormEval;
+    return fused ? node.attrs.as<FusedNormAttrs>()
+                 : FusedNormAttrs{.norm = node.attrs.as<BatchNormAttrs>(), .second = {}};
+}
+
+std::vector<NormBranch> branchesOf(const FusedNormAttrs& attrs) {
+    std::vector<NormBranch> branches{{0, 1, attrs.norm}};
+    if (attrs.residual == Residual::Norm) branches.push_back({5, 5, attrs.second});
+    return branches;
+}
+
+struct Moments {
+    double sum[16], square[16];
+};
 
 // The rest of a forward pass once each channel has its affine form.
 class NormPass {
@@ -94,7 +99,7 @@ protected:
     ChannelRuns m_runs;
     NormItems m_items;
     FusedNormAttrs m_attrs;
-    std::vector<Branch> m_branches;
+    std::vector<NormBranch> m_branches;
 };
 
 class NormTrain final : public Kernel, private NormPass {
@@ -135,7 +140,7 @@ private:
 
     // The statistics of the item's channel block over the whole batch; the block's first item writes them out.
     Affine settle(const KernelCall& call, std::int64_t item, std::size_t b) const {
-        const Branch& branch = m_branches[b];
+        const NormBranch& branch = m_branches[b];
         const std::int64_t block = m_items.block(item);
         const Pattern shift = nearbyValues(m_runs, block, in(call, branch.input));
         const auto count = static_cast<double>(m_runs.samples * m_runs.pixels);
@@ -153,21 +158,10 @@ private:
                 mean.lane[same] = static_cast<float>(centre);
                 invStd.lane[same] = static_cast<float>(1 / std::sqrt(variance + branch.attrs.epsilon));
             }
-            if (m_items.slice(item) == 0) write(call, branch, m_runs.channel(block, lane), centre, variance);
+            if (m_items.slice(item) == 0)
+                writeStatistics(call, branch, m_runs.channel(block, lane), {centre, variance, count});
         }
         return affineOf(m_runs, block, in(call, branch.input + 1), in(call, branch.input + 2), mean, invStd);
-    }
-
-    void write(const KernelCall& call, const Branch& branch, std::int64_t c, double mean, double variance) const {
-        const auto count = static_cast<double>(m_runs.samples * m_runs.pixels);
-        const double unbiased = count > 1 ? variance * count / (count - 1) : variance, momentum = branch.attrs.momentum;
-        const auto average = [&](std::size_t port, double value) {
-            return static_cast<float>((1 - momentum) * in(call, branch.input + port)[c] + momentum * value);
-        };
-        out(call, branch.output)[c] = static_cast<float>(mean);
-        out(call, branch.output + 1)[c] = static_cast<float>(1 / std::sqrt(variance + branch.attrs.epsilon));
-        out(call, branch.output + 2)[c] = average(3, mean);
-        out(call, branch.output + 3)[c] = average(4, unbiased);
     }
 };
 
@@ -186,11 +180,13 @@ public:
     }
 
 private:
-    Affine running(const KernelCall& call, const Branch& branch, std::int64_t block) const {
+    Affine running(const KernelCall& call, const NormBranch& branch, std::int64_t block) const {
         const Pattern mean = patternOf(m_runs, block, in(call, branch.input + 3));
         Pattern invStd;
-        for (int lane = 0; lane < 16 && m_runs.channel(block, lane) < m_runs.channels; ++lane) {
-            const double variance = in(call, branch.input + 4)[m_runs.channel(block, lane)];
+        for (int lane = 0; lane < 16; ++lane) {
+            const std::int64_t c = m_runs.channel(block, lane);
+            if (c >= m_runs.channels) continue;
+            const double variance = in(call, branch.input + 4)[c];
             invStd.lane[lane] = static_cast<float>(1 / std::sqrt(variance + branch.attrs.epsilon));
         }
         return affineOf(m_runs, block, in(call, branch.input + 1), in(call, branch.input + 2), mean, invStd);

@@ -4,6 +4,7 @@
 
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/parallel.h"
+#include "engine/ops/batch_norm.h"
 
 namespace lockstep::cpu {
 
@@ -59,5 +60,20 @@ inline Pattern patternOf(const ChannelRuns& runs, std::int64_t block, const floa
     runs.spread(perChannel, block, pattern.lane);
     return pattern;
 }
+
+// Squares are taken about some value of the channel: far from zero, squares about zero would lose the variance.
+Pattern nearbyValues(const ChannelRuns& runs, std::int64_t block, const float* x);
+
+// Where one batch norm's inputs and outputs are among the node's: x, gamma, beta, running mean and variance; mean,
+// invStd and the new running values.
+struct NormBranch {
+    std::size_t input = 0, output = 0;
+    BatchNormAttrs attrs;
+};
+struct ChannelStatistics {
+    double mean = 0, variance = 0, count = 0;
+};
+void writeStatistics(const KernelCall& call, const NormBranch& branch, std::int64_t channel,
+                     const ChannelStatistics& statistics);
 
 }  // namespace lockstep::cpu

@@ -9,6 +9,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/synchronised_norm.h"
 
 namespace lockstep::cpu {
 
@@ -33,6 +34,10 @@ constexpr KernelEntry kKernels[] = {
     {&kNormEval, makeNormEval},
     {&kBatchNormBackward, makeNormBackward},
     {&kNormBackward, makeNormBackward},
+    {&kBatchNormSums, makeNormSums},
+    {&kBatchNormTrainFromSums, makeNormFromSums},
+    {&kBatchNormBackwardSums, makeNormBackwardSums},
+    {&kBatchNormBackwardFromSums, makeNormBackwardFromSums},
     {&kRelu, makeRelu},
     {&kReluBackward, makeReluBackward},
     {&kAdd, makeAdd},

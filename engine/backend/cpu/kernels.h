@@ -83,6 +83,11 @@ std::unique_ptr<Kernel> makeNormTrain(const Order& order);
 std::unique_ptr<Kernel> makeNormEval(const Order& order);
 // batch_norm_backward.cpp
 std::unique_ptr<Kernel> makeNormBackward(const Order& order);
+// synchronised_norm.cpp
+std::unique_ptr<Kernel> makeNormSums(const Order& order);
+std::unique_ptr<Kernel> makeNormFromSums(const Order& order);
+std::unique_ptr<Kernel> makeNormBackwardSums(const Order& order);
+std::unique_ptr<Kernel> makeNormBackwardFromSums(const Order& order);
 // elementwise.cpp
 std::unique_ptr<Kernel> makeRelu(const Order& order);
 std::unique_ptr<Kernel> makeReluBackward(const Order& order);

@@ -9,6 +9,7 @@
 #include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/synchronised_norm.h"
 
 namespace lockstep::cpu {
 
@@ -72,6 +73,14 @@ void layOutNormForward(LayoutPass& pass, const Node& node) {
 
 void layOutNormBackward(LayoutPass& pass, const Node& node) {
     layOutNorm(pass, node, 0, {0, 4}, {0});
+}
+
+void layOutNormSums(LayoutPass& pass, const Node& node) {
+    layOutNorm(pass, node, 0, {0}, {});
+}
+
+void layOutNormBackwardSums(LayoutPass& pass, const Node& node) {
+    layOutNorm(pass, node, 0, {0, 3}, {});
 }
 
 void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
@@ -148,6 +157,10 @@ constexpr Rule kRules[] = {
     {&kNormEval, layOutNormForward},
     {&kBatchNormBackward, layOutNormBackward},
     {&kNormBackward, layOutFusedNormBackward},
+    {&kBatchNormSums, layOutNormSums},
+    {&kBatchNormTrainFromSums, layOutNormForward},
+    {&kBatchNormBackwardSums, layOutNormBackwardSums},
+    {&kBatchNormBackwardFromSums, layOutNormBackward},
     {&kRelu, layOutElementwise},
     {&kReluBackward, layOutElementwise},
     {&kAdd, layOutElementwise},

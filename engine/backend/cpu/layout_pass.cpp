@@ -27,16 +27,26 @@ Graph LayoutPass::run() {
             rule(*this, node);
         else
             copyNode(node);
+        for (const ValueId output : node.outputs) settleGradient(output);
     }
     // What is read from outside has the shape that the old graph gives it.
     for (const Graph::Output& output : m_graph.outputs()) become(output.value, shaped(output.value));
-    return finish([&](ValueId parameter, ValueId gradient) {
-        const Value value = made().value(parameter);
-        if (!value.layout && !newValue(gradient).layout) return now(gradient);
-        const ValueId result = inLayout(gradient, descOf(value), "", value.type.shape);
-        made().setLayout(result, value.layout);
-        return result;
-    });
+    return finish([&](ValueId parameter, ValueId gradient) { return likeParameter(parameter, gradient); });
+}
+
+// A gradient that lies otherwise than its parameter is reordered here rather than at the end, so that its reduction may
+// begin, and comes between the same two nodes whatever the batch.
+void LayoutPass::settleGradient(ValueId old) {
+    const auto parameter = parameterOf(old);
+    if (parameter) likeParameter(now(*parameter), old);
+}
+
+ValueId LayoutPass::likeParameter(ValueId parameter, ValueId gradient) {
+    const Value value = made().value(parameter);
+    if (!value.layout && !newValue(gradient).layout) return now(gradient);
+    const ValueId result = inLayout(gradient, descOf(value), "", value.type.shape);
+    made().setLayout(result, value.layout);
+    return result;
 }
 
 void LayoutPass::copyNode(const Node& node) {

@@ -49,6 +49,8 @@ public:
 
 private:
     void copyNode(const Node& node);
+    void settleGradient(ValueId old);
+    ValueId likeParameter(ValueId parameter, ValueId gradient);
     Value outputOf(ValueId old, const Form& form) const;
     ValueId reorder(ValueId from, const onednn::Desc& want, const char* axes, const Shape& shape, const Node* consumer);
 

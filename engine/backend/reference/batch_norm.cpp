@@ -10,15 +10,6 @@ namespace lockstep::reference {
 
 namespace {
 
-// Calls visit(flat index) for every element of channel c.
-template <class Visit>
-void forEachInChannel(const Extents& x, std::int64_t c, Visit visit) {
-    for (std::int64_t n = 0; n < x.n; ++n) {
-        const std::int64_t begin = x.at(n, c, 0, 0);
-        for (std::int64_t i = begin; i < begin + x.h * x.w; ++i) visit(i);
-    }
-}
-
 struct Moments {
     double mean = 0, squares = 0;  // squares: of the deviations from the mean, summed
 };
@@ -29,10 +20,6 @@ Moments momentsOf(const Extents& extents, std::int64_t c, const double* x, doubl
     forEachInChannel(extents, c,
                      [&](std::int64_t i) { moments.squares += (x[i] - moments.mean) * (x[i] - moments.mean); });
     return moments;
-}
-
-double blend(double momentum, double running, double fresh) {
-    return (1 - momentum) * running + momentum * fresh;
 }
 
 }  // namespace

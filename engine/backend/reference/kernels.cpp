@@ -10,6 +10,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/synchronised_norm.h"
 
 namespace lockstep::reference {
 
@@ -33,6 +34,10 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kBatchNormTrain, makeBatchNormTrain},
     {&kBatchNormEval, makeBatchNormEval},
     {&kBatchNormBackward, makeBatchNormBackward},
+    {&kBatchNormSums, makeBatchNormSums},
+    {&kBatchNormTrainFromSums, makeBatchNormTrainFromSums},
+    {&kBatchNormBackwardSums, makeBatchNormBackwardSums},
+    {&kBatchNormBackwardFromSums, makeBatchNormBackwardFromSums},
     {&kRelu, makeRelu},
     {&kReluBackward, makeReluBackward},
     {&kAdd, makeAdd},

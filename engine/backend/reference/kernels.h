@@ -45,6 +45,12 @@ std::unique_ptr<Kernel> makeBatchNormTrain(const Graph& graph, const Node& node)
 std::unique_ptr<Kernel> makeBatchNormEval(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeBatchNormBackward(const Graph& graph, const Node& node);
 
+// synchronised_norm.cpp
+std::unique_ptr<Kernel> makeBatchNormSums(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeBatchNormTrainFromSums(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeBatchNormBackwardSums(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeBatchNormBackwardFromSums(const Graph& graph, const Node& node);
+
 // elementwise.cpp
 std::unique_ptr<Kernel> makeRelu(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeReluBackward(const Graph& graph, const Node& node);

@@ -48,6 +48,20 @@ inline Extents extentsOf(const Shape& shape) {
     return {shape[0], shape[1], shape.rank() == 4 ? shape[2] : 1, shape.rank() == 4 ? shape[3] : 1};
 }
 
+// Calls visit(flat index) for every element of channel c.
+template <class Visit>
+void forEachInChannel(const Extents& x, std::int64_t c, Visit visit) {
+    for (std::int64_t n = 0; n < x.n; ++n) {
+        const std::int64_t begin = x.at(n, c, 0, 0);
+        for (std::int64_t i = begin; i < begin + x.h * x.w; ++i) visit(i);
+    }
+}
+
+// A running statistic after one more batch.
+inline double blend(double momentum, double running, double fresh) {
+    return (1 - momentum) * running + momentum * fresh;
+}
+
 inline const Shape& inputShape(const Graph& graph, const Node& node, std::size_t i) {
     return graph.typeOf(node.inputs[i]).shape;
 }
