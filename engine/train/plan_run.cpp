@@ -5,6 +5,8 @@
 
 #include "engine/core/error.h"
 #include "engine/data/loader.h"
+#include "engine/ops/synchronised_norm.h"
+#include "engine/plan/agreement.h"
 #include "engine/plan/compile.h"
 
 namespace lockstep {
@@ -25,6 +27,12 @@ void requireUsable(const TrialSpec& spec, const DatasetInfo& train, const Datase
     if (spec.batch > train.count)
         throw ProblemError(
             {"batch", "spec.batch-too-large", {std::to_string(spec.batch), train.id, std::to_string(train.count)}});
+}
+
+bool hasBatchNorm(const Graph& forward) {
+    return std::ranges::any_of(forward.nodes(), [](const Node& node) {
+        return node.op == &kBatchNormTrain || node.op == &kBatchNormTrainFromSums;
+    });
 }
 
 using PassSizes = std::vector<std::int64_t>;
@@ -49,7 +57,9 @@ public:
         if (!m_options.storage) {
             m_options.storage = program->storage;
             m_nominal = program;
+            m_hasBatchNorm = hasBatchNorm(*graphs.passes().front());
         }
+        requireSameCollectives(*m_nominal, *program);
         return program;
     }
 
@@ -67,6 +77,12 @@ public:
 
     std::int64_t parameters() const {
         return parameterCount(*m_nominal->passes.front().graph);
+    }
+
+    // Over what batch norm takes its statistics, as RunStarted says it.
+    std::string batchNorm() const {
+        if (!m_hasBatchNorm) return "";
+        return m_resolved.spec.reproducible() ? "per shard" : m_resolved.spec.batchNorm;
     }
 
 private:
@@ -89,7 +105,10 @@ private:
     };
 
     std::shared_ptr<const Program> emptyTraining() {
-        if (!m_empty) m_empty = std::make_shared<const Program>(compileEmptyTraining(*m_nominal));
+        if (!m_empty) {
+            m_empty = std::make_shared<const Program>(compileEmptyTraining(*m_nominal));
+            requireSameCollectives(*m_nominal, *m_empty);
+        }
         return m_empty;
     }
 
@@ -100,7 +119,8 @@ private:
     }
 
     Graph forward(std::int64_t batch, bool training) const {
-        const ModelInput input = modelInput(m_info, batch, training ? m_resolved.spec.labelSmoothing : 0);
+        ModelInput input = modelInput(m_info, batch, training ? m_resolved.spec.labelSmoothing : 0);
+        input.synchronisesNorm = m_resolved.spec.batchNorm == "synchronised" && m_options.reduces;
         Result<Graph> graph = buildForward(*m_resolved.model, m_resolved.modelParams, input, training);
         if (!graph.ok()) throw ProblemError(graph.problems().front());
         return std::move(graph).value();
@@ -111,6 +131,7 @@ private:
     const BatchLayout& m_batch;
     CompileOptions m_options;
     std::shared_ptr<const Program> m_nominal, m_empty;
+    bool m_hasBatchNorm = false;
     std::map<Key, std::shared_ptr<const Program>> m_training, m_evaluation;
 };
 
@@ -195,6 +216,7 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
         plan.ranks.push_back(std::move(programs));
     }
     plan.parameters = compiler.parameters();
+    plan.batchNorm = compiler.batchNorm();
     return plan;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/data/dataset.h"
@@ -46,9 +47,11 @@ struct RunPlan {
     std::vector<std::int64_t> shares;              // samples of a full batch, by rank
     std::string batchNorm;                         // see RunStarted
     std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
+    std::string batchNorm;                         // "local", "synchronised", "per shard"; "": the model has none
     std::size_t bytesPerDevice = 0;                // arenas of the hungriest rank
 };
-// Compiles everything a run needs; opens no device. Throws ProblemError, EngineError.
+// Compiles everything a run needs; opens no device. Throws ProblemError, EngineError, which it is, too, when ranks would not
+// do the same collectives in the same order.
 RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test);
 
 }  // namespace lockstep

@@ -23,19 +23,23 @@ private slots:
     void evaluationTakesTheLayoutsItIsGiven();
     void layoutsDependOnNeitherBatchNorThreads();
     void rowMajorLayoutsAreAccepted();
+    void synchronisedNormsStayInBlocks();
+    void nodesHaveOneOrderWhateverTheBatch_data();
+    void nodesHaveOneOrderWhateverTheBatch();
     void loweringIsRepeatable();
 };
 
 namespace {
 
-Graph modelGraph(const std::string& name, std::int64_t batch, bool training) {
+Graph modelGraph(const std::string& name, std::int64_t batch, bool training, bool synchronises = false) {
     const ModelEntry* model = findModel(builtinModels(), name);
     const bool colour = name == "resnet18-cifar";
     const ModelInput input{.batch = batch,
                            .channels = colour ? 3 : 1,
                            .height = colour ? 32 : 28,
                            .width = colour ? 32 : 28,
-                           .classes = 10};
+                           .classes = 10,
+                           .synchronisesNorm = synchronises};
     Graph graph = buildForward(*model, ParamValues(model->params), input, training).value();
     if (training) appendGradients(graph, *graph.output("loss_sum"));
     return graph;
@@ -175,6 +179,43 @@ void tst_cpu_lowering::rowMajorLayoutsAreAccepted() {
         QVERIFY(!low.value(id).layout);
         QVERIFY(!low.value(*low.gradientOf(id)).layout);
     }
+}
+
+void tst_cpu_lowering::synchronisedNormsStayInBlocks() {
+    const Graph low = lowered(modelGraph("resnet18-cifar", 64, true, true));
+    verify(low);
+    auto counts = countOps(low);
+    QCOMPARE(counts["reorder"], 0);
+    QCOMPARE(counts["batch_norm_train_from_sums"], 20);
+    QCOMPARE(counts["all_reduce"], 40);
+    QCOMPARE(counts["relu"], 17);
+}
+
+void tst_cpu_lowering::nodesHaveOneOrderWhateverTheBatch_data() {
+    QTest::addColumn<QString>("name");
+    for (const ModelEntry& model : builtinModels()) QTest::newRow(model.name.c_str()) << model.name.c_str();
+}
+
+// Where gradients become ready between the all-reduces of norms must be the same on all ranks, also where other layouts
+// or algorithms suit another batch.
+void tst_cpu_lowering::nodesHaveOneOrderWhateverTheBatch() {
+    QFETCH(QString, name);
+    ParameterLayouts layouts;
+    const auto order = [&](std::int64_t batch) {
+        const Graph low = lowered(modelGraph(name.toStdString(), batch, true, true), layouts.empty() ? nullptr : &layouts);
+        if (layouts.empty()) layouts = layoutsOf(low);
+        std::vector<std::string> readied(low.nodes().size());
+        for (const ValueId id : low.withRole(ValueRole::Parameter))
+            readied[index(*low.value(*low.gradientOf(id)).producer)] += low.value(id).name + ' ';
+        std::vector<std::string> found;
+        for (std::size_t i = 0; i < readied.size(); ++i) {
+            if (!readied[i].empty()) found.push_back(readied[i]);
+            if (low.nodes()[i].op->name == "all_reduce") found.push_back("all-reduce");
+        }
+        return found;
+    };
+    const auto expected = order(64);
+    for (const std::int64_t batch : {63, 32, 16, 15, 3, 1}) QCOMPARE(order(batch), expected);
 }
 
 void tst_cpu_lowering::loweringIsRepeatable() {

@@ -76,15 +76,17 @@ private:
         return {};
     }
 
-    // Scales read one activation or pinned value; the other flat steps keep away from activations.
+    // Scales read one activation or pinned value, all-reduces add to one in its place; the other flat steps keep away from
+    // activations.
     std::string flat(const Step& step) {
+        const bool reduces = step.kind == Step::Kind::AllReduce;
         for (const Slot& slot : step.inputs) {
             if (slot.arena != Arena::Activations) continue;
-            if (step.kind != Step::Kind::Scale) return "touches activations";
+            if (step.kind != Step::Kind::Scale && !reduces) return "touches activations";
             if (m_blocks[slot.offset / kBlock] < 0) return "reads what nobody wrote";
         }
         for (const Slot& slot : step.outputs) {
-            if (slot.arena == Arena::Activations) return "writes to activations";
+            if (slot.arena == Arena::Activations && !reduces) return "writes to activations";
         }
         return {};
     }

@@ -89,14 +89,14 @@ private:
 
 }  // namespace
 
-Graph model(const std::string& name, std::int64_t batch, bool training) {
+Graph model(const std::string& name, std::int64_t batch, bool training, bool synchronises) {
     const ModelEntry* entry = findModel(builtinModels(), name);
-    const ModelInput input{batch, kChannels, kExtent, kExtent, kClasses};
+    const ModelInput input{batch, kChannels, kExtent, kExtent, kClasses, 0, synchronises};
     return buildForward(*entry, ParamValues(entry->params), input, training).value();
 }
 
-Graph fromCodes(const std::vector<int>& codes, std::int64_t batch, bool training) {
-    GraphBuilder b(training);
+Graph fromCodes(const std::vector<int>& codes, std::int64_t batch, bool training, bool synchronises) {
+    GraphBuilder b(training, synchronises);
     const auto [image, label, ids] = inputs(b, batch);
     ValueId x = image;
     for (std::size_t i = 0; i < codes.size(); ++i) x = layer(b, codes[i], x, ids, "layer" + std::to_string(i));

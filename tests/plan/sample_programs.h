@@ -10,10 +10,10 @@ namespace lockstep::sample {
 constexpr int kChannels = 3, kExtent = 16, kClasses = 10;
 
 // A built-in model on small images.
-Graph model(const std::string& name, std::int64_t batch, bool training);
+Graph model(const std::string& name, std::int64_t batch, bool training, bool synchronises = false);
 
 // A network from layer codes, whatever they are: every sequence gives a legal graph. Codes: see sample_programs.cpp.
-Graph fromCodes(const std::vector<int>& codes, std::int64_t batch, bool training);
+Graph fromCodes(const std::vector<int>& codes, std::int64_t batch, bool training, bool synchronises = false);
 constexpr int kLayerCodes = 8;
 
 // Logits = dense(image) + a + reshape(b): one tensor is the gradient of both parameters and is read again further on.

@@ -4,6 +4,10 @@
 
 #include "engine/core/error.h"
 #include "engine/graph/graph_builder.h"
+#include "engine/ops/all_reduce.h"
+#include "engine/ops/elementwise.h"
+#include "engine/plan/agreement.h"
+#include "engine/plan/align.h"
 #include "tests/plan/program_checks.h"
 #include "tests/plan/sample_programs.h"
 
@@ -66,12 +70,18 @@ private slots:
                                         .hostMemory = *rc::gen::arbitrary<bool>(),
                                         .padsWeights = *rc::gen::arbitrary<bool>()};
             const UpdateRule rule = *rc::gen::arbitrary<bool>() ? sample::averaging() : UpdateRule{};
-            const Program nominal = sample::training(sample::fromCodes(codes, batch, true), options, traits, rule);
+            const bool synchronises = *rc::gen::arbitrary<bool>();
+            const auto forward = [&](std::int64_t samples) {
+                return sample::fromCodes(codes, samples, true, synchronises);
+            };
+            const Program nominal = sample::training(forward(batch), options, traits, rule);
             RC_ASSERT(complaint(nominal, options.reduces) == "");
             options.storage = nominal.storage;
-            const Program shorter = sample::training(sample::fromCodes(codes, batch + 1, true), options, traits, rule);
+            const Program shorter = sample::training(forward(batch + 1), options, traits, rule);
             RC_ASSERT(complaint(shorter, options.reduces) == "");
             RC_ASSERT(complaint(compileEmptyTraining(nominal), options.reduces) == "");
+            requireSameCollectives(nominal, shorter);
+            requireSameCollectives(nominal, compileEmptyTraining(nominal));
             RC_ASSERT(complaint(sample::evaluation(sample::fromCodes(codes, batch, false), options, traits)) == "");
         }));
     }
@@ -104,6 +114,80 @@ private slots:
         QVERIFY(reductionsOf(nominal).size() > 5);
         QCOMPARE(reductionsOf(shorter), reductionsOf(nominal));
         QCOMPARE(reductionsOf(compileEmptyTraining(nominal)), reductionsOf(nominal));
+    }
+
+    // Two for each batch norm: of its own sums, and of its gradient's. One all-reduce more in any program would keep the
+    // ranks waiting for each other.
+    void synchronisedNormsReduceInThePasses() {
+        const auto forward = [](std::int64_t batch) { return sample::model("resnet18-cifar", batch, true, true); };
+        const Graph four = forward(4), one = forward(1);
+        for (const std::size_t count : {1u, 2u, 5u}) {
+            ForwardPasses passes(count, &four);
+            const Program nominal = compileTraining(passes, *sample::backend({}), {}, sample::batchLayout(20), {});
+            QCOMPARE(complaint(nominal), std::string());
+            QCOMPARE(reductionsOf(nominal).size(), count * 2 * 20 + nominal.storage->buckets.size() + 2);
+            const Program empty = compileEmptyTraining(nominal);
+            QCOMPARE(complaint(empty), std::string());
+            QCOMPARE(reductionsOf(empty), reductionsOf(nominal));
+            QVERIFY(bytesOf(empty, Arena::Activations) <= alignUp((2 * 512 + 1) * sizeof(double)));
+            for (const std::size_t full : {1u, 2u, 4u}) {
+                ForwardPasses fewer(count, nullptr);
+                for (std::size_t i = 0; i < std::min(full, count); ++i) fewer[i] = &one;
+                const Program program =
+                    compileTraining(fewer, *sample::backend({}), {}, sample::batchLayout(20), with(nominal));
+                QCOMPARE(complaint(program), std::string());
+                QCOMPARE(reductionsOf(program), reductionsOf(nominal));
+            }
+        }
+    }
+
+    void synchronisedNormsReduceBetweenBuckets() {
+        const Program program = sample::training(sample::model("resnet18-cifar", 4, true, true));
+        const auto names = reductionsOf(program);
+        const auto at = [&](const std::string& name) { return std::ranges::find(names, name) - names.begin(); };
+        QVERIFY(at("all-reduce statistics") > at("all-reduce batch_norm_sums block8/norm2"));
+        QVERIFY(at("all-reduce 0") < at("all-reduce batch_norm_backward_sums block1/norm1"));
+        QVERIFY(at("all-reduce scalars") < at("all-reduce batch_norm_backward_sums block8/norm2"));
+    }
+
+    void aWorldOfOneSynchronisesNothing() {
+        CompileOptions alone;
+        alone.reduces = false;
+        const Program program = sample::training(sample::model("resnet18-cifar", 4, true, true), alone);
+        QVERIFY(reductionsOf(program).empty());
+        QCOMPARE(complaint(program, false), std::string());
+    }
+
+    void evaluationSynchronisesNothing() {
+        const Program nominal = sample::training(sample::model("resnet18-cifar", 4, true, true));
+        const Program local = sample::training(sample::model("resnet18-cifar", 4, true));
+        QCOMPARE(nominal.storage->signature(), local.storage->signature());
+        QVERIFY(reductionsOf(sample::evaluation(sample::model("resnet18-cifar", 4, false, true), with(nominal))).empty());
+    }
+
+    void collectivesThatDifferAreRefused() {
+        const Program nominal = sample::training(sample::model("fashion-cnn", 4, true, true));
+        const Program shorter = sample::training(sample::model("fashion-cnn", 3, true, true), with(nominal));
+        requireSameCollectives(nominal, shorter);
+        requireSameCollectives(nominal, compileEmptyTraining(nominal));
+        const auto isFirst = [](const Step& step) { return step.kind == Step::Kind::AllReduce; };
+        Program fewer = shorter, other = shorter, larger = shorter;
+        fewer.steps.erase(std::ranges::find_if(fewer.steps, isFirst));
+        std::ranges::find_if(other.steps, isFirst)->name = "all-reduce 7";
+        ++std::ranges::find_if(larger.steps, isFirst)->count;
+        for (const Program& program : {fewer, other, larger}) {
+            QVERIFY_THROWS_EXCEPTION(EngineError, requireSameCollectives(nominal, program));
+            QVERIFY_THROWS_EXCEPTION(EngineError, requireSameCollectives(program, nominal));
+        }
+        const Program local = sample::training(sample::model("fashion-cnn", 3, true), with(nominal));
+        QVERIFY_THROWS_EXCEPTION(EngineError, requireSameCollectives(nominal, local));
+    }
+
+    void aReducedValueIsReadByNobodyElse() {
+        Graph forward = sample::model("fashion-cnn", 2, true, true);
+        const auto reduction = std::ranges::find(forward.nodes(), &kAllReduce, &Node::op);
+        forward.append(kCast, {reduction->inputs[0]}, Attrs::of(CastAttrs{DType::F32}), "second");
+        QVERIFY_THROWS_EXCEPTION(EngineError, sample::training(forward));
     }
 
     void reductionsOverlapTheBackwardPass() {

@@ -95,6 +95,15 @@ private slots:
                                                               sample::batchLayout(7), options())));
     }
 
+    void synchronisedNormsAreShown() {
+        const std::vector<int> codes{0, 1, 2, 4, 0, 1};
+        const Graph two = sample::fromCodes(codes, 2, true, true);
+        const Program program =
+            compileTraining({&two, nullptr}, *makeNullBackend(), {}, sample::batchLayout(2), options());
+        compareWithGolden("synchronised_training", dump(program));
+        compareWithGolden("synchronised_empty", dump(compileEmptyTraining(program)));
+    }
+
     void layoutsAndCopiesAreShown() {
         const Program program = sample::training(smallMlp(true), options(), {.hostMemory = false, .padsWeights = true});
         compareWithGolden("mlp_padded", dump(program));
