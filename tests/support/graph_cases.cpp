@@ -9,6 +9,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/synchronised_norm.h"
 #include "tests/support/op_cases.h"
 
 namespace lockstep::test {
@@ -20,7 +21,8 @@ constexpr std::int64_t kClasses = 10;
 // Writes a small network in one element type, naming parameters in order.
 class Net {
 public:
-    Net(DType compute, bool training, const Shape& image) : m_builder(training), m_compute(compute) {
+    Net(DType compute, bool training, const Shape& image, bool synchronises = false)
+        : m_builder(training, synchronises), m_compute(compute) {
         m_image = m_builder.input("image", {image, compute});
         m_labels = m_builder.input("label", {{image[0]}, DType::I32});
         m_ids = m_builder.input("ids", {{image[0]}, DType::I64});
@@ -44,7 +46,8 @@ public:
         const TensorType type{channels, m_compute};
         const ValueId mean = m_builder.graph().addBuffer(name + "/mean", type, {});
         const ValueId variance = m_builder.graph().addBuffer(name + "/variance", type, {});
-        return batchNorm(m_builder, x, gamma, beta, mean, variance, {}, name);
+        const auto norm = m_builder.synchronises() ? synchronisedNorm : batchNorm;
+        return norm(m_builder, x, gamma, beta, mean, variance, {}, name);
     }
 
     ValueId dense(ValueId x, std::int64_t out) {
@@ -108,8 +111,8 @@ ValueId residualBlock(Net& net, ValueId x, std::int64_t channels, int stride) {
     return net.relu(net.add(y, shortcut));
 }
 
-Graph residual(DType compute, bool training) {
-    Net net(compute, training, {4, 3, 8, 8});
+Graph residual(DType compute, bool training, bool synchronises = false) {
+    Net net(compute, training, {4, 3, 8, 8}, synchronises);
     ValueId x = net.relu(net.norm(net.conv(net.image(), 16, 3, {.padding = {1, 1}})));
     x = residualBlock(net, x, 16, 1);
     x = residualBlock(net, x, 32, 2);
@@ -117,8 +120,8 @@ Graph residual(DType compute, bool training) {
 }
 
 // Channel counts that fit no block, and every way for values to be shared.
-Graph oddBranches(DType compute) {
-    Net net(compute, true, {3, 3, 11, 9});
+Graph oddBranches(DType compute, bool training, bool synchronises = false) {
+    Net net(compute, training, {3, 3, 11, 9}, synchronises);
     const ValueId trunk = net.norm(net.conv(net.image(), 6, 3, {.stride = {2, 2}, .padding = {1, 1}}, true));
     const ValueId left = net.conv(net.relu(trunk), 7, 3, {.padding = {2, 2}, .dilation = {2, 2}}, true);
     const ValueId grouped = net.conv(trunk, 6, 3, {.padding = {1, 1}, .groups = 3});
@@ -127,6 +130,14 @@ Graph oddBranches(DType compute) {
     const Pool2dAttrs pool{.window = {3, 3}, .stride = {2, 2}, .padding = {1, 1}};
     const ValueId pooled = net.add(net.averagePool(joined, pool), net.maxPool(joined, pool));
     return net.finish(net.dense(net.norm(net.dense(net.flatten(pooled), 13)), kClasses));
+}
+
+// Few channels and whole groups of samples: on the CPU those lie in lanes, also where norms are.
+Graph manySamples(DType compute, bool synchronises) {
+    Net net(compute, true, {32, 2, 9, 7}, synchronises);
+    ValueId x = net.norm(net.relu(net.norm(net.conv(net.image(), 5, 3, {.padding = {1, 1}}))));
+    x = net.relu(net.add(net.norm(net.conv(x, 5, 3, {.padding = {1, 1}})), x));
+    return net.finish(net.dense(net.flatten(net.maxPool(x)), kClasses));
 }
 
 double valueFor(const Value& value, const CounterRng& rng, std::uint32_t element) {
@@ -161,7 +172,12 @@ const std::vector<GraphCase>& graphCases() {
         {"lenet", lenet},
         {"residual", [](DType compute) { return residual(compute, true); }},
         {"residual-evaluation", [](DType compute) { return residual(compute, false); }},
-        {"odd-branches", oddBranches},
+        {"residual-synchronised", [](DType compute) { return residual(compute, true, true); }},
+        {"odd-branches", [](DType compute) { return oddBranches(compute, true); }},
+        {"odd-branches-evaluation", [](DType compute) { return oddBranches(compute, false); }},
+        {"odd-branches-synchronised", [](DType compute) { return oddBranches(compute, true, true); }},
+        {"many-samples", [](DType compute) { return manySamples(compute, false); }},
+        {"many-samples-synchronised", [](DType compute) { return manySamples(compute, true); }},
     };
     return cases;
 }
