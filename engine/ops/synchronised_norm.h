@@ -5,11 +5,11 @@
 
 namespace lockstep {
 
-// Batch norm as in batch_norm.h, but over what all ranks take at once: over the whole batch or, where ranks accumulate a
-// gradient over passes, over the same pass of all of them. A rank may have no samples in it, or more than another: what is
-// reduced are sums and the number of values they are over, so N ranks equal one. The gradient follows from the mathematics
-// of the whole batch (Ioffe & Szegedy, arXiv 1502.03167, section 3): two sums of it are reduced as well. Those of
-// gamma and beta stay the rank's own, as every parameter's gradient is added up over the ranks later.
+// Batch norm as in batch_norm.h, but over what all ranks take at once: over the whole batch or, where ranks accumulate
+// a gradient in several passes, over the same pass of all of them. A rank may have no samples in it, or more than
+// another: what is reduced are sums and the number of values they are over, so N ranks equal one. The gradient is that
+// of the whole batch (Ioffe & Szegedy, arXiv 1502.03167, section 3): two sums of it are reduced as well. The gradients of
+// gamma and beta stay the rank's own, as every parameter's are added up over the ranks later.
 //
 // Sums are in double and about the running mean, which is the same on all ranks: a channel far from zero keeps its
 // variance. With C channels, of x and then of its square:

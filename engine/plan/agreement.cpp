@@ -26,8 +26,8 @@ void requireSameCollectives(const Program& nominal, const Program& other) {
     const auto [expected, found] = std::ranges::mismatch(first, second);
     if (expected == first.end()) return;
     throw EngineError(EngineError::Kind::Internal, "collectives",
-                      "a rank of " + std::to_string(nominal.localBatch) + " samples does " + *expected + " where one of " +
-                          std::to_string(other.localBatch) + " does " + *found);
+                      "a rank of " + std::to_string(nominal.localBatch) + " samples does " + *expected +
+                          " where one of " + std::to_string(other.localBatch) + " does " + *found);
 }
 
 }  // namespace lockstep

@@ -63,8 +63,8 @@ struct StoragePlan {
 };
 
 // Slots of the flat steps are those that device.h prescribes for their kernels. CopyIn: from the host's batch slot
-// (input) to the device's (output), at the same offset. AllReduce: in place, input and output are the same slice; of what
-// the step yields, or in the midst of a pass of an activation (all_reduce.h), which the next to touch it waits for.
+// (input) to the device's (output), at the same offset. AllReduce: in place, input and output are the same slice; of
+// what the step yields, or in the midst of a pass of an activation (all_reduce.h), which the next to touch it waits for.
 struct Step {
     enum class Kind : std::uint8_t {
         Kernel, CopyIn, Fill, Scale, Add, AllReduce, SquareSum, Gate, Update, Average, Commit

@@ -103,10 +103,9 @@ private:
         const Value& own = m_in.graph.value(node.inputs[0]);
         const Node& producer = m_in.graph.node(own.producer.value());
         const std::string name = std::string(producer.op->name) + ' ' + producer.scope;
-        const auto readers = [&](const Node& other) { return std::ranges::count(other.inputs, node.inputs[0]); };
-        std::ptrdiff_t count = 0;
-        for (const Node& other : m_in.graph.nodes()) count += readers(other);
-        if (count > 1) throw EngineError(EngineError::Kind::Internal, name, "is reduced, and read by another node as well");
+        const auto reads = [&](const Node& other) { return std::ranges::count(other.inputs, node.inputs[0]) > 0; };
+        if (std::ranges::count_if(m_in.graph.nodes(), reads) > 1)
+            throw EngineError(EngineError::Kind::Internal, name, "is reduced in place, and read by another node as well");
         const auto elements = static_cast<std::size_t>(own.type.shape.count());
         m_drafts.push_back({m_flat.reduceValue(elements, name), node.inputs, node.outputs});
     }
@@ -199,8 +198,8 @@ private:
         m_steps.push_back(std::move(step));
     }
 
-    // The first to touch what a copy or an all-reduce of a value writes waits for it; the compute lane runs in order, so
-    // later ones come after it.
+    // The first to touch what a copy or an all-reduce of a value writes waits for it; the compute lane runs in order,
+    // so later ones come after it.
     void waitForOtherLanes() {
         for (auto step = m_steps.begin(); step != m_steps.end(); ++step) {
             if (step->kind != Step::Kind::CopyIn && !isOfValue(*step)) continue;

@@ -24,8 +24,8 @@ struct PassInput {
 // The steps of one pass: copies of its inputs, then kernels in node order.
 std::vector<DraftStep> schedulePass(const PassInput& input);
 
-// What a pass without samples does: zeros, in place of what kernels would yield. They come in the order in which `like`, the
-// steps of passes with samples, yields the same; where kernels of those take part in an all-reduce, it does with zeros.
+// What a pass without samples does: zeros, in place of what kernels would yield. They come in the order in which `like`,
+// the steps of passes with samples, yields the same; where those all-reduce a value, it takes part with zeros.
 std::vector<Step> scheduleEmptyPass(Program::Kind kind, const StoragePlan& storage, const ScalarSlots& scalars,
                                     std::span<const Step> like);
 
@@ -39,9 +39,9 @@ struct StepInput {
 
 // The passes one after another, each yield added to those before it as the tree of program.h wants; in the last pass each
 // slice that ranks share is reduced as soon as nothing later touches it, always in the order statistics, scalars,
-// bucket 0, 1, …, which therefore is the same on all ranks whatever their batch. All-reduces that the passes have themselves
-// stay where they are in them; in a world of one they are none. Then what concludes a training step. Slots of the passes are
-// complete and already where each pass has them.
+// bucket 0, 1, …, which therefore is the same on all ranks whatever their batch. The all-reduces
+// within the passes stay where they are; in a world of one there are none. Then what concludes a training step. Slots of
+// the passes are complete and already where each pass has them.
 std::vector<Step> scheduleStep(const StepInput& input, std::vector<std::vector<Step>> passes);
 
 }  // namespace lockstep

@@ -50,8 +50,8 @@ struct RunPlan {
     std::string batchNorm;                         // "local", "synchronised", "per shard"; "": the model has none
     std::size_t bytesPerDevice = 0;                // arenas of the hungriest rank
 };
-// Compiles everything a run needs; opens no device. Throws ProblemError, EngineError, which it is, too, when ranks would not
-// do the same collectives in the same order.
+// Compiles everything a run needs; opens no device. Throws ProblemError and EngineError, the latter also when ranks would
+// not do the same collectives in the same order.
 RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test);
 
 }  // namespace lockstep

@@ -202,7 +202,8 @@ void tst_cpu_lowering::nodesHaveOneOrderWhateverTheBatch() {
     QFETCH(QString, name);
     ParameterLayouts layouts;
     const auto order = [&](std::int64_t batch) {
-        const Graph low = lowered(modelGraph(name.toStdString(), batch, true, true), layouts.empty() ? nullptr : &layouts);
+        const Graph graph = modelGraph(name.toStdString(), batch, true, true);
+        const Graph low = lowered(graph, layouts.empty() ? nullptr : &layouts);
         if (layouts.empty()) layouts = layoutsOf(low);
         std::vector<std::string> readied(low.nodes().size());
         for (const ValueId id : low.withRole(ValueRole::Parameter))

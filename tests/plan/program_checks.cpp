@@ -76,8 +76,8 @@ private:
         return {};
     }
 
-    // Scales read one activation or pinned value, all-reduces add to one in its place; the other flat steps keep away from
-    // activations.
+    // Scales read one activation or pinned value, all-reduces add to one in its place; the other flat steps keep away
+    // from activations.
     std::string flat(const Step& step) {
         const bool reduces = step.kind == Step::Kind::AllReduce;
         for (const Slot& slot : step.inputs) {

@@ -116,8 +116,8 @@ private slots:
         QCOMPARE(reductionsOf(compileEmptyTraining(nominal)), reductionsOf(nominal));
     }
 
-    // Two for each batch norm: of its own sums, and of its gradient's. One all-reduce more in any program would keep the
-    // ranks waiting for each other.
+    // Two for each batch norm: of its own sums, and of its gradient's. One all-reduce more in any program would keep
+    // the ranks waiting for each other.
     void synchronisedNormsReduceInThePasses() {
         const auto forward = [](std::int64_t batch) { return sample::model("resnet18-cifar", batch, true, true); };
         const Graph four = forward(4), one = forward(1);
@@ -162,7 +162,8 @@ private slots:
         const Program nominal = sample::training(sample::model("resnet18-cifar", 4, true, true));
         const Program local = sample::training(sample::model("resnet18-cifar", 4, true));
         QCOMPARE(nominal.storage->signature(), local.storage->signature());
-        QVERIFY(reductionsOf(sample::evaluation(sample::model("resnet18-cifar", 4, false, true), with(nominal))).empty());
+        const Graph forward = sample::model("resnet18-cifar", 4, false, true);
+        QVERIFY(reductionsOf(sample::evaluation(forward, with(nominal))).empty());
     }
 
     void collectivesThatDifferAreRefused() {

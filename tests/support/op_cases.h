@@ -26,11 +26,10 @@ struct OpCase {
     bool smooth = true;       // no tie or kink in reach of a finite difference
     StepScalars scalars{};
     // Appends the op to the inputs, where there is more to do than that.
-    std::function<std::vector<ValueId>(Graph&, const std::vector<ValueId>& inputs, const OpCase&, DType compute)> append =
-        appendOp;
-
-    static std::vector<ValueId> appendOp(Graph& graph, const std::vector<ValueId>& inputs, const OpCase& opCase,
-                                         DType compute);
+    using Append = std::vector<ValueId>(Graph& graph, const std::vector<ValueId>& inputs, const OpCase& opCase,
+                                        DType compute);
+    static Append appendOp;
+    std::function<Append> append = appendOp;
 };
 
 const std::vector<OpCase>& opCases();

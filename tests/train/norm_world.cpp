@@ -39,7 +39,8 @@ void writeSample(const BatchLayout& layout, std::byte* batch, std::int64_t at, s
     auto* pixels = reinterpret_cast<float*>(place(0));
     const auto count = static_cast<std::uint32_t>(layout.sampleBytes(0) / sizeof(float));
     // Samples differ in mean and contrast, so that statistics differ between the parts of a batch.
-    const auto contrast = static_cast<float>(0.5 + rng.uniform(count)), mean = static_cast<float>(rng.normal(count + 1));
+    const auto contrast = static_cast<float>(0.5 + rng.uniform(count));
+    const auto mean = static_cast<float>(rng.normal(count + 1));
     for (std::uint32_t i = 0; i < count; ++i) pixels[i] = mean + contrast * static_cast<float>(rng.normal(i));
     const auto label = static_cast<std::int32_t>(id % kClasses);
     std::memcpy(place(1), &label, sizeof label);
@@ -59,8 +60,8 @@ public:
         const Program nominal = compile(world.shares[most]);
         m_options.storage = nominal.storage;
         for (const auto& passes : world.shares) {
-            const bool empty = passes.front() == 0;
-            programs.push_back(std::make_shared<const Program>(empty ? compileEmptyTraining(nominal) : compile(passes)));
+            Program program = passes.front() == 0 ? compileEmptyTraining(nominal) : compile(passes);
+            programs.push_back(std::make_shared<const Program>(std::move(program)));
             requireSameCollectives(nominal, *programs.back());
         }
     }

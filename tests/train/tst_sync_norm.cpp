@@ -28,7 +28,8 @@ double differenceFromOne(const NormWorld& world) {
                           std::abs(one.losses[step] - many.losses[step]) / one.losses[step]});
     }
     for (const auto& hashes : many.hashes) {
-        if (std::ranges::count(hashes, hashes.front()) != std::ssize(hashes)) throw std::runtime_error("replicas differ");
+        if (std::ranges::count(hashes, hashes.front()) != std::ssize(hashes))
+            throw std::runtime_error("replicas differ");
     }
     return worst;
 }
@@ -112,9 +113,10 @@ private slots:
     void anyDivisionEqualsOneDevice() {
         QVERIFY(rc::check("the same passes, divided otherwise", [] {
             const auto world = *rc::gen::inRange<std::size_t>(1, 5), passes = *rc::gen::inRange<std::size_t>(1, 4);
+            const auto samples = rc::gen::inRange<std::int64_t>(0, 5);
             Shares shares;
             for (std::size_t rank = 0; rank < world; ++rank) {
-                auto counts = *rc::gen::container<std::vector<std::int64_t>>(passes, rc::gen::inRange<std::int64_t>(0, 5));
+                auto counts = *rc::gen::container<std::vector<std::int64_t>>(passes, samples);
                 // As a partition gives them: the larger passes first.
                 std::ranges::sort(counts, std::greater<>());
                 shares.push_back(counts);
@@ -169,6 +171,28 @@ private slots:
         const EvalDone test = one.recorder.all<EvalDone>().back(), other = many.recorder.all<EvalDone>().back();
         QCOMPARE(other.accuracy, test.accuracy);
         QVERIFY(std::abs(other.loss - test.loss) <= 1e-12 * test.loss);
+    }
+
+    void aRunGoesOnWithAnotherNumberOfDevices() {
+        QTemporaryDir folder;
+        const Run unbroken = trained(synchronised("reference:1"), 21);
+        RunRequest request{.spec = synchronised("reference:2"), .data = patterns(21, 7), .options = {}, .onEvent = {}};
+        request.options.checkpointFolder = folder.path().toStdString();
+        request.onEvent = [](const TrainEvent& event, RunControl& control) {
+            const auto* step = std::get_if<StepDone>(&event);
+            if (step && step->step == 2) control.stop();
+        };
+        run(std::move(request));
+        for (const int devices : {1, 3}) {
+            auto checkpoint = readCheckpoint(folder.path().toStdString() + "/last.safetensors");
+            QVERIFY(checkpoint.ok());
+            QVERIFY(checkpoint.value().step < 6);
+            RunRequest rest{.spec = synchronised("reference:" + std::to_string(devices)),
+                            .data = patterns(21, 7), .options = {}, .onEvent = {}};
+            rest.options.resumeFrom = std::move(checkpoint).value();
+            const double difference = relativeDifference(unbroken.tensors, run(std::move(rest)).tensors);
+            QVERIFY2(difference <= 1e-12, qPrintable(QString::number(difference)));
+        }
     }
 
     void whatNormsAreOverIsRecorded() {
