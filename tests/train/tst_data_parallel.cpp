@@ -8,8 +8,11 @@ using namespace lockstep;
 
 namespace {
 
+constexpr std::int64_t kTestSamples = 10;        // a last batch that leaves some ranks nothing
+
 Run trained(const TrialSpec& spec, std::int64_t samples) {
-    Run out = run({.spec = spec, .data = patterns(samples, 7), .options = {}, .onEvent = {}, .hashes = true});
+    const DatasetSplits data = patterns(samples, kTestSamples);
+    Run out = run({.spec = spec, .data = data, .options = {}, .onEvent = {}, .hashes = true});
     if (out.result.outcome != RunResult::Outcome::Finished) qWarning("%s", out.result.failed.what.c_str());
     return out;
 }
@@ -50,6 +53,7 @@ private slots:
         QCOMPARE(steps.size(), std::size_t{6});
         for (int devices = 2; devices <= 4; ++devices) {
             spec.devices = "reference:" + std::to_string(devices);
+            spec.bucketBytes = 512 << (2 * devices);             // buckets change nothing, either
             const Run many = trained(spec, samples);
             QCOMPARE(many.result.outcome, RunResult::Outcome::Finished);
             const double difference = relativeDifference(one.tensors, many.tensors);
@@ -62,7 +66,34 @@ private slots:
                 QVERIFY(std::abs(others[i].gradientNorm - steps[i].gradientNorm) <= 1e-11 * steps[i].gradientNorm);
             }
             QCOMPARE(many.recorder.all<EvalDone>().back().accuracy, one.recorder.all<EvalDone>().back().accuracy);
-            QCOMPARE(many.recorder.all<EvalDone>().back().samples, 7);
+            QCOMPARE(many.recorder.all<EvalDone>().back().samples, kTestSamples);
+        }
+    }
+
+    // The mean over all samples is the same however they are divided; the first batch norm's depends on no other.
+    void runningMeansAreThoseOfAllSamples() {
+        const auto firstMean = [](const TrialSpec& spec, std::int64_t samples) {
+            auto tensors = trained(spec, samples).tensors;
+            std::erase_if(tensors, [](const auto& each) {
+                return !each.first.starts_with("block1") || !each.first.ends_with("running_mean");
+            });
+            return tensors;
+        };
+        for (const int samples : {29, 26}) {
+            TrialSpec spec = smallSpec("fashion-cnn", "reference:1");
+            spec.batch = 12;
+            spec.epochs = 1;
+            spec.learningRate = 0;
+            const auto one = firstMean(spec, samples);
+            QCOMPARE(one.size(), std::size_t{1});
+            for (int devices = 1; devices <= 4; ++devices) {
+                spec.devices = "reference:" + std::to_string(devices);
+                for (spec.accumulation = 1; spec.accumulation <= 3; ++spec.accumulation) {
+                    const double difference = relativeDifference(one, firstMean(spec, samples));
+                    QVERIFY2(difference <= 1e-12, qPrintable(QString("%1 devices, %2 passes: %3")
+                                                                 .arg(devices).arg(spec.accumulation).arg(difference)));
+                }
+            }
         }
     }
 
