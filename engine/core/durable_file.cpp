@@ -80,17 +80,17 @@ void writeAll(int fd, std::span<const std::byte> bytes, const fs::path& file) {
     }
 }
 
-void syncFolder(const fs::path& file) {
-    const Descriptor folder(::open(folderOf(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder.get() < 0) fail(file, "cannot open the folder of", errno);
-    // Some file systems have no notion of syncing a folder and say so with EINVAL.
-    if (::fsync(folder.get()) != 0 && errno != EINVAL) fail(file, "cannot sync the folder of", errno);
+int openFolder(const fs::path& file) {
+    const int folder = ::open(folderOf(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) fail(file, "cannot open the folder of", errno);
+    return folder;
 }
 
 }  // namespace
 
 void replaceFile(const fs::path& file, std::span<const std::span<const std::byte>> pieces) {
     sweepOrphans(file);
+    const Descriptor folder(openFolder(file));           // now: once the file is replaced, little may still go wrong
     Temporary temporary(folderOf(file) / (temporaryPrefix(file) + std::to_string(::getpid())));
     {
         const Descriptor out(::open(temporary.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -100,7 +100,8 @@ void replaceFile(const fs::path& file, std::span<const std::span<const std::byte
     }
     if (::rename(temporary.path().c_str(), file.c_str()) != 0) fail(file, "cannot replace", errno);
     temporary.keep();
-    syncFolder(file);
+    // Some file systems have no notion of syncing a folder and say so with EINVAL.
+    if (::fsync(folder.get()) != 0 && errno != EINVAL) fail(file, "cannot sync the folder of", errno);
 }
 
 void replaceFile(const fs::path& file, std::string_view text) {

@@ -7,9 +7,10 @@
 namespace lockstep {
 
 // Replaces `file` by the pieces in order: a temporary file beside it, checked fsync, rename, fsync of the folder. After
-// a kill or a power loss the old or the new file is there, whole. Throws EngineError(Io) naming file and cause; the old
-// file is then untouched and the temporary one gone. Temporary files that killed processes left for this file are
-// swept. One writer per file and process at a time; several processes may replace the same file, the last one wins.
+// a kill or a power loss the old or the new file is there, whole. Throws EngineError(Io) naming file and cause; the
+// temporary file is then gone and the old one untouched, unless it was the folder that could not be synced: then the
+// new one is in its place already. Temporary files that killed processes left for this file are swept. One writer per
+// file and process at a time; several processes may replace the same file, the last one wins.
 void replaceFile(const std::filesystem::path& file, std::span<const std::span<const std::byte>> pieces);
 void replaceFile(const std::filesystem::path& file, std::string_view text);
 

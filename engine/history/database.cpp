@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr int kBusyMilliseconds = 10'000;
 constexpr std::uintmax_t kCheckedBytes = 16u << 20;      // larger files are not read through at each opening
+constexpr std::uintmax_t kLeastRoom = 64u << 10;         // what opening takes: the log's index and some pages
 
 int integerOf(Database& database, const char* pragma) { return database.execAndGet(pragma).getInt(); }
 
@@ -151,11 +152,22 @@ bool inspect(const fs::path& file, std::span<const Migration> steps) {
     return version.number == steps.back().version;
 }
 
+// SQLite says so itself where it writes pages. A log or its index that cannot be made, a sync that finds no room, are
+// errors like any others to it.
+bool isFull(const fs::path& file) {
+    std::error_code unknown;
+    const auto space = fs::space(fs::absolute(file).parent_path(), unknown);
+    return !unknown && space.available < kLeastRoom;
+}
+
 }  // namespace
 
 Problem problemOf(const SQLite::Exception& error, const fs::path& file) {
     const std::string words = error.what();
-    switch (error.getErrorCode()) {
+    const int code = error.getErrorCode();
+    const bool mayBeFull = code == SQLITE_IOERR || code == SQLITE_CANTOPEN;
+    if (mayBeFull && isFull(file)) return {file.string(), "history.full", {words}};
+    switch (code) {
         case SQLITE_CORRUPT: return {file.string(), "history.corrupt", {words}};
         case SQLITE_NOTADB: return {file.string(), "history.not-a-history", {}};
         case SQLITE_FULL: return {file.string(), "history.full", {words}};

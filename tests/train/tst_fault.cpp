@@ -1,6 +1,8 @@
-#include <QtTest>
+#include <sys/resource.h>
 
+#include <QtTest>
 #include <chrono>
+#include <csignal>
 #include <limits>
 #include <new>
 
@@ -189,6 +191,33 @@ private slots:
         const RunFailed failure = expectFailure(run(std::move(request)));
         QCOMPARE(failure.kind, std::string("io"));
         QVERIFY(QString::fromStdString(failure.what).contains("/proc/nowhere"));
+    }
+
+    // Of the second epoch, whose write is short and then fails: files may not grow any more. The first one's stays.
+    void aCheckpointWithoutRoomEndsTheRun() {
+        QTemporaryDir folder;
+        const auto file = std::filesystem::path(folder.path().toStdString()) / "last.safetensors";
+        std::signal(SIGXFSZ, SIG_IGN);
+        rlimit before{};
+        getrlimit(RLIMIT_FSIZE, &before);
+        RunRequest request{
+            .spec = smallSpec("mlp", "reference:2"), .data = patterns(34, 9), .options = {}, .onEvent = {}};
+        request.options.checkpointFolder = folder.path().toStdString();
+        request.options.afterStep = [&](int, std::int64_t step, Replica&) {
+            const rlimit small{1000, before.rlim_max};
+            if (step == 7) setrlimit(RLIMIT_FSIZE, &small);
+        };
+        const Run out = run(std::move(request));
+        setrlimit(RLIMIT_FSIZE, &before);
+        const RunFailed failure = expectFailure(out);
+        QCOMPARE(failure.kind, std::string("io"));
+        QVERIFY2(QString::fromStdString(failure.what).contains("File too large"), failure.what.c_str());
+        QVERIFY(QString::fromStdString(failure.where).startsWith(folder.path()));
+        const auto kept = readCheckpoint(file);
+        QVERIFY(kept.ok());
+        QCOMPARE(kept.value().step, 5);
+        for (const auto& entry : std::filesystem::directory_iterator(file.parent_path()))
+            QCOMPARE(entry.path().extension(), std::filesystem::path(".safetensors"));
     }
 };
 
