@@ -1,27 +1,40 @@
 // A process for the tests to kill, to starve of disk space, and to run beside others.
-//   history_helper write FILE TRIALS STEPS    writes; says "trial ID" and "event ID NUMBER" once each is committed
+//   history_helper write FILE TRIALS STEPS    writes trials, with checkpoints; says "trial ID", "event ID NUMBER" and
+//                                             "checkpoint ID STEP" once each is committed, "trouble …" when it is not
 //   history_helper full FOLDER                fills the file system, posts, frees it, compares
 //   history_helper locked-out FILE USER       reads and tries to write as another user
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <thread>
 
+#include "engine/core/error.h"
 #include "tests/history/history_support.h"
+#include "tests/history/writing.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
 
 namespace {
 
-// One write() per line: what the parent reads is whole, and said only after the commit.
+// One call per line: what the parent reads is whole, and said only after the commit. Not write(): it may fail in tests.
 void say(const std::string& line) {
-    const std::string text = line + "\n";
-    if (write(STDOUT_FILENO, text.data(), text.size()) < 0) std::exit(3);
+    std::string text = line + "\n";
+    const iovec piece{text.data(), text.size()};
+    if (writev(STDOUT_FILENO, &piece, 1) < 0) std::exit(3);
+}
+
+void sayTrouble(const Problem& problem) {
+    std::string line = "trouble " + problem.code + " " + problem.field;
+    for (const std::string& each : problem.args) line += " " + each;
+    say(line);
 }
 
 int fail(const std::string& why) {
@@ -29,29 +42,72 @@ int fail(const std::string& why) {
     return 1;
 }
 
-void writeTrial(TrialStore& store, int steps) {
-    const auto trial = store.createTrial({}, "/runs");
-    say("trial " + std::to_string(trial));
-    const auto sink = store.sinkFor(trial, store.beginAttempt(trial, 0));
-    std::int64_t number = 0;
-    const auto acknowledge = [&] {
-        if (store.committedEvent(trial) == number) say("event " + std::to_string(trial) + " " + std::to_string(number));
-    };
-    for (int step = 1; step <= steps; ++step) {
-        sink->post(++number, stepOf(step));
-        if (step % 10 != 0) continue;
-        sink->post(++number, evalOf(step, 0.5));
-        acknowledge();
+// LOCKSTEP_TEST_WAIT names a thread: before that writes anything, says "waiting TID" and goes on after a line of input.
+void awaitTracer(const std::string& thread) {
+    const char* const wanted = std::getenv("LOCKSTEP_TEST_WAIT");
+    if (!wanted || thread != wanted) return;
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    std::string id = std::to_string(getpid());
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        if (thread == "store" && task.path().filename() != id) id = task.path().filename();
     }
-    sink->post(++number, RunFinished{"finished", trial, steps, 1, 0.5, 1, 0.5, 1, 1});
-    acknowledge();
+    say("waiting " + id);
+    char answer = 0;
+    if (read(STDIN_FILENO, &answer, 1) < 0) std::exit(3);
 }
 
+// One trial, as a run writes it.
+class TrialWriter {
+public:
+    TrialWriter(TrialStore& store, const std::filesystem::path& history)
+        : m_store(store), m_trial(store.createTrial({}, history.parent_path() / "runs")),
+          m_checkpoint(checkpointFile(history, m_trial)) {
+        say("trial " + std::to_string(m_trial));
+        m_sink = store.sinkFor(m_trial, store.beginAttempt(m_trial, 0));
+        store.setState(m_trial, RunState::Running);
+    }
+
+    void write(int steps) {
+        for (int step = 1; step <= steps; ++step) {
+            m_sink->post(++m_number, stepOf(step));
+            if (step % 10 != 0) continue;
+            post("event", evalOf(step, 0.5), m_number + 1);
+            std::filesystem::create_directories(m_checkpoint.parent_path());
+            writeCheckpoint(m_checkpoint, checkpointOf(m_trial, step));
+            post("checkpoint", CheckpointWritten{step, 1, m_checkpoint.string(), "last"}, step);
+        }
+        post("event", RunFinished{"finished", m_trial, steps, 1, 0.5, 1, 0.5, 1, 1}, m_number + 1);
+    }
+
+    bool committed() const { return m_store.committedEvent(m_trial) == m_number; }
+
+private:
+    void post(const std::string& what, const TrainEvent& event, std::int64_t said) {
+        m_sink->post(++m_number, event);
+        if (committed()) say(what + " " + std::to_string(m_trial) + " " + std::to_string(said));
+    }
+
+    TrialStore& m_store;
+    std::int64_t m_trial, m_number = 0;
+    std::filesystem::path m_checkpoint;
+    std::shared_ptr<EventSink> m_sink;
+};
+
 int write(const std::string& file, int trials, int steps) {
-    const auto store = openStore(file);
-    if (!store) return fail("not opened");
-    for (int i = 0; i < trials; ++i) writeTrial(*store, steps);
-    return 0;
+    awaitTracer("main");
+    const auto opened = TrialStore::open(file);
+    if (!opened.ok()) throw ProblemError(opened.problems().front());
+    TrialStore& store = *opened.value();
+    awaitTracer("store");
+    store.onTrouble(sayTrouble);
+    bool committed = true;
+    for (int i = 0; i < trials; ++i) {
+        TrialWriter writer(store, file);
+        writer.write(steps);
+        if (!writer.committed()) store.flush();
+        committed = committed && writer.committed();
+    }
+    return committed ? 0 : 1;
 }
 
 // Takes every byte that is left.
@@ -62,6 +118,11 @@ void fill(const std::string& file) {
     close(fd);
 }
 
+std::string codeOfOpening(const std::string& file) {
+    const auto store = TrialStore::open(file);
+    return store.ok() ? "" : store.problems().front().code;
+}
+
 int full(const std::string& folder) {
     const std::string file = folder + "/history.sqlite";
     const auto store = openStore(file);
@@ -70,7 +131,10 @@ int full(const std::string& folder) {
     store->onTrouble([&](const Problem& problem) { troubles.push_back(problem.code); });
     const auto trial = store->createTrial({}, "/runs");
     const auto sink = store->sinkFor(trial, store->beginAttempt(trial, 0));
+    const std::string another = folder + "/other.sqlite";
+    openStore(another);
     fill(folder + "/filler");
+    if (codeOfOpening(another) != "history.full") return fail("opened then: " + codeOfOpening(another));
     constexpr std::int64_t kEvents = 4000;
     for (std::int64_t number = 1; number < kEvents; ++number) sink->post(number, stepOf(number));
     sink->post(kEvents, evalOf(kEvents, 0.5));
@@ -112,8 +176,11 @@ int main(int count, char** words) {
         if (mode == "write" && count == 5) return write(words[2], std::atoi(words[3]), std::atoi(words[4]));
         if (mode == "full") return full(words[2]);
         if (mode == "locked-out" && count == 4) return lockedOut(words[2], static_cast<unsigned>(std::atoi(words[3])));
+    } catch (const ProblemError& error) {
+        sayTrouble(error.problem());
+        return 1;
     } catch (const std::exception& error) {
-        return fail(error.what());
+        return fail(std::string("trouble ") + error.what());
     }
     return fail("usage");
 }
