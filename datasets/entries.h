@@ -7,6 +7,7 @@ namespace lockstep {
 
 DatasetEntry fashionMnistEntry();
 DatasetEntry idxEntry();
+// CIFAR: sizes are checked before memory is taken; no allocation is larger than twice the files of a split.
 DatasetEntry cifar10Entry();
 DatasetEntry cifar100Entry();
 DatasetEntry syntheticEntry();

@@ -19,7 +19,6 @@ Kind kindOf(std::span<const std::uint8_t> bytes, const std::filesystem::path& fi
 }  // namespace
 
 void requireSaneSize(std::uint64_t width, std::uint64_t height, const std::filesystem::path& file) {
-    constexpr std::uint64_t kMostPixels = 64 << 20;
     if (width <= kMostPixels && height <= kMostPixels && width * height <= kMostPixels) return;
     throw ProblemError({file.string(), "image.too-large",
                         {std::to_string(width), std::to_string(height), std::to_string(kMostPixels >> 20)}});

@@ -8,10 +8,13 @@
 
 namespace lockstep {
 
-// Decoders of untrusted images: libjpeg-turbo and libpng, with limits on pixels, scans and chunks. A JPEG warning is an
-// error (half a picture is no picture). libpng's warnings concern ancillary chunks only and are passed over; damaged
-// pixels are errors. Thread-safe. All throw ProblemError naming `file`: image.truncated, image.corrupt,
-// image.too-large, image.unsupported-colour, image.not-an-image.
+// Decoders of untrusted images: libjpeg-turbo and libpng, with limits on pixels and scans; no allocation is larger than
+// kLargestPicture. A JPEG warning is an error (half a picture is no picture). Of a PNG's ancillary chunks only transparency
+// is read, and what libpng warns of is passed over; damaged pixels are errors. Thread-safe. All throw ProblemError naming
+// `file`: image.truncated, image.corrupt, image.too-large, image.unsupported-colour, image.not-an-image.
+
+constexpr std::uint64_t kMostPixels = 64 << 20;
+constexpr std::size_t kLargestPicture = 3 * kMostPixels;                 // bytes
 
 struct PictureSize { int channels = 0, height = 0, width = 0; };         // channels: 1 grey, 3 colour
 
@@ -28,7 +31,7 @@ Picture decodeJpeg(std::span<const std::uint8_t> bytes, const std::filesystem::p
 PictureSize sizeOfPng(std::span<const std::uint8_t> bytes, const std::filesystem::path& file);
 Picture decodePng(std::span<const std::uint8_t> bytes, const std::filesystem::path& file);
 
-// Throws image.too-large beyond 64 Mi pixels, before anything is allocated.
+// Throws image.too-large beyond kMostPixels, before anything is allocated.
 void requireSaneSize(std::uint64_t width, std::uint64_t height, const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -40,6 +40,9 @@ Header readHeader(const Handle& handle, std::span<const std::uint8_t> bytes, con
                             &header.colours) != 0) {
         fail(handle, file);
     }
+    if (header.width < 1 || header.height < 1) {         // success: a file of tables is a JPEG file, too
+        throw ProblemError({file.string(), "image.truncated", {"it ends before the picture begins"}});
+    }
     if (header.colours == TJCS_CMYK || header.colours == TJCS_YCCK) {
         throw ProblemError({file.string(), "image.unsupported-colour", {"CMYK"}});
     }

@@ -24,8 +24,8 @@ public:
         }
         png_set_read_fn(m_png, this, onRead);
         png_set_user_limits(m_png, 1 << 20, 1 << 20);
-        png_set_chunk_cache_max(m_png, 128);
-        png_set_chunk_malloc_max(m_png, 8 << 20);
+        // Skips what is no part of the pixels: text, profiles… whose claimed lengths libpng would believe.
+        png_set_keep_unknown_chunks(m_png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
         if (!readHeader()) {
             Problem problem = failure();
             png_destroy_read_struct(&m_png, &m_info, nullptr);

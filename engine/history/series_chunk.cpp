@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace lockstep {
 
@@ -28,11 +30,18 @@ void bindBlob(SQLite::Statement& statement, int index, const std::vector<T>& num
     statement.bind(index, static_cast<const void*>(numbers.data()), static_cast<int>(numbers.size() * sizeof(T)));
 }
 
+// A column's number as a field's: doubles beyond the whole numbers become 0.
+template <class T>
+T fieldOf(double number) {
+    if constexpr (std::is_integral_v<T>) return std::abs(number) < 0x1p63 ? static_cast<T>(number) : T{0};
+    else return static_cast<T>(number);
+}
+
 StepDone stepAt(const Columns& columns, std::size_t row) {
     StepDone step;
     visitScalars(step, [&]<class T>(const char* name, T& value) {
         const auto column = columns.find(name);
-        if (column != columns.end() && row < column->second.size()) value = static_cast<T>(column->second[row]);
+        if (column != columns.end() && row < column->second.size()) value = fieldOf<T>(column->second[row]);
     });
     visitRanks(step, [&](const std::string& name, std::vector<float>& values) {
         for (std::size_t rank = 0;; ++rank) {
@@ -62,6 +71,13 @@ void shorten(SQLite::Database& database, std::int64_t chunk, std::int64_t count,
     SQLite::Statement values(database, "UPDATE series_value SET data = substr(data, 1, 8 * ?2) WHERE chunk = ?1");
     values.bind(1, chunk), values.bind(2, count);
     values.exec();
+}
+
+// Its first step says that it should keep some, but its steps have none to keep.
+void drop(SQLite::Database& database, std::int64_t chunk) {
+    SQLite::Statement row(database, "DELETE FROM series_chunk WHERE id = ?");
+    row.bind(1, chunk);
+    row.exec();
 }
 
 }  // namespace
@@ -142,8 +158,10 @@ std::vector<NumberedEvent> readSteps(SQLite::Database& database, std::int64_t tr
         const std::int64_t firstEvent = query.getColumn(1).getInt64();
         const auto steps = numbersOf<std::int64_t>(query.getColumn(2));
         const auto seconds = numbersOf<double>(query.getColumn(3));
-        const auto skipped = static_cast<std::size_t>(std::max<std::int64_t>(0, first - firstEvent));
-        for (std::size_t row = skipped; row < std::min(steps.size(), seconds.size()); ++row) {
+        const std::size_t rows = std::min(steps.size(), seconds.size());
+        const bool numbered = firstEvent >= 1 && std::in_range<std::int64_t>(static_cast<std::uint64_t>(firstEvent) + rows);
+        if (!numbered) continue;
+        for (auto row = static_cast<std::size_t>(std::max(first, firstEvent) - firstEvent); row < rows; ++row) {
             StepDone step = stepAt(columns, row);
             step.step = steps[row];
             step.seconds = seconds[row];
@@ -162,7 +180,9 @@ void cutSeries(SQLite::Database& database, std::int64_t trial, std::int64_t last
     while (across.executeStep()) {
         const auto steps = numbersOf<std::int64_t>(across.getColumn(1));
         const auto kept = std::upper_bound(steps.begin(), steps.end(), lastStep) - steps.begin();
-        shorten(database, across.getColumn(0).getInt64(), kept, steps[static_cast<std::size_t>(kept) - 1]);
+        const std::int64_t chunk = across.getColumn(0).getInt64();
+        if (kept > 0) shorten(database, chunk, kept, steps[static_cast<std::size_t>(kept) - 1]);
+        else drop(database, chunk);
     }
 }
 

@@ -32,7 +32,8 @@ private:
     std::map<std::string, std::vector<double>> m_columns;
 };
 
-// Step events with numbers >= `first` of an attempt, ascending.
+// Step events with numbers >= `first` of an attempt, ascending. Blobs may be damaged: what has no step, no time or no
+// possible number is left out, and no allocation is larger than an event for every eight bytes of them.
 std::vector<NumberedEvent> readSteps(SQLite::Database& database, std::int64_t trial, std::int64_t attempt,
                                      std::int64_t first);
 

@@ -15,7 +15,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::int64_t kMostClasses = 1'000'000, kMeasuredImages = 1000;
+constexpr std::int64_t kMostClasses = 1'000'000, kMostSamples = std::int64_t{1} << 40, kMeasuredImages = 1000;
 constexpr std::int64_t kMostSkippedTold = 100;
 
 // The buffer that a plugin's words go to.
@@ -135,6 +135,7 @@ private:
         for (const Field& field : m_info.fields) m_bytes.push_back(field.type.bytes());
         m_label = static_cast<std::size_t>(findField(m_info.fields, "label") - m_info.fields.data());
         if (info.count < 1) refuse(path, "it has no samples");
+        if (info.count > kMostSamples) refuse(path, "it claims " + std::to_string(info.count) + " samples");
         if (info.classes < 1 || info.classes > kMostClasses || !info.class_names)
             refuse(path, "its classes are missing");
         m_info.id = m_kind.table->id;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 namespace lockstep {
@@ -41,7 +42,11 @@ ParamValue fallbackOf(const lockstep_setting& setting) {
             need(text == "true" || text == "false", "the fallback of the setting " + name);
             return text == "true";
         case LOCKSTEP_INTEGER: return parsed<std::int64_t>(text, name);
-        case LOCKSTEP_NUMBER: return parsed<double>(text, name);
+        case LOCKSTEP_NUMBER: {
+            const double value = parsed<double>(text, name);
+            need(std::isfinite(value), "the fallback of the setting " + name);
+            return value;
+        }
         case LOCKSTEP_STRING: return text;
         default: wrong("the kind of the setting " + name);
     }
@@ -55,20 +60,10 @@ void checkKind(const lockstep_dataset_kind* kind) {
     need(kind->title && kind->meaning, "the title or meaning" + of);
     need(kind->open && kind->info && kind->read && kind->close, "a missing function" + of);
     need(kind->setting_count <= kMostSettings && (kind->settings || kind->setting_count == 0), "the settings" + of);
-    schemaOf(*kind);
-}
-
-void checkTable(const lockstep_plugin* table) {
-    if (!table) throw ProblemError({"", "plugin.refused", {}});
-    if (table->abi != LOCKSTEP_PLUGIN_ABI) {
-        throw ProblemError({"", "plugin.abi", {std::to_string(table->abi), std::to_string(LOCKSTEP_PLUGIN_ABI)}});
-    }
-    need(table->size >= sizeof(lockstep_plugin), "the size of its table");
-    need(isIdentifier(table->id), "its id");
-    need(table->version != nullptr, "its version");
-    need(table->dataset_count >= 1 && table->dataset_count <= kMostDatasets && table->datasets,
-         "its number of datasets");
-    for (std::uint32_t i = 0; i < table->dataset_count; ++i) checkKind(table->datasets[i]);
+    const ParamSchema schema = schemaOf(*kind);
+    const ParamValues fallbacks(schema);
+    need(ParamValues::from(schema, {fallbacks.all().begin(), fallbacks.all().end()}, "").ok(),
+         "a fallback beyond its limits" + of);
 }
 
 using Entry = const lockstep_plugin* (*)(const lockstep_host*);
@@ -85,6 +80,19 @@ Entry entryOf(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+void checkTable(const lockstep_plugin* table) {
+    if (!table) throw ProblemError({"", "plugin.refused", {}});
+    if (table->abi != LOCKSTEP_PLUGIN_ABI) {
+        throw ProblemError({"", "plugin.abi", {std::to_string(table->abi), std::to_string(LOCKSTEP_PLUGIN_ABI)}});
+    }
+    need(table->size >= sizeof(lockstep_plugin), "the size of its table");
+    need(isIdentifier(table->id), "its id");
+    need(table->version != nullptr, "its version");
+    need(table->dataset_count >= 1 && table->dataset_count <= kMostDatasets && table->datasets,
+         "its number of datasets");
+    for (std::uint32_t i = 0; i < table->dataset_count; ++i) checkKind(table->datasets[i]);
+}
 
 std::vector<const lockstep_dataset_kind*> PluginLibrary::datasets() const {
     return {table->datasets, table->datasets + table->dataset_count};

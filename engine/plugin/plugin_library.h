@@ -18,8 +18,11 @@ struct PluginLibrary {
     std::vector<const lockstep_dataset_kind*> datasets() const;
 };
 
-// Loads the file, calls its entry and checks every table: versions, identifiers, settings, functions that must be
-// there.
+// Versions, identifiers, settings whose fallbacks are within their limits, functions that must be there. Throws
+// ProblemError ("plugin.refused", "plugin.abi", "plugin.wrong-table").
+void checkTable(const lockstep_plugin* table);
+
+// Loads the file, calls its entry and checks every table.
 Result<PluginLibrary> loadLibrary(const std::filesystem::path& file, const PluginLog& log);
 
 // The settings of a checked kind. Throws ProblemError ("plugin.wrong-table").

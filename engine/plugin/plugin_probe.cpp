@@ -128,6 +128,8 @@ std::string lineOf(const Result<PluginLibrary>& library) {
     return answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+}  // namespace
+
 Result<ProbeAnswer> answerFrom(const std::string& line, const std::filesystem::path& file) {
     try {
         const Json answer = Json::parse(line);
@@ -141,8 +143,6 @@ Result<ProbeAnswer> answerFrom(const std::string& line, const std::filesystem::p
         return Problem{file.string(), "plugin.babbles", {}};
     }
 }
-
-}  // namespace
 
 Result<ProbeAnswer> probe(const std::filesystem::path& file, const std::vector<std::string>& command) {
     if (command.empty()) return Problem{file.string(), "plugin.no-probe", {"no command"}};

@@ -16,6 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kPatience = std::chrono::seconds(5);
+constexpr std::size_t kLongestLine = 1 << 20;
 
 std::string wordsOf(int error) { return std::error_code(error, std::generic_category()).message(); }
 
@@ -23,8 +24,9 @@ std::string wordsOf(int error) { return std::error_code(error, std::generic_cate
 
 class SessionClient::Impl {
 public:
-    // False: the other end closed.
+    // False: the other end closed, or does not end its line.
     bool receive() {
+        if (in.size() > kLongestLine) return false;
         char buffer[16 << 10];
         const ssize_t got = recv(socket.get(), buffer, sizeof buffer, 0);
         if (got < 0 && errno == EINTR) return true;

@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-// A connection to a running trial; one thread. Used by `attach`, `stop`, and the window.
+// A connection to a running trial; one thread. A line of more than 1 MiB ends it. Used by `attach`, `stop`, and the window.
 class SessionClient {
 public:
     // Waits up to five seconds for the hello. Problems: "session.not-running", "session.unreachable",

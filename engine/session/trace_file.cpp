@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "engine/core/error.h"
@@ -24,7 +25,7 @@ static_assert(std::endian::native == std::endian::little, "traces are written as
 
 constexpr std::string_view kMagic = "LSTRACE1";
 constexpr std::size_t kHeadBytes = 8, kSpanBytes = 32;
-constexpr std::uint32_t kMaxId = 1 << 20;          // beyond any program; keeps damaged files from taking memory
+constexpr std::size_t kMostAtOnce = 4 * kTraceSegmentBytes;      // a segment ends soon after kTraceSegmentBytes
 enum : std::uint32_t { kName = 1, kLane = 2, kSpans = 3 };
 
 template <class T>
@@ -67,6 +68,15 @@ fs::path segmentFile(const fs::path& folder, std::int64_t attempt, int segment) 
 [[noreturn]] void fail(const fs::path& file, const char* what) {
     const std::string name = file.string();
     throw EngineError(EngineError::Kind::Io, name, std::string(what) + " " + name + ": " + std::strerror(errno));
+}
+
+// Every segment says all names and lanes in the order of their ids: the next one, or one said before.
+template <class T>
+bool describe(std::vector<T>& known, std::uint32_t id, std::type_identity_t<T> value) {
+    if (id > known.size()) return false;
+    if (id == known.size()) known.emplace_back();
+    known[id] = std::move(value);
+    return true;
 }
 
 // The segments of an attempt that exist, ascending.
@@ -165,7 +175,7 @@ std::string TraceReader::rest() {
     std::ifstream stream(segmentFile(m_folder, m_attempt, m_segment), std::ios::binary | std::ios::ate);
     const auto end = stream ? static_cast<std::size_t>(std::max<std::streamoff>(stream.tellg(), 0)) : 0;
     if (end <= m_offset) return {};
-    std::string bytes(end - m_offset, '\0');
+    std::string bytes(std::min(end - m_offset, kMostAtOnce), '\0');
     stream.seekg(static_cast<std::streamoff>(m_offset));
     stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     bytes.resize(static_cast<std::size_t>(stream.gcount()));
@@ -206,22 +216,13 @@ void TraceReader::readSegment(std::vector<LaneSpan>& spans) {
 bool TraceReader::take(std::uint32_t kind, std::string_view payload, std::vector<LaneSpan>& spans) {
     if (payload.size() < (kind == kName ? 4 : 8)) return false;
     const auto id = get<std::uint32_t>(payload, 0);
-    if (id >= kMaxId) return false;
-    if (kind == kName) {
-        if (m_names.size() <= id) m_names.resize(id + 1);
-        m_names[id] = payload.substr(4);
-        return true;
-    }
-    if (kind == kLane) {
-        if (m_lanes.size() <= id) m_lanes.resize(id + 1);
-        m_lanes[id] = {get<std::int32_t>(payload, 4), std::string(payload.substr(8))};
-        return true;
-    }
+    if (kind == kName) return describe(m_names, id, std::string(payload.substr(4)));
+    if (kind == kLane) return describe(m_lanes, id, {get<std::int32_t>(payload, 4), std::string(payload.substr(8))});
     if (kind != kSpans || id >= m_lanes.size() || (payload.size() - 8) % kSpanBytes != 0) return false;
     for (std::size_t at = 8; at < payload.size(); at += kSpanBytes) {
         const TraceSpan span{get<std::uint32_t>(payload, at), get<std::int64_t>(payload, at + 8),
                              get<std::int64_t>(payload, at + 16), get<std::int64_t>(payload, at + 24)};
-        if (span.name >= m_names.size() || span.endNs < span.beginNs) return false;
+        if (span.name >= m_names.size() || span.beginNs < 0 || span.endNs < span.beginNs) return false;
         spans.push_back({id, span});
     }
     return true;

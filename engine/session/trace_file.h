@@ -52,7 +52,8 @@ public:
     TraceReader(std::filesystem::path folder, std::int64_t attempt) : m_folder(std::move(folder)), m_attempt(attempt) {}
 
     // Spans that have come since the last call, in the order in which they were written; empty while there is none, or no file.
-    // A damaged record ends its segment: what follows it there is left out.
+    // A damaged record ends its segment: what follows it there is left out. No allocation is larger than 8 times what is
+    // new in a segment, of which at most 128 MiB are read at once.
     std::vector<LaneSpan> read();
     const std::vector<std::string>& names() const { return m_names; }            // by TraceSpan::name
     const std::vector<Lane>& lanes() const { return m_lanes; }                   // by LaneSpan::lane

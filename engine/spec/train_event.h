@@ -93,7 +93,8 @@ using TrainEvent =
 std::string_view nameOf(const TrainEvent& event);
 bool isStepEvent(const TrainEvent& event);         // may be dropped for a slow reader
 
-// One line of JSON, {"n":12,"event":"step_done",…}; NaN and infinities as null. fromJsonLine is its inverse.
+// One line of JSON, {"n":12,"event":"step_done",…}; NaN and infinities as null. fromJsonLine is its inverse;
+// none of its allocations is larger than 32 times the line.
 std::string toJsonLine(const TrainEvent& event, std::int64_t number);
 struct NumberedEvent { std::int64_t number = 0; TrainEvent event; };
 Result<NumberedEvent> eventFromJsonLine(std::string_view line);

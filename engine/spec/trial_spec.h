@@ -57,10 +57,11 @@ struct TrialSpec {
 
 // JSON, one object; absent keys keep their defaults; unknown keys, wrong types and duplicate keys are problems naming
 // the path ("optimizer.momentmu"). toJson writes every key, in a fixed order, pretty-printed; it round-trips.
+// No allocation is larger than 32 times the text.
 std::string toJson(const TrialSpec& spec);
 Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view fileName);
 
-// Also used where a spec is embedded ("checkpoint", "history").
+// A file of at most 1 MiB.
 Result<TrialSpec> trialSpecFromFile(const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -28,7 +28,7 @@ struct Checkpoint {
 // whole. Throws EngineError(Io) naming file and cause; the old file is then untouched.
 void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
 
-// Every field of the header is checked before memory is taken. Problems: "checkpoint.…" with the file as field.
+// Every field of the header is checked before memory is taken; see readTensorFile. Problems: "checkpoint.…" with the file as field.
 Result<Checkpoint> readCheckpoint(const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -65,7 +65,7 @@ struct Entry {
 
 class Reader {
 public:
-    explicit Reader(const std::filesystem::path& file) : m_file(file), m_in(file, std::ios::binary) {}
+    explicit Reader(const std::filesystem::path& file) : m_file(file) {}
 
     TensorFile read() {
         open();
@@ -89,7 +89,8 @@ private:
 
     void open() {
         std::error_code error;
-        m_size = std::filesystem::file_size(m_file, error);
+        m_size = std::filesystem::file_size(m_file, error);              // refuses pipes, which would keep us waiting
+        if (!error) m_in.open(m_file, std::ios::binary);
         if (error || !m_in) fail("checkpoint.unreadable", {error ? error.message() : std::strerror(errno)});
     }
 
@@ -194,12 +195,11 @@ private:
     }
 
     std::uint64_t bytesOf(const std::string& name, const TensorType& type) const {
-        std::uint64_t bytes = sizeOf(type.dtype);
+        auto bytes = static_cast<std::int64_t>(sizeOf(type.dtype));
         for (const std::int64_t dim : type.shape.dims()) {
-            if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(dim), &bytes))
-                malformed("tensor \"" + name + "\" is impossibly large");
+            if (__builtin_mul_overflow(bytes, dim, &bytes)) malformed("tensor \"" + name + "\" is impossibly large");
         }
-        return bytes;
+        return static_cast<std::uint64_t>(bytes);
     }
 
     void requireContiguous(const std::vector<Entry>& entries) const {

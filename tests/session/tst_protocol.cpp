@@ -1,4 +1,6 @@
+#include <poll.h>
 #include <rapidcheck.h>
+#include <sys/socket.h>
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -10,6 +12,7 @@
 
 #include "engine/history/trial_query.h"
 #include "engine/history/trial_store.h"
+#include "engine/session/local_socket.h"
 #include "engine/session/replay_log.h"
 #include "engine/session/session_client.h"
 #include "engine/session/session_server.h"
@@ -28,6 +31,7 @@ private slots:
     void aSlowReaderLosesStepsOnlyAndIsTold();
     void controlsReachTheRun();
     void badLinesAreAnsweredAndEndlessOnesCutOff();
+    void anEndlessLineEndsTheClientsConnection();
     void theLastEventsReachTheClient();
     void longPathsServeToo();
     void nobodyThereIsAProblem();
@@ -274,6 +278,33 @@ void tst_Protocol::theLastEventsReachTheClient() {
     closing.join();
     QVERIFY(client->readLine(5s)->closed);
     QVERIFY(!std::filesystem::exists(served.path));
+}
+
+void tst_Protocol::anEndlessLineEndsTheClientsConnection() {
+    QTemporaryDir folder;
+    const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / "run-1.sock";
+    Descriptor listening;
+    QCOMPARE(listenLocal(path, listening), 0);
+    std::thread server([&] {
+        pollfd waiting{listening.get(), POLLIN, 0};
+        poll(&waiting, 1, -1);
+        const Descriptor socket(accept(listening.get(), nullptr, nullptr));
+        const std::string text = toLine(Hello{kProtocolVersion, 1, 1, 0, "running"}) + "\n" + std::string(4 << 20, 'x');
+        for (std::size_t sent = 0; sent < text.size();) {
+            const ssize_t now = send(socket.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+            if (now < 0) break;
+            sent += static_cast<std::size_t>(now);
+        }
+        char unread;
+        recv(socket.get(), &unread, 1, 0);         // until the client has gone
+    });
+    {
+        auto client = SessionClient::connect(path);
+        QVERIFY(client.ok());
+        const auto line = client.value()->readLine(60s);
+        QVERIFY(line && line->closed);
+    }
+    server.join();
 }
 
 void tst_Protocol::longPathsServeToo() {
