@@ -1,8 +1,8 @@
-#include "engine/collective/host_group.h"
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 #include "engine/data/loader.h"
 #include "engine/train/clocks.h"
+#include "engine/train/make_group.h"
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
 #include "engine/train/trainer.h"
@@ -107,8 +107,7 @@ BenchResult benchmark(const ResolvedSpec& resolved, const ModelInput& input, std
     const DatasetInfo info = oneBatch(input, resolved.spec.batch);
     const RunPlan plan = planRun(resolved, info, info);
     const BenchRequest request{resolved, plan, input.classes, steps, warmup};
-    auto group = resolved.backend->makeGroup(resolved.devices);
-    if (group.empty()) group = makeHostGroup(static_cast<int>(resolved.devices.size()));
+    const auto group = makeGroup(resolved);
     std::vector<std::unique_ptr<BenchTask>> ranks;
     std::vector<RankTask*> tasks;
     for (const auto& endpoint : group) {

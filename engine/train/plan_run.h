@@ -45,7 +45,6 @@ struct RunPlan {
     std::vector<RankPrograms> ranks;
     BatchLayout batch;                             // capacity: the largest local batch
     std::vector<std::int64_t> shares;              // samples of a full batch, by rank
-    std::string batchNorm;                         // see RunStarted
     std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
     std::string batchNorm;                         // "local", "synchronised", "per shard"; "": the model has none
     std::size_t bytesPerDevice = 0;                // arenas of the hungriest rank

@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/collective/host_group.h"
 #include "engine/core/error.h"
 #include "engine/spec/shares.h"
+#include "engine/train/make_group.h"
 #include "engine/train/worker.h"
 
 namespace lockstep {
 
 namespace {
-
-std::vector<std::unique_ptr<Collective>> makeGroup(const ResolvedSpec& resolved) {
-    auto group = resolved.backend->makeGroup(resolved.devices);
-    return group.empty() ? makeHostGroup(static_cast<int>(resolved.devices.size())) : std::move(group);
-}
 
 RunResult asResult(RunFailed failure) {
     RunResult result;
