@@ -39,9 +39,9 @@ struct StepInput {
 
 // The passes one after another, each yield added to those before it as the tree of program.h wants; in the last pass each
 // slice that ranks share is reduced as soon as nothing later touches it, always in the order statistics, scalars,
-// bucket 0, 1, …, which therefore is the same on all ranks whatever their batch. The all-reduces
-// within the passes stay where they are; in a world of one there are none. Then what concludes a training step. Slots of
-// the passes are complete and already where each pass has them.
+// bucket 0, 1, …, which therefore is the same on all ranks whatever their batch. The all-reduces within the passes stay
+// where they are; in a world of one there are none. Then what concludes a training step. Slots of the passes are complete
+// and already where each pass has them.
 std::vector<Step> scheduleStep(const StepInput& input, std::vector<std::vector<Step>> passes);
 
 }  // namespace lockstep
