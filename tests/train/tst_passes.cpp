@@ -74,7 +74,7 @@ private slots:
             QCOMPARE(others[i].accuracy, steps[i].accuracy);
             QVERIFY(std::abs(others[i].loss - steps[i].loss) <= 1e-12 * steps[i].loss);
         }
-        const auto& test = many.recorder.all<EvalDone>().back();
+        const EvalDone test = many.recorder.all<EvalDone>().back();
         QCOMPARE(test.accuracy, one.recorder.all<EvalDone>().back().accuracy);
         QCOMPARE(test.samples, 13);
         for (const auto& [step, hashes] : many.hashes) {
