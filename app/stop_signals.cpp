@@ -46,6 +46,7 @@ StopSignals::StopSignals(RunControl& control) {
         control.stop();
     });
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);                      // a file that may not grow is an error of its writer
     install(onStopSignal);
 }
 

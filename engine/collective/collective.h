@@ -28,12 +28,6 @@ struct AbortCause {
     std::vector<int> waiting = {};
 };
 
-// A wait of one rank for others, as someone who watches sees it.
-struct Stall {
-    std::uint64_t sequence = 0;        // of the operation among the group's, from 0
-    std::vector<int> missing;          // ranks that have not come to it
-};
-
 // One rank's endpoint of a group, used by that rank's thread alone (abort() apart). Every rank of the group must start
 // the same operations in the same order with the same sizes. start… returns at once; memory given to an operation is
 // the group's until wait(). Host sums form one fixed tree over the ranks for every element, so all ranks get the same bits:
@@ -65,8 +59,10 @@ public:
     // Any thread, any time: wakes every rank out of every wait. The first cause stays.
     virtual void abort(const AbortCause& cause) noexcept = 0;
     virtual AbortCause abortCause() const = 0;         // rank -1: not aborted
-    // Any thread: what this rank waits for, if it waits for ranks that have not come. May allocate.
-    virtual std::optional<Stall> stall() const = 0;
+    // For someone who watches; any thread. The operation (its number among the group's, from 0) that this rank waits for,
+    // if ranks have not come to it; and which have not.
+    virtual std::optional<std::uint64_t> stalledAt() const = 0;
+    virtual std::vector<int> missingAt(std::uint64_t operation) const = 0;
 };
 
 }  // namespace lockstep

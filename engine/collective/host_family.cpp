@@ -60,6 +60,13 @@ HostGroup::HostGroup(std::shared_ptr<HostFamily> family, int ranks)
     for (std::size_t i = 0; i < kHostRing; ++i) m_ring[i].parts.resize(static_cast<std::size_t>(ranks));
 }
 
+bool HostGroup::haveAllStarted(std::uint64_t number) const {
+    for (int rank = 0; rank < m_size; ++rank) {
+        if (m_progress[static_cast<std::size_t>(rank)].started.load(std::memory_order_acquire) <= number) return false;
+    }
+    return true;
+}
+
 std::vector<int> HostGroup::ranksBefore(std::uint64_t number) const {
     std::vector<int> ranks;
     for (int rank = 0; rank < m_size; ++rank) {

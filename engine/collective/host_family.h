@@ -65,6 +65,7 @@ public:
     static constexpr std::uint64_t kNone = ~std::uint64_t{0};
     struct alignas(64) Progress { std::atomic<std::uint64_t> started{0}, waitsFor{kNone}; };
     Progress& progress(int rank) { return m_progress[static_cast<std::size_t>(rank)]; }
+    bool haveAllStarted(std::uint64_t number) const;
     std::vector<int> ranksBefore(std::uint64_t number) const;      // those that have not started operation `number`
     // What AbortCause says about the operation that cause.rank would have come to next.
     void describeNext(AbortCause& cause);

@@ -72,7 +72,8 @@ public:
 
     void abort(const AbortCause& cause) noexcept override;
     AbortCause abortCause() const override { return m_family.cause(); }
-    std::optional<Stall> stall() const override;
+    std::optional<std::uint64_t> stalledAt() const override;
+    std::vector<int> missingAt(std::uint64_t operation) const override { return m_group->ranksBefore(operation); }
 
 private:
     static const std::byte* bytesOf(const void* memory) { return static_cast<const std::byte*>(memory); }
@@ -135,12 +136,10 @@ std::uint64_t HostEndpoint::oldestOperation() const {
     return HostGroup::kNone;
 }
 
-std::optional<Stall> HostEndpoint::stall() const {
+std::optional<std::uint64_t> HostEndpoint::stalledAt() const {
     const std::uint64_t number = m_progress.waitsFor.load(std::memory_order_acquire);
-    if (number == HostGroup::kNone) return std::nullopt;
-    Stall stall{number, m_group->ranksBefore(number)};
-    if (stall.missing.empty()) return std::nullopt;
-    return stall;
+    if (number == HostGroup::kNone || m_group->haveAllStarted(number)) return std::nullopt;
+    return number;
 }
 
 void HostEndpoint::abort(const AbortCause& cause) noexcept {

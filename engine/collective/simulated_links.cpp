@@ -69,7 +69,8 @@ public:
 
     void abort(const AbortCause& cause) noexcept override { m_inner->abort(cause); }
     AbortCause abortCause() const override { return m_inner->abortCause(); }
-    std::optional<Stall> stall() const override { return m_inner->stall(); }
+    std::optional<std::uint64_t> stalledAt() const override { return m_inner->stalledAt(); }
+    std::vector<int> missingAt(std::uint64_t operation) const override { return m_inner->missingAt(operation); }
 
 private:
     struct Travelling { std::uint64_t ticket = 0; double seconds = 0; };

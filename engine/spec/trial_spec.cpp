@@ -129,8 +129,9 @@ private:
     }
 
     void unknown(const std::string& key) {
-        std::string known = "dataset, model, optimizer, schedule, augmentation";
-        for (const TrialField& each : trialFields()) known += ", " + each.field.name;
+        std::string known;
+        for (const auto& [each, value] : OrderedJson::parse(toJson(TrialSpec())).items())
+            known += (known.empty() ? "" : ", ") + each;
         problems.push_back({m_prefix + key, "spec.unknown-key", {key, known}});
     }
 
@@ -188,13 +189,13 @@ std::string toJson(const TrialSpec& spec) {
     putParams(dataset, spec.dataset.params);
     OrderedJson augmentation = OrderedJson::object();
     putParams(augmentation, spec.augmentation);
-    OrderedJson json = {{"dataset", dataset},
-                        {"model", jsonOf(spec.model)},
-                        {"optimizer", jsonOf(spec.optimizer)},
-                        {"schedule", jsonOf(spec.schedule)},
-                        {"augmentation", augmentation}};
+    OrderedJson json;
     for (const TrialField& each : trialFields()) {
-        std::visit([&](auto member) { json[each.field.name] = spec.*member; }, each.member);
+        const std::string& name = each.field.name;
+        std::visit([&](auto member) { json[name] = spec.*member; }, each.member);
+        if (name == "title") json["dataset"] = dataset, json["model"] = jsonOf(spec.model);
+        if (name == "epochs") json["optimizer"] = jsonOf(spec.optimizer);
+        if (name == "learning_rate_batch") json["schedule"] = jsonOf(spec.schedule), json["augmentation"] = augmentation;
     }
     return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }

@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    struct Wait { std::uint64_t sequence = 0; double seconds = 0; };
+    struct Wait { std::uint64_t operation = 0; double seconds = 0; };
 
     bool start(std::size_t rank) {
         try {
@@ -91,21 +91,22 @@ private:
         if (m_group.front()->abortCause().rank >= 0) return awaitLeaving(passed);
         if (m_watch.isHeld && m_watch.isHeld()) return;
         for (std::size_t rank = 0; rank < m_group.size(); ++rank) {
-            const auto stall = m_group[rank]->stall();
-            if (!stall) continue;
+            const auto operation = m_group[rank]->stalledAt();
+            if (!operation) continue;
             Wait& wait = m_waits[rank];
-            if (wait.sequence != stall->sequence) wait = {stall->sequence, 0};
+            if (wait.operation != *operation) wait = {*operation, 0};
             wait.seconds += passed;
-            if (wait.seconds >= m_watch.timeout) return giveUp(*stall);
+            const auto missing = wait.seconds >= m_watch.timeout ? m_group[rank]->missingAt(*operation) : std::vector<int>();
+            if (!missing.empty()) return giveUp(*operation, missing);
         }
     }
 
-    void giveUp(const Stall& stall) {
+    void giveUp(std::uint64_t operation, const std::vector<int>& missing) {
         m_timedOut = true;
         std::string who;
-        for (const int rank : stall.missing) who += (who.empty() ? "rank " : ", rank ") + std::to_string(rank);
-        abort({stall.missing.front(), std::string(text(EngineError::Kind::Collective)),
-               "operation " + std::to_string(stall.sequence),
+        for (const int rank : missing) who += (who.empty() ? "rank " : ", rank ") + std::to_string(rank);
+        abort({missing.front(), std::string(text(EngineError::Kind::Collective)),
+               "operation " + std::to_string(operation),
                who + " did not come to it within " + text(ParamValue(m_watch.timeout)) + " s"});
     }
 

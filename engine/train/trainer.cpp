@@ -52,6 +52,7 @@ public:
             m_options.resumeFrom = *m_continuation.snapshot;
             m_continuation.next = {};
             beginAttempt();
+            if (m_change) m_events.post(*std::exchange(m_change, std::nullopt));
         }
     }
 
@@ -157,7 +158,7 @@ private:
     void announce(std::string reason, int rank, std::int64_t reached, std::string what) {
         WorldChanged change{std::move(reason), m_continuation.snapshot->step, reached, rank, std::move(what), {}};
         for (const DeviceChoice& device : m_resolved.devices) change.devices.push_back(device.id);
-        m_events.post(std::move(change));
+        m_change = std::move(change);
     }
 
     ResolvedSpec m_resolved;
@@ -166,6 +167,7 @@ private:
     RunControl& m_control;
     EventLog& m_events;
     Continuation m_continuation;
+    std::optional<WorldChanged> m_change;         // to be said as the first word of the attempt that follows
     std::int64_t m_divergedFrom = -1;
     bool m_saidLast = false;
 };

@@ -1,4 +1,6 @@
 #include <QDir>
+#include <QElapsedTimer>
+#include <QJsonArray>
 #include <QJsonObject>
 #include <QtTest>
 
@@ -32,6 +34,32 @@ private slots:
         QVERIFY2(run.status == 0, qPrintable(run.err));
         QCOMPARE(run.last()["test_accuracy"].toDouble(), 1.0);
         QVERIFY(m_program.run({"trials"}).out.contains("pnm-folder"));
+    }
+
+    // A sample that never comes: nobody can end the thread that reads it, so the process ends, and everybody is told why.
+    void aRankThatHangsIsNamedAndTheProcessEnds() {
+        LockstepProgram program;
+        const fs::path plugins = fs::path(program.home().toStdString()) / "plugins";
+        fs::create_directories(plugins);
+        fs::copy(LOCKSTEP_FIXTURE, plugins);
+        QElapsedTimer clock;
+        clock.start();
+        const auto run = program.run({"train", "--dataset", "sound", "--data", program.home(), "--set", "dataset.mode=11", "--model", "mlp", "--devices",
+                                      "cpu:3x1", "--batch", "15", "--set", "timeout=1", "--json"});
+        QCOMPARE(run.status, 1);
+        QVERIFY(clock.elapsed() < 20'000);
+        const auto last = run.last();
+        QCOMPARE(last["event"].toString(), QString("run_failed"));
+        QCOMPARE(last["kind"].toString(), QString("collective"));
+        const int rank = last["rank"].toInt();
+        QVERIFY(rank >= 0 && rank < 3);
+        QVERIFY(last["collective"].toString().startsWith("all-reduce of ") && last["sequence"].toInt() > 0);
+        QCOMPARE(last["waiting"].toArray().size(), 2);
+        for (const auto& each : last["waiting"].toArray()) QVERIFY(each.toInt() != rank);
+        const auto trials = program.run({"trials"});
+        QVERIFY2(trials.out.contains("failed"), qPrintable(trials.out));
+        const auto shown = program.run({"show", "1"});
+        QVERIFY2(shown.out.contains("did not come"), qPrintable(shown.out));
     }
 
 private:

@@ -12,7 +12,8 @@ namespace lockstep {
 // Runs `work` on one thread per endpoint of a new group and hands back what each threw, null for nothing.
 class RankTeam {
 public:
-    explicit RankTeam(int ranks) : m_group(makeHostGroup(ranks)) {}
+    explicit RankTeam(int ranks) : RankTeam(makeHostGroup(ranks)) {}
+    explicit RankTeam(std::vector<std::unique_ptr<Collective>> group) : m_group(std::move(group)) {}
 
     Collective& operator[](int rank) { return *m_group[static_cast<std::size_t>(rank)]; }
     int size() const { return static_cast<int>(m_group.size()); }

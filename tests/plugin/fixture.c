@@ -116,6 +116,8 @@ static int read_sample(lockstep_dataset* dataset, int64_t index, void* const* in
         snprintf(message.text, message.capacity, "sector 17");
         return LOCKSTEP_IO;
     }
+    static int seventeens;                         /* those of opening come through */
+    while (dataset->mode == 11 && index == 17 && ++seventeens > 3) sleep(1);
     memset(into[0], (int)index, 20);
     if (dataset->mode == 10) return LOCKSTEP_OK;   /* without a label */
     *(int32_t*)into[1] = dataset->mode == 6 ? 3 : (int32_t)(index % 3);

@@ -28,6 +28,8 @@ private slots:
     void theBestGoesOnWhereTheLastIsMissingOrOlder();
     void whatCannotBeResumedSaysWhy();
     void aFailureEndsTheRow();
+    void aLostDeviceIsAnAttemptFurther();
+    void devicesChangeOnRequest();
     void aRowIsSettledOnlyWhenNobodyHoldsIt();
 };
 
@@ -49,6 +51,21 @@ private:
     std::shared_ptr<const Dataset> m_sound;
 };
 
+// A device that fails once, when the reads of all samples have come to `m_at`.
+class Unlucky : public Dataset {
+public:
+    explicit Unlucky(std::shared_ptr<const Dataset> sound) : m_sound(std::move(sound)) {}
+    const DatasetInfo& info() const override { return m_sound->info(); }
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
+        if (m_reads.fetch_add(1) == 150) throw EngineError(EngineError::Kind::Device, "card", "fell off the bus");
+        m_sound->read(index, into);
+    }
+
+private:
+    std::shared_ptr<const Dataset> m_sound;
+    mutable std::atomic<int> m_reads{0};
+};
+
 const Environment& environment() {
     static const Environment* built = [] {
         auto* e = new Environment;
@@ -66,6 +83,14 @@ const Environment& environment() {
                 return DatasetSplits{std::make_shared<Broken>(splits.value().train), splits.value().test};
             };
             e->add(broken);
+            DatasetEntry unlucky = dataset;
+            unlucky.id = "unlucky";
+            unlucky.open = [open = dataset.open](const fs::path& path, const ParamValues& params) -> Result<DatasetSplits> {
+                auto splits = open(path, params);
+                if (!splits.ok()) return splits.problems();
+                return DatasetSplits{std::make_shared<Unlucky>(splits.value().train), splits.value().test};
+            };
+            e->add(unlucky);
         }
         return e;
     }();
@@ -291,6 +316,69 @@ void tst_RunSession::aFailureEndsTheRow() {
     QCOMPARE(row.state, std::string("failed"));
     QVERIFY2(row.failure.find("bad sector") != std::string::npos, row.failure.c_str());
     QVERIFY(std::holds_alternative<RunFailed>(home.query()->events(1, 1).back().event));
+}
+
+void tst_RunSession::aLostDeviceIsAnAttemptFurther() {
+    Home home;
+    SessionRequest request;
+    request.spec = smallSpec(6);
+    request.spec.dataset.id = "unlucky";
+    request.spec.devices = "reference:4";
+    request.spec.checkEvery = 2;
+    const auto done = home.run(request);
+    QVERIFY(done.ok());
+    QCOMPARE(done.value().run.outcome, RunResult::Outcome::Finished);
+    const auto trial = done.value().trial;
+    const auto query = home.query();
+    QCOMPARE(query->find(trial)->attempts, 2);
+    QCOMPARE(query->find(trial)->state, std::string("finished"));
+    const auto losses = query->series(trial, "loss");
+    QCOMPARE(losses.size(), std::size_t{24});
+    for (std::size_t i = 0; i < losses.size(); ++i) QCOMPARE(losses[i].step, static_cast<std::int64_t>(i + 1));
+    std::vector<WorldChanged> changes;
+    std::vector<RunStarted> started;
+    for (const auto& each : query->events(trial, 1)) {
+        if (const auto* changed = std::get_if<WorldChanged>(&each.event)) changes.push_back(*changed);
+        if (const auto* start = std::get_if<RunStarted>(&each.event)) started.push_back(*start);
+    }
+    QCOMPARE(changes.size(), std::size_t{1});
+    QCOMPARE(changes[0].reason, std::string("lost-device"));
+    QCOMPARE(changes[0].what, std::string("fell off the bus"));
+    QVERIFY(changes[0].step <= changes[0].reached);
+    QCOMPARE(started.size(), std::size_t{1});              // of the latest attempt, as all events
+    QCOMPARE(started[0].firstStep, changes[0].step);
+    QCOMPARE(started[0].devices.size(), std::size_t{3});
+}
+
+void tst_RunSession::devicesChangeOnRequest() {
+    Home home;
+    SessionRequest request;
+    request.spec = smallSpec(100'000);
+    auto running = std::async(std::launch::async, [&] { return home.run(request); });
+    const auto client = attach(home.places.socket(1));
+    QVERIFY(client && client->send(SubscribeCommand{1}).ok());
+    QVERIFY(waitForEvent(*client, "step_done"));
+    QVERIFY(client->send(ControlCommand{"scale-to", 17}).ok());           // more devices than samples in a batch
+    for (;;) {
+        const auto line = client->readLine(20s);
+        QVERIFY(line && !line->closed);
+        if (line->text.find("\"error\"") == std::string::npos) continue;
+        QVERIFY(line->text.find("spec.batch-too-small") != std::string::npos);
+        break;
+    }
+    QVERIFY(client->send(ControlCommand{"scale-to", 3}).ok());
+    QVERIFY(waitForEvent(*client, "world_changed"));
+    QVERIFY(waitForEvent(*client, "run_started"));
+    QVERIFY(waitForEvent(*client, "step_done"));
+    QVERIFY(client->send(ControlCommand{"stop"}).ok());
+    const auto result = running.get();
+    QVERIFY(result.ok());
+    QCOMPARE(result.value().run.outcome, RunResult::Outcome::Stopped);
+    const auto query = home.query();
+    QCOMPARE(query->find(1)->attempts, 2);
+    const auto losses = query->series(1, "loss");
+    for (std::size_t i = 0; i < losses.size(); ++i) QCOMPARE(losses[i].step, static_cast<std::int64_t>(i + 1));
+    QCOMPARE(query->series(1, "compute.2").back().step, losses.back().step);
 }
 
 void tst_RunSession::aRowIsSettledOnlyWhenNobodyHoldsIt() {

@@ -214,7 +214,8 @@ private slots:
 
     // At a synchronisation point the others wait inside a pass.
     void aFailureAtAnyPointEndsAll() {
-        const TrialSpec spec = synchronised("null:3");
+        TrialSpec spec = synchronised("null:3");
+        spec.onLostDevice = "stop";
         const DatasetSplits data = patterns(17, 7);
         const RunPlan plan = planRun(resolved(spec), data.train->info(), data.test->info());
         QVERIFY(plan.ranks[2].lastTraining->passes.front().graph == nullptr);
