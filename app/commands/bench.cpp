@@ -41,6 +41,9 @@ void printResult(const ResolvedSpec& resolved, const BenchResult& result) {
     fmt::print("{}, batch {}, {} ({} {}{}): {} steps in {}\n", spec.model.id, spec.batch, spec.devices,
                resolved.devices.size(), resolved.devices.size() == 1 ? "device" : "devices",
                anyVirtual(resolved.devices) ? ", virtual" : "", result.steps, durationText(result.seconds));
+    if (result.carried > 0)
+        fmt::print("simulated links     {} per step, of which {} were waited for\n", durationText(result.carried),
+                   durationText(result.reduce));
     fmt::print("samples per second  {:.1f}\nloss                {:.6f} (first step {:.6f})\n", result.samplesPerSecond,
                result.loss, result.firstLoss);
 }
@@ -56,6 +59,9 @@ Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
             {"seconds", result.seconds},
             {"first_loss", result.firstLoss},
             {"loss", result.loss},
+            {"compute_seconds", result.compute},
+            {"reduce_seconds", result.reduce},
+            {"link_seconds", result.carried},
             {"samples_per_second", result.samplesPerSecond}};
 }
 

@@ -36,6 +36,7 @@ public:
         m_replica->initialize(m_request.resolved.spec.seed);
         fillBatch();
         steps(0, m_request.warmup);
+        m_result.compute = m_result.reduce = 0;
         m_group.barrier();
         Stopwatch watch;
         watch.start();
@@ -44,6 +45,9 @@ public:
         m_result.seconds = watch.seconds();
         m_result.loss = m_loss;
         m_result.steps = m_request.steps;
+        m_result.compute /= static_cast<double>(m_request.steps);
+        m_result.reduce /= static_cast<double>(m_request.steps);
+        m_result.carried = carriedPerStep();
         m_result.samplesPerSecond =
             static_cast<double>(m_request.steps * m_request.resolved.spec.batch) / m_result.seconds;
     }
@@ -77,11 +81,23 @@ private:
     void steps(std::int64_t first, std::int64_t count) {
         const TrialSpec& spec = m_request.resolved.spec;
         for (std::int64_t step = first; step < first + count; ++step) {
-            m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate});
+            const auto times = m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate});
+            m_result.compute += times.compute;
+            m_result.reduce += times.reduce;
             const double weight = m_replica->scalar(0, "weight");
             m_loss = weight > 0 ? m_replica->scalar(0, "loss_sum") / weight : 0;
             if (step == 0) m_result.firstLoss = m_loss;
         }
+    }
+
+    double carriedPerStep() const {
+        const TrialSpec& spec = m_request.resolved.spec;
+        double seconds = 0;
+        for (const Step& step : m_request.plan.ranks.front().training->steps) {
+            if (step.kind != Step::Kind::AllReduce) continue;
+            seconds += allReduceSeconds(linkModel(spec), m_group.size(), step.count * sizeOf(step.dtype));
+        }
+        return seconds;
     }
 
     const BenchRequest& m_request;

@@ -76,7 +76,12 @@ struct RunResult {
 RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
                    RunControl& control, const std::vector<EventSink*>& sinks);
 
-struct BenchResult { double samplesPerSecond = 0, loss = 0, firstLoss = 0, seconds = 0; std::int64_t steps = 0; };
+struct BenchResult {
+    double samplesPerSecond = 0, loss = 0, firstLoss = 0, seconds = 0;
+    double compute = 0, reduce = 0;                // rank 0's, per step: in kernels, and in all-reduces that kernels did not hide
+    double carried = 0;                            // per step: what the simulated links took, hidden or not; 0: there are none
+    std::int64_t steps = 0;
+};
 // Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank.
 BenchResult benchmark(const ResolvedSpec& resolved, const ModelInput& input, std::int64_t steps, std::int64_t warmup);
 
