@@ -21,8 +21,8 @@ struct AbortCause {
     std::string kind;                  // text(EngineError::Kind), or a Problem's code
     std::string where, what;
     std::vector<std::string> args = {};        // the Problem's
-    // The operation that `rank` would have come to next, if others were in it by then: what, its number among the
-    // group's operations, and who. The group fills them in.
+    // The operation that `rank` would have come to next: its number among the group's, and, if others were in it by then,
+    // what it is and who. The group fills them in.
     std::string collective = {};
     std::int64_t sequence = -1;
     std::vector<int> waiting = {};

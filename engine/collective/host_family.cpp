@@ -83,8 +83,8 @@ void HostGroup::describeNext(AbortCause& cause) {
     for (int rank = 0; rank < m_size; ++rank) {
         if (progress(rank).started.load(std::memory_order_acquire) > next) cause.waiting.push_back(rank);
     }
-    if (cause.waiting.empty()) return;
     cause.sequence = static_cast<std::int64_t>(next);
+    if (cause.waiting.empty()) return;
     cause.collective = describe(operation(next).parts[static_cast<std::size_t>(cause.waiting.front())].call);
 }
 

@@ -73,9 +73,9 @@ struct RunFailed {
     int rank = -1;                                 // -1: nobody's in particular
     std::int64_t step = 0;
     std::vector<std::string> args = {};            // the problem's
-    std::string collective = {};                   // the operation that ranks were in: "all-reduce of 10 f32"; "": none
-    std::int64_t sequence = -1;                    // its number among the group's operations
-    std::vector<int> waiting = {};                 // ranks that had come to it
+    std::int64_t sequence = -1;                    // the operation that the rank would have come to next, of the group's
+    std::string collective = {};                   // what it is, once others were in it: "all-reduce of 10 f32"
+    std::vector<int> waiting = {};                 // who
 };
 
 // A problem that a person can repair as the cause of a failure: its code is the kind, its field the place, and what are

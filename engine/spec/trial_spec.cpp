@@ -130,7 +130,8 @@ private:
 
     void unknown(const std::string& key) {
         std::string known;
-        for (const auto& [each, value] : OrderedJson::parse(toJson(TrialSpec())).items())
+        const OrderedJson usual = OrderedJson::parse(toJson(TrialSpec()));
+        for (const auto& [each, value] : usual.items())
             known += (known.empty() ? "" : ", ") + each;
         problems.push_back({m_prefix + key, "spec.unknown-key", {key, known}});
     }

@@ -34,7 +34,7 @@ RunFailed failureOf(const AbortCause& cause, std::int64_t step) {
     // What is not finite is a sum over all ranks: it is nobody's in particular.
     const bool everybodys = cause.kind == text(EngineError::Kind::NonFinite);
     return {cause.kind, cause.where, cause.what, everybodys ? -1 : cause.rank, step, cause.args,
-            cause.collective, cause.sequence, cause.waiting};
+            cause.sequence, cause.collective, cause.waiting};
 }
 
 bool isLostDevice(const AbortCause& cause) { return cause.kind == text(EngineError::Kind::Device); }

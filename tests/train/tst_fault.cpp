@@ -173,6 +173,22 @@ private slots:
         for (const EvalDone& each : out.recorder.all<EvalDone>()) QVERIFY(!each.best || std::isfinite(each.loss));
     }
 
+    // Weights that are not numbers (alike on all ranks) after an epoch's last update: its evaluation is nobody's best.
+    void whatIsNotANumberIsNeverBest() {
+        RunRequest request{
+            .spec = smallSpec("mlp", "reference:2"), .data = patterns(34, 9), .options = {}, .onEvent = {}};
+        request.options.afterStep = [](int, std::int64_t step, Replica& replica) {
+            if (step != 5) return;
+            HostTensor weights = replica.read("head/weight");
+            std::ranges::fill(weights.as<double>(), std::numeric_limits<double>::quiet_NaN());
+            replica.write("head/weight", weights);
+        };
+        const Run out = run(std::move(request));
+        const auto evaluations = out.recorder.all<EvalDone>();
+        QVERIFY(!evaluations.empty() && !std::isfinite(evaluations.front().loss));
+        for (const EvalDone& each : evaluations) QVERIFY(!each.best);
+    }
+
     // Decay times rate is far above 2, so weights grow a ten-thousandfold each update.
     void anOverflowingRateIsNonFinite() {
         TrialSpec spec = smallSpec("mlp", "reference:2");

@@ -120,6 +120,9 @@ std::size_t programSteps() {
     return plan.ranks.front().training->steps.size();
 }
 
+// Of this process.
+qsizetype threads() { return QDir("/proc/self/task").entryList(QDir::Dirs | QDir::NoDotAndDotDot).size(); }
+
 void expectNamed(const Outcome& out, Fault fault, int culprit, const QString& where) {
     QVERIFY2(out.happened, qPrintable(where));
     QCOMPARE(out.run.result.outcome, RunResult::Outcome::Failed);
@@ -129,9 +132,11 @@ void expectNamed(const Outcome& out, Fault fault, int culprit, const QString& wh
     const auto posted = out.run.recorder.all<RunFailed>();
     QCOMPARE(posted.size(), std::size_t{1});
     QVERIFY(std::holds_alternative<RunFailed>(out.run.recorder.events.back()));
+    QVERIFY2(failed.sequence >= 0, qPrintable(where));
+    QVERIFY2(failed.collective.empty() == failed.waiting.empty(), qPrintable(where));
     if (fault != Fault::Hang) return;
     QCOMPARE(failed.kind, std::string("collective"));
-    QVERIFY2(failed.sequence >= 0 && !failed.collective.empty(), qPrintable(where));
+    QVERIFY2(!failed.collective.empty(), qPrintable(where));
     QVERIFY2(failed.waiting.size() == kRanks - 1, qPrintable(where));
     for (const int rank : failed.waiting) QVERIFY(rank != culprit);
 }
@@ -155,6 +160,7 @@ private slots:
         const auto kind = static_cast<Fault>(fault);
         const int stride = kind == Fault::Hang ? 17 : 1;
         const auto calls = deviceCalls();
+        const auto before = threads();
         int points = 0;
         for (int culprit = 0; culprit < kRanks; ++culprit) {
             for (int call = 0; call < calls[static_cast<std::size_t>(culprit)]; call += stride, ++points)
@@ -165,6 +171,7 @@ private slots:
                             QString("program step %1 of rank %2").arg(at).arg(culprit));
         }
         qInfo("%d points", points);
+        QTRY_COMPARE(threads(), before);
         QVERIFY(kind == Fault::Hang ? points >= 24 : points >= 200);
     }
 

@@ -34,8 +34,10 @@ TrialSpec checkedSpec(const char* model, const char* backend, int devices) {
 Run runWith(const TrialSpec& spec, const std::function<Flip(const Replica&)>& choose, Flip& flip) {
     RunRequest request{.spec = spec, .data = patterns(8 * kSteps, 8, {1, 8, 8}), .options = {}, .onEvent = {}};
     std::atomic<bool> done = false;
+    const int culprit = flip.rank;
+    const std::int64_t at = flip.step;
     request.options.afterStep = [&](int rank, std::int64_t step, Replica& replica) {
-        if (rank != flip.rank || step != flip.step || done.exchange(true)) return;
+        if (rank != culprit || step != at || done.exchange(true)) return;
         flip = choose(replica);
         replica.stored(flip.arena)[flip.byte] ^= static_cast<std::byte>(1 << flip.bit);
     };
