@@ -28,9 +28,14 @@ std::string commandOf(RunAction action) {
         case RunAction::Pause: return "pause";
         case RunAction::Resume: return "resume";
         case RunAction::FinishEpoch: return "stop-after-epoch";
+        case RunAction::Scale: return "scale-to";
+        case RunAction::Balance: return "balance";
         default: return "stop";
     }
 }
+
+// These change what the run is made of and not its state: they are followed once the run has agreed.
+bool isOfTheWorld(RunAction action) { return action == RunAction::Scale || action == RunAction::Balance; }
 
 // Whether the state is where the request wanted to go, or beyond its reach.
 bool isFollowed(RunAction action, RunState state) {
@@ -104,7 +109,7 @@ void RunFeed::see(RunSight sight) {
     m_busy = false;
     m_historyProblem = sight.history;
     m_hasCheckpoint = sight.hasCheckpoint;
-    if (!m_whole && sight.row && sight.row->attempts != m_attempts) return startOver();
+    if (!m_whole && sight.row && sight.row->attempts > m_attempts) return startOver();
     if (sight.row) m_row = sight.row;
     takeSeen(sight);
     settleState(sight);
@@ -123,6 +128,7 @@ void RunFeed::takeSeen(RunSight& sight) {
     if (sight.record) {
         m_record = std::move(*sight.record);
         m_attempts = sight.row->attempts;
+        m_isReproducible = sight.spec && sight.spec->reproducible();
     }
     if (sight.record || sight.history) m_whole = false;
     for (const auto& event : sight.events) {
@@ -202,8 +208,11 @@ void RunFeed::onLine(const std::string& line) {
 
 void RunFeed::onEvent(const NumberedEvent& event) {
     const auto* started = std::get_if<RunStarted>(&event.event);
-    if (started && started->attempt > std::max<std::int64_t>(1, m_attempts)) return startOver();
-    if (m_record.take(event) == RunRecord::Taken::Gap) {
+    const bool isLater = started && started->attempt > std::max<std::int64_t>(1, m_attempts);
+    if (isLater && !m_record.awaitsWorld()) return startOver();
+    const auto taken = m_record.take(event);
+    if (isLater && taken == RunRecord::Taken::Added) m_attempts = started->attempt;
+    if (taken == RunRecord::Taken::Gap) {
         m_gapEnd = event.number;                   // the history has this one, too, or will
         m_gapTries = 0;
         look(false);
@@ -229,6 +238,10 @@ void RunFeed::onReply(const std::string& line) {
         m_asked.reset();
         noteChange();
     }
+    if (m_asked && isOfTheWorld(*m_asked) && reply["ok"].toString().toStdString() == commandOf(*m_asked)) {
+        m_asked.reset();
+        noteChange();
+    }
 }
 
 // What was dropped is in the history once it is committed there. Where the history goes on without it, it is lost.
@@ -240,6 +253,15 @@ void RunFeed::endGap(const RunSight& sight) {
     }
     m_gapEnd = 0;
     if (m_client) QTimer::singleShot(0, this, &RunFeed::readSocket);
+}
+
+RunActions RunFeed::actions() const {
+    return RunActions(state(), m_hasCheckpoint || !m_record.checkpoints().empty(), devices() > 1 && !m_isReproducible);
+}
+
+void RunFeed::scaleTo(int devices) {
+    m_askedDevices = devices;
+    ask(RunAction::Scale);
 }
 
 void RunFeed::ask(RunAction action) {
@@ -254,7 +276,7 @@ void RunFeed::ask(RunAction action) {
 void RunFeed::sendAsked() {
     m_askedSent = true;
     if (*m_asked == RunAction::Kill) return killEngine();
-    const auto sent = m_client->send(ControlCommand{commandOf(*m_asked)});
+    const auto sent = m_client->send(ControlCommand{commandOf(*m_asked), m_askedDevices});
     if (sent.ok()) return;
     m_requestProblem = sent.problems().front();
     m_asked.reset();

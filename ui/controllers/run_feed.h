@@ -32,7 +32,8 @@ public:
     const std::optional<TrialRow>& row() const { return m_row; }         // as last read; empty: not read yet
     bool loading() const { return m_whole; }       // the history is still being read
     bool connected() const { return m_client != nullptr; }
-    RunActions actions() const { return RunActions(state(), m_hasCheckpoint || !m_record.checkpoints().empty()); }
+    RunActions actions() const;
+    std::int64_t devices() const { return static_cast<std::int64_t>(m_record.ranks()); }       // 0: not known yet
     std::optional<RunAction> asked() const { return m_asked; }           // a request that the run has not yet followed
     // What stands in the way now: of the history, of the session, of the last request.
     std::vector<Problem> problems() const;
@@ -43,6 +44,8 @@ public:
     void stop() { ask(RunAction::StopNow); }
     void stopAfterEpoch() { ask(RunAction::FinishEpoch); }
     void kill() { ask(RunAction::Kill); }
+    void scaleTo(int devices);                     // go on with so many
+    void balance() { ask(RunAction::Balance); }    // go on with parts of the batch by measured step times
 
 signals:
     void changed();                                // anything above; as often as UpdatePace allows
@@ -87,7 +90,8 @@ private:
     std::int64_t m_gapEnd = 0;                     // the last number to come from the history; 0: none
     int m_gapTries = 0, m_failures = 0;
     std::optional<RunAction> m_asked;
-    bool m_askedSent = false;
+    int m_askedDevices = 0;                        // of Scale
+    bool m_askedSent = false, m_isReproducible = false;
     std::optional<Problem> m_historyProblem, m_sessionProblem, m_requestProblem;
 };
 

@@ -1,6 +1,7 @@
 #include "ui/controllers/run_sight.h"
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 #include <map>
 
@@ -27,14 +28,30 @@ std::size_t ranksOf(const std::vector<std::string>& metrics) {
     }));
 }
 
-RunRecord wholeRecord(const TrialQuery& query, const TrialRow& row, std::int64_t lastEvent) {
+// The history tells the events of the latest attempt alone; what was said to a person before is in the run's log, each
+// line a time and an event.
+void addEarlierNotes(RunRecord& record, const std::filesystem::path& log, std::int64_t before) {
+    std::ifstream in(log);
+    for (std::string line; std::getline(in, line);) {
+        const auto event = eventFromJsonLine(std::string_view(line).substr(std::min(line.find('{'), line.size())));
+        if (!event.ok() || event.value().number >= before) continue;
+        const auto& said = event.value().event;
+        if (const auto* message = std::get_if<Message>(&said)) record.addEarlier(*message);
+        if (const auto* change = std::get_if<WorldChanged>(&said)) record.addEarlier(*change);
+        if (const auto* straggler = std::get_if<StragglerFound>(&said)) record.addEarlier(*straggler);
+    }
+}
+
+RunRecord wholeRecord(const Places& places, const TrialQuery& query, const TrialRow& row, std::int64_t lastEvent) {
     RunRecord record;
     const auto events = query.events(row.id, 1);
     if (row.attempts > 1) {
+        const std::int64_t next = events.empty() ? lastEvent + 1 : events.front().number;
+        addEarlierNotes(record, places.run(row.id) / "run.log", next);
         std::map<std::string, std::vector<SeriesPoint>> series;
         for (const char* metric : kEarlierMetrics) series[metric] = query.series(row.id, metric);
         record.addEarlier(series, firstStepOf(events), ranksOf(query.metrics(row.id)));
-        record.expect(events.empty() ? lastEvent + 1 : events.front().number);
+        record.expect(next);
     }
     for (const auto& event : events) {
         if (record.take(event) != RunRecord::Taken::Gap) continue;
@@ -57,8 +74,12 @@ void readHistory(const Places& places, const RunQuestion& question, RunSight& si
         return;
     }
     sight.lastEvent = query.lastEvent(question.trial);
-    if (question.from) sight.events = query.events(question.trial, *question.from);
-    else sight.record = wholeRecord(query, *sight.row, sight.lastEvent);
+    if (question.from) {
+        sight.events = query.events(question.trial, *question.from);
+        return;
+    }
+    sight.record = wholeRecord(places, query, *sight.row, sight.lastEvent);
+    if (const auto spec = query.spec(question.trial); spec.ok()) sight.spec = spec.value();
 }
 
 // Killed while it wrote the first, a run may have its best alone.

@@ -16,6 +16,7 @@ struct RunSight {
     bool hasCheckpoint = false;
     std::optional<TrialRow> row;                   // as read after the lease
     std::optional<RunRecord> record;               // all of it, where all was asked for
+    std::optional<TrialSpec> spec;                 // with the record, where it can be read
     std::vector<NumberedEvent> events;             // otherwise those of the latest attempt from `from` on
     std::int64_t lastEvent = 0;                    // in the history
     std::unique_ptr<SessionClient> client;

@@ -49,6 +49,29 @@ QString placeOf(const RunFailed& failed) {
     return parts.join(", ");
 }
 
+QString devicesText(const std::vector<int>& ranks) {
+    QStringList numbers;
+    for (const int rank : ranks) numbers << QString::number(rank);
+    const QString last = numbers.takeLast();
+    return numbers.isEmpty() ? "device " + last : "devices " + numbers.join(", ") + " and " + last;
+}
+
+// "Devices 0 and 2 waited for it in an operation that all take part in: all-reduce of 10 f32, number 7."
+QString waitText(const RunFailed& failed) {
+    QString who = devicesText(failed.waiting);
+    who[0] = who[0].toUpper();
+    return QString("%1 waited for it in an operation that all take part in: %2, number %3.")
+        .arg(who, QString::fromStdString(failed.collective))
+        .arg(failed.sequence);
+}
+
+void explainHang(FailureText& text, const RunFailed& failed) {
+    text.what = QString("Device %1 kept the others waiting, and the run was broken off.").arg(failed.rank);
+    text.next = QString("Resume it from its last checkpoint. If it happens again, train without device %1; if that one "
+                        "was only slow, set a longer timeout or give it a smaller part of the batch.")
+                    .arg(failed.rank);
+}
+
 void explainFailed(FailureText& text, const RunFailed& failed, const Explain& explain) {
     const KindText& kind = textOf(failed.kind);
     text.what = kind.what;
@@ -60,7 +83,10 @@ void explainFailed(FailureText& text, const RunFailed& failed, const Explain& ex
         text.why = words.what;
         if (!words.remedy.isEmpty()) text.next = words.remedy;
     }
+    const bool waited = !failed.waiting.empty();
+    if (waited && kind.kind == Kind::Collective) explainHang(text, failed);
     if (const QString place = placeOf(failed); !place.isEmpty()) text.why += " (" + place + ")";
+    if (waited) text.why += ". " + waitText(failed);
 }
 
 void explainCrashed(FailureText& text, const RunRecord& record) {
@@ -83,6 +109,10 @@ QString detailsOf(const RunRecord& record, std::int64_t trial, const QString& lo
     if (const auto& failed = record.failed()) {
         lines << "kind: " + QString::fromStdString(failed->kind) << "where: " + QString::fromStdString(failed->where)
               << "what: " + QString::fromStdString(failed->what) << QString("rank: %1").arg(failed->rank);
+        if (!failed->waiting.empty()) {
+            lines << "collective: " + QString::fromStdString(failed->collective)
+                  << QString("sequence: %1").arg(failed->sequence) << "waiting: " + devicesText(failed->waiting);
+        }
     }
     return (lines << "log: " + logFile).join('\n');
 }

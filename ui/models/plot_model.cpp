@@ -67,6 +67,11 @@ double PlotModel::scaleOf(std::size_t index) const {
     return m_axis == PlotAxis::Epoch && perEpoch > 0 ? perEpoch : 1;
 }
 
+double PlotModel::along(PlotMoment moment) const {
+    if (m_axis == PlotAxis::Time) return moment.seconds;
+    return m_series.empty() ? moment.step : moment.step / scaleOf(0);
+}
+
 const Curve& PlotModel::lineOf(std::size_t index, std::size_t points) {
     const auto& raw = m_series[index].curve;
     return isSmoothed(index) ? m_state[index].smooth.follow(raw, m_smoothing, points) : *raw;

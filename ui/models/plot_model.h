@@ -28,6 +28,7 @@ struct PlotSeries {
 };
 
 enum class PlotAxis { Step, Epoch, Time };         // Time: seconds
+struct PlotMoment { double step = 0, seconds = 0; };
 struct PlotRange {
     double low = 0, high = 1;
     double size() const { return high - low; }
@@ -48,6 +49,7 @@ public:
     bool log() const { return m_log; }
     bool empty() const;                            // no shown curve has a point
 
+    double along(PlotMoment moment) const;         // its place on the axis; epochs as of the first curve
     PlotRange fitX() const;                        // of all shown curves
     PlotRange fitY(PlotRange x);                   // of what is shown within x, with some air
     // The same stretch scaled about `center` (< 1 comes nearer); in decades on a logarithmic axis.

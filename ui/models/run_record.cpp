@@ -27,6 +27,20 @@ const std::vector<SeriesPoint>* find(const std::map<std::string, std::vector<Ser
     return found == series.end() ? nullptr : &found->second;
 }
 
+std::size_t pointsUpTo(const Curve& curve, std::int64_t step) {
+    return curve.within(CurveAxis::Step, 0, static_cast<double>(step)).second;
+}
+
+// The first points of a curve; of one that shares its steps with `leader`: with that one's.
+std::shared_ptr<Curve> headOf(const Curve& curve, std::size_t points, const Curve* leader) {
+    auto head = std::make_shared<Curve>(leader ? Curve::alongside(*leader) : Curve());
+    for (std::size_t i = 0; i < std::min(points, curve.size()); ++i) {
+        if (leader) head->appendValue(curve.value(i));
+        else head->append(curve.x(CurveAxis::Step, i), curve.x(CurveAxis::Seconds, i), curve.value(i));
+    }
+    return head;
+}
+
 }  // namespace
 
 RunRecord::RunRecord() {
@@ -56,24 +70,45 @@ void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPo
     if (!loss) return;
     std::array<std::size_t, kStepCurves> cursors{};
     const auto perDevice = static_cast<std::size_t>(RunCurve::RatePerDevice);
-    double clock = 0;
     for (const auto& [step, seconds, value] : *loss) {
         if (step > lastStep) break;
-        if (seconds < clock) {
-            m_offset += clock;
-            m_restarts.push_back({static_cast<double>(step), m_offset});
-        }
-        clock = seconds;
         m_step = step;
-        at(RunCurve::Loss).append(static_cast<double>(step), m_offset + seconds, value);
+        m_seconds = clockAt(step, seconds);
+        at(RunCurve::Loss).append(static_cast<double>(step), m_seconds, value);
         for (std::size_t i = 1; i < kStepCurves; ++i) {
             const double whole = valueAt(find(series, kStepMetrics[i]), cursors[i], step);
             m_curves[i]->appendValue(i == perDevice ? whole / static_cast<double>(std::max<std::size_t>(1, ranks))
                                                     : whole);
         }
     }
-    m_offset += clock;
-    m_seconds = m_offset;
+}
+
+// An attempt begins with the clock of what it started from, or at 0: its first step follows the last that stands, as far
+// behind it as that one behind its own.
+double RunRecord::clockAt(std::int64_t step, double seconds) {
+    const Curve& loss = at(RunCurve::Loss);
+    const std::size_t known = loss.size();
+    if (known == 0) return m_offset + seconds;
+    const double last = loss.x(CurveAxis::Seconds, known - 1);
+    if (m_offset + seconds < last) {
+        m_offset = last - seconds + (known > 1 ? last - loss.x(CurveAxis::Seconds, known - 2) : 0);
+        m_restarts.push_back({static_cast<double>(step), m_offset});
+    }
+    return m_offset + seconds;
+}
+
+void RunRecord::cutBackTo(std::int64_t step) {
+    const std::size_t points = pointsUpTo(at(RunCurve::Loss), step);
+    if (points < at(RunCurve::Loss).size()) {
+        m_curves[0] = headOf(*m_curves[0], points, nullptr);
+        for (std::size_t i = 1; i < kStepCurves; ++i) m_curves[i] = headOf(*m_curves[i], points, m_curves[0].get());
+    }
+    for (std::size_t i = kStepCurves; i < kRunCurves; ++i) {
+        const std::size_t evaluated = pointsUpTo(*m_curves[i], step);
+        if (evaluated < m_curves[i]->size()) m_curves[i] = headOf(*m_curves[i], evaluated, nullptr);
+    }
+    std::erase_if(m_evaluations, [step](const EvalDone& each) { return each.step > step; });
+    m_step = step;
 }
 
 double RunRecord::offsetAt(double step) const {
@@ -87,7 +122,8 @@ double RunRecord::offsetAt(double step) const {
 // A resume takes back events whose numbers are not given again: before an attempt's first event none is missing.
 RunRecord::Taken RunRecord::take(const NumberedEvent& event) {
     if (event.number < m_next) return Taken::Doubled;
-    if (event.number > m_next && !std::holds_alternative<RunStarted>(event.event)) return Taken::Gap;
+    const bool begins = std::holds_alternative<RunStarted>(event.event) && !m_awaitsWorld;
+    if (event.number > m_next && !begins) return Taken::Gap;
     m_next = event.number + 1;
     std::visit([this](const auto& each) { on(each); }, event.event);
     return Taken::Added;
@@ -104,17 +140,25 @@ void RunRecord::on(const RunStarted& event) {
     m_finished.reset();
     m_failed.reset();
     m_state = RunState::Preparing;
-    m_step = event.firstStep;
+    m_awaitsWorld = false;
+    cutBackTo(event.firstStep);
     m_latest.assign(event.devices.size(), {});
     m_sums = m_latest;
     m_mass = 0;
     m_clockKnown = false;
+    m_eta = {};
+}
+
+void RunRecord::on(const WorldChanged& event) {
+    m_notes.emplace_back(event);
+    m_awaitsWorld = true;
+    cutBackTo(event.step);
 }
 
 void RunRecord::on(const StepDone& event) {
     m_step = event.step;
     m_epoch = event.epoch;
-    m_seconds = m_offset + event.seconds;
+    m_seconds = clockAt(event.step, event.seconds);
     m_rate = event.samplesPerSecond;
     if (m_clockKnown) m_eta.addStep(event.seconds - m_clock);
     m_clock = event.seconds;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "engine/history/trial_query.h"
@@ -25,6 +26,9 @@ struct RankLoad {
     double total() const { return compute + reduce + wait; }
 };
 
+// What a run said for a person, in the order in which it came to pass.
+using RunNote = std::variant<Message, WorldChanged, StragglerFound>;
+
 // A run as its events tell it: filled by one owner, read by views. It moves and is not copied, because curves are
 // shared with views while the run goes on. One thread.
 class RunRecord {
@@ -34,18 +38,21 @@ public:
     RunRecord& operator=(RunRecord&&) = default;
 
     // What earlier attempts left, up to the step that the latest one started from; before any event. By the history's
-    // names of metrics ("loss", "test_loss"…). The clock of a run starts again with each attempt; here it goes on.
+    // names of metrics ("loss", "test_loss"…). The clock of a run goes back with each attempt; here it goes on.
     // `ranks`: how many devices they had.
     void addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                     std::size_t ranks);
+    void addEarlier(RunNote note) { m_notes.push_back(std::move(note)); }
     void expect(std::int64_t number) { m_next = number; }                // of the latest attempt's first event
 
     // Doubled and Gap: nothing was taken, because the event was here before, or because events in between are missing.
+    // What a change of the world or a later attempt takes back is cut off the curves, which are other objects from then on.
     enum class Taken { Added, Doubled, Gap };
     Taken take(const NumberedEvent& event);
     void giveUpUntil(std::int64_t number);         // goes on at `number`; those in between count as missing
     std::int64_t next() const { return m_next; }
     std::int64_t missing() const { return m_missing; }
+    bool awaitsWorld() const { return m_awaitsWorld; }                   // the next event begins the attempt that follows
 
     RunState state() const { return m_state; }
     void setState(RunState state) { m_state = state; }                   // known from elsewhere: queued, crashed
@@ -53,12 +60,10 @@ public:
     const std::optional<RunFinished>& finished() const { return m_finished; }
     const std::optional<RunFailed>& failed() const { return m_failed; }
     std::shared_ptr<const Curve> curve(RunCurve which) const { return m_curves[static_cast<std::size_t>(which)]; }
-    // The latest attempt's.
+    // Of the latest attempt, and of those before it in the same process; evaluations only as far as they stand.
     const std::vector<EvalDone>& evaluations() const { return m_evaluations; }
     const std::vector<CheckpointWritten>& checkpoints() const { return m_checkpoints; }
-    const std::vector<Message>& messages() const { return m_messages; }
-    const std::vector<WorldChanged>& worldChanges() const { return m_changes; }
-    const std::vector<StragglerFound>& stragglers() const { return m_stragglers; }
+    const std::vector<RunNote>& notes() const { return m_notes; }        // of all attempts
 
     std::int64_t step() const { return m_step; }
     std::int64_t epoch() const { return m_epoch; }
@@ -78,6 +83,8 @@ private:
 
     Curve& at(RunCurve which) { return *m_curves[static_cast<std::size_t>(which)]; }
     double offsetAt(double step) const;
+    double clockAt(std::int64_t step, double seconds);
+    void cutBackTo(std::int64_t step);
     void addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                          std::size_t ranks);
     void on(const RunStarted& event);
@@ -85,9 +92,9 @@ private:
     void on(const EvalDone& event);
     void on(const CheckpointWritten& event) { m_checkpoints.push_back(event); }
     void on(const StateChanged& event);
-    void on(const Message& event) { m_messages.push_back(event); }
-    void on(const WorldChanged& event) { m_changes.push_back(event); }
-    void on(const StragglerFound& event) { m_stragglers.push_back(event); }
+    void on(const Message& event) { m_notes.emplace_back(event); }
+    void on(const WorldChanged& event);
+    void on(const StragglerFound& event) { m_notes.emplace_back(event); }
     void on(const RunFinished& event);
     void on(const RunFailed& event);
     void addLoads(const StepDone& event);
@@ -100,15 +107,13 @@ private:
     std::optional<RunFailed> m_failed;
     std::vector<EvalDone> m_evaluations;
     std::vector<CheckpointWritten> m_checkpoints;
-    std::vector<Message> m_messages;
-    std::vector<WorldChanged> m_changes;
-    std::vector<StragglerFound> m_stragglers;
+    std::vector<RunNote> m_notes;
     std::vector<RankLoad> m_latest, m_sums;        // sums decay; m_mass is their weight
     double m_mass = 0;
     std::int64_t m_next = 1, m_missing = 0, m_step = 0, m_epoch = 0;
     double m_seconds = 0, m_offset = 0, m_rate = 0;
     double m_clock = 0;                            // of the last step or evaluation, in the attempt
-    bool m_clockKnown = false;
+    bool m_clockKnown = false, m_awaitsWorld = false;
     Eta m_eta;
 };
 

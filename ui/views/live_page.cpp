@@ -60,6 +60,20 @@ int tileColumns(int tiles, int width) {
     return rows > 0 ? (tiles + rows - 1) / rows : 1;
 }
 
+// Where the run went on in another world.
+std::vector<PlotMoment> momentsOf(const RunRecord& record) {
+    std::vector<PlotMoment> moments;
+    const Curve& loss = *record.curve(RunCurve::Loss);
+    for (const RunNote& note : record.notes()) {
+        const auto* change = std::get_if<WorldChanged>(&note);
+        if (!change || loss.empty()) continue;
+        const auto step = static_cast<double>(change->step);
+        const std::size_t at = loss.at(CurveAxis::Step, step);
+        moments.push_back({step, at < loss.size() ? loss.x(CurveAxis::Seconds, at) : 0});
+    }
+    return moments;
+}
+
 bool endedBadly(RunState state) { return state == RunState::Failed || state == RunState::Crashed; }
 
 }  // namespace
@@ -234,11 +248,15 @@ void LivePage::updatePlots() {
     if (record.ranks() > 1) rates.push_back(series("per device", RunCurve::RatePerDevice, true, true));
     m_plots[kRate]->setSeries(std::move(rates));
     m_plots[kLearningRate]->setSeries({series("learning rate", RunCurve::LearningRate, false)});
-    for (PlotView* plot : m_plots) plot->refresh();
+    const auto moments = momentsOf(record);
+    for (PlotView* plot : m_plots) {
+        plot->setMoments(moments);
+        plot->refresh();
+    }
 }
 
 void LivePage::buildTiles(const RunStarted& started) {
-    for (DeviceTile* tile : m_tiles) tile->deleteLater();
+    for (DeviceTile* tile : m_tiles) delete tile;
     m_tiles.clear();
     for (std::size_t rank = 0; rank < started.devices.size(); ++rank) {
         auto* tile = new DeviceTile(static_cast<int>(rank), QString::fromStdString(started.devices[rank]),
@@ -265,23 +283,21 @@ void LivePage::resizeEvent(QResizeEvent* event) {
 void LivePage::updateTiles() {
     const RunRecord& record = m_feed->record();
     if (!record.started()) return;
-    const QString devices = QString::fromStdString(record.started()->deviceText);
-    if (devices != m_tileDevices || m_tiles.size() != record.started()->devices.size()) buildTiles(*record.started());
-    m_tileDevices = devices;
+    if (record.started()->devices != m_tileDevices) buildTiles(*record.started());
+    m_tileDevices = record.started()->devices;
     for (std::size_t rank = 0; rank < std::min(m_tiles.size(), record.ranks()); ++rank)
         m_tiles[rank]->setLoad(record.mean(rank));
 }
 
 void LivePage::updateMessages() {
-    const auto& messages = m_feed->record().messages();
-    if (static_cast<std::size_t>(m_messages->count()) > messages.size()) m_messages->clear();
-    for (auto i = static_cast<std::size_t>(m_messages->count()); i < messages.size(); ++i) {
-        const Explanation words = m_explain(messages[i].text);
-        const QString sign = messages[i].level == "warning" ? "⚠ " : "";
-        m_messages->addItem(sign + words.what + (words.remedy.isEmpty() ? "" : "\n" + words.remedy));
+    const auto& notes = m_feed->record().notes();
+    if (static_cast<std::size_t>(m_messages->count()) > notes.size()) m_messages->clear();
+    for (auto i = static_cast<std::size_t>(m_messages->count()); i < notes.size(); ++i) {
+        m_messages->addItem(liveNote(notes[i], m_explain));
+        m_messages->scrollToBottom();
     }
     for (QWidget* each : {static_cast<QWidget*>(m_messagesTitle), static_cast<QWidget*>(m_messages)})
-        each->setVisible(!messages.empty());
+        each->setVisible(!notes.empty());
 }
 
 }  // namespace lockstep::ui

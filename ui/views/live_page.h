@@ -63,7 +63,7 @@ private:
     QGridLayout* m_tileGrid = nullptr;
     std::vector<DeviceTile*> m_tiles;
     int m_tileColumns = 0;
-    QString m_tileDevices;
+    std::vector<std::string> m_tileDevices;
     QListWidget* m_messages = nullptr;
     QLabel* m_messagesTitle = nullptr;
 };

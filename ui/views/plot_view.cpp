@@ -100,6 +100,7 @@ void PlotView::buildPlot() {
     m_plot->setAccessibleName(m_look.title);
     connect(m_plot->selectionRect(), &QCPSelectionRect::accepted, this, &PlotView::showBand);
     m_dense = new DenseCurves(*m_plot);
+    m_lines.emplace(*m_plot);
     m_crosshair = new QCPItemStraightLine(m_plot);
     m_crosshair->setLayer("overlay");
     m_crosshair->setVisible(false);
@@ -186,6 +187,7 @@ void PlotView::applyTheme() {
     }
     m_plot->selectionRect()->setPen(QPen(theme.accent, 1));
     m_crosshair->setPen(QPen(theme.muted, 1, Qt::DashLine));
+    m_lines->colour(theme);
     QPalette words = palette();
     words.setColor(QPalette::Window, theme.raised);
     m_readout->setPalette(words);
@@ -260,7 +262,7 @@ bool PlotView::applyRanges() {
 // A hidden page costs nothing; it is drawn when it is shown.
 void PlotView::refresh() {
     if (!isVisible()) return;
-    const bool moved = applyRanges(), grown = drawGraphs();
+    const bool moved = applyRanges(), grown = drawGraphs(), marked = m_lines->place(m_model);
     const bool empty = m_model.empty();
     m_empty->setVisible(empty);
     if (empty) {
@@ -268,7 +270,7 @@ void PlotView::refresh() {
         m_empty->move(m_plot->axisRect()->center() - m_empty->rect().center());
     }
     for (QCPAxis* axis : {m_plot->xAxis, m_plot->yAxis}) axis->setTickLabels(!empty);
-    if (moved || grown) m_plot->replot(QCustomPlot::rpQueuedReplot);
+    if (moved || grown || marked) m_plot->replot(QCustomPlot::rpQueuedReplot);
     if (m_model.smoothing()) m_drawSoon.start(kSmoothingMilliseconds);
     if (m_wordsLater.isActive()) m_wordsDue = true;
     else updateWords();

@@ -7,6 +7,7 @@
 
 #include "ui/models/plot_model.h"
 #include "ui/views/plot_graphs.h"
+#include "ui/views/plot_lines.h"
 
 class QCPItemStraightLine;
 class QCustomPlot;
@@ -37,6 +38,7 @@ public:
     void setLook(Look look);                       // another quantity
 
     void setSeries(std::vector<PlotSeries> series);
+    void setMoments(std::vector<PlotMoment> moments) { m_lines->set(std::move(moments)); }     // as upright lines
     void refresh();                                // curves have grown; draws at the next opportunity
     void setSmoothing(double weight);
     void setAxis(PlotAxis axis);
@@ -98,6 +100,7 @@ private:
     QHBoxLayout *m_head = nullptr, *m_body = nullptr;          // the legend's place: a row or a column
     QLabel *m_title = nullptr, *m_readout = nullptr, *m_empty = nullptr;
     QCPItemStraightLine* m_crosshair = nullptr;
+    std::optional<PlotLines> m_lines;
     std::vector<PlotGraphs> m_graphs;
     bool m_graphsAreNew = false;
     std::optional<PlotRange> m_partX, m_partY;     // what a person chose to see; empty: everything

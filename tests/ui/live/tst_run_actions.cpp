@@ -9,18 +9,18 @@ using namespace lockstep::ui;
 class TestRunActions : public QObject {
     Q_OBJECT
 private slots:
-    // One row a state; columns: pause, resume, finish this epoch, stop now, kill, resume from checkpoint.
+    // One row a state; columns: pause, resume, finish this epoch, stop now, kill, resume from checkpoint, devices, balance.
     void theTable() {
         const std::pair<RunState, const char*> rows[] = {
-            {RunState::Queued, "------"},   {RunState::Preparing, "---sk-"}, {RunState::Running, "p-fsk-"},
-            {RunState::Paused, "-r-sk-"},   {RunState::Stopping, "----k-"},  {RunState::Finished, "------"},
-            {RunState::Stopped, "-----c"},  {RunState::Failed, "-----c"},    {RunState::Cancelled, "-----c"},
-            {RunState::Crashed, "-----c"},
+            {RunState::Queued, "--------"},   {RunState::Preparing, "---sk---"}, {RunState::Running, "p-fsk-db"},
+            {RunState::Paused, "-r-sk-db"},   {RunState::Stopping, "----k---"},  {RunState::Finished, "--------"},
+            {RunState::Stopped, "-----c--"},  {RunState::Failed, "-----c--"},    {RunState::Cancelled, "-----c--"},
+            {RunState::Crashed, "-----c--"},
         };
         for (const auto& [state, wanted] : rows) {
             QString got;
             for (std::size_t i = 0; i < kRunActions.size(); ++i) {
-                got += RunActions(state).enabled(kRunActions[i]) ? "prfskc"[i] : '-';
+                got += RunActions(state).enabled(kRunActions[i]) ? "prfskcdb"[i] : '-';
             }
             QCOMPARE(got, QString(wanted));
         }
@@ -30,6 +30,13 @@ private slots:
         for (const RunState state : {RunState::Stopped, RunState::Failed, RunState::Crashed}) {
             QVERIFY(!RunActions(state, false).enabled(RunAction::ResumeFromCheckpoint));
             QVERIFY(RunActions(state, false).shown(RunAction::ResumeFromCheckpoint));
+        }
+    }
+
+    void oneDeviceIsNotBalanced() {
+        for (const RunState state : {RunState::Running, RunState::Paused}) {
+            QVERIFY(!RunActions(state, true, false).enabled(RunAction::Balance));
+            QVERIFY(RunActions(state, true, false).enabled(RunAction::Scale));
         }
     }
 

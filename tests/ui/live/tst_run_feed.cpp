@@ -4,7 +4,10 @@
 #include <QAccessible>
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QAction>
+#include <QInputDialog>
 #include <QLabel>
+#include <QListWidget>
 #include <QLocalServer>
 #include <QLocalSocket>
 #include <QPushButton>
@@ -14,6 +17,7 @@
 
 #include "engine/history/trial_store.h"
 #include "engine/session/lease.h"
+#include "engine/session/run_log.h"
 #include "engine/session/session_server.h"
 #include "tests/ui/run_home.h"
 #include "ui/views/live_page.h"
@@ -39,30 +43,70 @@ public:
         m_lease = Lease::tryAcquire(places.lease(1));
         m_history = m_store->sinkFor(1, m_store->beginAttempt(1, 0));
         m_server = std::move(SessionServer::listen(places.socket(1), 1, {})).value();
-        RunStarted started;
-        started.deviceText = "cpu:4";
-        started.devices = {"cpu:0", "cpu:1", "cpu:2", "cpu:3"};
-        started.virtualDevices = true;
-        started.stepsPerEpoch = 100;
-        started.epochs = 400;
-        post(started);
-        post(StateChanged{"running", 0});
+        m_log = std::make_unique<RunLog>(places.run(1) / "run.log");
+        start({"cpu:0", "cpu:1", "cpu:2", "cpu:3"});
+    }
+    // As a run does that goes on without the last of its devices.
+    void loseADevice(int goesOn, int reached) {
+        const std::vector<std::string> remain{"cpu:0", "cpu:1", "cpu:2"};
+        post(WorldChanged{"lost-device", goesOn, reached, 3, "it does not answer", remain});
+        m_history = m_store->sinkFor(1, m_attempt = m_store->beginAttempt(1, goesOn));
+        start(remain, goesOn);
     }
     void post(const TrainEvent& event) {
         m_history->post(m_next, event);
         m_server->post(m_next, event);
+        m_log->post(m_next, event);
         ++m_next;
     }
 
 private:
+    void start(const std::vector<std::string>& devices, int firstStep = 0) {
+        RunStarted started;
+        started.attempt = m_attempt;
+        started.deviceText = "cpu:4";
+        started.devices = devices;
+        started.virtualDevices = true;
+        started.stepsPerEpoch = 100;
+        started.epochs = 400;
+        started.firstStep = firstStep;
+        started.linkBandwidth = 100;
+        post(started);
+        post(StateChanged{"running", firstStep});
+    }
+
     std::optional<Lease> m_lease;
     std::unique_ptr<TrialStore> m_store;
     std::shared_ptr<EventSink> m_history;
     std::unique_ptr<SessionServer> m_server;
-    std::int64_t m_next = 1;
+    std::unique_ptr<RunLog> m_log;
+    std::int64_t m_next = 1, m_attempt = 1;
 };
 
-StepDone stepDone(int step) {
+bool isInOrder(const RunFeed& feed) {
+    const Curve& loss = *feed.record().curve(RunCurve::Loss);
+    for (std::size_t i = 0; i < loss.size(); ++i) {
+        const bool onward = i == 0 || loss.x(CurveAxis::Seconds, i) >= loss.x(CurveAxis::Seconds, i - 1);
+        if (loss.x(CurveAxis::Step, i) != static_cast<double>(i + 1) || !onward) return false;
+    }
+    return feed.record().missing() == 0;
+}
+
+QStringList notesOf(const LivePage& page) {
+    QStringList out;
+    const auto* list = page.findChild<QListWidget*>();
+    for (int i = 0; i < list->count(); ++i) out << list->item(i)->text();
+    return out;
+}
+
+QAction* actionOf(const LivePage& page, const QString& words) {
+    for (auto* action : page.pageActions()) {
+        if (action->text().contains(words)) return action;
+    }
+    return nullptr;
+}
+
+StepDone stepDone(int step, int ranks = 4) {
     StepDone event;
     event.step = step;
     event.epoch = (step - 1) / 100 + 1;
@@ -71,7 +115,7 @@ StepDone stepDone(int step) {
     event.learningRate = 0.1;
     event.samplesPerSecond = 900 + (step * 31) % 60;
     event.seconds = step * 0.02;
-    for (int rank = 0; rank < 4; ++rank) {
+    for (int rank = 0; rank < ranks; ++rank) {
         event.compute.push_back(0.01F + 0.001F * static_cast<float>(rank));
         event.reduce.push_back(0.005F - 0.001F * static_cast<float>(rank));
         event.wait.push_back(0.002F);
@@ -197,6 +241,112 @@ private slots:
         QVERIFY(explained && isVirtual);
         shoot(page, "failed");
         applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);
+    }
+
+    // A device is lost while the page watches: it goes on from the snapshot, without a look at the history.
+    void aLostDeviceIsSeen() {
+        RunHome home;
+        PlayedRun run(home.places);
+        RunFeed feed(home.places, 1);
+        LivePage page(&feed, kExplain);
+        page.resize(1280, 900);
+        page.show();
+        QVERIFY(until([&] { return feed.connected() && feed.record().ranks() == 4; }));
+        for (int i = 1; i <= 250; ++i) run.post(stepDone(i));
+        QVERIFY(until([&] { return stepsOf(feed) == 250; }));
+        bool loaded = false;
+        connect(&feed, &RunFeed::changed, this, [&] { loaded = loaded || feed.loading(); });
+        run.loseADevice(200, 250);
+        for (int i = 201; i <= 300; ++i) run.post(stepDone(i, 3));
+        run.post(StragglerFound{300, 1, "compute", 0.012, 0.2});
+        QVERIFY(until([&] { return stepsOf(feed) == 300 && feed.record().notes().size() == 2; }));
+        QVERIFY(!loaded);
+        QVERIFY(isInOrder(feed));
+        QCOMPARE(feed.record().ranks(), std::size_t{3});
+        QCOMPARE(feed.record().started()->attempt, std::int64_t{2});
+        QVERIFY(until([&] { return notesOf(page).size() == 2; }));
+        const QStringList seen = notesOf(page);
+        QVERIFY2(seen[0].contains("Device 3 was lost at step 250; going on after step 200 with 3 devices"), qPrintable(seen[0]));
+        QTest::qWait(100);
+        shoot(page, "lost-device");
+
+        QVERIFY(until([&] { return home.query()->series(1, "loss").size() == 300; }));
+        RunFeed later(home.places, 1);             // reattached: the same
+        LivePage again(&later, kExplain);
+        again.show();
+        QVERIFY(until([&] { return stepsOf(later) == 300; }));
+        QVERIFY(isInOrder(later));
+        QVERIFY(until([&] { return notesOf(again) == seen; }));
+        const auto secondsOf = [](const RunFeed& each) {
+            const Curve& loss = *each.record().curve(RunCurve::Loss);
+            return loss.x(CurveAxis::Seconds, loss.size() - 1);
+        };
+        QCOMPARE(secondsOf(later), secondsOf(feed));
+        applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);
+    }
+
+    // On two devices, then on one by the page's control: every step once, to the end.
+    void aRunGoesOnOnFewerDevices() {
+        RunHome home;
+        QProcess& engine = home.train(200);
+        QVERIFY(home.waitForRun(1));
+        RunFeed feed(home.places, 1);
+        LivePage page(&feed, kExplain);
+        page.resize(1280, 800);
+        page.show();
+        QVERIFY(until([&] { return feed.connected() && feed.state() == RunState::Running && stepsOf(feed) > 10; }));
+        QVERIFY(until([&] { return actionOf(page, "Change the number")->isEnabled() && actionOf(page, "Balance")->isEnabled(); }));
+        actionOf(page, "Change the number")->trigger();
+        auto* box = page.findChild<QInputDialog*>();
+        QVERIFY(box && box->intValue() == 2);
+        box->setIntValue(1);
+        box->accept();
+        QVERIFY(until([&] { return feed.record().ranks() == 1; }));
+        QVERIFY(until([&] { return !feed.asked(); }));
+        QCOMPARE(feed.record().started()->attempt, std::int64_t{2});
+        QVERIFY(feed.problems().empty());
+        QVERIFY(until([&] { return feed.state() == RunState::Finished; }, 120'000));
+        QVERIFY(until([&] { return engine.state() == QProcess::NotRunning; }));
+        QVERIFY(isWhole(feed, home) && isInOrder(feed));
+        QCOMPARE(feed.record().step(), feed.record().totalSteps());
+        QVERIFY(!actionOf(page, "Change the number")->isEnabled() && !actionOf(page, "Balance")->isEnabled());
+        QVERIFY2(notesOf(page).value(0).contains("with 1 device"), qPrintable(notesOf(page).join('|')));
+
+        RunFeed later(home.places, 1);
+        LivePage again(&later, kExplain);
+        again.show();
+        QVERIFY(until([&] { return !later.loading(); }));
+        QVERIFY(isWhole(later, home) && isInOrder(later));
+        QVERIFY(until([&] { return notesOf(again) == notesOf(page); }));
+    }
+
+    // The engine says no: what and why, and the run goes on.
+    void whatTheEngineRefusesIsTold() {
+        RunHome home;
+        home.start(LOCKSTEP_PROGRAM, {"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch", "32",
+                                      "--epochs", "100000", "--mode", "reproducible"});
+        QVERIFY(home.waitForRun(1));
+        RunFeed feed(home.places, 1);
+        LivePage page(&feed, kExplain);
+        page.resize(1280, 800);
+        page.show();
+        QVERIFY(until([&] { return feed.state() == RunState::Running && stepsOf(feed) > 10; }));
+        QVERIFY(until([&] { return actionOf(page, "Change the number")->isEnabled(); }));
+        QVERIFY(!actionOf(page, "Balance")->isEnabled());    // shards are equal
+        feed.scaleTo(3);                           // divides no 8 shards
+        QVERIFY(until([&] { return !feed.problems().empty(); }));
+        QVERIFY(!feed.asked());
+        QCOMPARE(feed.record().ranks(), std::size_t{2});
+        bool told = false;
+        QVERIFY(until([&] {
+            for (const auto* label : page.findChildren<QLabel*>())
+                told = told || label->text().contains(QString::fromStdString(feed.problems().front().code));
+            return told;
+        }));
+        const auto before = stepsOf(feed);
+        QVERIFY(until([&] { return stepsOf(feed) > before; }));
+        feed.stop();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
     }
 
     void anotherVersionIsTold() {

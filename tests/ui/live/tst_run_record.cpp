@@ -45,6 +45,29 @@ EvalDone evaluation(std::int64_t number, double seconds, double accuracy) {
     return event;
 }
 
+WorldChanged lost(std::int64_t goesOn, std::int64_t reached) {
+    return {"lost-device", goesOn, reached, 1, "out of reach", {"cpu:0"}};
+}
+
+// Steps 1 to 7 at 10 ms each, an evaluation at 3 and at 6; then device 1 is lost, and step 4 stands.
+RunRecord withALostDevice() {
+    RunRecord record;
+    record.take({1, started()});
+    std::int64_t number = 2;
+    for (int i = 1; i <= 7; ++i) {
+        record.take({number++, step(i, i * 0.01)});
+        if (i % 3 == 0) record.take({number++, evaluation(i, i * 0.01, 0.1 * i)});
+    }
+    record.take({number, lost(4, 7)});
+    return record;
+}
+
+RunStarted onOneDevice() {
+    RunStarted event = started(2, 4);
+    event.devices = {"cpu:0"};
+    return event;
+}
+
 const Explain kExplain = [](const Problem& problem) {
     return Explanation{"explained " + QString::fromStdString(problem.code), "do something"};
 };
@@ -70,7 +93,7 @@ private slots:
         QCOMPARE(record.bestAccuracy().value(), 0.75);
         QCOMPARE(record.totalSteps(), std::int64_t{400});
         QCOMPARE(livePermille(record), 250);
-        QCOMPARE(record.messages().size(), std::size_t{1});
+        QCOMPARE(record.notes().size(), std::size_t{1});
         QVERIFY(std::abs(record.mean(1).compute - 0.006) < 1e-6);
         QVERIFY(std::abs(record.latest(0).total() - 0.01) < 1e-6);
         record.take({106, RunFinished{"stopped", 1, 100, 1, 0.75, 0.5, 0.75, 1000, 1.2}});
@@ -141,6 +164,124 @@ private slots:
         QCOMPARE(record.take({81, step(41, 1)}), RunRecord::Taken::Added);
         QCOMPARE(record.missing(), std::int64_t{0});
         QCOMPARE(loss->x(CurveAxis::Seconds, 40), 41.0);
+    }
+
+    void anotherWorldTakesBackWhatItDoesAgain() {
+        RunRecord record = withALostDevice();
+        QVERIFY(record.awaitsWorld());
+        QCOMPARE(record.step(), std::int64_t{4});
+        for (const auto which : {RunCurve::Loss, RunCurve::GradientNorm, RunCurve::RatePerDevice})
+            QCOMPARE(record.curve(which)->size(), std::size_t{4});
+        QCOMPARE(record.curve(RunCurve::TestAccuracy)->size(), std::size_t{1});
+        QCOMPARE(record.evaluations().size(), std::size_t{1});
+        QVERIFY(std::abs(record.bestAccuracy().value() - 0.3) < 1e-12);
+
+        QCOMPARE(record.take({12, onOneDevice()}), RunRecord::Taken::Added);
+        QVERIFY(!record.awaitsWorld());
+        QCOMPARE(record.ranks(), std::size_t{1});
+        QCOMPARE(record.mean(0).total(), 0.0);
+        for (int i = 5; i <= 9; ++i) {
+            StepDone done = step(i, 0.01 * i);
+            done.compute = {0.02F}, done.reduce = {0}, done.wait = {0};
+            QCOMPARE(record.take({i + 8, done}), RunRecord::Taken::Added);
+        }
+        const auto loss = record.curve(RunCurve::Loss);
+        QCOMPARE(loss->size(), std::size_t{9});
+        for (std::size_t i = 0; i < 9; ++i) {
+            QCOMPARE(loss->x(CurveAxis::Step, i), static_cast<double>(i + 1));
+            QCOMPARE(loss->value(i), 1.0 / static_cast<double>(i + 1));
+            QVERIFY(i == 0 || loss->x(CurveAxis::Seconds, i) > loss->x(CurveAxis::Seconds, i - 1));
+        }
+        QCOMPARE(record.curve(RunCurve::Rate)->x(CurveAxis::Step, 8), 9.0);
+        QCOMPARE(record.curve(RunCurve::RatePerDevice)->value(3), 500.0);        // of two devices then, of one now
+        QCOMPARE(record.curve(RunCurve::RatePerDevice)->value(4), 1000.0);
+        QCOMPARE(record.missing(), std::int64_t{0});
+    }
+
+    // What views hold of before stays as it was: curves only grow.
+    void whatIsTakenBackIsAnotherCurve() {
+        RunRecord record;
+        record.take({1, started()});
+        for (int i = 1; i <= 7; ++i) record.take({i + 1, step(i, i * 0.01)});
+        const auto before = record.curve(RunCurve::Loss);
+        record.take({9, lost(7, 7)});
+        QCOMPARE(record.curve(RunCurve::Loss), before);      // nothing is done again
+        record.take({10, started(2, 6)});
+        QVERIFY(record.curve(RunCurve::Loss) != before);
+        QCOMPARE(before->size(), std::size_t{7});
+        QCOMPARE(record.curve(RunCurve::Loss)->size(), std::size_t{6});
+    }
+
+    // The next world's clock goes on from its snapshot's, which knows of no evaluation, or begins at 0.
+    void theClockGoesOnInAnotherWorld() {
+        for (const double first : {0.035, 0.01}) {
+            RunRecord record = withALostDevice();
+            record.take({12, onOneDevice()});
+            record.take({13, step(5, first)});
+            record.take({14, step(6, first + 0.01)});
+            const auto loss = record.curve(RunCurve::Loss);
+            QVERIFY(std::abs(loss->x(CurveAxis::Seconds, 4) - 0.05) < 1e-12);
+            QVERIFY(std::abs(loss->x(CurveAxis::Seconds, 5) - 0.06) < 1e-12);
+            QVERIFY(std::abs(record.seconds() - 0.06) < 1e-12);
+            record.take({15, evaluation(6, first + 0.02, 0.5)});
+            QVERIFY(std::abs(record.curve(RunCurve::TestLoss)->x(CurveAxis::Seconds, 1) - 0.07) < 1e-12);
+        }
+    }
+
+    void nothingIsMissedBetweenTwoWorlds() {
+        RunRecord record = withALostDevice();
+        QCOMPARE(record.take({14, onOneDevice()}), RunRecord::Taken::Gap);
+        QCOMPARE(record.take({12, onOneDevice()}), RunRecord::Taken::Added);
+        QCOMPARE(record.take({12, onOneDevice()}), RunRecord::Taken::Doubled);
+    }
+
+    void whatHappenedIsSaid() {
+        const auto said = [](const RunNote& note) { return liveNote(note, kExplain); };
+        QCOMPARE(said(lost(4, 7)),
+                 QString("⚠ Device 1 was lost at step 7; going on after step 4 with 1 device, 3 steps again.\nIt said: out of reach"));
+        QCOMPARE(said(WorldChanged{"scaled", 20, 20, -1, "", {"cpu:0", "cpu:1", "cpu:2"}}),
+                 QString("The number of devices was changed at step 20; going on after step 20 with 3 devices."));
+        QCOMPARE(said(WorldChanged{"balanced", 20, 20, -1, "3,1", {"cpu:0", "cpu:1"}}),
+                 QString("The parts of the batch were balanced at step 20; going on after step 20 with 2 devices.\n"
+                         "Parts by device: 3,1"));
+        QVERIFY(said(WorldChanged{"diverged", 20, 21, -1, "they differ", {"cpu:0", "cpu:1"}}).contains("1 step again"));
+        QCOMPARE(said(StragglerFound{50, 1, "compute", 0.012, 0.25}),
+                 QString("Device 1 keeps the others waiting: 12.00 ms per update (25.00 %), it computes longer. Seen at step 50."));
+        QVERIFY(said(StragglerFound{50, 1, "data", 0.012, 0.25}).contains("images"));
+        QCOMPARE(said(Message{"warning", {"", "some.code", {}}}), QString("⚠ explained some.code\ndo something"));
+    }
+
+    void theHeaderSaysWhatIsUnusual() {
+        RunRecord record;
+        RunStarted usual = started();
+        usual.shares = {33, 32};
+        usual.batchNorm = "local";
+        record.take({1, usual});
+        QCOMPARE(liveSubtitle({}, record), QString("2 devices · 0 parameters"));
+        usual.shares = {43, 22};
+        usual.batchNorm = "synchronised";
+        usual.linkBandwidth = 100;
+        usual.linkLatency = 50;
+        usual.virtualDevices = true;
+        record.take({2, usual});
+        QCOMPARE(liveSubtitle({}, record), QString("2 virtual devices · 0 parameters · parts of 43, 22 images · batch norm over "
+                                                   "all devices · simulated links: 100 MB/s, 50 µs"));
+    }
+
+    void aHangNamesWhoWaitedForWhom() {
+        RunRecord record;
+        record.take({1, started()});
+        RunFailed hang{"collective", "operation 7", "rank 1 did not come to it within 300 s", 1, 3};
+        hang.collective = "all-reduce of 10 f32";
+        hang.sequence = 7;
+        hang.waiting = {0, 2, 3};
+        record.take({2, hang});
+        const auto text = failureText(record, 7, true, "run.log", kExplain);
+        QVERIFY(text.what.contains("Device 1"));
+        QVERIFY2(text.why.contains("Devices 0, 2 and 3 waited") && text.why.contains("all-reduce of 10 f32, number 7"),
+                 qPrintable(text.why));
+        QVERIFY(text.next.contains("without device 1") && text.next.contains("timeout"));
+        QVERIFY(text.details.contains("sequence: 7") && text.details.contains("all-reduce of 10 f32"));
     }
 
     void aValueThatIsNoneLeavesTheRest() {
