@@ -1,5 +1,6 @@
 #include "ui/models/form_catalog.h"
 
+#include <QHash>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <algorithm>
@@ -89,7 +90,13 @@ QVector<Preset> presetsFrom(const QJsonArray& rows) {
 }  // namespace
 
 QString labelOf(const QString& name) {
-    QString label = name;
+    static const QHash<QString, QString> told{
+        {"learning_rate_rule", "Rate scaling"},    {"learning_rate_batch", "Scaling from"},
+        {"shares", "Parts of a batch"},            {"check_every", "Compare every"},
+        {"on_lost_device", "Lost device"},         {"on_non_finite", "Non-finite numbers"},
+        {"timeout", "Wait at most"},               {"link_bandwidth", "Simulated bandwidth"},
+        {"link_latency", "Simulated latency"}};
+    QString label = told.value(name, name);
     label.replace('_', ' ');
     if (!label.isEmpty()) label[0] = label[0].toUpper();
     return label;

@@ -52,7 +52,7 @@ struct FormCatalog {
     const FormOption* option(const QString& group, const QString& id) const;
 };
 
-QString labelOf(const QString& name);            // "crop_padding": "Crop padding"
+QString labelOf(const QString& name);            // "crop_padding": "Crop padding"; "check_every": "Compare every"
 QString numberText(const QJsonValue& value);     // as JSON writes it: "0.1", "true"; text without quotes
 
 }  // namespace lockstep::ui

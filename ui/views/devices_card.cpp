@@ -7,6 +7,7 @@
 #include <QSpinBox>
 #include <QWheelEvent>
 
+#include "ui/models/field_places.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
@@ -81,6 +82,7 @@ DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent
                             "global batch grows with the devices.\nDefault: on\nRange: on or off");
     m_keepBatch->setChecked(form.hold() == Hold::GlobalBatch);
     card->addWidget(m_keepBatch);
+    card->addWidget(m_parts = new FieldList(form, explain));
     connect(m_keepBatch, &QCheckBox::toggled, this,
             [this](bool on) { m_form.setHold(on ? Hold::GlobalBatch : Hold::PerDevice); });
     connect(&form, &SpecForm::changed, this, [this] { refresh(); });
@@ -169,6 +171,7 @@ void DevicesCard::refresh() {
     const auto devices = m_form.devices();
     showTiles(devices);
     showEquation(devices);
+    m_parts->setFields(FieldPlaces(m_form).devices);
     showMissing();
     m_virtual->setVisible(devices.anyVirtual());
     if (m_text->text() != m_form.value("devices").toString()) m_text->setText(m_form.value("devices").toString());
@@ -217,7 +220,9 @@ void DevicesCard::showEquation(const DeviceTiles& devices) {
     m_passes->setEnabled(!m_form.isReproducible());
     m_passesName->setText(m_form.isReproducible() ? "Shards each" : "Accumulation");
     QString remark;
-    if (!equation.divides()) {
+    if (!m_form.isReproducible() && !m_form.value("shares").toString().isEmpty()) {
+        remark = "The devices take unequal parts of the batch; “Per device” is what equal ones would be.";
+    } else if (!equation.divides()) {
         remark = QString("%1 images do not divide evenly: each part is %2. The update is exact all the same.")
                      .arg(equation.batch)
                      .arg(equation.partText());

@@ -44,6 +44,7 @@ private:
     QLabel *m_passesName, *m_remark;
     QCheckBox* m_keepBatch;
     ProblemLabel* m_batchProblem;
+    FieldList* m_parts;
 };
 
 }  // namespace lockstep::ui

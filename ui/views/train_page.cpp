@@ -19,6 +19,7 @@
 
 #include "ui/models/command_text.h"
 #include "ui/models/dataset_text.h"
+#include "ui/models/field_places.h"
 #include "ui/models/spec_file.h"
 #include "ui/views/dataset_card.h"
 #include "ui/views/field_editor.h"
@@ -30,11 +31,6 @@ namespace {
 
 constexpr int kMostRecent = 10;
 constexpr auto kRecentKey = "train/recent";
-
-// Fields that have a place of their own on the page; those of the run card; all others are behind "More settings".
-const QStringList kPlaced{"devices", "batch", "accumulation", "learning_rate"};
-const QStringList kOfRun{"title", "epochs", "seed", "mode"};
-const QStringList kOfShards{"shards", "shard_threads"};
 
 QString titleOf(const QJsonObject& spec) {
     const auto title = spec["title"].toString();
@@ -71,7 +67,7 @@ void TrainPage::connectAll() {
     connect(&m_form, &SpecForm::catalogChanged, this, &TrainPage::fillPresets);
     connect(&m_form, &SpecForm::changed, this, [this] { m_startWhenValid = m_copied = false; });
     for (const auto signal : {&SpecForm::changed, &SpecForm::problemsChanged}) {
-        connect(&m_form, signal, this, &TrainPage::showRunFields);
+        connect(&m_form, signal, this, &TrainPage::showFields);
         connect(&m_form, signal, this, &TrainPage::showFooter);
         connect(&m_form, signal, &m_tabs, qOverload<>(&QTimer::start));
     }
@@ -215,19 +211,20 @@ void TrainPage::showService() {
     showFooter();
 }
 
-void TrainPage::showRunFields() {
-    QVector<FormField> run, more;
-    for (const auto& field : m_form.catalog().trial) {
-        const bool wrong = !m_form.problemsAt(field.path).empty();
-        const bool ofShards = kOfShards.contains(field.path);
-        if (kPlaced.contains(field.path) || (ofShards && !m_form.isReproducible() && !wrong)) continue;
-        const bool ofRun = ofShards || kOfRun.contains(field.path);
-        (ofRun ? run : more) << field;
-        if (wrong && !ofRun) m_more->setChecked(true);       // no problem stays folded away
-    }
-    m_runFields->setFields(run);
-    m_moreFields->setFields(more);
-    m_moreFields->setVisible(m_more->isChecked());
+void TrainPage::showFields() {
+    const FieldPlaces places(m_form);
+    m_rateFields->setFields(places.rate);
+    m_runFields->setFields(places.run);
+    fill(m_more, places.more);
+    fill(m_faults, places.faults);
+}
+
+// No problem stays folded away.
+void TrainPage::fill(const Fold& fold, const QVector<FormField>& fields) {
+    const auto isWrong = [this](const FormField& field) { return !m_form.problemsAt(field.path).empty(); };
+    if (std::ranges::any_of(fields, isWrong)) fold.button->setChecked(true);
+    fold.fields->setFields(fields);
+    fold.fields->setVisible(fold.button->isChecked());
 }
 
 Problems TrainPage::allProblems() const {

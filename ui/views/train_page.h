@@ -63,6 +63,10 @@ private:
     QWidget* makeForm();
     QWidget* makeFooter();
     void addRunCard(QVBoxLayout& into);
+    // Fields that most trials leave as they are, behind a button.
+    struct Fold { QToolButton* button = nullptr; FieldList* fields = nullptr; };
+    Fold addFold(QVBoxLayout& into, const QString& name, const QString& words, const QString& help);
+    void fill(const Fold& fold, const QVector<FormField>& fields);
     void addMethodCard(QVBoxLayout& into);
 
     void fillPresets();
@@ -78,7 +82,7 @@ private:
     void leaveOutUnknown();
     void goToProblem();
     void showService();
-    void showRunFields();
+    void showFields();
     void showFooter();
     void showActions();
     QString footerText() const;
@@ -105,8 +109,8 @@ private:
     QLabel *m_welcomeText, *m_estimate, *m_fileTitle;
     ProblemLabel *m_noticeText, *m_problems, *m_launchProblems, *m_fileProblems;
     DatasetCard* m_dataset;
-    FieldList *m_runFields, *m_moreFields;
-    QToolButton* m_more;
+    FieldList *m_rateFields, *m_runFields;
+    Fold m_more, m_faults;
     QWidget* m_body;
 };
 

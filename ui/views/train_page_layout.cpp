@@ -190,34 +190,37 @@ QFrame* TrainPage::makeFileNotice() {
 void TrainPage::addMethodCard(QVBoxLayout& into) {
     auto* card = addCard(into, "Optimizer and schedule");
     card->addWidget(new ChoiceForm(m_form, "optimizer", m_explain, ChoiceForm::Label::Shown));
-    auto* rate = new FieldList(m_form, m_explain);
-    connect(&m_form, &SpecForm::catalogChanged, rate, [this, rate] {
-        if (const auto* field = m_form.trialField("learning_rate")) rate->setFields({*field});
-    });
-    card->addWidget(rate);
+    card->addWidget(m_rateFields = new FieldList(m_form, m_explain));
     card->addWidget(new ChoiceForm(m_form, "schedule", m_explain, ChoiceForm::Label::Shown));
     card->addWidget(new SchedulePreview(m_answers));
 }
 
 void TrainPage::addRunCard(QVBoxLayout& into) {
     auto* card = addCard(into, "Run");
-    m_runFields = new FieldList(m_form, m_explain);
-    m_moreFields = new FieldList(m_form, m_explain);
-    m_more = new QToolButton;
-    m_more->setText("More settings");
-    m_more->setToolTip("Settings that most trials leave as they are.");
-    m_more->setCheckable(true);
-    m_more->setFocusPolicy(Qt::StrongFocus);
-    m_more->setArrowType(Qt::RightArrow);
-    m_more->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    m_more->setAutoRaise(true);
-    card->addWidget(m_runFields);
-    card->addWidget(m_more);
-    card->addWidget(m_moreFields);
-    connect(m_more, &QToolButton::toggled, this, [this](bool on) {
-        m_more->setArrowType(on ? Qt::DownArrow : Qt::RightArrow);
-        m_moreFields->setVisible(on);
+    card->addWidget(m_runFields = new FieldList(m_form, m_explain));
+    m_more = addFold(*card, "moreSettings", "More settings", "Settings that most trials leave as they are.");
+    m_faults = addFold(*card, "faultSettings", "Faults and simulated links",
+                       "What happens when a device fails, and links between the devices that are slower than they are.");
+}
+
+TrainPage::Fold TrainPage::addFold(QVBoxLayout& into, const QString& name, const QString& words, const QString& help) {
+    auto* button = new QToolButton;
+    button->setObjectName(name);
+    button->setText(words);
+    button->setToolTip(help);
+    button->setCheckable(true);
+    button->setFocusPolicy(Qt::StrongFocus);
+    button->setArrowType(Qt::RightArrow);
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    button->setAutoRaise(true);
+    auto* fields = new FieldList(m_form, m_explain);
+    into.addWidget(button);
+    into.addWidget(fields);
+    connect(button, &QToolButton::toggled, fields, [button, fields](bool on) {
+        button->setArrowType(on ? Qt::DownArrow : Qt::RightArrow);
+        fields->setVisible(on);
     });
+    return {button, fields};
 }
 
 QWidget* TrainPage::makeFooter() {

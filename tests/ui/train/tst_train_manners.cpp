@@ -22,7 +22,7 @@ private slots:
     void initTestCase() {
         m_bench = std::make_unique<PageBench>();
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->hasForm(), 60000);
-        m_bench->find<QToolButton>({})->setChecked(true);    // "More settings"
+        for (const char* fold : {"moreSettings", "faultSettings"}) m_bench->find<QToolButton>(fold)->setChecked(true);
     }
     void cleanupTestCase() { m_bench.reset(); }
 
@@ -82,13 +82,20 @@ private slots:
                                 "model",
                                 "devices",
                                 "batch",
+                                "shares",
+                                "batch_norm",
                                 "optimizer",
                                 "optimizer.momentum",
                                 "learning_rate",
+                                "learning_rate_rule",
                                 "schedule",
                                 "title",
                                 "epochs",
+                                "moreSettings",
                                 "loader_threads",
+                                "faultSettings",
+                                "check_every",
+                                "link_latency",
                                 "startTraining"};
         qsizetype last = -1;
         for (const auto& name : order) {

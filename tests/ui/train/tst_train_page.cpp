@@ -13,6 +13,7 @@
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
+#include <QToolButton>
 #include <QtTest>
 
 #include "page_bench.h"
@@ -92,10 +93,71 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(!m_bench->shows("tomorrow"), 30000);
     }
 
+    void settingsAppearWhereTheyMeanSomething() {
+        m_page->setSpec(synthetic());
+        QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 60000);
+        const auto shown = [&](const char* path) {
+            QCoreApplication::processEvents();               // fields that are new are shown now
+            QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+            const auto* editor = m_page->findChild<QWidget*>(path);
+            return editor && editor->isVisibleTo(m_page);
+        };
+        const auto set = [&](const char* path, const QJsonValue& value) {
+            auto spec = m_page->spec();
+            spec[path] = value;
+            m_page->setSpec(spec);
+        };
+        QVERIFY(shown("shares") && shown("batch_norm") && shown("learning_rate_rule") && !shown("learning_rate_batch"));
+        for (const char* path : {"check_every", "on_lost_device", "on_non_finite", "timeout", "link_bandwidth", "link_latency"})
+            QVERIFY2(!shown(path), path);
+        set("learning_rate_rule", "linear");
+        QVERIFY(shown("learning_rate_batch"));
+        set("mode", "reproducible");
+        QVERIFY(!shown("shares") && !shown("batch_norm") && shown("shards"));
+        set("shares", "2,1");                      // wrong there, and not hidden
+        QVERIFY(shown("shares"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->shows("shares: "), 30000);
+        set("shares", "");
+        set("mode", "fast");
+        set("devices", "cpu:1");
+        QTRY_VERIFY_WITH_TIMEOUT(!shown("shares"), 30000);     // no longer wrong
+        set("timeout", 0);                         // no problem stays folded away
+        QTRY_VERIFY_WITH_TIMEOUT(shown("timeout") && m_bench->shows("timeout: "), 30000);
+        m_page->findChild<QToolButton*>("faultSettings")->setChecked(false);
+    }
+
+    void theCurveFollowsTheRule() {
+        SpecForm form;
+        FormAnswers answers(*m_bench->service, form);
+        QTRY_VERIFY_WITH_TIMEOUT(answers.hasCatalog(), 60000);
+        const auto highest = [&] {
+            double high = 0;
+            for (const auto& each : answers.curve()["rates"].toArray()) high = std::max(high, each.toDouble());
+            return high;
+        };
+        auto spec = synthetic();
+        spec["batch"] = 128;
+        spec["learning_rate"] = 0.1;
+        spec["schedule"] = "constant";
+        form.setSpec(spec, "a spec");
+        QTRY_VERIFY_WITH_TIMEOUT(std::abs(highest() - 0.1) < 1e-9, 60000);
+        spec["learning_rate_rule"] = "linear";
+        spec["learning_rate_batch"] = 32;
+        form.setSpec(spec, "a rule");
+        QTRY_VERIFY_WITH_TIMEOUT(std::abs(highest() - 0.4) < 1e-9, 60000);
+    }
+
     // Nothing to compare with: for people to look at.
     void pictures() {
         if (!qEnvironmentVariableIsSet("LOCKSTEP_SHOTS")) QSKIP("LOCKSTEP_SHOTS names no folder");
         picture("eight-devices", {{"devices", "cpu:8"}, {"mode", "reproducible"}});
+        picture("uneven", {{"shares", "2,1"}, {"learning_rate_rule", "linear"}});
+        for (const char* fold : {"moreSettings", "faultSettings"}) m_page->findChild<QToolButton*>(fold)->setChecked(true);
+        picture("folds", {}, true);
+        applyTheme(*qApp, ThemeChoice::Dark);
+        picture("folds-dark", {}, true);
+        applyTheme(*qApp, ThemeChoice::Light);
+        for (const char* fold : {"moreSettings", "faultSettings"}) m_page->findChild<QToolButton*>(fold)->setChecked(false);
         picture("resnet", {{"model", "resnet18-cifar"}}, true);
         const auto deep = QString("/a folder with a long name/").repeated(6);
         picture("long-paths", {{"dataset", QJsonObject{{"id", "image-folder"}, {"path", deep}}}});

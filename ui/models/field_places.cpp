@@ -1,0 +1,41 @@
+#include "ui/models/field_places.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+const QStringList kOfEquation{"devices", "batch", "accumulation"};
+const QStringList kOfParts{"shares", "batch_norm"};
+const QStringList kOfRate{"learning_rate", "learning_rate_rule", "learning_rate_batch"};
+const QStringList kOfRun{"title", "epochs", "seed", "mode", "shards", "shard_threads"};
+const QStringList kOfFaults{"check_every", "on_lost_device", "on_non_finite", "timeout", "link_bandwidth", "link_latency"};
+
+// Shards are of the reproducible mode, parts of a batch of several devices in the fast one; a rule scales from a batch.
+bool meansSomething(const SpecForm& form, const QString& path) {
+    if (path == "shards" || path == "shard_threads") return form.isReproducible();
+    if (kOfParts.contains(path)) return !form.isReproducible() && form.devices().count() > 1;
+    if (path == "learning_rate_batch") return form.value("learning_rate_rule").toString() != "none";
+    return true;
+}
+
+bool isSet(const SpecForm& form, const FormField& field) {
+    return kOfParts.contains(field.path) && form.value(field.path) != field.fallback;
+}
+
+}  // namespace
+
+FieldPlaces::FieldPlaces(const SpecForm& form) {
+    for (const auto& field : form.catalog().trial) {
+        if (kOfEquation.contains(field.path)) continue;
+        const bool isShown = meansSomething(form, field.path) || isSet(form, field) || !form.problemsAt(field.path).empty();
+        if (!isShown) continue;
+        auto& place = kOfParts.contains(field.path)    ? devices
+                      : kOfRate.contains(field.path)   ? rate
+                      : kOfRun.contains(field.path)    ? run
+                      : kOfFaults.contains(field.path) ? faults
+                                                       : more;
+        place << field;
+    }
+}
+
+}  // namespace lockstep::ui
