@@ -109,14 +109,6 @@ private:
     BenchResult m_result;
 };
 
-[[noreturn]] void rethrow(const AbortCause& cause) {
-    using Kind = EngineError::Kind;
-    for (const Kind kind : {Kind::OutOfMemory, Kind::Device, Kind::Collective, Kind::Io, Kind::NonFinite}) {
-        if (cause.kind == text(kind)) throw EngineError(kind, cause.where, cause.what);
-    }
-    throw EngineError(Kind::Internal, cause.where, cause.what);
-}
-
 }  // namespace
 
 BenchResult benchmark(const ResolvedSpec& resolved, const ModelInput& input, std::int64_t steps, std::int64_t warmup) {

@@ -157,6 +157,16 @@ AbortCause currentCause(int rank) {
     }
 }
 
+void rethrow(const AbortCause& cause) {
+    using Kind = EngineError::Kind;
+    if (auto problem = problemIn({.kind = cause.kind, .where = cause.where, .what = cause.what, .args = cause.args}))
+        throw ProblemError(std::move(*problem));
+    for (const Kind kind : {Kind::OutOfMemory, Kind::Device, Kind::Collective, Kind::Io, Kind::NonFinite}) {
+        if (cause.kind == text(kind)) throw EngineError(kind, cause.where, cause.what);
+    }
+    throw EngineError(Kind::Internal, cause.where, cause.what);
+}
+
 AbortCause runRanks(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group,
                     const Watch& watch) {
     return RankTeam(tasks, group, watch).run();

@@ -31,6 +31,9 @@ struct Watch {
 // told as failureFrom() does. Rank -1: before there were ranks.
 AbortCause currentCause(int rank);
 
+// The way back, for who has no events to tell a failure by: throws the ProblemError or EngineError that the cause tells.
+[[noreturn]] void rethrow(const AbortCause& cause);
+
 // Runs task r on a thread of its own with endpoint r and waits for all. The first exception aborts the group and
 // interrupts all tasks; so does a rank for which others have waited too long, as EngineError::Kind::Collective. Returns
 // its cause; rank -1: there was none.
