@@ -28,17 +28,13 @@ std::size_t ranksOf(const std::vector<std::string>& metrics) {
     }));
 }
 
-// The history tells the events of the latest attempt alone; what was said to a person before is in the run's log, each
-// line a time and an event.
-void addEarlierNotes(RunRecord& record, const std::filesystem::path& log, std::int64_t before) {
+// The history tells the events of the latest attempt alone; those before, steps aside, are in the run's log, each line a
+// time and an event.
+void addEarlierEvents(RunRecord& record, const std::filesystem::path& log, std::int64_t before) {
     std::ifstream in(log);
     for (std::string line; std::getline(in, line);) {
         const auto event = eventFromJsonLine(std::string_view(line).substr(std::min(line.find('{'), line.size())));
-        if (!event.ok() || event.value().number >= before) continue;
-        const auto& said = event.value().event;
-        if (const auto* message = std::get_if<Message>(&said)) record.addEarlier(*message);
-        if (const auto* change = std::get_if<WorldChanged>(&said)) record.addEarlier(*change);
-        if (const auto* straggler = std::get_if<StragglerFound>(&said)) record.addEarlier(*straggler);
+        if (event.ok() && event.value().number < before) record.addEarlier(event.value().event);
     }
 }
 
@@ -47,7 +43,7 @@ RunRecord wholeRecord(const Places& places, const TrialQuery& query, const Trial
     const auto events = query.events(row.id, 1);
     if (row.attempts > 1) {
         const std::int64_t next = events.empty() ? lastEvent + 1 : events.front().number;
-        addEarlierNotes(record, places.run(row.id) / "run.log", next);
+        addEarlierEvents(record, places.run(row.id) / "run.log", next);
         std::map<std::string, std::vector<SeriesPoint>> series;
         for (const char* metric : kEarlierMetrics) series[metric] = query.series(row.id, metric);
         record.addEarlier(series, firstStepOf(events), ranksOf(query.metrics(row.id)));

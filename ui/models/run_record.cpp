@@ -50,6 +50,21 @@ RunRecord::RunRecord() {
     }
 }
 
+void RunRecord::addEarlier(const TrainEvent& event) {
+    if (const auto* message = std::get_if<Message>(&event)) m_notes.emplace_back(*message);
+    if (const auto* change = std::get_if<WorldChanged>(&event)) m_notes.emplace_back(*change);
+    if (const auto* straggler = std::get_if<StragglerFound>(&event)) m_notes.emplace_back(*straggler);
+    const auto* started = std::get_if<RunStarted>(&event);
+    if (!started) return;
+    std::erase_if(m_worlds, [&](const World& each) { return each.firstStep >= started->firstStep; });
+    m_worlds.push_back({started->firstStep, started->devices.size()});
+}
+
+std::size_t RunRecord::ranksAt(std::int64_t step, std::size_t otherwise) const {
+    const auto after = std::ranges::find_if(m_worlds, [step](const World& each) { return each.firstStep >= step; });
+    return std::max<std::size_t>(1, after == m_worlds.begin() ? otherwise : std::prev(after)->ranks);
+}
+
 void RunRecord::addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                            std::size_t ranks) {
     addEarlierSteps(series, lastStep, ranks);
@@ -77,8 +92,7 @@ void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPo
         at(RunCurve::Loss).append(static_cast<double>(step), m_seconds, value);
         for (std::size_t i = 1; i < kStepCurves; ++i) {
             const double whole = valueAt(find(series, kStepMetrics[i]), cursors[i], step);
-            m_curves[i]->appendValue(i == perDevice ? whole / static_cast<double>(std::max<std::size_t>(1, ranks))
-                                                    : whole);
+            m_curves[i]->appendValue(i == perDevice ? whole / static_cast<double>(ranksAt(step, ranks)) : whole);
         }
     }
 }

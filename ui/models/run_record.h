@@ -39,10 +39,10 @@ public:
 
     // What earlier attempts left, up to the step that the latest one started from; before any event. By the history's
     // names of metrics ("loss", "test_loss"…). The clock of a run goes back with each attempt; here it goes on.
-    // `ranks`: how many devices they had.
+    // `ranks`: how many devices they had, as far as no RunStarted was added before.
     void addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                     std::size_t ranks);
-    void addEarlier(RunNote note) { m_notes.push_back(std::move(note)); }
+    void addEarlier(const TrainEvent& event);      // of an earlier attempt, in their order: its notes and its devices
     void expect(std::int64_t number) { m_next = number; }                // of the latest attempt's first event
 
     // Doubled and Gap: nothing was taken, because the event was here before, or because events in between are missing.
@@ -80,11 +80,13 @@ public:
 
 private:
     struct Restart { double step = 0, offset = 0; };
+    struct World { std::int64_t firstStep = 0; std::size_t ranks = 1; };
 
     Curve& at(RunCurve which) { return *m_curves[static_cast<std::size_t>(which)]; }
     double offsetAt(double step) const;
     double clockAt(std::int64_t step, double seconds);
     void cutBackTo(std::int64_t step);
+    std::size_t ranksAt(std::int64_t step, std::size_t otherwise) const;
     void addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                          std::size_t ranks);
     void on(const RunStarted& event);
@@ -101,6 +103,7 @@ private:
 
     std::array<std::shared_ptr<Curve>, kRunCurves> m_curves;
     std::vector<Restart> m_restarts;
+    std::vector<World> m_worlds;                   // of earlier attempts, ascending
     RunState m_state = RunState::Queued;
     std::optional<RunStarted> m_started;
     std::optional<RunFinished> m_finished;

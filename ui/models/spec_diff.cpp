@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "ui/models/form_catalog.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -29,6 +31,14 @@ bool differs(const SpecField& field) {
     return std::any_of(field.values.begin(), field.values.end(), [&](const QString& value) {
         return value != field.values.front() || value.isNull() != field.values.front().isNull();
     });
+}
+
+// "optimizer.momentum": "Optimizer: momentum"; what was chosen has the name of the choice.
+QString nameOf(const QString& key) {
+    const QString group = key.section('.', 0, 0), name = key.section('.', 1);
+    if (name.isEmpty() || name == "id") return labelOf(group);
+    const QString label = labelOf(name);
+    return labelOf(group) + ": " + label[0].toLower() + label.mid(1);
 }
 
 }  // namespace
@@ -85,9 +95,12 @@ QVariant SpecDiffModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant SpecDiffModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (role != Qt::DisplayRole || section < 0) return {};
-    if (orientation == Qt::Horizontal) return m_names.value(section);
-    return section < rowCount() ? m_fields[static_cast<std::size_t>(section)].key : QVariant();
+    const bool asked = role == Qt::DisplayRole || role == Qt::ToolTipRole;
+    if (!asked || section < 0) return {};
+    if (orientation == Qt::Horizontal) return role == Qt::DisplayRole ? m_names.value(section) : QVariant();
+    if (section >= rowCount()) return {};
+    const QString& key = m_fields[static_cast<std::size_t>(section)].key;
+    return role == Qt::DisplayRole ? nameOf(key) : key;
 }
 
 }  // namespace lockstep::ui

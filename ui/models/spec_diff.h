@@ -23,7 +23,8 @@ std::vector<std::pair<QString, QString>> flattened(const TrialSpec& spec);
 std::vector<SpecField> fieldsOf(std::span<const TrialSpec> specs);
 std::vector<SpecField> differencesOf(std::span<const TrialSpec> specs);
 
-// Fields as rows, specs as columns: for one spec all it states, for several what they differ in. The window's thread.
+// Fields as rows, specs as columns: for one spec all it states, for several what they differ in. Rows are named as in the
+// form, with the key of the spec file as their tip. The window's thread.
 class SpecDiffModel : public QAbstractTableModel {
     Q_OBJECT
 

@@ -282,6 +282,10 @@ private slots:
             return loss.x(CurveAxis::Seconds, loss.size() - 1);
         };
         QCOMPARE(secondsOf(later), secondsOf(feed));
+        for (const std::size_t i : {0u, 199u, 200u, 299u}) {
+            const auto rate = [i](const RunFeed& each) { return each.record().curve(RunCurve::RatePerDevice)->value(i); };
+            QCOMPARE(rate(later), rate(feed));
+        }
         applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);
     }
 

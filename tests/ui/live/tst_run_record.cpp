@@ -284,6 +284,28 @@ private slots:
         QVERIFY(text.details.contains("sequence: 7") && text.details.contains("all-reduce of 10 f32"));
     }
 
+    // Two devices to step 6, then one from step 4 on: what is read of it afterwards.
+    void earlierWorldsHadTheirDevices() {
+        RunRecord record;
+        record.addEarlier(started());
+        record.addEarlier(StateChanged{"running", 0});
+        record.addEarlier(lost(4, 6));
+        record.addEarlier(onOneDevice());
+        record.addEarlier(StragglerFound{50, 1, "compute", 0.012, 0.25});
+        std::map<std::string, std::vector<SeriesPoint>> series;
+        for (int i = 1; i <= 8; ++i) {
+            series["loss"].push_back({i, 0.1 * i, 1});
+            series["samples_per_second"].push_back({i, 0.1 * i, 1000});
+        }
+        record.addEarlier(series, 8, 3);
+        const auto rates = record.curve(RunCurve::RatePerDevice);
+        QCOMPARE(rates->value(3), 500.0);
+        QCOMPARE(rates->value(4), 1000.0);
+        QCOMPARE(record.notes().size(), std::size_t{2});
+        QVERIFY(std::holds_alternative<StragglerFound>(record.notes()[1]));
+        QVERIFY(!record.started() && !record.awaitsWorld());
+    }
+
     void aValueThatIsNoneLeavesTheRest() {
         RunRecord record;
         record.take({1, started()});
