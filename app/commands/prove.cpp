@@ -53,15 +53,15 @@ void printHead(const ResolvedSpec& resolved, const std::optional<ProofBreak>& ho
     fmt::print("Every update is judged from the weights of one device. DRIFT is how far the weights of {} devices, left to\n"
                "themselves, have come away from them; it is not judged.\n\n",
                resolved.devices.size());
-    fmt::print("UPDATE  SAMPLES  LOSS ON 1  {:>9}    DRIFT  GRADIENT OFF  ALLOWED\n",
+    fmt::print("UPDATE  SAMPLES  LOSS ON 1  {:>9}    DRIFT  TRIES  GRADIENT OFF  ALLOWED\n",
                fmt::format("LOSS ON {}", resolved.devices.size()));
     std::fflush(stdout);
 }
 
 void printUpdate(const UpdateProof& update) {
     const auto& worst = worstOf(update.judged.gradients);
-    fmt::print("{:>6}  {:>7}  {:>9.6f}  {:>9.6f}  {:>7}  {:>12}  {:>7}  {}\n", update.update, update.samples,
-               update.loss, update.drifting.loss, differenceText(update.drifting.distance), differenceText(worst.value),
+    fmt::print("{:>6}  {:>7}  {:>9.6f}  {:>9.6f}  {:>7}  {:>5}  {:>12}  {:>7}  {}\n", update.update, update.samples,
+               update.loss, update.drifting.loss, differenceText(update.drifting.distance), update.tries, differenceText(worst.value),
                differenceText(worst.allowed), worst.value > 0 ? worst.name : "");
     std::fflush(stdout);
 }
@@ -79,8 +79,9 @@ void printLayers(const UpdateProof& update) {
 
 std::string toleranceText(const Tolerance& tolerance) {
     if (tolerance.bitwise) return "The run is reproducible, so not a bit may differ.";
-    return fmt::format("Sums of {} in another order round differently: {} of the largest element is ALLOWED, and {:g} times what\n"
-                       "one device differs from itself with the same samples in reverse order, where that is more.",
+    return fmt::format("Sums of {} round differently in another order: {} of the largest element is ALLOWED. Where a last bit\n"
+                       "counts for more (terms that cancel, a ReLU or a maximum at its edge), both sides TRY again with their\n"
+                       "samples in another order, and {:g} times what one device then differs from itself by is allowed, too.",
                        text(tolerance.computed), differenceText(tolerance.relative), Tolerance::kRoundings);
 }
 
@@ -115,6 +116,7 @@ Json updateJson(const UpdateProof& update) {
             {"epoch", update.epoch},
             {"samples", update.samples},
             {"equal", update.equal},
+            {"tries", update.tries},
             {"loss_on_one", update.loss},
             {"loss", update.drifting.loss},
             {"drift", update.drifting.distance},

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <map>
 
 #include "engine/core/error.h"
 #include "engine/data/loader.h"
 #include "engine/train/make_group.h"
+#include "engine/train/prove_compare.h"
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
 
@@ -19,9 +17,6 @@ namespace {
 enum : std::size_t { kNominal, kLast };
 
 constexpr int kLoaderSlots = 2;
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-using Tensors = std::map<std::string, HostTensor>;
 
 // One side of the proof: the spec on so many devices.
 struct Side {
@@ -41,117 +36,6 @@ struct World {
     std::vector<LoadedBatch> loaded;             // by rank
     std::vector<UpdateProof> proven;             // rank 0's
 };
-
-// What an update left on one side.
-struct Outcome {
-    double loss = 0, scale = 0;                  // scale: what the update multiplies gradients by; not a number: it skips
-    Tensors gradients, tensors;
-};
-
-Tensors allTensors(Replica& replica) {
-    Tensors tensors;
-    for (const std::string& name : replica.tensorNames()) tensors.emplace(name, replica.read(name));
-    return tensors;
-}
-
-Outcome outcomeOf(Replica& replica, std::size_t which, const StoragePlan& storage) {
-    const double weight = replica.scalar(which, "weight");
-    const UpdateGate gate = replica.gate(which);
-    Outcome outcome;
-    outcome.loss = weight > 0 ? replica.scalar(which, "loss_sum") / weight : 0;
-    outcome.scale = gate.skip != 0 ? std::numeric_limits<double>::quiet_NaN() : gate.scale;
-    for (const StorageEntry& entry : storage.parameters)
-        outcome.gradients.emplace(entry.name, replica.readGradient(entry.name));
-    outcome.tensors = allTensors(replica);
-    return outcome;
-}
-
-double relative(double difference, double largest) {
-    if (difference == 0) return 0;
-    return std::isfinite(difference) && std::isfinite(largest) && largest > 0 ? difference / largest : kInfinite;
-}
-
-template <class T>
-double differenceOf(std::span<const T> one, double oneScale, std::span<const T> many, double manyScale) {
-    double difference = 0, largest = 0;
-    for (std::size_t i = 0; i < one.size(); ++i) {
-        const double a = static_cast<double>(one[i]) * oneScale, b = static_cast<double>(many[i]) * manyScale;
-        if (!std::isfinite(a) || !std::isfinite(b)) return kInfinite;
-        difference = std::max(difference, std::abs(a - b));
-        largest = std::max(largest, std::abs(a));
-    }
-    return relative(difference, largest);
-}
-
-template <class T>
-double squareDistance(std::span<const T> one, std::span<const T> many) {
-    double sum = 0;
-    for (std::size_t i = 0; i < one.size(); ++i) {
-        const double difference = static_cast<double>(one[i]) - static_cast<double>(many[i]);
-        sum += difference * difference;
-    }
-    return sum;
-}
-
-double squareDistance(const HostTensor& one, const HostTensor& many) {
-    return one.type().dtype == DType::F64 ? squareDistance(one.as<double>(), many.as<double>())
-                                          : squareDistance(one.as<float>(), many.as<float>());
-}
-
-double distance(const Outcome& one, const Outcome& many, const StoragePlan& storage) {
-    double difference = 0, whole = 0;
-    for (const StorageEntry& entry : storage.parameters) {
-        const HostTensor& tensor = one.tensors.at(entry.name);
-        difference += squareDistance(tensor, many.tensors.at(entry.name));
-        whole += squareDistance(tensor, HostTensor(tensor.type()));
-    }
-    return relative(std::sqrt(difference), std::sqrt(whole));
-}
-
-TensorDifference compare(const std::string& name, const HostTensor& one, double oneScale, const HostTensor& many,
-                         double manyScale) {
-    TensorDifference out{name, kInfinite, 0, false};
-    if (!(one.type() == many.type())) return out;
-    out.sameBits = oneScale == manyScale && std::memcmp(one.data(), many.data(), one.bytes()) == 0;
-    switch (one.type().dtype) {
-        case DType::F32: out.value = differenceOf(one.as<float>(), oneScale, many.as<float>(), manyScale); break;
-        case DType::F64: out.value = differenceOf(one.as<double>(), oneScale, many.as<double>(), manyScale); break;
-        default: out.value = out.sameBits ? 0 : kInfinite;
-    }
-    return out;
-}
-
-SideBySide compare(const Outcome& one, const Outcome& many, const StoragePlan& storage) {
-    SideBySide out;
-    out.loss = many.loss;
-    out.sameLoss = many.loss == one.loss;
-    out.distance = distance(one, many, storage);
-    for (const StorageEntry& entry : storage.parameters) {
-        out.gradients.push_back(compare(entry.name, one.gradients.at(entry.name), one.scale,
-                                        many.gradients.at(entry.name), many.scale));
-    }
-    for (const auto& [name, tensor] : one.tensors) {
-        const bool isStatistic = std::ranges::find(storage.buffers, name, &StorageEntry::name) != storage.buffers.end();
-        (isStatistic ? out.statistics : out.weights).push_back(compare(name, tensor, 1, many.tensors.at(name), 1));
-    }
-    return out;
-}
-
-// `rounding` compares one device with itself.
-void allow(SideBySide& judged, const SideBySide& rounding, double relative) {
-    const auto each = [=](std::vector<TensorDifference>& differences, const std::vector<TensorDifference>& own) {
-        for (std::size_t i = 0; i < differences.size(); ++i)
-            differences[i].allowed = std::max(relative, Tolerance::kRoundings * own[i].value);
-    };
-    each(judged.gradients, rounding.gradients);
-    each(judged.statistics, rounding.statistics);
-}
-
-bool passes(const SideBySide& judged, const Tolerance& tolerance) {
-    if (tolerance.bitwise) return judged.sameBits();
-    const auto within = [](const auto& each) { return each.value <= each.allowed; };
-    return std::ranges::all_of(judged.gradients, within) && std::ranges::all_of(judged.statistics, within);
-}
 
 // A device of one side, and the batches it is fed; belongs to one thread.
 class Seat {
@@ -180,13 +64,13 @@ public:
         return {m_batch.data(), m_batch.count()};
     }
 
-    // The samples of each pass the other way round.
-    void reverse() {
+    // The samples of each pass, or every second time of its first half, the other way round.
+    void reorder(int times) {
         const BatchLayout& layout = m_loader.layout();
         for (int pass = 0; pass < m_partition.passes(); ++pass) {
             const Share share = m_partition.pass(samples(), m_rank, pass), whole = m_partition.share(samples(), m_rank);
             const auto first = static_cast<std::size_t>(share.begin - whole.begin);
-            for (std::size_t i = 0, j = static_cast<std::size_t>(share.count); i + 1 < j; ++i) {
+            for (std::size_t i = 0, j = static_cast<std::size_t>(times % 2 ? share.count : share.count / 2); i + 1 < j; ++i) {
                 --j;
                 for (std::size_t field = 0; field < layout.fields().size(); ++field)
                     std::ranges::swap_ranges(layout.place(m_batch.data(), field, first + i),
@@ -221,32 +105,22 @@ public:
         : m_world(world), m_group(makeGroup(world.one.resolved)), m_seat(world, world.one, 0),
           m_replica(m_seat.replica(*m_group.front())) {}
 
-    Tensors tensors() { return allTensors(*m_replica); }
+    Tensors tensors() { return readAll(*m_replica); }
 
     void load() { m_seat.load(); }
 
-    // The same batch, its samples in another order; as if it had not been.
-    Outcome reversedUpdate(std::int64_t update) {
-        m_seat.reverse();
-        Outcome outcome = run(update);
-        m_seat.reverse();
-        for (const auto& [name, tensor] : m_world.start) m_replica->write(name, tensor);
-        return outcome;
-    }
+    void reorder(int times) { m_seat.reorder(times); }
+    void restore(const Tensors& tensors) { writeAll(*m_replica, tensors); }
 
     Outcome update(std::int64_t update) {
-        Outcome outcome = run(update);
+        m_seat.update(*m_replica, update);
+        Outcome outcome = outcomeOf(*m_replica, m_seat.which(), *m_world.one.plan.ranks.front().training->storage);
         if (std::isfinite(outcome.scale)) return outcome;
         throw EngineError(EngineError::Kind::NonFinite, "one device",
                           "not a finite number in update " + std::to_string(update + 1));
     }
 
 private:
-    Outcome run(std::int64_t update) {
-        m_seat.update(*m_replica, update);
-        return outcomeOf(*m_replica, m_seat.which(), *m_world.one.plan.ranks.front().training->storage);
-    }
-
     const World& m_world;
     std::vector<std::unique_ptr<Collective>> m_group;
     Seat m_seat;
@@ -281,33 +155,51 @@ public:
 
 private:
     void step(std::int64_t update) {
-        for (const auto& [name, tensor] : m_world.start) m_judged->write(name, tensor);
+        writeAll(*m_judged, m_world.start);
         m_world.loaded[static_cast<std::size_t>(m_rank)] = m_seat->load();
-        m_group.barrier();                       // all have read the start, and have their batches
+        if (m_one) m_one->load();
+        m_group.barrier();                       // all have their batches
         if (m_world.request.how == ProofBreak::DoubleCount && m_rank == 1)
             countTwice(m_world.many.plan.batch, m_world.loaded[0], m_world.loaded[1]);
-        m_seat->update(*m_judged, update);
         m_seat->update(*m_drifting, update);
+        m_seat->update(*m_judged, update);
+        for (int tries = 1; !settled(update, tries); ++tries) {
+            writeAll(*m_judged, m_world.start);
+            m_seat->reorder(tries);
+            m_seat->update(*m_judged, update);
+        }
         if (m_one) conclude(update);
     }
 
+    // As rank 0 finds.
+    bool settled(std::int64_t update, int tries) {
+        double found = 0;
+        if (m_one) {
+            if (tries > 1) m_one->restore(m_world.start);
+            if (tries > 1) m_one->reorder(tries - 1);
+            m_ones.push_back(m_one->update(update));
+            m_manys.push_back(outcomeOf(*m_judged, m_seat->which(), storage()));
+            m_verdict = judge(m_ones, m_manys, storage(), m_world.tolerance);
+            found = m_verdict.equal || m_world.tolerance.bitwise || tries == Tolerance::kTries;
+        }
+        m_group.wait(m_group.broadcast(&found, sizeof found, 0));
+        return found != 0;
+    }
+
     void conclude(std::int64_t update) {
-        const std::size_t which = m_seat->which();
-        const StoragePlan& storage = *m_world.many.plan.ranks.front().training->storage;
-        m_one->load();
-        Outcome reversed;
-        if (!m_world.tolerance.bitwise) reversed = m_one->reversedUpdate(update);
-        Outcome one = m_one->update(update);
-        UpdateProof proof{update + 1, m_seat->epoch() + 1, m_seat->samples(), one.loss, {}, {}};
-        proof.judged = compare(one, outcomeOf(*m_judged, which, storage), storage);
-        if (!m_world.tolerance.bitwise)
-            allow(proof.judged, compare(one, reversed, storage), m_world.tolerance.relative);
-        proof.drifting = compare(one, outcomeOf(*m_drifting, which, storage), storage);
-        proof.equal = passes(proof.judged, m_world.tolerance);
+        Outcome& one = m_ones.front();
+        if (m_ones.size() > 1) m_one->restore(one.tensors);
+        UpdateProof proof{update + 1, m_seat->epoch() + 1, m_seat->samples(), static_cast<int>(m_ones.size()), one.loss,
+                          std::move(m_verdict.judged), {}, m_verdict.equal};
+        proof.drifting = compare(one, outcomeOf(*m_drifting, m_seat->which(), storage()), storage());
         if (m_world.request.onUpdate) m_world.request.onUpdate(proof);
         m_world.proven.push_back(std::move(proof));
         m_world.start = std::move(one.tensors);
+        m_ones.clear();
+        m_manys.clear();
     }
+
+    const StoragePlan& storage() const { return *m_world.many.plan.ranks.front().training->storage; }
 
     World& m_world;
     Collective& m_group;
@@ -315,6 +207,8 @@ private:
     std::unique_ptr<Seat> m_seat;
     std::unique_ptr<OneDevice> m_one;
     std::unique_ptr<Replica> m_judged, m_drifting;
+    std::vector<Outcome> m_ones, m_manys;        // rank 0's, of one update: by order of the samples
+    Verdict m_verdict;
 };
 
 Side planned(ResolvedSpec resolved, const DatasetSplits& data) {
@@ -356,11 +250,6 @@ World worldOf(const ProofRequest& request) {
             std::vector<LoadedBatch>(resolved.devices.size()), {}};
 }
 
-// By what differences are ordered; what may not differ at all is ordered by how far it does.
-std::pair<double, bool> severity(const TensorDifference& each) {
-    return {each.allowed > 0 ? each.value / each.allowed : each.value, !each.sameBits};
-}
-
 std::optional<Problem> causeOf(const World& world) {
     if (std::ranges::all_of(world.proven, &UpdateProof::equal)) return std::nullopt;
     const ProofRequest& request = world.request;
@@ -374,27 +263,6 @@ std::optional<Problem> causeOf(const World& world) {
 }
 
 }  // namespace
-
-const TensorDifference& worstOf(const std::vector<TensorDifference>& differences) {
-    return *std::ranges::max_element(differences, {}, severity);
-}
-
-bool SideBySide::sameBits() const {
-    const auto same = [](const auto& list) { return std::ranges::all_of(list, &TensorDifference::sameBits); };
-    return sameLoss && same(gradients) && same(statistics) && same(weights);
-}
-
-Proof::Worst Proof::worst() const {
-    Worst worst{0, {}};
-    for (const UpdateProof& update : updates) {
-        for (const auto* list : {&update.judged.gradients, &update.judged.statistics}) {
-            if (list->empty()) continue;
-            const TensorDifference& tensor = worstOf(*list);
-            if (worst.update == 0 || severity(tensor) > severity(worst.tensor)) worst = {update.update, tensor};
-        }
-    }
-    return worst;
-}
 
 Proof prove(const ProofRequest& request) {
     if (request.resolved.devices.size() < 2)

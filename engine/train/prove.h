@@ -33,18 +33,21 @@ struct SideBySide {
 // this update counts; and drifting, as the devices come along on their own from update to update.
 struct UpdateProof {
     std::int64_t update = 0, epoch = 0, samples = 0;   // update and epoch from 1; samples of its global batch
+    int tries = 1;                                     // orders of the samples that it took
     double loss = 0;                                   // on one device
     SideBySide judged, drifting;
     bool equal = false;                                // judged, within the tolerance
 };
 
 // Reproducible runs: everything has the same bits. Else sums of the same terms in another order: gradients and running
-// statistics differ by at most `relative`, or by kRoundings times as much as one device differs from itself, in the same
-// update, with the samples of each pass in reverse order. That is more where terms cancel, as before a batch norm: there
-// nobody knows the sum any better. Weights are not judged then: rules that divide by the gradient's own size (Adam) make
-// a last bit as large as the step.
+// statistics differ by at most `relative`. Where they do not, terms may cancel (before a batch norm, say), or the last bit
+// decide on which side of a ReLU or a maximum a value falls. So both sides do the update again with the samples of each
+// pass in another order, which changes nothing but the rounding, kTries times in all: it is enough that they agree in some
+// order, and kRoundings times what one device differs from itself by is allowed. A mistake is there in every order.
+// Weights are not judged: rules that divide by the gradient's own size (Adam) make a last bit as large as the step.
 struct Tolerance {
     static constexpr double kRoundings = 4;
+    static constexpr int kTries = 4;
     bool bitwise = false;
     double relative = 0;                               // 1e-12 of f64, 1e-5 of f32
     DType computed = DType::F32;                       // what gradients are in

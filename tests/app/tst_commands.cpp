@@ -14,7 +14,7 @@ private slots:
         QVERIFY(all.out.contains("Exit status") && all.out.contains("lockstep train --preset fashion"));
         QVERIFY(!all.out.contains("probe-plugin"));
         for (const char* name : {"train", "resume", "trials", "show", "attach", "pause", "stop", "delete", "devices",
-                                 "models", "bench", "datasets", "inspect", "program", "doctor", "serve"}) {
+                                 "models", "bench", "prove", "datasets", "inspect", "program", "doctor", "serve"}) {
             QVERIFY2(all.out.contains(QString("\n  %1 ").arg(name)), name);
             const auto one = m_program.run({name, "--help"});
             QVERIFY2(one.status == 0 && one.out.size() > 100, name);
@@ -83,6 +83,32 @@ private slots:
         QVERIFY(json["loss"].toDouble() > 0);
         QCOMPARE(json["steps"].toInt(), 5);
         QCOMPARE(json["device_count"].toInt(), 1);
+    }
+
+    void proveSaysWhetherDevicesAreOne() {
+        const QStringList run{"prove", "--devices", "cpu:2x1", "--batch", "16", "--updates", "2"};
+        const auto prove = [&](const QStringList& more) { return m_program.run(run + more); };
+        const auto equal = prove({"--model", "lenet5"});
+        QVERIFY2(equal.status == 0, qPrintable(equal.out + equal.err));
+        QVERIFY(equal.out.contains("\nEQUAL: 2 updates on 2 devices") && equal.out.contains("conv1/weight"));
+        const auto json = prove({"--model", "lenet5", "--json"}).last();
+        QVERIFY(json["equal"].toBool() && json["problems"].toArray().isEmpty());
+        QCOMPARE(json["updates"].toArray().size(), 2);
+        QCOMPARE(json["updates"][1]["gradients"].toArray().size(), 10);
+
+        const auto local = prove({"--model", "fashion-cnn"});
+        QCOMPARE(local.status, 1);
+        QVERIFY(local.out.contains("\nNOT EQUAL: ") && local.out.contains("--set batch_norm=synchronised"));
+        const auto broken = prove({"--model", "lenet5", "--break", "average-of-averages", "--json"});
+        QCOMPARE(broken.status, 1);
+        QCOMPARE(broken.last()["batch"].toInt(), 17);
+        QCOMPARE(broken.last()["problems"][0]["code"].toString(), QString("prove.broken-average"));
+        QVERIFY(broken.last()["worst"]["difference"].toDouble() > 1e-3);
+
+        QCOMPARE(prove({"--model", "lenet5", "--devices", "cpu:1"}).status, 2);
+        QCOMPARE(prove({"--model", "lenet5", "--break", "local-norm"}).status, 2);
+        QCOMPARE(prove({"--model", "lenet5", "--break", "nothing"}).status, 2);
+        QCOMPARE(prove({"--model", "lenet5", "--updates", "0"}).status, 2);
     }
 
     void inspectReportsCounts() {
