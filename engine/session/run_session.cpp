@@ -187,7 +187,10 @@ private:
         if (command.name == "resume") m_control.resume();
         if (command.name == "stop") m_control.stop();
         if (command.name == "stop-after-epoch") m_control.stopAfterEpoch();
-        if (command.name == "balance") m_control.balance();
+        if (command.name == "balance") {
+            if (m_spec.reproducible()) return Problem{"shares", "spec.shares-of-shards", {std::string(kBalanced)}};
+            m_control.balance();
+        }
         if (command.name != "scale-to") return std::nullopt;
         const auto scaled = resolveFor(command.devices);
         if (!scaled.ok()) return scaled.problems().front();
