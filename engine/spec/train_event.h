@@ -19,8 +19,8 @@ struct RunStarted {
     bool virtualDevices = false;
     std::int64_t parameters = 0, stepsPerEpoch = 0, epochs = 0, firstStep = 0, trainSamples = 0, testSamples = 0;
     std::uint64_t bytesPerDevice = 0;
-    std::vector<std::int64_t> shares;              // samples of a full batch, by rank
-    std::string batchNorm;                         // "local", "synchronised", "per shard"; "": the model has none
+    std::vector<std::int64_t> shares = {};         // samples of a full batch, by rank
+    std::string batchNorm = {};                    // "local", "synchronised", "per shard"; "": the model has none
     double learningRate = 0;                       // what the rule of the batch made of the spec's
     double linkBandwidth = 0, linkLatency = 0;     // MB/s, µs of simulated links; both 0: none are simulated
 };
