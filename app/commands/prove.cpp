@@ -49,9 +49,10 @@ void printHead(const ResolvedSpec& resolved, const std::optional<ProofBreak>& ho
     fmt::print("{} on {}, batch {}, {} mode: one device beside {}{}\n", spec.model.id, spec.dataset.id, spec.batch,
                spec.mode, spec.devices, how ? fmt::format(", broken on purpose: {}", text(*how)) : "");
     if (spec.batch != askedBatch)
-        fmt::print("A batch of {} instead of {}, because averages of equally large parts are right.\n", spec.batch, askedBatch);
-    fmt::print("Every update is judged from the weights of one device. DRIFT is how far the weights of {} devices, left to\n"
-               "themselves, have come away from them; it is not judged.\n\n",
+        fmt::print("A batch of {} instead of {}, because averages of equally large parts are right.\n", spec.batch,
+                   askedBatch);
+    fmt::print("Every update is judged from the weights of one device. DRIFT is how far the weights of {} devices,\n"
+               "left to themselves, have come away from them; it is not judged.\n\n",
                resolved.devices.size());
     fmt::print("UPDATE  SAMPLES  LOSS ON 1  {:>9}    DRIFT  TRIES  GRADIENT OFF  ALLOWED\n",
                fmt::format("LOSS ON {}", resolved.devices.size()));
@@ -61,7 +62,8 @@ void printHead(const ResolvedSpec& resolved, const std::optional<ProofBreak>& ho
 void printUpdate(const UpdateProof& update) {
     const auto& worst = worstOf(update.judged.gradients);
     fmt::print("{:>6}  {:>7}  {:>9.6f}  {:>9.6f}  {:>7}  {:>5}  {:>12}  {:>7}  {}\n", update.update, update.samples,
-               update.loss, update.drifting.loss, differenceText(update.drifting.distance), update.tries, differenceText(worst.value),
+               update.loss, update.drifting.loss, differenceText(update.drifting.distance), update.tries,
+               differenceText(worst.value),
                differenceText(worst.allowed), worst.value > 0 ? worst.name : "");
     std::fflush(stdout);
 }
@@ -79,10 +81,12 @@ void printLayers(const UpdateProof& update) {
 
 std::string toleranceText(const Tolerance& tolerance) {
     if (tolerance.bitwise) return "The run is reproducible, so not a bit may differ.";
-    return fmt::format("Sums of {} round differently in another order: {} of the largest element is ALLOWED. Where a last bit\n"
-                       "counts for more (terms that cancel, a ReLU or a maximum at its edge), both sides TRY again with their\n"
-                       "samples in another order, and {:g} times what one device then differs from itself by is allowed, too.",
-                       text(tolerance.computed), differenceText(tolerance.relative), Tolerance::kRoundings);
+    return fmt::format(
+        "Sums of {} round differently in another order: {} of the largest element is ALLOWED, or, where\n"
+        "terms cancel, {:g} times what one device differs from itself by with its samples in reverse order.\n"
+        "A last bit may also decide on which side of a ReLU or a maximum a value falls: what differs is\n"
+        "judged again from equal weights nearby, up to {} TRIES.",
+        text(tolerance.computed), differenceText(tolerance.relative), Tolerance::kRoundings, Tolerance::kTries);
 }
 
 std::string verdict(const Proof& proof) {
@@ -106,8 +110,12 @@ void printVerdict(const Proof& proof, const Words& words) {
 
 Json differencesJson(const std::vector<TensorDifference>& differences) {
     Json rows = Json::array();
-    for (const auto& each : differences)
-        rows.push_back({{"name", each.name}, {"difference", each.value}, {"allowed", each.allowed}, {"same_bits", each.sameBits}});
+    for (const auto& each : differences) {
+        rows.push_back({{"name", each.name},
+                        {"difference", each.value},
+                        {"allowed", each.allowed},
+                        {"same_bits", each.sameBits}});
+    }
     return rows;
 }
 
@@ -141,7 +149,11 @@ Json proofJson(const Proof& proof, const ResolvedSpec& resolved, const Options& 
             {"break", options.breaks},
             {"bitwise", proof.tolerance.bitwise},
             {"tolerance", proof.tolerance.bitwise ? 0 : proof.tolerance.relative},
-            {"worst", {{"update", worst.update}, {"name", worst.tensor.name}, {"difference", worst.tensor.value}, {"allowed", worst.tensor.allowed}}},
+            {"worst",
+             {{"update", worst.update},
+              {"name", worst.tensor.name},
+              {"difference", worst.tensor.value},
+              {"allowed", worst.tensor.allowed}}},
             {"problems", problemsJson(proof.cause ? std::vector{*proof.cause} : std::vector<Problem>(), words)},
             {"updates", std::move(updates)}};
 }
@@ -193,7 +205,7 @@ void addProve(CLI::App& program, Run& run) {
         ->capture_default_str();
     command
         ->add_option("--break", options->breaks,
-                     "Get it wrong on purpose, to see it found: local-norm, no-divide, average-of-averages, double-count")
+                     "Get it wrong on purpose: local-norm, no-divide, average-of-averages, double-count")
         ->type_name("NAME")
         ->check(CLI::IsMember(breakNames()));
     command->add_flag("--json", options->json, "One JSON object");

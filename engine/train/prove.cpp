@@ -64,13 +64,13 @@ public:
         return {m_batch.data(), m_batch.count()};
     }
 
-    // The samples of each pass, or every second time of its first half, the other way round.
-    void reorder(int times) {
+    // The samples of each pass the other way round.
+    void reverse() {
         const BatchLayout& layout = m_loader.layout();
         for (int pass = 0; pass < m_partition.passes(); ++pass) {
             const Share share = m_partition.pass(samples(), m_rank, pass), whole = m_partition.share(samples(), m_rank);
             const auto first = static_cast<std::size_t>(share.begin - whole.begin);
-            for (std::size_t i = 0, j = static_cast<std::size_t>(times % 2 ? share.count : share.count / 2); i + 1 < j; ++i) {
+            for (std::size_t i = 0, j = static_cast<std::size_t>(share.count); i + 1 < j; ++i) {
                 --j;
                 for (std::size_t field = 0; field < layout.fields().size(); ++field)
                     std::ranges::swap_ranges(layout.place(m_batch.data(), field, first + i),
@@ -109,7 +109,7 @@ public:
 
     void load() { m_seat.load(); }
 
-    void reorder(int times) { m_seat.reorder(times); }
+    void reverse() { m_seat.reverse(); }
     void restore(const Tensors& tensors) { writeAll(*m_replica, tensors); }
 
     Outcome update(std::int64_t update) {
@@ -165,38 +165,47 @@ private:
         m_seat->update(*m_judged, update);
         for (int tries = 1; !settled(update, tries); ++tries) {
             writeAll(*m_judged, m_world.start);
-            m_seat->reorder(tries);
             m_seat->update(*m_judged, update);
         }
         if (m_one) conclude(update);
     }
 
-    // As rank 0 finds.
+    // As rank 0 finds. If not, the start is another one.
     bool settled(std::int64_t update, int tries) {
         double found = 0;
         if (m_one) {
             if (tries > 1) m_one->restore(m_world.start);
-            if (tries > 1) m_one->reorder(tries - 1);
-            m_ones.push_back(m_one->update(update));
-            m_manys.push_back(outcomeOf(*m_judged, m_seat->which(), storage()));
-            m_verdict = judge(m_ones, m_manys, storage(), m_world.tolerance);
+            Outcome one = m_one->update(update);
+            weigh(one, update);
             found = m_verdict.equal || m_world.tolerance.bitwise || tries == Tolerance::kTries;
+            if (found == 0) nudge(m_world.start, storage(), tries);
+            if (tries == 1) m_outcome = std::move(one);
+            m_tries = tries;
         }
         m_group.wait(m_group.broadcast(&found, sizeof found, 0));
         return found != 0;
     }
 
+    void weigh(const Outcome& one, std::int64_t update) {
+        const Outcome many = outcomeOf(*m_judged, m_seat->which(), storage());
+        m_verdict = judge(one, many, nullptr, storage(), m_world.tolerance);
+        if (m_verdict.equal || m_world.tolerance.bitwise) return;
+        m_one->restore(m_world.start);
+        m_one->reverse();
+        const Outcome reversed = m_one->update(update);
+        m_one->reverse();
+        m_one->restore(one.tensors);
+        m_verdict = judge(one, many, &reversed, storage(), m_world.tolerance);
+    }
+
     void conclude(std::int64_t update) {
-        Outcome& one = m_ones.front();
-        if (m_ones.size() > 1) m_one->restore(one.tensors);
-        UpdateProof proof{update + 1, m_seat->epoch() + 1, m_seat->samples(), static_cast<int>(m_ones.size()), one.loss,
+        if (m_tries > 1) m_one->restore(m_outcome.tensors);
+        UpdateProof proof{update + 1, m_seat->epoch() + 1, m_seat->samples(), m_tries, m_outcome.loss,
                           std::move(m_verdict.judged), {}, m_verdict.equal};
-        proof.drifting = compare(one, outcomeOf(*m_drifting, m_seat->which(), storage()), storage());
+        proof.drifting = compare(m_outcome, outcomeOf(*m_drifting, m_seat->which(), storage()), storage());
         if (m_world.request.onUpdate) m_world.request.onUpdate(proof);
         m_world.proven.push_back(std::move(proof));
-        m_world.start = std::move(one.tensors);
-        m_ones.clear();
-        m_manys.clear();
+        m_world.start = std::move(m_outcome.tensors);
     }
 
     const StoragePlan& storage() const { return *m_world.many.plan.ranks.front().training->storage; }
@@ -207,8 +216,9 @@ private:
     std::unique_ptr<Seat> m_seat;
     std::unique_ptr<OneDevice> m_one;
     std::unique_ptr<Replica> m_judged, m_drifting;
-    std::vector<Outcome> m_ones, m_manys;        // rank 0's, of one update: by order of the samples
-    Verdict m_verdict;
+    Outcome m_outcome;                           // rank 0's: of one device, from its own weights
+    Verdict m_verdict;                           // from those of the latest try
+    int m_tries = 0;
 };
 
 Side planned(ResolvedSpec resolved, const DatasetSplits& data) {

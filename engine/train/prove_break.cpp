@@ -119,8 +119,10 @@ RunPlan brokenPlan(ProofBreak how, RunPlan plan, const ResolvedSpec& resolved, s
 
 void countTwice(const BatchLayout& layout, const LoadedBatch& from, const LoadedBatch& to) {
     const auto samples = static_cast<std::size_t>((std::min(from.count, to.count) + 1) / 2);
-    for (std::size_t field = 0; field < layout.fields().size(); ++field)
-        std::copy_n(from.data + layout.offset(field), samples * layout.sampleBytes(field), to.data + layout.offset(field));
+    for (std::size_t field = 0; field < layout.fields().size(); ++field) {
+        const std::size_t offset = layout.offset(field);
+        std::copy_n(from.data + offset, samples * layout.sampleBytes(field), to.data + offset);
+    }
 }
 
 }  // namespace lockstep

@@ -1,6 +1,5 @@
 #pragma once
 #include <map>
-#include <span>
 #include <string>
 
 #include "engine/train/prove.h"
@@ -22,13 +21,16 @@ Outcome outcomeOf(Replica& replica, std::size_t which, const StoragePlan& storag
 
 SideBySide compare(const Outcome& one, const Outcome& many, const StoragePlan& storage);
 
-// Both sides did the same update with the samples in one order or several: whether any of one device's outcomes is any of
-// the others', within the tolerance; `judged` are the two that are nearest. The storage is that of several devices.
+// Whether both sides did the same; `reversed`: what one device made of its samples in reverse order, or null. The storage
+// is that of several devices.
 struct Verdict {
     SideBySide judged;
     bool equal = false;
 };
-Verdict judge(std::span<const Outcome> ones, std::span<const Outcome> manys, const StoragePlan& storage,
+Verdict judge(const Outcome& one, const Outcome& many, const Outcome* reversed, const StoragePlan& storage,
               const Tolerance& tolerance);
+
+// Other weights nearby; the same for the same `times`.
+void nudge(Tensors& tensors, const StoragePlan& storage, int times);
 
 }  // namespace lockstep

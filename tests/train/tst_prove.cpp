@@ -33,8 +33,8 @@ std::string codeOf(const TrialSpec& spec, std::optional<ProofBreak> how = {}) {
 
 QByteArray told(const Proof& proof) {
     const auto worst = proof.worst();
-    return QByteArray::fromStdString(worst.tensor.name + " " + std::to_string(worst.tensor.value * 1e6) + "e-6, update " +
-                                     std::to_string(worst.update));
+    return QByteArray::fromStdString(worst.tensor.name) + " off by " + QByteArray::number(worst.tensor.value) +
+           ", update " + QByteArray::number(qlonglong(worst.update));
 }
 
 std::vector<std::string> backends() {
