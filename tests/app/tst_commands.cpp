@@ -103,7 +103,7 @@ private slots:
         QCOMPARE(broken.status, 1);
         QCOMPARE(broken.last()["batch"].toInt(), 17);
         QCOMPARE(broken.last()["problems"][0]["code"].toString(), QString("prove.broken-average"));
-        QVERIFY(broken.last()["worst"]["difference"].toDouble() > 1e-3);
+        QVERIFY(broken.last()["worst"].toObject()["difference"].toDouble() > 1e-3);
 
         QCOMPARE(prove({"--model", "lenet5", "--devices", "cpu:1"}).status, 2);
         QCOMPARE(prove({"--model", "lenet5", "--break", "local-norm"}).status, 2);
