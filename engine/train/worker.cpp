@@ -174,6 +174,7 @@ void Worker::train() {
 }
 
 void Worker::trainEpoch() {
+    m_stepEnded = 0;
     while (m_stepInEpoch < stepsPerEpoch() && goesOn()) trainStep();
 }
 
@@ -181,10 +182,12 @@ void Worker::trainStep() {
     const std::int64_t asked = traceNow();
     const BatchLease batch = nextBatch(*m_trainLoader);
     const double wait = static_cast<double>(traceNow() - asked) * 1e-9;
+    const double between = m_stepEnded > 0 ? static_cast<double>(asked - m_stepEnded) * 1e-9 : 0;
     const std::size_t which = batch.count() == programs().training->localBatch ? kTraining : kLastTraining;
     const Replica::StepTimes times = m_replica->run(which, batch.data(), scalars(), control());
     RankTimes& shown = m_run.times[static_cast<std::size_t>(m_rank)];
-    shown.compute.store(static_cast<float>(times.compute), std::memory_order_relaxed);
+    shown.compute.store(static_cast<float>(times.compute + between), std::memory_order_relaxed);
+    m_stepEnded = traceNow();
     shown.reduce.store(static_cast<float>(times.reduce), std::memory_order_relaxed);
     shown.wait.store(static_cast<float>(wait), std::memory_order_relaxed);
 
@@ -266,6 +269,7 @@ void Worker::obey(double control) {
 
 // Everybody waits in the broadcast for rank 0, which waits for the person.
 void Worker::pause() {
+    m_stepEnded = 0;
     m_trainClock.stop();
     m_runClock.stop();
     double requests = 0;

@@ -145,6 +145,7 @@ private:
 
     Stopwatch m_trainClock, m_runClock;
     RateMeter m_rate;
+    std::int64_t m_stepEnded = 0;                // traceNow(); what a rank does between two steps is its computing, too
     LoadMeter m_loads;                           // rank 0's
     std::vector<RankLoad> m_latestLoads;
     double m_attemptSamples = 0, m_trainSecondsBefore = 0;       // trained since this attempt began
