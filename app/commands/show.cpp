@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "app/commands/commands.h"
@@ -9,6 +10,7 @@
 #include "app/listing.h"
 #include "app/run_printer.h"
 #include "app/trial_json.h"
+#include "engine/spec/trial_fields.h"
 
 namespace lockstep {
 
@@ -29,6 +31,17 @@ std::string choiceText(const Choice& choice) {
     return out;
 }
 
+// Of the settings that a reader does not look for unless they were chosen.
+void addUnusual(Table& table, const TrialField& setting, const TrialSpec& spec) {
+    constexpr std::string_view kAlwaysShown[] = {"title", "devices", "batch", "epochs", "learning_rate", "seed", "mode"};
+    const auto& [name, fallback, low, high, choices, unit, meaning] = setting.field;
+    const ParamValue value = setting.valueIn(spec);
+    if (value == fallback || std::ranges::find(kAlwaysShown, name) != std::end(kAlwaysShown)) return;
+    std::string label = name.starts_with("link_") ? "simulated " + name : name;
+    std::ranges::replace(label, '_', ' ');
+    table.add({label, text(value) + (unit.empty() ? "" : " " + unit)});
+}
+
 void printSettings(const TrialSpec& spec) {
     Table table({"SETTING", "VALUE"});
     table.add({"dataset", choiceText(spec.dataset) + (spec.dataPath.empty() ? "" : "  " + spec.dataPath.string())});
@@ -39,10 +52,9 @@ void printSettings(const TrialSpec& spec) {
     table.add({"learning rate", fmt::format("{}", spec.learningRate)});
     table.add({"schedule", choiceText(spec.schedule)});
     table.add({"augmentation", spec.augmentation.empty() ? "none" : choiceText({"", spec.augmentation}).substr(2)});
-    if (spec.labelSmoothing > 0) table.add({"label smoothing", fmt::format("{}", spec.labelSmoothing)});
-    if (spec.averageDecay > 0) table.add({"average decay", fmt::format("{}", spec.averageDecay)});
     table.add({"seed", std::to_string(spec.seed)});
     table.add({"mode", spec.mode});
+    for (const TrialField& each : trialFields()) addUnusual(table, each, spec);
     fmt::print("{}", table.text());
 }
 

@@ -93,12 +93,16 @@ void Worker::interrupt() noexcept {
     if (m_testLoader) m_testLoader->stop();
 }
 
+// A loader may take forever to end, if its reader hangs: nobody must wait for the lock meanwhile.
 void Worker::close() noexcept {
+    std::unique_ptr<Loader> train, test;
     {
         const std::lock_guard lock(m_loaderMutex);
-        m_trainLoader.reset();
-        m_testLoader.reset();
+        train = std::move(m_trainLoader);
+        test = std::move(m_testLoader);
     }
+    train.reset();
+    test.reset();
     m_replica.reset();
     m_device.reset();
 }
