@@ -39,6 +39,13 @@ protected:
         return total;
     }
 
+    // Every item, then each block of channels once.
+    template <class Sum, class Conclude>
+    void sumItems(const Sum& sum, const Conclude& conclude) {
+        m_items.run(sum, [&](std::int64_t item) {
+            if (m_items.slice(item) == 0) conclude(m_items.block(item));
+        });
+    }
     double ownCount() const { return static_cast<double>(m_runs.samples * m_runs.pixels); }
     void write(double* sums, std::int64_t channel, double first, double second) const {
         sums[channel] = first;
@@ -57,10 +64,7 @@ public:
     std::size_t workspaceBytes() const override { return sumBytes(); }
 
     void run(const KernelCall& call) override {
-        m_items.run([&](std::int64_t item) { sum(call, item); },
-                    [&](std::int64_t item) {
-                        if (m_items.slice(item) == 0) conclude(call, m_items.block(item));
-                    });
+        sumItems([&](std::int64_t item) { sum(call, item); }, [&](std::int64_t block) { conclude(call, block); });
     }
 
 private:
@@ -140,10 +144,7 @@ public:
     std::size_t workspaceBytes() const override { return sumBytes(); }
 
     void run(const KernelCall& call) override {
-        m_items.run([&](std::int64_t item) { sum(call, item); },
-                    [&](std::int64_t item) {
-                        if (m_items.slice(item) == 0) conclude(call, m_items.block(item));
-                    });
+        sumItems([&](std::int64_t item) { sum(call, item); }, [&](std::int64_t block) { conclude(call, block); });
     }
 
 private:
