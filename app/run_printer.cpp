@@ -140,8 +140,8 @@ void RunPrinter::say(const WorldChanged& event) {
 
 void RunPrinter::say(const StragglerFound& event) {
     clearLine();
-    fmt::print("rank {} keeps the others waiting: {} per update, {} of its time, by {}\n", event.rank,
-               durationText(event.seconds), percentText(event.share), causeText(event.cause));
+    fmt::print("rank {} keeps the others waiting: {:.1f} ms per update, {} of its time, by {}\n", event.rank,
+               event.seconds * 1e3, percentText(event.share), causeText(event.cause));
 }
 
 void RunPrinter::say(const RunFinished& event) {
