@@ -313,7 +313,7 @@ private slots:
         QVERIFY(until([&] { return engine.state() == QProcess::NotRunning; }));
         QVERIFY(isWhole(feed, home) && isInOrder(feed));
         QCOMPARE(feed.record().step(), feed.record().totalSteps());
-        QVERIFY(!actionOf(page, "Change the number")->isEnabled() && !actionOf(page, "Balance")->isEnabled());
+        QVERIFY(until([&] { return !actionOf(page, "Change the number")->isEnabled() && !actionOf(page, "Balance")->isEnabled(); }));
         QVERIFY2(notesOf(page).value(0).contains("with 1 device"), qPrintable(notesOf(page).join('|')));
 
         RunFeed later(home.places, 1);
@@ -383,13 +383,16 @@ private slots:
         feed.kill();
         QVERIFY(until([&] { return feed.state() == RunState::Crashed; }, 5000));
         const auto stepsThen = stepsOf(feed);
-        QTest::qWait(100);
+        const auto resumeButton = [&]() -> QPushButton* {
+            for (auto* button : page.findChildren<QPushButton*>()) {
+                if (button->isVisible() && button->text().startsWith("Resume from")) return button;
+            }
+            return nullptr;
+        };
+        QVERIFY(until([&] { return resumeButton(); }));
         shoot(page, "crashed");
         QSignalSpy wanted(&page, &LivePage::resumeRequested);
-        for (auto* button : page.findChildren<QPushButton*>()) {
-            if (button->isVisible() && button->text().startsWith("Resume from"))
-                QTest::mouseClick(button, Qt::LeftButton);
-        }
+        QTest::mouseClick(resumeButton(), Qt::LeftButton);
         QCOMPARE(wanted.count(), 1);
         QCOMPARE(wanted[0][0].toLongLong(), 1LL);
 
