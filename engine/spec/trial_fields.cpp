@@ -81,7 +81,7 @@ std::vector<TrialField> ofItsFaults() {
         choice(&S::onNonFinite, "on_non_finite", {"stop", "skip"},
                "When a loss or gradient is not a finite number: stop the run, or skip that update on all devices."),
         field(&S::timeout, "timeout", 0.1, 86'400, "seconds",
-              "How long devices wait for one that does not answer before the run is broken off."),
+              "How long devices wait for one that does not answer, or for images, before the run is broken off."),
         field(&S::linkBandwidth, "link_bandwidth", 0, 1e6, "MB/s",
               "For demonstrations: a simulated link between the devices that carries this much; 0: none."),
         field(&S::linkLatency, "link_latency", 0, 1e6, "µs",

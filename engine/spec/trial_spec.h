@@ -48,7 +48,7 @@ struct TrialSpec {
     std::int64_t checkEvery = 100;                 // updates between replica checks, each with a snapshot; 0: none
     std::string onLostDevice = "continue";         // or "stop"
     std::string onNonFinite = "stop";              // or "skip"
-    double timeout = 300;                          // seconds that ranks wait for one that does not come
+    double timeout = 300;                          // seconds that ranks wait for one that does not come, or for data
     double linkBandwidth = 0, linkLatency = 0;     // MB/s and µs of a simulated link per device; both 0: none
     bool reproducible() const { return mode == "reproducible"; }
     bool simulatesLinks() const { return linkBandwidth > 0 || linkLatency > 0; }

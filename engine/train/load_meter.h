@@ -5,12 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/spec/rank_load.h"
 #include "engine/spec/train_event.h"
 
 namespace lockstep {
-
-// What a rank did with an update, in seconds: computing, in all-reduces, waiting for its data.
-struct RankLoad { double compute = 0, reduce = 0, wait = 0; };
 
 // Watches how ranks share the work: tells who keeps the others waiting, and which shares would have all come at the same
 // time. One thread. add() allocates nothing.

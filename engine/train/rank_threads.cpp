@@ -28,7 +28,7 @@ constexpr double kGrace = 0.5;                   // seconds to fall out of every
 class RankTeam {
 public:
     RankTeam(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group, const Watch& watch)
-        : m_tasks(tasks), m_group(group), m_watch(watch), m_waits(group.size()), m_left(group.size()) {}
+        : m_tasks(tasks), m_group(group), m_watch(watch), m_waits(group.size()), m_dry(group.size()), m_left(group.size()) {}
 
     AbortCause run() {
         for (std::size_t rank = 0; rank < m_tasks.size() && start(rank); ++rank) {}
@@ -38,7 +38,17 @@ public:
     }
 
 private:
-    struct Wait { std::uint64_t operation = 0; double seconds = 0; };
+    struct Wait {
+        std::optional<std::uint64_t> what;
+        double seconds = 0;
+
+        // Whether it has been for the same for so long.
+        bool lasts(std::optional<std::uint64_t> now, double passed, double limit) {
+            if (now != what) *this = {now, 0};
+            if (now) seconds += passed;
+            return now && seconds >= limit;
+        }
+    };
 
     bool start(std::size_t rank) {
         try {
@@ -91,23 +101,33 @@ private:
         if (m_group.front()->abortCause().rank >= 0) return awaitLeaving(passed);
         if (m_watch.isHeld && m_watch.isHeld()) return;
         for (std::size_t rank = 0; rank < m_group.size(); ++rank) {
+            if (m_dry[rank].lasts(m_tasks[rank]->awaitedData(), passed, m_watch.timeout)) return giveUpOnData(rank);
             const auto operation = m_group[rank]->stalledAt();
-            if (!operation) continue;
-            Wait& wait = m_waits[rank];
-            if (wait.operation != *operation) wait = {*operation, 0};
-            wait.seconds += passed;
-            const auto missing = wait.seconds >= m_watch.timeout ? m_group[rank]->missingAt(*operation) : std::vector<int>();
+            if (!m_waits[rank].lasts(operation, passed, m_watch.timeout)) continue;
+            const std::vector<int> missing = m_group[rank]->missingAt(*operation);
             if (!missing.empty()) return giveUp(*operation, missing);
         }
     }
 
     void giveUp(std::uint64_t operation, const std::vector<int>& missing) {
-        m_timedOut = true;
+        const auto dry = std::ranges::find_if(missing, [this](int rank) {
+            return m_tasks[static_cast<std::size_t>(rank)]->awaitedData().has_value();
+        });
+        if (dry != missing.end()) return giveUpOnData(static_cast<std::size_t>(*dry));
         std::string who;
         for (const int rank : missing) who += (who.empty() ? "rank " : ", rank ") + std::to_string(rank);
-        abort({missing.front(), std::string(text(EngineError::Kind::Collective)),
-               "operation " + std::to_string(operation),
-               who + " did not come to it within " + text(ParamValue(m_watch.timeout)) + " s"});
+        timeOut(missing.front(), EngineError::Kind::Collective, "operation " + std::to_string(operation),
+                who + " did not come to it");
+    }
+
+    void giveUpOnData(std::size_t rank) {
+        timeOut(static_cast<int>(rank), EngineError::Kind::Io, "data",
+                "the next batch of rank " + std::to_string(rank) + " did not come");
+    }
+
+    void timeOut(int rank, EngineError::Kind kind, std::string where, const std::string& what) {
+        m_timedOut = true;
+        abort({rank, std::string(text(kind)), std::move(where), what + " within " + text(ParamValue(m_watch.timeout)) + " s"});
     }
 
     void awaitLeaving(double passed) {
@@ -127,7 +147,7 @@ private:
     std::span<RankTask* const> m_tasks;
     std::span<const std::unique_ptr<Collective>> m_group;
     const Watch& m_watch;
-    std::vector<Wait> m_waits;
+    std::vector<Wait> m_waits, m_dry;            // by rank: for others in an operation, for data
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::vector<bool> m_left;

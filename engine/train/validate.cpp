@@ -62,7 +62,7 @@ private:
         m_resolved.dataset = entry;
         if (auto values = params(entry->params, m_spec.dataset.params, "dataset")) m_resolved.datasetParams = *values;
         if (entry->needsPath && m_spec.dataPath.empty() && entry->defaultPath.empty())
-            add("dataset.path", "spec.no-data-path", {entry->id, entry->remedy});
+            add("dataset.path", "spec.no-data-path", {entry->id, entry->remedy.empty() ? "" : " " + entry->remedy});
     }
 
     void resolveModel() {

@@ -49,27 +49,6 @@ bool isFinite(const HostTensor& tensor) {
 
 }  // namespace
 
-void MetricSums::add(const MetricSums& other) {
-    loss += other.loss;
-    weight += other.weight;
-    samples += other.samples;
-    correct1 += other.correct1;
-    correct5 += other.correct5;
-}
-
-std::map<std::string, double> MetricSums::named() const {
-    return {
-        {"loss_sum", loss}, {"weight", weight}, {"samples", samples}, {"correct1", correct1}, {"correct5", correct5}};
-}
-
-MetricSums MetricSums::from(const std::map<std::string, double>& named) {
-    const auto get = [&](const char* name) {
-        const auto found = named.find(name);
-        return found == named.end() ? 0 : found->second;
-    };
-    return {get("loss_sum"), get("weight"), get("samples"), get("correct1"), get("correct5")};
-}
-
 Worker::Worker(const RunContext& context, Collective& group)
     : m_run(context), m_group(group), m_rank(group.rank()),
       m_schedule(spec().schedule.id, context.resolved.scheduleParams, context.resolved.learningRate,
@@ -212,10 +191,17 @@ void Worker::trainStep() {
 }
 
 BatchLease Worker::nextBatch(Loader& loader) {
+    m_batches.fetch_add(1);
     BatchLease batch = loader.next();
+    m_batches.fetch_add(1);
     if (batch) return batch;
     m_group.progress();  // throws if the loader was stopped because a rank failed
     throw EngineError(EngineError::Kind::Internal, "loader", "the batches ended before the run did");
+}
+
+std::optional<std::uint64_t> Worker::awaitedData() const noexcept {
+    const std::uint64_t batches = m_batches.load();
+    return batches % 2 == 1 ? std::optional(batches) : std::nullopt;
 }
 
 StepScalars Worker::scalars() const { return {spec().seed, m_epoch, m_step, m_schedule.at(m_step)}; }

@@ -1,6 +1,5 @@
 #pragma once
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "engine/data/loader.h"
 #include "engine/train/clocks.h"
 #include "engine/train/load_meter.h"
+#include "engine/train/metric_sums.h"
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
 #include "engine/train/schedule.h"
@@ -61,16 +61,6 @@ struct RunContext {
     Continuation& continuation;
 };
 
-// Sums over samples, never means: of a training epoch or an evaluation, over all ranks.
-struct MetricSums {
-    double loss = 0, weight = 0, samples = 0, correct1 = 0, correct5 = 0;
-    double meanLoss() const { return weight > 0 ? loss / weight : 0; }
-    double accuracy() const { return samples > 0 ? correct1 / samples : 0; }
-    void add(const MetricSums& other);
-    std::map<std::string, double> named() const;
-    static MetricSums from(const std::map<std::string, double>& named);
-};
-
 // One rank of a run: its device, replica and loaders, and its way through the epochs. All ranks take the same way: what
 // could differ (pause, stop) is decided by sums that all of them see. Rank 0 reports and writes the checkpoints.
 class Worker final : public RankTask {
@@ -81,6 +71,7 @@ public:
     void run() override;
     void interrupt() noexcept override;
     void close() noexcept override;
+    std::optional<std::uint64_t> awaitedData() const noexcept override;
 
     std::int64_t step() const { return m_step.load(); }      // optimizer updates done; any thread
     const RunFinished& finished() const { return m_finished; }
@@ -135,6 +126,7 @@ private:
     std::unique_ptr<Loader> m_trainLoader, m_testLoader;
     std::int64_t m_testSteps = 0;
 
+    std::atomic<std::uint64_t> m_batches{0};     // twice those that came; odd: waits for one
     std::atomic<std::int64_t> m_step{0};
     std::int64_t m_epoch = 0, m_stepInEpoch = 0;
     bool m_stop = false, m_stopAfterEpoch = false;

@@ -50,7 +50,8 @@ private slots:
         QVERIFY(clock.elapsed() < 40'000);
         const auto last = run.last();
         QCOMPARE(last["event"].toString(), QString("run_failed"));
-        QCOMPARE(last["kind"].toString(), QString("collective"));
+        QCOMPARE(last["kind"].toString(), QString("io"));
+        QCOMPARE(last["where"].toString(), QString("data"));
         const int rank = last["rank"].toInt();
         QVERIFY(rank >= 0 && rank < 3);
         QVERIFY2(last["collective"].toString().startsWith("all-reduce of ") && last["sequence"].toInt() > 0,

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "tests/support/malloc_hook.h"
 #include "tests/train/train_fixture.h"
 
 // Every allocation of this program passes here, whichever thread makes it: operator new counts those that are ours,
@@ -18,13 +19,6 @@ std::atomic<bool> watched = false;
 std::atomic<std::int64_t> ownAllocations = 0;
 std::atomic<std::size_t> largest = 0, largestAt = 0;             // in bytes, and the program step it was made in
 thread_local std::size_t programStep = 0;
-
-void seen(std::size_t bytes) {
-    if (!watched) return;
-    std::size_t before = largest;
-    while (bytes > before && !largest.compare_exchange_weak(before, bytes)) {}
-    if (bytes > before) largestAt = programStep;
-}
 
 // oneDNN's execute makes a few small allocations of its own.
 bool isLibrary(void* caller) {
@@ -38,37 +32,11 @@ void count(void* caller) {
 
 }  // namespace
 
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-
-void* malloc(std::size_t bytes) {
-    seen(bytes);
-    return __libc_malloc(bytes);
-}
-void* calloc(std::size_t count, std::size_t bytes) {
-    seen(count * bytes);
-    return __libc_calloc(count, bytes);
-}
-void* realloc(void* at, std::size_t bytes) {
-    seen(bytes);
-    return __libc_realloc(at, bytes);
-}
-void* memalign(std::size_t alignment, std::size_t bytes) {
-    seen(bytes);
-    return __libc_memalign(alignment, bytes);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    seen(bytes);
-    return __libc_memalign(alignment, bytes);
-}
-int posix_memalign(void** out, std::size_t alignment, std::size_t bytes) {
-    seen(bytes);
-    *out = __libc_memalign(alignment, bytes);
-    return *out ? 0 : ENOMEM;
-}
+void lockstep::onAllocation(std::size_t bytes) noexcept {
+    if (!watched) return;
+    std::size_t before = largest;
+    while (bytes > before && !largest.compare_exchange_weak(before, bytes)) {}
+    if (bytes > before) largestAt = programStep;
 }
 
 void* operator new(std::size_t bytes) {
@@ -78,7 +46,7 @@ void* operator new(std::size_t bytes) {
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
     count(__builtin_return_address(0));
-    if (void* memory = memalign(static_cast<std::size_t>(alignment), bytes ? bytes : 1)) return memory;
+    if (void* memory = std::aligned_alloc(static_cast<std::size_t>(alignment), bytes ? bytes : 1)) return memory;
     throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }

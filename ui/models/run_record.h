@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/history/trial_query.h"
+#include "engine/spec/rank_load.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
 #include "ui/models/curve.h"
@@ -19,12 +20,6 @@ namespace lockstep::ui {
 // What a run has measured. Those down to RatePerDevice are measured at every step, the others at evaluations.
 enum class RunCurve { Loss, Accuracy, LearningRate, GradientNorm, Rate, RatePerDevice, TestLoss, TestAccuracy };
 constexpr std::size_t kStepCurves = 6, kRunCurves = 8;
-
-// What a device does with a step, in seconds.
-struct RankLoad {
-    double compute = 0, reduce = 0, wait = 0;
-    double total() const { return compute + reduce + wait; }
-};
 
 // What a run said for a person, in the order in which it came to pass.
 using RunNote = std::variant<Message, WorldChanged, StragglerFound>;
