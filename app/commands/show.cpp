@@ -11,6 +11,7 @@
 #include "app/run_printer.h"
 #include "app/trial_json.h"
 #include "engine/spec/trial_fields.h"
+#include "engine/train/schedule.h"
 
 namespace lockstep {
 
@@ -42,6 +43,12 @@ void addUnusual(Table& table, const TrialField& setting, const TrialSpec& spec) 
     table.add({label, text(value) + (unit.empty() ? "" : " " + unit)});
 }
 
+std::string learningRateText(const TrialSpec& spec) {
+    const double factor = rateFactor(spec.learningRateRule, spec.batch, spec.learningRateBatch);
+    const std::string rate = fmt::format("{}", spec.learningRate);
+    return factor == 1 ? rate : fmt::format("{}, for this batch {:.6g}", rate, spec.learningRate * factor);
+}
+
 void printSettings(const TrialSpec& spec) {
     Table table({"SETTING", "VALUE"});
     table.add({"dataset", choiceText(spec.dataset) + (spec.dataPath.empty() ? "" : "  " + spec.dataPath.string())});
@@ -49,7 +56,7 @@ void printSettings(const TrialSpec& spec) {
     table.add({"devices", spec.devices});
     table.add({"batch", fmt::format("{} over all devices", spec.batch)});
     table.add({"optimizer", choiceText(spec.optimizer)});
-    table.add({"learning rate", fmt::format("{}", spec.learningRate)});
+    table.add({"learning rate", learningRateText(spec)});
     table.add({"schedule", choiceText(spec.schedule)});
     table.add({"augmentation", spec.augmentation.empty() ? "none" : choiceText({"", spec.augmentation}).substr(2)});
     table.add({"seed", std::to_string(spec.seed)});

@@ -78,4 +78,8 @@ Result<Places> preparePlaces(const Places& places) {
     return places;
 }
 
+void requireFolder(const fs::path& folder) {
+    if (const int error = makeFolder(folder)) throw ProblemError(unwritable(folder, error));
+}
+
 }  // namespace lockstep

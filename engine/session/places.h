@@ -23,5 +23,7 @@ struct Places {
 Places placesFromEnvironment();                    // reads the environment, creates nothing
 // Creates the folders. Problem "home.unwritable" with the folder and the system's words.
 Result<Places> preparePlaces(const Places& places);
+// For one below them. Throws ProblemError, the same.
+void requireFolder(const std::filesystem::path& folder);
 
 }  // namespace lockstep

@@ -92,7 +92,7 @@ private:
         const auto query = required(TrialQuery::open(m_places.history()));
         TrialSpec spec = required(query->spec(trial));
         m_trial = trial;
-        fs::create_directories(m_places.run(trial));
+        requireFolder(m_places.run(trial));
         leaseRun();
         m_state = runStateFrom(query->find(trial)->state).value_or(RunState::Crashed);
         if (!isFinal(m_state)) advance(RunSignal::Crash);               // its lease was free, so nobody runs it
@@ -139,7 +139,7 @@ private:
             advance(RunSignal::Attempt);
         } else {
             m_trial = m_store->createTrial(spec, m_places.runs());
-            fs::create_directories(m_places.run(m_trial));
+            requireFolder(m_places.run(m_trial));
             leaseRun();
         }
         m_attempt = m_store->beginAttempt(m_trial, m_checkpoint ? m_checkpoint->step : 0);
@@ -175,7 +175,7 @@ private:
     static RunResult failed(RunFailed failure) { return {RunResult::Outcome::Failed, {}, std::move(failure)}; }
 
     std::unique_ptr<SessionServer> openRunDirectory(const TrialSpec& spec) {
-        fs::create_directories(checkpoints());
+        requireFolder(checkpoints());
         replaceFile(m_places.run(m_trial) / "spec.json", toJson(spec));
         m_log = std::make_unique<RunLog>(m_places.run(m_trial) / "run.log");
         return required(SessionServer::listen(m_places.socket(m_trial), m_trial,

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t kSteps = 8192;
 constexpr std::size_t kClients = 64;
-constexpr auto kFarewell = std::chrono::seconds(1);
+constexpr auto kFarewell = std::chrono::seconds(5), kPatience = std::chrono::seconds(1);
 
 using Clock = std::chrono::steady_clock;
 
@@ -85,8 +85,11 @@ private:
                 for (auto& client : m_clients) client.pull(m_log);
                 if (closing && allUpToDate()) return;
             }
-            if (closing && !farewell) farewell = Clock::now() + kFarewell;
-            if (closing && Clock::now() >= *farewell) return;
+            if (closing && !farewell) {
+                m_lastSent = Clock::now();
+                farewell = m_lastSent + kFarewell;
+            }
+            if (closing && Clock::now() >= std::min(*farewell, m_lastSent + kPatience)) return;
             serve(closing ? 20 : -1);
         }
     }
@@ -117,7 +120,10 @@ private:
     }
 
     bool attend(ClientLink& client, short revents) {
-        if ((revents & POLLOUT) && !client.write()) return false;
+        if (revents & POLLOUT) {
+            if (!client.write()) return false;
+            m_lastSent = Clock::now();
+        }
         if (!(revents & (POLLIN | POLLHUP | POLLERR))) return true;
         return client.read([&](std::string_view line) { obey(client, line); });
     }
@@ -148,7 +154,8 @@ private:
     Descriptor m_listener, m_wake;
     const std::int64_t m_trial;
     const Handlers m_handlers;
-    std::list<ClientLink> m_clients;               // the thread's
+    std::list<ClientLink> m_clients;               // the thread's, like the next
+    Clock::time_point m_lastSent;
 
     std::mutex m_mutex;
     ReplayLog m_log{kSteps};

@@ -18,7 +18,8 @@ public:
     struct Handlers { std::function<std::optional<Problem>(const ControlCommand& control)> control; };
     static Result<std::unique_ptr<SessionServer>> listen(const std::filesystem::path& socket, std::int64_t trial,
                                                          Handlers handlers);
-    ~SessionServer() override;  // sends what is queued (up to a second), then closes and removes the socket
+    // Sends what is queued, five seconds at most and one to readers that take nothing; then closes and removes the socket.
+    ~SessionServer() override;
     void post(std::int64_t number, const TrainEvent& event) override;
 
 private:
