@@ -67,7 +67,7 @@ QString words(const StragglerFound& found) {
                                                    : "its part of the summing takes longer";
     return QString("Device %1 keeps the others waiting: %2 per update (%3), %4. Seen at step %5.")
         .arg(found.rank)
-        .arg(runStepTime(found.seconds), runPercent(found.share), why, count(found.step));
+        .arg(runStepTime(found.seconds), runShare(found.share), why, count(found.step));
 }
 
 QString words(const Message& message, const Explain& explain) {

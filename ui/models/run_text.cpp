@@ -33,6 +33,10 @@ QString runCount(double value) {
     return QLocale(QLocale::English).toString(static_cast<qlonglong>(std::llround(value)));
 }
 
+QString runShare(double fraction) {
+    return std::isfinite(fraction) ? QString("%1 %").arg(fraction * 100, 0, 'f', 0) : "–";
+}
+
 QString runPercent(double fraction) {
     return std::isfinite(fraction) ? QString("%1 %").arg(fraction * 100, 0, 'f', 2) : "–";
 }

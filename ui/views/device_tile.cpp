@@ -99,7 +99,7 @@ void DeviceTile::setLoad(const RankLoad& load) {
     m_time->setText(load.total() > 0 ? runStepTime(load.total()) + " per step" : QString("no step yet"));
     colour();
     QString words = m_name + ": " + m_time->text();
-    for (const Part& part : kParts) words += QString(", %1 %2").arg(part.name, runPercent(shareOf(load, part)));
+    for (const Part& part : kParts) words += QString(", %1 %2").arg(part.name, runShare(shareOf(load, part)));
     setAccessibleName(words);
 }
 
@@ -107,7 +107,7 @@ void DeviceTile::colour() {
     for (std::size_t i = 0; i < kParts.size(); ++i) {
         m_shares[i]->setText(QString("<span style='color:%1'>\u25A0</span> %2 %3")
                                  .arg((currentTheme().*kParts[i].color).name(), kParts[i].name,
-                                      runPercent(shareOf(m_load, kParts[i]))));
+                                      runShare(shareOf(m_load, kParts[i]))));
     }
 }
 

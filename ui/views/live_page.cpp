@@ -14,6 +14,7 @@
 #include "ui/models/run_text.h"
 #include "ui/style/theme.h"
 #include "ui/views/device_tile.h"
+#include "ui/views/elided_label.h"
 #include "ui/views/failure_card.h"
 #include "ui/views/plot_controls.h"
 #include "ui/views/run_buttons.h"
@@ -26,8 +27,9 @@ constexpr int kTileWidth = 400;                   // with its shares in one line
 constexpr const char* kEmpty = "Curves appear with the first step";
 constexpr std::size_t kLoss = 0, kAccuracy = 1, kRate = 2, kLearningRate = 3;
 
+template <class Label = QLabel>
 QLabel* label(const char* role, const QString& words = {}) {
-    auto* out = new QLabel(words);
+    auto* out = new Label(words);
     if (role) out->setProperty("role", role);
     return out;
 }
@@ -123,24 +125,26 @@ QWidget* LivePage::buildHeader() {
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(space::kSmall);
     auto* row = new QHBoxLayout;
-    row->setSpacing(space::kMedium);
-    m_title = label("title");
+    m_title = label<ElidedLabel>("title");
     m_state = label("heading");
     row->addWidget(m_title);
     row->addWidget(m_state);
     row->addStretch();
     m_buttons = new RunButtons(m_feed);
     connect(m_buttons, &RunButtons::resumeRequested, this, &LivePage::resumeRequested);
-    row->addWidget(m_buttons);
-    column->addLayout(row);
-    m_subtitle = label("muted");
+    m_top = new QBoxLayout(QBoxLayout::LeftToRight);
+    for (QBoxLayout* each : {static_cast<QBoxLayout*>(row), m_top}) each->setSpacing(space::kMedium);
+    m_top->addLayout(row, 1);
+    m_top->addWidget(m_buttons, 0, Qt::AlignLeft);
+    column->addLayout(m_top);
+    m_subtitle = label<ElidedLabel>("muted");
     column->addWidget(m_subtitle);
     m_progress = new QProgressBar;
     m_progress->setTextVisible(false);
     m_progress->setFixedHeight(8);
     m_progress->setAccessibleName("Progress of the run");
     column->addWidget(m_progress);
-    m_progressText = label(nullptr);
+    m_progressText = label<ElidedLabel>(nullptr);
     column->addWidget(m_progressText);
     m_trouble = label("problem");
     m_trouble->setWordWrap(true);
@@ -167,6 +171,7 @@ QWidget* LivePage::buildPlots() {
             if (other != m_plots[i]) connect(m_plots[i], &PlotView::hovered, other, &PlotView::setCrosshair);
         }
     }
+    for (const int column : {0, 1}) grid->setColumnStretch(column, 1);
     area->setMinimumHeight(380);
     return area;
 }
@@ -197,6 +202,7 @@ void LivePage::updateHeader() {
     m_state->setText(
         QString("<span style='color:%1'>%2</span>").arg(colourOf(m_feed->state(), currentTheme()).name(), state));
     m_state->setAccessibleName("State of the run: " + state);
+    arrangeHeader();
     const int permille = livePermille(record);
     const bool waiting = permille < 0 && !isFinal(m_feed->state()) && (known || m_feed->loading());
     m_progress->setRange(0, waiting ? 0 : 1000);
@@ -275,8 +281,16 @@ void LivePage::arrangeTiles() {
     }
 }
 
+// The buttons go below the title where there is no room beside it.
+void LivePage::arrangeHeader() {
+    const int needed = m_title->sizeHint().width() + m_state->sizeHint().width() + m_buttons->sizeHint().width();
+    const bool fits = needed + 2 * (space::kPage + space::kLarge) <= width();
+    m_top->setDirection(fits ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+}
+
 void LivePage::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
+    arrangeHeader();
     arrangeTiles();
 }
 

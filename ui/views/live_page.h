@@ -8,6 +8,7 @@
 #include "ui/explanation.h"
 #include "ui/views/plot_view.h"
 
+class QBoxLayout;
 class QGridLayout;
 class QLabel;
 class QListWidget;
@@ -50,11 +51,13 @@ private:
     void applyTheme();
     void buildTiles(const RunStarted& started);
     void arrangeTiles();
+    void arrangeHeader();
 
     QPointer<RunFeed> m_feed;
     const Explain m_explain;
     QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_state = nullptr, *m_progressText = nullptr,
            *m_trouble = nullptr;
+    QBoxLayout* m_top = nullptr;
     QProgressBar* m_progress = nullptr;
     RunButtons* m_buttons = nullptr;
     FailureCard* m_failure = nullptr;

@@ -147,6 +147,11 @@ void PlotLegend::followInTabOrder(QWidget* before) {
 
 QSize PlotLegend::sizeHint() const { return m_column ? QSize(kColumnWidth, 0) : m_body->sizeHint(); }
 
+bool PlotLegend::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::LayoutRequest) updateGeometry();        // of the body: values have grown
+    return QScrollArea::eventFilter(watched, event);
+}
+
 void PlotLegend::contextMenuEvent(QContextMenuEvent* event) {
     QMenu menu(this);
     for (std::size_t i = 0; i < m_entries.size(); ++i) {

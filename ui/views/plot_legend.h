@@ -30,6 +30,7 @@ signals:
 
 protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     LegendEntry* addEntry(std::size_t index, const PlotSeries& series);

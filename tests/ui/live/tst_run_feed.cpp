@@ -11,6 +11,8 @@
 #include <QLocalServer>
 #include <QLocalSocket>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QtTest>
 #include <filesystem>
@@ -269,6 +271,10 @@ private slots:
         QVERIFY2(seen[0].contains("Device 3 was lost at step 250; going on after step 200 with 3 devices"), qPrintable(seen[0]));
         QTest::qWait(100);
         shoot(page, "lost-device");
+        page.resize(740, 560);                     // a small window's: nothing lies beside it
+        const auto* beside = page.findChild<QScrollArea*>()->horizontalScrollBar();
+        QVERIFY(until([&] { return beside->maximum() == 0; }, 2000));
+        shoot(page, "lost-device-small");
 
         QVERIFY(until([&] { return home.query()->series(1, "loss").size() == 300; }));
         RunFeed later(home.places, 1);             // reattached: the same
