@@ -20,7 +20,12 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kRanks = 3;
 constexpr const char* kModel = "lenet5";
-constexpr double kTimeout = 0.15;
+// Long enough for ranks that are merely slow: many runs share the machine.
+#ifdef __SANITIZE_THREAD__
+constexpr double kTimeout = 2;
+#else
+constexpr double kTimeout = 0.5;
+#endif
 
 // Holds whoever hangs until the run has noticed.
 class Trap {
@@ -190,7 +195,7 @@ private slots:
             // Who hangs is waited for: many at a time.
             std::atomic<std::size_t> next{0};
             std::vector<std::jthread> runners;
-            for (int i = 0; i < (kind == Fault::Hang ? 16 : 1); ++i) {
+            for (int i = 0; i < (kind == Fault::Hang ? 20 : 1); ++i) {
                 runners.emplace_back([&] {
                     for (std::size_t at; (at = next++) < points.size();)
                         outcomes[at] = points[at].runOf(FaultRun(kind, points[at].culprit));
@@ -221,7 +226,7 @@ private slots:
         const RunFailed failed = run(std::move(request)).result.failed;
         QCOMPARE(failed.kind, std::string("io"));
         QCOMPARE(failed.where, std::string("data"));
-        QVERIFY2(failed.what.find("did not come within 0.15 s") != std::string::npos, failed.what.c_str());
+        QVERIFY2(failed.what.find("did not come within ") != std::string::npos, failed.what.c_str());
         QVERIFY(failed.rank >= 0 && failed.rank < ranks);
     }
 
