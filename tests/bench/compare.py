@@ -5,7 +5,8 @@
     tests/bench/compare.py lenet                    cpu:2x1 over cpu:1x1, LeNet-5 b256
     tests/bench/compare.py loading [--rounds 3]     `train` (real loader, history on) over `bench`, ResNet-18 on CIFAR-shaped data
     tests/bench/compare.py reproducible             the reproducible mode over the fast one, ResNet-18 on cpu:2x1
-    tests/bench/compare.py tracing                  `train` with its history and traces over `train` without either
+    tests/bench/compare.py tracing                  `train` with its history and traces over `train` without either; LeNet-5
+                                                    b256, whose short steps give it much to write
     tests/bench/compare.py overlap                  what a simulated link between two devices costs that carries the gradients in
                                                     as long as the backward pass takes (two thirds of the computing), and as
                                                     long as all computing takes; the hidden share instead of a ratio
@@ -54,12 +55,12 @@ def overlap(args):
               f'max {max(hidden):.3f}')
 
 
-def train(args, devices, batch, *more):
+def train(args, devices, batch, *more, model='resnet18-cifar', steps=None):
     with tempfile.TemporaryDirectory() as home:
-        samples = batch * args.steps
+        samples = batch * (steps or args.steps)
         return last_line([args.lockstep, 'train', '--dataset', 'synthetic', '--set', f'dataset.samples={samples}',
                           'dataset.channels=3', 'dataset.height=32', 'dataset.width=32', 'dataset.classes=10',
-                          'dataset.test_samples=256', '--model', 'resnet18-cifar', '--devices', devices, '--batch', str(batch),
+                          'dataset.test_samples=256', '--model', model, '--devices', devices, '--batch', str(batch),
                           '--epochs', '1', '--set', 'augmentation.crop_padding=4', 'augmentation.flip=true', '--json', *more],
                          dict(os.environ, LOCKSTEP_HOME=home))['train_samples_per_second']
 
@@ -70,8 +71,8 @@ COMPARISONS = {
               'cpu:1x1', lambda args: bench(args, "cpu:1x1", 256, model='lenet5', steps=200)),
     'reproducible': ('reproducible', lambda args: bench(args, 'cpu:2x1', args.batch, '--mode', 'reproducible'),
                      'fast', lambda args: bench(args, 'cpu:2x1', args.batch)),
-    'tracing': ('with', lambda args: train(args, 'cpu:2', args.batch),
-                'without', lambda args: train(args, 'cpu:2', args.batch, '--no-history')),
+    'tracing': ('with', lambda args: train(args, 'cpu:2', 256, model='lenet5', steps=400),
+                'without', lambda args: train(args, 'cpu:2', 256, '--no-history', model='lenet5', steps=400)),
     'loading': ('train', lambda args: train(args, 'cpu:2', args.batch), 'bench', lambda args: bench(args, 'cpu:2', args.batch)),
 }
 
