@@ -54,15 +54,4 @@ Result<ModelInput> inputFor(const InputOptions& options, const std::string& mode
     return input;
 }
 
-DatasetInfo infoOf(const ModelInput& input, std::int64_t count) {
-    DatasetInfo info;
-    info.id = "shape";
-    info.count = count;
-    info.fields = imageFields({input.channels, input.height, input.width});
-    for (int i = 0; i < input.classes; ++i) info.classes.push_back(std::to_string(i));
-    info.mean.assign(static_cast<std::size_t>(input.channels), 0.5f);
-    info.deviation.assign(static_cast<std::size_t>(input.channels), 0.25f);
-    return info;
-}
-
 }  // namespace lockstep

@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "engine/data/dataset.h"
 #include "engine/model/registry.h"
 
 namespace lockstep {
@@ -16,8 +15,5 @@ void addInputOptions(CLI::App& command, InputOptions& options);
 
 // Problems: "cli.bad-input".
 Result<ModelInput> inputFor(const InputOptions& options, const std::string& model, std::int64_t batch);
-
-// A dataset of that shape, in numbers only: `count` samples.
-DatasetInfo infoOf(const ModelInput& input, std::int64_t count);
 
 }  // namespace lockstep

@@ -11,6 +11,7 @@ void addInspect(CLI::App& program, Run& run);
 void addModels(CLI::App& program, Run& run);
 void addTrain(CLI::App& program, Run& run);
 void addBench(CLI::App& program, Run& run);
+void addCheck(CLI::App& program, Run& run);
 void addProve(CLI::App& program, Run& run);
 void addProgram(CLI::App& program, Run& run);
 void addServe(CLI::App& program, Run& run);

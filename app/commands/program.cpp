@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/model_input.h"
 #include "app/spec_options.h"
+#include "engine/train/made_batch.h"
 #include "engine/train/plan_run.h"
 
 namespace lockstep {

@@ -1,7 +1,6 @@
 #include "engine/core/error.h"
-#include "engine/core/random.h"
-#include "engine/data/loader.h"
 #include "engine/train/clocks.h"
+#include "engine/train/made_batch.h"
 #include "engine/train/make_group.h"
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
@@ -10,13 +9,6 @@
 namespace lockstep {
 
 namespace {
-
-// A data set that is exactly one batch: every step is full.
-DatasetInfo oneBatch(const ModelInput& input, std::int64_t batch) {
-    DatasetInfo info{"synthetic", batch, imageFields({input.channels, input.height, input.width}), {}, {}, {}};
-    for (int label = 0; label < input.classes; ++label) info.classes.push_back(std::to_string(label));
-    return info;
-}
 
 struct BenchRequest {
     const ResolvedSpec& resolved;
@@ -34,7 +26,8 @@ public:
         m_replica =
             std::make_unique<Replica>(*m_device, m_group, std::vector{m_request.plan.ranks[rank].training}, nullptr);
         m_replica->initialize(m_request.resolved.spec.seed);
-        fillBatch();
+        const Share share = partitionOf(m_request.resolved).share(m_request.resolved.spec.batch, m_group.rank());
+        m_batch = madeBatch(m_request.plan.batch, share, m_request.classes);
         steps(0, m_request.warmup);
         m_result.compute = m_result.reduce = 0;
         m_group.barrier();
@@ -60,24 +53,6 @@ public:
     const BenchResult& result() const { return m_result; }
 
 private:
-    void fillBatch() {
-        const BatchLayout& layout = m_request.plan.batch;
-        m_batch = HostTensor({Shape{static_cast<std::int64_t>(layout.bytes())}, DType::U8});
-        const Share share = partitionOf(m_request.resolved).share(m_request.resolved.spec.batch, m_group.rank());
-        const auto field = [&](const char* name) { return static_cast<std::size_t>(layout.find(name)); };
-        const std::size_t pixels = layout.sampleBytes(field("image")) / sizeof(float);
-        auto* image = reinterpret_cast<float*>(m_batch.data() + layout.offset(field("image")));
-        auto* label = reinterpret_cast<std::int32_t*>(m_batch.data() + layout.offset(field("label")));
-        auto* id = reinterpret_cast<std::int64_t*>(m_batch.data() + layout.offset(field("ids")));
-        for (std::int64_t i = 0; i < share.count; ++i) {
-            id[i] = share.begin + i;
-            label[i] = static_cast<std::int32_t>(id[i] % m_request.classes);
-            const CounterRng rng(1, streamOf("bench"), 0, static_cast<std::uint64_t>(id[i]));
-            for (std::size_t p = 0; p < pixels; ++p)
-                *image++ = static_cast<float>(rng.normal(static_cast<std::uint32_t>(p)));
-        }
-    }
-
     void steps(std::int64_t first, std::int64_t count) {
         const TrialSpec& spec = m_request.resolved.spec;
         for (std::int64_t step = first; step < first + count; ++step) {
@@ -112,7 +87,7 @@ private:
 }  // namespace
 
 BenchResult benchmark(const ResolvedSpec& resolved, const ModelInput& input, std::int64_t steps, std::int64_t warmup) {
-    const DatasetInfo info = oneBatch(input, resolved.spec.batch);
+    const DatasetInfo info = infoOf(input, resolved.spec.batch);        // one batch: every step is full
     const RunPlan plan = planRun(resolved, info, info);
     const BenchRequest request{resolved, plan, input.classes, steps, warmup};
     const auto group = makeGroup(resolved);

@@ -14,7 +14,7 @@ private slots:
         QVERIFY(all.out.contains("Exit status") && all.out.contains("lockstep train --preset fashion"));
         QVERIFY(!all.out.contains("probe-plugin"));
         for (const char* name : {"train", "resume", "trials", "show", "attach", "pause", "stop", "delete", "devices",
-                                 "models", "bench", "prove", "datasets", "inspect", "program", "doctor", "serve"}) {
+                                 "models", "bench", "check", "prove", "datasets", "inspect", "program", "doctor", "serve"}) {
             QVERIFY2(all.out.contains(QString("\n  %1 ").arg(name)), name);
             const auto one = m_program.run({name, "--help"});
             QVERIFY2(one.status == 0 && one.out.size() > 100, name);
@@ -109,6 +109,20 @@ private slots:
         QCOMPARE(prove({"--model", "lenet5", "--break", "local-norm"}).status, 2);
         QCOMPARE(prove({"--model", "lenet5", "--break", "nothing"}).status, 2);
         QCOMPARE(prove({"--model", "lenet5", "--updates", "0"}).status, 2);
+    }
+
+    void checkSaysWhetherAModelIsSound() {
+        const QStringList small{"--set", "model.width=16", "--input", "1x8x8"};
+        const auto sound = m_program.run(QStringList{"check", "mlp"} + small);
+        QVERIFY2(sound.status == 0, qPrintable(sound.out + sound.err));
+        QVERIFY(sound.out.contains("\nRIGHT: ") && sound.out.contains("dense2/weight"));
+        const auto cut = m_program.run(QStringList{"check", "mlp", "--updates", "1", "--json"} + small);
+        QCOMPARE(cut.status, 1);
+        QVERIFY(!cut.last()["passes"].toBool());
+        QCOMPARE(cut.last()["gradients"].toArray().size(), 7);
+        QCOMPARE(cut.last()["problems"][0]["code"].toString(), QString("check.not-memorised"));
+        QCOMPARE(m_program.run({"check", "nothing"}).status, 2);
+        QCOMPARE(m_program.run({"check"}).status, 2);
     }
 
     void inspectReportsCounts() {

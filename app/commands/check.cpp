@@ -1,0 +1,156 @@
+#include "engine/train/check_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/format.h"
+#include "app/listing.h"
+#include "app/model_input.h"
+#include "app/spec_options.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kSlopeImages = 4, kMemorisedImages = 64, kUpdatesPerLine = 25;
+
+struct Options {
+    SpecOptions spec;
+    InputOptions input;
+    double seconds = 60;
+    std::int64_t updates = 400;
+    bool json = false;
+};
+
+// Adam's steps suit any model without a search for a learning rate.
+TrialSpec memoriseDefaults() {
+    TrialSpec spec;
+    spec.dataset = {"synthetic", {}};
+    spec.devices = "cpu:1";
+    spec.optimizer = {"adamw", {}};
+    spec.learningRate = 0.001;
+    spec.batch = kMemorisedImages;
+    return spec;
+}
+
+TrialSpec exact(TrialSpec spec) {
+    spec.devices = "reference:1";
+    spec.batch = kSlopeImages;
+    return spec;
+}
+
+std::string nameOf(const SlopeCheck& slope) { return slope.parameter.empty() ? "all parameters together" : slope.parameter; }
+
+void printSlope(const SlopeCheck& slope) {
+    fmt::print("{:<40}  {:>7.1e}  {:>7.1e}{}\n", nameOf(slope), slope.along, slope.across, slope.holds ? "" : "  WRONG");
+    std::fflush(stdout);
+}
+
+void printUpdate(const MemorisedBatch& now) {
+    if (now.updates % kUpdatesPerLine != 0 && !now.isMemorised()) return;
+    fmt::print("{:>6}  {:>9.6f}  {:>8}\n", now.updates, now.loss, percentText(now.accuracy));
+    std::fflush(stdout);
+}
+
+struct Findings {
+    std::vector<SlopeCheck> slopes;
+    MemorisedBatch memorised;
+    std::vector<Problem> problems;
+};
+
+std::vector<Problem> problemsOf(const Findings& found, const TrialSpec& spec) {
+    std::vector<Problem> problems;
+    const auto wrong = std::ranges::find(found.slopes, false, &SlopeCheck::holds);
+    if (wrong != found.slopes.end())
+        problems.push_back({nameOf(*wrong), "check.gradient",
+                            {fmt::format("{:.1e}", std::max(wrong->along, wrong->across)),
+                             std::to_string(std::ranges::count(found.slopes, false, &SlopeCheck::holds))}});
+    if (!found.memorised.isMemorised())
+        problems.push_back({spec.model.id, "check.not-memorised",
+                            {std::to_string(spec.batch), percentText(found.memorised.accuracy),
+                             std::to_string(found.memorised.updates), fmt::format("{}", spec.learningRate)}});
+    return problems;
+}
+
+Json findingsJson(const Findings& found, const TrialSpec& spec, const Words& words) {
+    Json slopes = Json::array();
+    for (const SlopeCheck& each : found.slopes)
+        slopes.push_back({{"parameter", nameOf(each)}, {"along", each.along}, {"across", each.across}, {"holds", each.holds}});
+    return {{"model", spec.model.id},
+            {"passes", found.problems.empty()},
+            {"gradients", std::move(slopes)},
+            {"allowed", SlopeCheck::kAllowed},
+            {"memorised",
+             {{"images", spec.batch},
+              {"updates", found.memorised.updates},
+              {"loss", found.memorised.loss},
+              {"accuracy", found.memorised.accuracy}}},
+            {"problems", problemsJson(found.problems, words)}};
+}
+
+int check(Context& context, const Options& options) {
+    if (options.json) context.reportAsJson();
+    const auto spec = specFrom(options.spec, memoriseDefaults(), context.environment());
+    if (!spec.ok()) return context.report(spec.problems());
+    const auto input = inputFor(options.input, spec.value().model.id, spec.value().batch);
+    if (!input.ok()) return context.report(input.problems());
+    const auto trained = resolve(spec.value(), context.environment());
+    if (!trained.ok()) return context.report(trained.problems());
+    const auto judged = resolve(exact(spec.value()), context.environment());
+    if (!judged.ok()) return context.report(judged.problems());
+
+    Findings found;
+    SlopesRequest slopes{judged.value(), input.value(), options.seconds};
+    MemoriseRequest memory{trained.value(), input.value(), options.updates};
+    const auto say = [&]<class... Args>(fmt::format_string<Args...> words, Args&&... args) {
+        if (!options.json) fmt::print(words, std::forward<Args>(args)...);
+    };
+    if (!options.json) slopes.onSlope = printSlope, memory.onUpdate = printUpdate;
+    say("{}: gradients beside the slopes of the loss, in double precision, {} images\n\n{:<40}  {:>7}  {:>7}\n",
+        spec.value().model.id, kSlopeImages, "GRADIENT OF", "ALONG", "ACROSS");
+    found.slopes = checkSlopes(slopes);
+    say("\n{:g} is allowed; {} parameters were looked at one by one.\n\nLearning {} images of noise by heart on {}\n\nUPDATE       LOSS  ACCURACY\n",
+        SlopeCheck::kAllowed, found.slopes.size() - 1, spec.value().batch, spec.value().devices);
+    found.memorised = memorise(memory);
+    found.problems = problemsOf(found, spec.value());
+    if (options.json) fmt::print("{}\n", lineOf(findingsJson(found, spec.value(), context.words())));
+    if (found.problems.empty()) {
+        say("\nRIGHT: the gradients are the slopes, and all {} images are known after {} updates.\n", spec.value().batch,
+            found.memorised.updates);
+        return kDone;
+    }
+    for (const Problem& problem : found.problems) say("\nWRONG: {}\n  → {}\n", context.words().what(problem), context.words().remedy(problem));
+    return kFailed;
+}
+
+}  // namespace
+
+void addCheck(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("check", "Whether a model's gradients are right, and whether it can learn at all");
+    command->add_option("model", options->spec.model, "As lockstep models lists them")->type_name("MODEL")->required();
+    addInputOptions(*command, options->input);
+    command->add_option("--devices", options->spec.devices, "One device to learn on; cpu:1 unless given")->type_name("DEVICE");
+    command->add_option("--batch", options->spec.batch, "Images to learn by heart; 64 unless given")->type_name("N");
+    command->add_option("--lr", options->spec.learningRate, "The learning rate; 0.001 unless given")->type_name("RATE");
+    command->add_option("--set", options->spec.settings, "Single settings, like model.width=64")->type_name("KEY=VALUE");
+    command->add_option("--seed", options->spec.seed, "Same seed, same images, same start")->type_name("N");
+    command->add_option("--seconds", options->seconds, "No further gradient is begun after so long; 0: all of them")
+        ->type_name("S")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    command->add_option("--updates", options->updates, "At most so many to learn them in")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "One JSON object");
+    command->footer("\nExamples:\n  lockstep check lenet5\n  lockstep check resnet18-cifar --input 3x16x16\n"
+                    "  lockstep check mlp --set model.width=64 --seconds 0\n\n"
+                    "Exit status: 0 only when both hold, 1 when one does not.");
+    command->callback([options, &run] { run = [options](Context& context) { return check(context, *options); }; });
+}
+
+}  // namespace lockstep

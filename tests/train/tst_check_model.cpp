@@ -1,0 +1,95 @@
+#include <QtTest>
+
+#include <set>
+
+#include "engine/ops/dense.h"
+#include "engine/ops/elementwise.h"
+#include "engine/train/check_model.h"
+#include "tests/train/train_fixture.h"
+
+using namespace lockstep;
+
+namespace {
+
+// Sixteen small grey images; the reference device learns them by heart, too, so that this runs in every build.
+ResolvedSpec specFor(const std::string& model) {
+    TrialSpec spec = smallSpec(model, "reference:1");
+    spec.batch = 16;
+    spec.optimizer = {"adamw", {}};
+    spec.learningRate = 0.003;
+    return resolved(spec);
+}
+
+ModelInput smallImages() {
+    ModelInput input;
+    input.batch = 16;
+    input.height = input.width = 12;
+    input.classes = 4;
+    return input;
+}
+
+// Its weights start at zero and stop at a ReLU that takes zero for below: no gradient comes through, though the loss has a slope.
+ModelEntry deadModel() {
+    const auto build = [](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
+        const ValueId pixels = flatten(b, image, "flatten");
+        const Shape shape{input.classes, b.typeOf(pixels).shape[1]};
+        const ValueId w = b.parameter("head/weight", shape, {.kind = Initializer::Kind::Constant, .value = 0}, true);
+        return relu(b, dense(b, pixels, w, std::nullopt, "head"), "relu");
+    };
+    return {.name = "dead", .meaning = "Never learns.", .params = {}, .build = build};
+}
+
+}  // namespace
+
+class TstCheckModel : public QObject {
+    Q_OBJECT
+
+private slots:
+    void soundModelsPass_data() {
+        QTest::addColumn<QString>("model");
+        for (const char* model : {"mlp", "lenet5", "fashion-cnn"}) QTest::newRow(model) << model;
+    }
+
+    void soundModelsPass() {
+        QFETCH(QString, model);
+        const ResolvedSpec spec = specFor(model.toStdString());
+        const ModelInput input = smallImages();
+        std::size_t told = 0;
+        const auto slopes = checkSlopes({spec, input, 0, [&](const SlopeCheck&) { ++told; }});
+        QCOMPARE(told, slopes.size());
+        QVERIFY(slopes.front().parameter.empty());
+        std::set<std::string> names;
+        for (const SlopeCheck& slope : slopes) {
+            QVERIFY2(slope.holds, slope.parameter.c_str());
+            names.insert(slope.parameter);
+        }
+        const auto plan = planRun(spec, patterns(16, 16).train->info(), patterns(16, 16).test->info());
+        QCOMPARE(names.size(), plan.ranks.front().training->storage->parameters.size() + 1);
+        const MemorisedBatch memorised = memorise({spec, input});
+        QVERIFY(memorised.isMemorised() && memorised.updates < 200);
+    }
+
+    void aGradientThatIsNoSlopeIsFound() {
+        const ModelEntry dead = deadModel();
+        ResolvedSpec spec = specFor("mlp");
+        spec.model = &dead;
+        spec.modelParams = {};
+        const ModelInput input = smallImages();
+        const auto slopes = checkSlopes({spec, input});
+        QCOMPARE(slopes.size(), std::size_t{2});
+        QVERIFY(!slopes[0].holds && !slopes[1].holds);
+        QCOMPARE(slopes[1].parameter, std::string("head/weight"));
+        const MemorisedBatch memorised = memorise({spec, input, 20});
+        QVERIFY(!memorised.isMemorised());
+        QCOMPARE(memorised.updates, std::int64_t{20});
+    }
+
+    void timeEndsTheSearch() {
+        const ResolvedSpec spec = specFor("lenet5");
+        const ModelInput input = smallImages();
+        QCOMPARE(checkSlopes({spec, input, 1e-9}).size(), std::size_t{1});
+    }
+};
+
+QTEST_GUILESS_MAIN(TstCheckModel)
+#include "tst_check_model.moc"
