@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 #include "engine/core/random.h"
 
@@ -28,12 +29,34 @@ void normaliseRowMirrored(const std::uint8_t* __restrict in, std::size_t width, 
     for (std::size_t x = 0; x < width; ++x) out[x] = scale(in[width - 1 - x]);
 }
 
+struct Box { int top = 0, left = 0, bottom = 0, right = 0; };
+
+Box within(const ImageShape& shape, const Box& box) {
+    return {std::max(box.top, 0), std::max(box.left, 0), std::min(box.bottom, shape.height), std::min(box.right, shape.width)};
+}
+
 // Where the crop lies: output pixel (y, x) before flipping is input pixel (y + dy, x + dx), zero outside the image.
 struct Choices {
     int dy = 0, dx = 0;
     bool mirrored = false;
-    int holeY = 0, holeX = 0;
+    Box hole, erased;                                // both may be empty
 };
+
+Box chooseErased(const ImageShape& shape, double probability, const CounterRng& rng) {
+    if (rng.uniform(0) >= probability) return {};
+    const double area = static_cast<double>(shape.height) * shape.width;
+    for (std::uint32_t at = 1; at <= 40; at += 4) {
+        const double erased = area * (0.02 + 0.31 * rng.uniform(at));
+        const double aspect = std::exp(std::log(0.3) + std::log(3.3 / 0.3) * rng.uniform(at + 1));
+        const int height = static_cast<int>(std::lround(std::sqrt(erased * aspect)));
+        const int width = static_cast<int>(std::lround(std::sqrt(erased / aspect)));
+        if (height >= shape.height || width >= shape.width) continue;
+        const auto place = [&](int room, double chosen) { return static_cast<int>(chosen * (room + 1)); };
+        const int top = place(shape.height - height, rng.uniform(at + 2)), left = place(shape.width - width, rng.uniform(at + 3));
+        return {top, left, top + height, left + width};
+    }
+    return {};
+}
 
 Choices choose(const Augmentation& how, const ImageShape& shape, std::uint64_t seed, std::int64_t epoch,
                std::int64_t sampleId) {
@@ -47,9 +70,14 @@ Choices choose(const Augmentation& how, const ImageShape& shape, std::uint64_t s
     }
     if (how.flip) choices.mirrored = (rng.bits(8) & 1) != 0;
     if (how.cutout > 0) {
-        choices.holeY = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.height), 6));
-        choices.holeX = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.width), 7));
+        const int top = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.height), 6)) - how.cutout / 2;
+        const int left = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.width), 7)) - how.cutout / 2;
+        choices.hole = within(shape, {top, left, top + how.cutout, left + how.cutout});
     }
+    if (how.erasing > 0)
+        choices.erased = chooseErased(shape, how.erasing,
+                                      CounterRng(seed, streamOf("erase"), static_cast<std::uint64_t>(epoch),
+                                                 static_cast<std::uint64_t>(sampleId)));
     return choices;
 }
 
@@ -78,13 +106,9 @@ void writePlane(const std::uint8_t* in, const ImageShape& shape, const Choices& 
     }
 }
 
-void cutHole(int side, const ImageShape& shape, const Choices& choices, float* out) {
-    const int top = std::max(choices.holeY - side / 2, 0);
-    const int bottom = std::min(choices.holeY - side / 2 + side, shape.height);
-    const int left = std::max(choices.holeX - side / 2, 0);
-    const int right = std::min(choices.holeX - side / 2 + side, shape.width);
-    for (int y = top; y < bottom; ++y) {
-        std::fill_n(out + static_cast<std::ptrdiff_t>(y) * shape.width + left, std::max(right - left, 0), 0.0f);
+void blank(const Box& box, const ImageShape& shape, float* out) {
+    for (int y = box.top; y < box.bottom; ++y) {
+        std::fill_n(out + static_cast<std::ptrdiff_t>(y) * shape.width + box.left, std::max(box.right - box.left, 0), 0.0f);
     }
 }
 
@@ -97,13 +121,15 @@ const ParamSchema& augmentationSchema() {
         {"flip", false, {}, {}, {}, "", "Mirrors each image left to right with probability 1/2."},
         {"cutout", std::int64_t{0}, 0, 1024, {}, "pixels",
          "Side of a square blanked at a random place of each image; 0 blanks nothing."},
+        {"random_erasing", 0.0, 0, 1, {}, "",
+         "How likely a rectangle of an image is blanked, small or as large as a third of it."},
     };
     return schema;
 }
 
 Augmentation augmentationFrom(const ParamValues& values) {
     return {static_cast<int>(values.integer("crop_padding")), values.flag("flip"),
-            static_cast<int>(values.integer("cutout"))};
+            static_cast<int>(values.integer("cutout")), values.number("random_erasing")};
 }
 
 void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,
@@ -124,7 +150,7 @@ void augment(const Augmentation& how, const DatasetInfo& info, std::span<const s
     for (std::size_t c = 0; c < channels; ++c) {
         float* target = &out[c * plane];
         writePlane(&image[c * plane], shape, choices, scaleOf(info, c), target);
-        if (how.cutout > 0) cutHole(how.cutout, shape, choices, target);
+        for (const Box& box : {choices.hole, choices.erased}) blank(box, shape, target);
     }
 }
 

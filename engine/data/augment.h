@@ -10,12 +10,15 @@ namespace lockstep {
 
 // What happens to an image between the dataset and the batch slot, in this order: random crop out of the image padded by
 // `cropPadding` zeros on each side; horizontal flip with probability 1/2; normalisation (x / 255 - mean) / deviation; cutout
-// (DeVries & Taylor, arXiv 1708.04552): a square of side `cutout`, its centre anywhere, set to zero after normalisation.
+// (DeVries & Taylor, arXiv 1708.04552): a square of side `cutout`, its centre anywhere, set to zero after normalisation; with
+// probability `erasing` the same for a rectangle within the image, of 2 to 33 % of its area and sides as 0.3 to 3.3 (Zhong et
+// al., arXiv 1708.04896; the limits and the ten tries to find one are torchvision's).
 // Random choices depend on (seed, epoch, sample id) only.
 struct Augmentation {
     int cropPadding = 0;
     bool flip = false;
     int cutout = 0;
+    double erasing = 0;
     bool operator==(const Augmentation&) const = default;
 };
 const ParamSchema& augmentationSchema();

@@ -146,12 +146,49 @@ private slots:
         for (const int hit : hits) QVERIFY(std::abs(hit - each) < 6 * std::sqrt(each));
     }
 
+    // A rectangle within the image, the same in all channels, in as many images as asked for.
+    void erasedIsARectangle() {
+        const Picture image = picture(3, 32, 32);
+        const auto whole = run(image, {}, 1, 0, 0);
+        constexpr int kSamples = 4000;
+        int erased = 0, small = 0, large = 0, tall = 0;
+        for (int id = 0; id < kSamples; ++id) {
+            const auto out = run(image, {0, false, 0, 0.25}, 1, 0, id);
+            if (out == whole) continue;
+            ++erased;
+            int top = 32, left = 32, bottom = -1, right = -1, blanked = 0;
+            for (int i = 0; i < 32 * 32; ++i) {
+                const auto at = static_cast<std::size_t>(i);
+                const bool blank = out[at] != whole[at];
+                for (std::size_t channel : {at, at + 1024, at + 2048}) QCOMPARE(out[channel], blank ? 0.0f : whole[channel]);
+                if (!blank) continue;
+                ++blanked;
+                top = std::min(top, i / 32), bottom = std::max(bottom, i / 32);
+                left = std::min(left, i % 32), right = std::max(right, i % 32);
+            }
+            const int height = bottom - top + 1, width = right - left + 1;
+            QCOMPARE(blanked, height * width);
+            QVERIFY(blanked >= 0.015 * 1024 && blanked <= 0.36 * 1024);
+            QVERIFY(height < 4 * width && width < 4 * height);
+            small += blanked < 0.05 * 1024;
+            large += blanked > 0.28 * 1024;
+            tall += height > width;
+        }
+        QVERIFY(std::abs(erased - kSamples / 4) < 6 * std::sqrt(kSamples * 0.25 * 0.75));
+        QVERIFY(small > erased / 20 && large > erased / 20 && tall > erased / 4 && tall < 3 * erased / 4);
+        for (int id = 0; id < 100; ++id) {                         // too small for one: left alone
+            const Picture dot = picture(1, 1, 1);
+            QCOMPARE(run(dot, {0, false, 0, 1.0}, 1, 0, id), run(dot, {}, 1, 0, id));
+        }
+    }
+
     void settingsComeFromTheSchema() {
         QCOMPARE(augmentationFrom(ParamValues(augmentationSchema())), Augmentation{});
         const auto values = ParamValues::from(
-            augmentationSchema(), {{"crop_padding", std::int64_t{4}}, {"flip", true}, {"cutout", std::int64_t{8}}}, "");
+            augmentationSchema(), {{"crop_padding", std::int64_t{4}}, {"flip", true}, {"cutout", std::int64_t{8}},
+                                   {"random_erasing", 0.5}}, "");
         QVERIFY(values.ok());
-        QCOMPARE(augmentationFrom(values.value()), (Augmentation{4, true, 8}));
+        QCOMPARE(augmentationFrom(values.value()), (Augmentation{4, true, 8, 0.5}));
         QVERIFY(!ParamValues::from(augmentationSchema(), {{"crop_padding", std::int64_t{-1}}}, "").ok());
     }
 };
