@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <memory>
 
@@ -17,7 +18,7 @@ struct Options {
     SpecOptions spec;
     InputOptions input;
     std::int64_t steps = 20, warmup = 3;
-    bool json = false;
+    bool inference = false, json = false;
 };
 
 // The data are made up, so the spec's dataset is the one that needs no files.
@@ -36,6 +37,17 @@ bool anyVirtual(const std::vector<DeviceChoice>& devices) {
     return false;
 }
 
+double gigaflops(const BenchResult& result) {
+    return result.flops * static_cast<double>(result.steps) / result.seconds * 1e-9;
+}
+
+// Resident, in bytes.
+std::uint64_t peakMemory() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
 void printResult(const ResolvedSpec& resolved, const BenchResult& result) {
     const auto& spec = resolved.spec;
     fmt::print("{}, batch {}, {} ({} {}{}): {} steps in {}\n", spec.model.id, spec.batch, spec.devices,
@@ -44,8 +56,10 @@ void printResult(const ResolvedSpec& resolved, const BenchResult& result) {
     if (result.carried > 0)
         fmt::print("simulated links     {} per step, of which {} were waited for\n", durationText(result.carried),
                    durationText(result.reduce));
-    fmt::print("samples per second  {:.1f}\nloss                {:.6f} (first step {:.6f})\n", result.samplesPerSecond,
-               result.loss, result.firstLoss);
+    fmt::print("samples per second  {:.1f}\nGFLOP per second    {:.1f}, in convolutions and products of matrices\n",
+               result.samplesPerSecond, gigaflops(result));
+    fmt::print("memory              {} at most, of this process\n", bytesText(peakMemory()));
+    fmt::print("loss                {:.6f} (first step {:.6f})\n", result.loss, result.firstLoss);
 }
 
 Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
@@ -62,6 +76,8 @@ Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
             {"compute_seconds", result.compute},
             {"reduce_seconds", result.reduce},
             {"link_seconds", result.carried},
+            {"flops_per_step", result.flops},
+            {"peak_bytes", peakMemory()},
             {"samples_per_second", result.samplesPerSecond}};
 }
 
@@ -72,7 +88,7 @@ int bench(Context& context, const Options& options) {
     if (!input.ok()) return context.report(input.problems());
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
-    const auto result = benchmark(resolved.value(), input.value(), options.steps, options.warmup);
+    const auto result = benchmark({resolved.value(), input.value(), options.steps, options.warmup, options.inference});
     if (options.json) fmt::print("{}\n", lineOf(resultJson(resolved.value(), result)));
     else printResult(resolved.value(), result);
     return kDone;
@@ -86,12 +102,13 @@ void addBench(CLI::App& program, Run& run) {
     addModelOptions(*command, options->spec);
     addInputOptions(*command, options->input);
     command->add_option("--seed", options->spec.seed, "Same seed, same data, same start")->type_name("N");
-    command->add_option("--steps", options->steps, "Updates to time")->type_name("K")->check(CLI::Range(1, 1000000000))
+    command->add_option("--steps", options->steps, "Steps to time")->type_name("K")->check(CLI::Range(1, 1000000000))
         ->capture_default_str();
-    command->add_option("--warmup", options->warmup, "Updates before them")
+    command->add_option("--warmup", options->warmup, "Steps before them")
         ->type_name("K")
         ->check(CLI::Range(0, 1000000000))
         ->capture_default_str();
+    command->add_flag("--inference", options->inference, "Evaluation's program: forward alone, running statistics");
     command->add_flag("--json", options->json, "One JSON object");
     command->footer("\nExamples:\n  lockstep bench --model resnet18-cifar --batch 128 --devices cpu:1 --steps 10\n"
                     "  lockstep bench --model lenet5 --batch 256 --devices cpu:2x1 --steps 200 --json\n\n"

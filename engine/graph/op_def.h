@@ -26,6 +26,10 @@ struct OpDef {
 
     // Output 0 is input 0 seen with another shape: no kernel, no memory.
     bool isView = false;
+
+    // Multiplications and additions of one call, of what is mostly these: convolutions and products of matrices. Null: next
+    // to none.
+    double (*flops)(std::span<const TensorType> inputs, std::span<const TensorType> outputs) = nullptr;
 };
 
 }  // namespace lockstep

@@ -27,6 +27,19 @@ std::vector<LayerRow> layerTable(const Graph& forward) {
     return rows;
 }
 
+double forwardFlops(const Graph& forward) {
+    const auto typesOf = [&](std::span<const ValueId> values) {
+        std::vector<TensorType> types;
+        for (const ValueId id : values) types.push_back(forward.typeOf(id));
+        return types;
+    };
+    double sum = 0;
+    for (const Node& node : forward.nodes()) {
+        if (node.op->flops) sum += node.op->flops(typesOf(node.inputs), typesOf(node.outputs));
+    }
+    return sum;
+}
+
 std::int64_t parameterCount(const Graph& forward) {
     std::int64_t count = 0;
     for (const ValueId id : forward.withRole(ValueRole::Parameter)) count += forward.typeOf(id).shape.count();

@@ -43,5 +43,7 @@ Result<Graph> buildForward(const ModelEntry& model, const ParamValues& params, c
 struct LayerRow { std::string name, op, output; std::int64_t parameters = 0; };
 std::vector<LayerRow> layerTable(const Graph& forward);
 std::int64_t parameterCount(const Graph& forward);
+// Of convolutions and products of matrices, for the whole batch; training takes three times as many.
+double forwardFlops(const Graph& forward);
 
 }  // namespace lockstep

@@ -69,6 +69,11 @@ std::vector<TensorType> inferBackwardBias(Types in, const Attrs&) {
     return {{{in[0].shape[1]}, in[0].dtype}};
 }
 
+double conv2dFlops(Types in, Types out) {
+    const Shape& w = in[1].shape;                // K, C / groups, R, S
+    return 2.0 * static_cast<double>(out[0].shape.count() * w[1] * w[2] * w[3]);
+}
+
 // Weights before data: their gradient can leave for the reduction while the chain goes on.
 void conv2dGradient(GradientContext& context) {
     const auto conv = context.attrs().as<Conv2dAttrs>();
@@ -95,7 +100,7 @@ std::string describe(const Conv2dAttrs& attrs) {
 
 std::string describe(const Conv2dBackwardAttrs& attrs) { return describe(attrs.conv) + " shape=" + attrs.shape.text(); }
 
-constinit const OpDef kConv2d{.name = "conv2d", .infer = inferConv2d, .gradient = conv2dGradient};
+constinit const OpDef kConv2d{.name = "conv2d", .infer = inferConv2d, .gradient = conv2dGradient, .flops = conv2dFlops};
 constinit const OpDef kConv2dBackwardData{.name = "conv2d_backward_data", .infer = inferBackwardData};
 constinit const OpDef kConv2dBackwardWeights{.name = "conv2d_backward_weights", .infer = inferBackwardWeights};
 constinit const OpDef kConv2dBackwardBias{.name = "conv2d_backward_bias", .infer = inferBackwardBias};

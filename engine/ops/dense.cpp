@@ -45,6 +45,8 @@ std::vector<TensorType> inferBackwardBias(Types in, const Attrs&) {
     return {{{in[0].shape[1]}, in[0].dtype}};
 }
 
+double denseFlops(Types in, Types out) { return 2.0 * static_cast<double>(out[0].shape.count() * in[1].shape[1]); }
+
 void denseGradient(GradientContext& context) {
     const ValueId x = context.input(0), w = context.input(1), dy = *context.outputGradient(0);
     if (context.inputCount() == 3 && context.wants(2)) {
@@ -56,7 +58,7 @@ void denseGradient(GradientContext& context) {
 
 }  // namespace
 
-constinit const OpDef kDense{.name = "dense", .infer = inferDense, .gradient = denseGradient};
+constinit const OpDef kDense{.name = "dense", .infer = inferDense, .gradient = denseGradient, .flops = denseFlops};
 constinit const OpDef kDenseBackwardData{.name = "dense_backward_data", .infer = inferBackwardData};
 constinit const OpDef kDenseBackwardWeights{.name = "dense_backward_weights", .infer = inferBackwardWeights};
 constinit const OpDef kDenseBackwardBias{.name = "dense_backward_bias", .infer = inferBackwardBias};

@@ -10,24 +10,20 @@ namespace lockstep {
 
 namespace {
 
-struct BenchRequest {
-    const ResolvedSpec& resolved;
-    const RunPlan& plan;
-    std::int64_t classes, steps, warmup;
-};
-
 class BenchTask final : public RankTask {
 public:
-    BenchTask(const BenchRequest& request, Collective& group) : m_request(request), m_group(group) {}
+    BenchTask(const BenchRequest& request, const RunPlan& plan, Collective& group)
+        : m_request(request), m_plan(plan), m_group(group) {}
 
     void run() override {
         const auto rank = static_cast<std::size_t>(m_group.rank());
         m_device = m_request.resolved.backend->open(m_request.resolved.devices[rank]);
-        m_replica =
-            std::make_unique<Replica>(*m_device, m_group, std::vector{m_request.plan.ranks[rank].training}, nullptr);
+        const RankPrograms& programs = m_plan.ranks[rank];
+        const auto& program = m_request.inference ? programs.evaluation : programs.training;
+        m_replica = std::make_unique<Replica>(*m_device, m_group, std::vector{program}, nullptr);
         m_replica->initialize(m_request.resolved.spec.seed);
         const Share share = partitionOf(m_request.resolved).share(m_request.resolved.spec.batch, m_group.rank());
-        m_batch = madeBatch(m_request.plan.batch, share, m_request.classes);
+        m_batch = madeBatch(m_plan.batch, share, m_request.input.classes);
         steps(0, m_request.warmup);
         m_result.compute = m_result.reduce = 0;
         m_group.barrier();
@@ -66,9 +62,10 @@ private:
     }
 
     double carriedPerStep() const {
+        if (m_request.inference) return 0;
         const TrialSpec& spec = m_request.resolved.spec;
         double seconds = 0;
-        for (const Step& step : m_request.plan.ranks.front().training->steps) {
+        for (const Step& step : m_plan.ranks.front().training->steps) {
             if (step.kind != Step::Kind::AllReduce) continue;
             seconds += allReduceSeconds(linkModel(spec), m_group.size(), step.count * sizeOf(step.dtype));
         }
@@ -76,6 +73,7 @@ private:
     }
 
     const BenchRequest& m_request;
+    const RunPlan& m_plan;
     Collective& m_group;
     std::unique_ptr<Device> m_device;
     std::unique_ptr<Replica> m_replica;
@@ -86,19 +84,24 @@ private:
 
 }  // namespace
 
-BenchResult benchmark(const ResolvedSpec& resolved, const ModelInput& input, std::int64_t steps, std::int64_t warmup) {
-    const DatasetInfo info = infoOf(input, resolved.spec.batch);        // one batch: every step is full
+BenchResult benchmark(const BenchRequest& request) {
+    const ResolvedSpec& resolved = request.resolved;
+    const DatasetInfo info = infoOf(request.input, resolved.spec.batch);        // one batch: every step is full
     const RunPlan plan = planRun(resolved, info, info);
-    const BenchRequest request{resolved, plan, input.classes, steps, warmup};
     const auto group = makeGroup(resolved);
     std::vector<std::unique_ptr<BenchTask>> ranks;
     std::vector<RankTask*> tasks;
     for (const auto& endpoint : group) {
-        tasks.push_back(ranks.emplace_back(std::make_unique<BenchTask>(request, *endpoint)).get());
+        tasks.push_back(ranks.emplace_back(std::make_unique<BenchTask>(request, plan, *endpoint)).get());
     }
     const AbortCause cause = runRanks(tasks, group);
     if (cause.rank >= 0) rethrow(cause);
-    return ranks.front()->result();
+    BenchResult result = ranks.front()->result();
+    ModelInput whole = request.input;
+    whole.batch = resolved.spec.batch;
+    const auto forward = buildForward(*resolved.model, resolved.modelParams, whole, !request.inference);
+    if (forward.ok()) result.flops = (request.inference ? 1 : 3) * forwardFlops(forward.value());
+    return result;
 }
 
 }  // namespace lockstep

@@ -81,8 +81,15 @@ struct BenchResult {
     double compute = 0, reduce = 0;                // rank 0's, per step: in kernels, and in all-reduces that kernels did not hide
     double carried = 0;                            // per step: what the simulated links took, hidden or not; 0: there are none
     std::int64_t steps = 0;
+    double flops = 0;                              // of a step: convolutions and products of matrices
+};
+struct BenchRequest {
+    const ResolvedSpec& resolved;
+    const ModelInput& input;
+    std::int64_t steps = 20, warmup = 3;
+    bool inference = false;                        // the programs of evaluation
 };
 // Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank.
-BenchResult benchmark(const ResolvedSpec& resolved, const ModelInput& input, std::int64_t steps, std::int64_t warmup);
+BenchResult benchmark(const BenchRequest& request);
 
 }  // namespace lockstep

@@ -83,6 +83,16 @@ private slots:
         QVERIFY(json["loss"].toDouble() > 0);
         QCOMPARE(json["steps"].toInt(), 5);
         QCOMPARE(json["device_count"].toInt(), 1);
+        QVERIFY(json["peak_bytes"].toDouble() > 1e6);
+
+        // LeNet-5 on 28x28: 117,600 + 240,000 + 58,920 multiply-adds an image forward, three times that in training.
+        const QStringList lenet{"bench", "--model", "lenet5", "--batch", "8", "--steps", "2", "--json"};
+        const double forward = 2.0 * (117'600 + 240'000 + 58'920) * 8;
+        QCOMPARE(m_program.run(lenet).last()["flops_per_step"].toDouble(), 3 * forward);
+        const auto inference = m_program.run(lenet + QStringList{"--inference"});
+        QCOMPARE(inference.status, 0);
+        QCOMPARE(inference.last()["flops_per_step"].toDouble(), forward);
+        QCOMPARE(inference.last()["loss"].toDouble(), inference.last()["first_loss"].toDouble());        // nothing is learnt
     }
 
     void proveSaysWhetherDevicesAreOne() {

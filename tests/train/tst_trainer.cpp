@@ -206,7 +206,8 @@ private slots:
 
     void benchmarkRunsTheSamePrograms() {
         const ResolvedSpec spec = resolved(smallSpec("mlp", "reference:3"));
-        const BenchResult result = benchmark(spec, {8, 1, 12, 12, 4, 0}, 10, 2);
+        const ModelInput input{8, 1, 12, 12, 4, 0};
+        const BenchResult result = benchmark({spec, input, 10, 2});
         QCOMPARE(result.steps, 10);
         QVERIFY(result.samplesPerSecond > 0);
         QVERIFY(result.firstLoss > 0.5 && result.loss < result.firstLoss);
