@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "engine/ops/activation.h"
 #include "engine/ops/all_reduce.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
+#include "engine/ops/tokens.h"
 
 namespace lockstep {
 
@@ -25,6 +29,10 @@ constexpr const OpDef* kOps[] = {
     &kBatchNormSums, &kBatchNormTrainFromSums, &kBatchNormBackwardSums, &kBatchNormBackwardFromSums, &kAllReduce,
     &kRelu, &kReluBackward, &kAdd, &kFill, &kFlatten, &kReshape, &kCast,
     &kDropout, &kDropoutBackward,
+    &kLayerNorm, &kLayerNormBackward,
+    &kGelu, &kGeluBackward, &kSilu, &kSiluBackward,
+    &kTranspose, &kBroadcastAdd,
+    &kAttention, &kAttentionBackward,
     &kCrossEntropy, &kCrossEntropyBackward, &kTopKCount,
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "engine/backend/cpu/simd/table.h"
@@ -24,6 +25,12 @@ private slots:
     void normGradients();
     void elementwise_data() { tables(); }
     void elementwise();
+    void activations_data() { tables(); }
+    void activations();
+    void layerNorms_data() { tables(); }
+    void layerNorms();
+    void softmaxOfTiles_data() { tables(); }
+    void softmaxOfTiles();
     void pools_data() { tables(); }
     void pools();
     void transpositions_data() { tables(); }
@@ -285,6 +292,84 @@ void checkPools(const SimdTable& simd, const PoolShape& s, std::size_t block) {
 }
 
 }  // namespace
+
+void tst_cpu_simd::activations() {
+    const SimdTable& simd = table();
+    const auto phi = [](double v) { return std::erfc(-v / std::sqrt(2.0)) / 2; };
+    const auto density = [](double v) { return std::exp(-v * v / 2) / std::sqrt(2 * M_PI); };
+    const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+    for (const std::size_t count : kLengths) {
+        Floats x = noise(1, count), y = guarded(count);
+        const Floats dy = noise(2, count);
+        for (std::size_t i = 0; i < count; ++i) x[i] *= static_cast<float>(i % 5 == 4 ? 40 : 2);
+        simd.gelu(x.data(), y.data(), count);
+        compare(y, count, [&](std::size_t i) { return x[i] * phi(x[i]); });
+        simd.silu(x.data(), y.data(), count);
+        compare(y, count, [&](std::size_t i) { return x[i] * sigmoid(x[i]); });
+        simd.geluBackward(x.data(), dy.data(), y.data(), count);
+        compare(y, count, [&](std::size_t i) { return dy[i] * (phi(x[i]) + x[i] * density(x[i])); });
+        simd.siluBackward(x.data(), dy.data(), y.data(), count);
+        compare(y, count, [&](std::size_t i) {
+            return dy[i] * sigmoid(x[i]) * (1 + x[i] * (1 - sigmoid(x[i])));
+        });
+    }
+    Floats special{std::nanf(""), -200, 200}, y(3);
+    for (const auto function : {simd.gelu, simd.silu}) {
+        function(special.data(), y.data(), 3);
+        QVERIFY(std::isnan(y[0]) && y[1] == 0 && y[2] == 200);
+    }
+}
+
+void tst_cpu_simd::layerNorms() {
+    const SimdTable& simd = table();
+    constexpr std::size_t rows = 3;
+    for (const std::size_t width : {1, 2, 7, 15, 16, 17, 64, 100}) {
+        const Floats x = noise(1, rows * width, 2), gamma = noise(2, width), beta = noise(3, width);
+        Floats y = guarded(rows * width), mean = guarded(rows), invStd = guarded(rows);
+        simd.layerNorm({x.data(), gamma.data(), beta.data(), y.data(), mean.data(), invStd.data(), rows, width, 1e-3f});
+        const auto moment = [&](std::size_t row, double shift, int power) {
+            double sum = 0;
+            for (std::size_t i = 0; i < width; ++i) sum += std::pow(x[row * width + i] - shift, power);
+            return sum / static_cast<double>(width);
+        };
+        compare(mean, rows, [&](std::size_t row) { return moment(row, 0, 1); });
+        compare(invStd, rows, [&](std::size_t row) {
+            return 1 / std::sqrt(moment(row, moment(row, 0, 1), 2) + 1e-3);
+        });
+        compare(y, rows * width, [&](std::size_t i) {
+            return (static_cast<double>(x[i]) - mean[i / width]) * invStd[i / width] * gamma[i % width] +
+                   beta[i % width];
+        });
+    }
+}
+
+// Two tiles of one row, the second with larger scores, are the softmax of both; what is not seen weighs nothing.
+void tst_cpu_simd::softmaxOfTiles() {
+    const SimdTable& simd = table();
+    constexpr std::size_t columns = 21, stride = 32;
+    Floats first = noise(1, 2 * stride), second = noise(2, 2 * stride, 4);
+    const Floats a = first, b = second;
+    const float none = -std::numeric_limits<float>::infinity();
+    Floats largest{none, none}, sums(2), y = guarded(6);
+    const auto seenOf = [&](std::size_t row) { return std::size_t{5} + row; };
+    simd.softmaxTile({first.data(), 2, columns, stride, columns, 0.5f}, largest.data(), sums.data(), y.data(), 3, 3);
+    QCOMPARE(y, guarded(6));
+    y = {1, 1, 1, 1, 1, 1};
+    const Floats before = largest;
+    simd.softmaxTile({second.data(), 2, columns, stride, 5, 0.5f}, largest.data(), sums.data(), y.data(), 3, 3);
+    for (std::size_t row = 0; row < 2; ++row) {
+        double sum = 0;
+        for (std::size_t i = 0; i < columns; ++i) sum += std::exp(0.5 * a[row * stride + i] - largest[row]);
+        for (std::size_t i = 0; i < columns; ++i) {
+            const double want = i < seenOf(row) ? std::exp(0.5 * b[row * stride + i] - largest[row]) : 0;
+            QVERIFY(std::abs(second[row * stride + i] - want) < 1e-6);
+            sum += want;
+        }
+        QVERIFY(largest[row] > before[row]);
+        QVERIFY(std::abs(sums[row] - sum) < 1e-5 * sum);
+        QVERIFY(std::abs(y[row * 3 + 2] - std::exp(double{before[row]} - largest[row])) < 1e-6);
+    }
+}
 
 void tst_cpu_simd::pools() {
     for (const std::size_t block : {1u, 8u, 16u}) {

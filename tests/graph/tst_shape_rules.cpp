@@ -5,14 +5,18 @@
 
 #include "engine/core/result.h"
 #include "engine/graph/graph_builder.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/op_set.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/tokens.h"
 #include "engine/ops/update.h"
 
 using namespace lockstep;
@@ -85,6 +89,12 @@ void TestShapeRules::results_data() {
     row("cast", infer(kCast, {x}, CastAttrs{DType::F64}), "f64[2x6x11x8]");
     row("fill", infer(kFill, {}, FillAttrs{f64({1}), 1}), "f64[1]");
     row("loss", infer(kCrossEntropy, {f32({2, 10}), i32({2})}, CrossEntropyAttrs{}), "f64[1] f64[1]");
+    row("layer norm", infer(kLayerNorm, {f32({2, 5, 8}), f32({8}), f32({8})}, LayerNormAttrs{}),
+        "f32[2x5x8] f32[2x5] f32[2x5]");
+    row("gelu", infer(kGelu, {x}), "f32[2x6x11x8]");
+    row("transpose", infer(kTranspose, {f32({2, 3, 5})}), "f32[2x5x3]");
+    row("a row for all samples", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({3, 5})}), "f32[2x3x5]");
+    row("attention", infer(kAttention, {f32({2, 7, 24})}, AttentionAttrs{.heads = 4}), "f32[2x7x8] f32[2x4x7]");
     row("top 5", infer(kTopKCount, {f32({2, 10}), i32({2})}, TopKAttrs{5}), "f64[1]");
 }
 
@@ -144,6 +154,22 @@ void TestShapeRules::refusals_data() {
         "graph.type-mismatch cross_entropy labels i32[2] i32[3]");
     row("all smoothed away", infer(kCrossEntropy, {f32({2, 3}), i32({2})}, CrossEntropyAttrs{1}),
         "graph.bad-attribute cross_entropy smoothing 1 at least 0 and less than 1");
+    row("norm of other features", infer(kLayerNorm, {f32({2, 5}), f32({5}), f32({4})}, LayerNormAttrs{}),
+        "graph.type-mismatch layer_norm beta f32[5] f32[4]");
+    row("layer norm without epsilon", infer(kLayerNorm, {f32({2, 5}), f32({5}), f32({5})}, LayerNormAttrs{0}),
+        "graph.bad-attribute layer_norm epsilon 0 greater than 0");
+    row("norm of one number", infer(kLayerNorm, {six, six, six}, LayerNormAttrs{}),
+        "graph.rank layer_norm x 2 or more f32[6]");
+    row("transpose of an image", infer(kTranspose, {x}), "graph.rank transpose x 3 f32[2x6x4x4]");
+    row("positions of another length", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({4, 5})}),
+        "graph.type-mismatch broadcast_add row f32[3x5] f32[4x5]");
+    row("heads that do not divide", infer(kAttention, {f32({2, 7, 24})}, AttentionAttrs{.heads = 3}),
+        "graph.bad-attribute attention heads 3 a divisor of a third of 24");
+    row("no heads", infer(kAttention, {f32({2, 7, 24})}, AttentionAttrs{.heads = 0}),
+        "graph.bad-attribute attention heads 0 at least 1");
+    row("attention's gradient of another length",
+        infer(kAttentionBackward, {f32({2, 7, 6}), f32({2, 7, 2}), f32({2, 1, 7}), f32({2, 6, 2})}, AttentionAttrs{}),
+        "graph.type-mismatch attention_backward dy f32[2x7x2] f32[2x6x2]");
     row("more than all classes", infer(kTopKCount, {f32({2, 3}), i32({2})}, TopKAttrs{4}),
         "graph.bad-attribute top_k_count k 4 between 1 and the number of classes");
 }
@@ -167,7 +193,7 @@ void TestShapeRules::opSetIsNamedOnceAndFound() {
         QVERIFY2(names.insert(op->name).second, op->name.data());
         QCOMPARE(findOp(op->name), op);
     }
-    QCOMPARE(names.size(), std::size_t{34});
+    QCOMPARE(names.size(), std::size_t{44});
     QCOMPARE(findOp("conv3d"), nullptr);
 }
 

@@ -6,14 +6,18 @@
 #include "engine/backend/reference/reference_backend.h"
 #include "engine/core/error.h"
 #include "engine/core/random.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
+#include "engine/ops/tokens.h"
 #include "tests/support/case_inputs.h"
 
 using namespace lockstep;
@@ -40,6 +44,11 @@ private slots:
     void batchNormNormalizes();
     void synchronisedNormOfPartsIsThatOfTheWhole_data();
     void synchronisedNormOfPartsIsThatOfTheWhole();
+    void layerNormByHand();
+    void activationsByHand();
+    void tokensByHand();
+    void attentionOfEqualKeysAveragesValues();
+    void causalAttentionSeesWhatCameBefore();
     void crossEntropyByHand();
     void crossEntropyGradientSumsToZero();
     void topKByHand();
@@ -68,6 +77,12 @@ std::vector<HostTensor> apply(const OpDef& op, Attrs attrs, std::vector<CaseInpu
 Values valuesOf(const HostTensor& tensor) {
     const HostTensor doubles = converted(tensor, DType::F64);
     return {doubles.as<double>().begin(), doubles.as<double>().end()};
+}
+
+void compareNear(const HostTensor& tensor, const Values& expected) {
+    const Values values = valuesOf(tensor);
+    QCOMPARE(values.size(), expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i) QVERIFY(std::abs(values[i] - expected[i]) < 1e-12);
 }
 
 CaseInput again(const HostTensor& tensor) {
@@ -374,6 +389,53 @@ void tst_op_values::synchronisedNormOfPartsIsThatOfTheWhole() {
             }
             QVERIFY(isClose(dgamma, valuesOf(gradients[1])[c]));
             QVERIFY(isClose(dbeta, valuesOf(gradients[2])[c]));
+        }
+    }
+}
+
+void tst_op_values::layerNormByHand() {
+    const auto y = apply(kLayerNorm, Attrs::of(LayerNormAttrs{1}),
+                         {of({2, 2}, {1, 3, 5, 5}), of({2}, {2, 1}), of({2}, {0, 10})});
+    compareNear(y[1], {2, 5});
+    compareNear(y[2], {std::sqrt(0.5), 1});
+    compareNear(y[0], {-2 * std::sqrt(0.5), 10 + std::sqrt(0.5), 0, 10});
+}
+
+void tst_op_values::activationsByHand() {
+    const CaseInput x = of({1, 3}, {-1, 0, 1});
+    compareNear(apply(kGelu, {}, {x})[0], {-0.158655253931457051, 0, 0.841344746068542949});
+    compareNear(apply(kSilu, {}, {x})[0], {-0.268941421369995120, 0, 0.731058578630004880});
+}
+
+void tst_op_values::tokensByHand() {
+    QCOMPARE(valuesOf(apply(kTranspose, {}, {of({2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})})[0]),
+             (Values{1, 4, 2, 5, 3, 6, 7, 10, 8, 11, 9, 12}));
+    QCOMPARE(valuesOf(apply(kBroadcastAdd, {}, {of({2, 2}, {1, 2, 3, 4}), of({2}, {10, 20})})[0]),
+             (Values{11, 22, 13, 24}));
+}
+
+// One head of width 1: queries, keys, values side by side in each token.
+void tst_op_values::attentionOfEqualKeysAveragesValues() {
+    const CaseInput qkv = of({1, 4, 3}, {5, 1, 2, -3, 1, 4, 0, 1, 6, 1, 1, 8});
+    const auto all = apply(kAttention, Attrs::of(AttentionAttrs{}), {qkv});
+    compareNear(all[0], {5, 5, 5, 5});
+    const double logOfFour = std::log(4.0);
+    compareNear(all[1], {5 + logOfFour, -3 + logOfFour, logOfFour, 1 + logOfFour});
+    compareNear(apply(kAttention, Attrs::of(AttentionAttrs{1, true}), {qkv})[0], {2, 3, 4, 5});
+}
+
+void tst_op_values::causalAttentionSeesWhatCameBefore() {
+    CaseInputs in("causal");
+    const CaseInput qkv = in.normal({1, 5, 24});
+    const Values values = valuesOf(qkv.tensor);
+    const Values causal = valuesOf(apply(kAttention, Attrs::of(AttentionAttrs{2, true}), {qkv})[0]);
+    for (std::int64_t tokens = 1; tokens <= 5; ++tokens) {
+        const Values prefix(values.begin(), values.begin() + tokens * 24);
+        const CaseInput before = of({1, tokens, 24}, prefix);
+        const Values alone = valuesOf(apply(kAttention, Attrs::of(AttentionAttrs{2}), {before})[0]);
+        for (std::size_t i = 0; i < 8; ++i) {
+            const std::size_t last = static_cast<std::size_t>(tokens - 1) * 8 + i;
+            QVERIFY(std::abs(alone[last] - causal[last]) < 1e-12);
         }
     }
 }

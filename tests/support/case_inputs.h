@@ -45,5 +45,9 @@ void addSynchronisedNormCases(std::vector<OpCase>& cases);
 void addElementwiseCases(std::vector<OpCase>& cases);
 void addDropoutCases(std::vector<OpCase>& cases);
 void addLossCases(std::vector<OpCase>& cases);
+void addLayerNormCases(std::vector<OpCase>& cases);
+void addActivationCases(std::vector<OpCase>& cases);
+void addTokenCases(std::vector<OpCase>& cases);
+void addAttentionCases(std::vector<OpCase>& cases);
 
 }  // namespace lockstep::test

@@ -2,14 +2,18 @@
 
 #include "engine/autodiff/gradients.h"
 #include "engine/core/random.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
+#include "engine/ops/tokens.h"
 #include "tests/support/op_cases.h"
 
 namespace lockstep::test {
@@ -55,6 +59,33 @@ public:
         const ValueId w = parameter(name + "/weight", {out, m_builder.typeOf(x).shape[1]});
         return lockstep::dense(m_builder, x, w, parameter(name + "/bias", {out}), name);
     }
+
+    ValueId rowsDense(ValueId x, std::int64_t out) {
+        const Shape shape = m_builder.typeOf(x).shape;
+        const ValueId y = dense(reshape(m_builder, x, {shape[0] * shape[1], shape[2]}, next("rows")), out);
+        return reshape(m_builder, y, {shape[0], shape[1], out}, next("tokens"));
+    }
+
+    ValueId layerNorm(ValueId x) {
+        const std::string name = next("norm");
+        const Shape features{m_builder.typeOf(x).shape[-1]};
+        const ValueId gamma = parameter(name + "/gamma", features), beta = parameter(name + "/beta", features);
+        return lockstep::layerNorm(m_builder, x, gamma, beta, {}, name);
+    }
+
+    ValueId tokens(ValueId image) {
+        const ValueId x = pixelsToTokens(m_builder, image, next("tokens"));
+        const Shape row(m_builder.typeOf(x).shape.dims().subspan(1));
+        return broadcastAdd(m_builder, x, parameter("positions", row), next("positions"));
+    }
+
+    ValueId attention(ValueId x, int heads, bool causal) {
+        const ValueId qkv = rowsDense(x, 3 * m_builder.typeOf(x).shape[2]);
+        return lockstep::attention(m_builder, qkv, {heads, causal}, next("attention"));
+    }
+    ValueId gelu(ValueId x) { return lockstep::gelu(m_builder, x, next("gelu")); }
+    ValueId silu(ValueId x) { return lockstep::silu(m_builder, x, next("silu")); }
+    ValueId tokenMean(ValueId x) { return lockstep::tokenMean(m_builder, x, next("mean")); }
 
     ValueId relu(ValueId x) { return lockstep::relu(m_builder, x, next("relu")); }
     ValueId add(ValueId x, ValueId y) { return lockstep::add(m_builder, x, y, next("add")); }
@@ -140,6 +171,18 @@ Graph manySamples(DType compute, bool synchronises) {
     return net.finish(net.dense(net.flatten(net.maxPool(x)), kClasses));
 }
 
+// Patches of an image as tokens of an odd width.
+Graph transformer(DType compute, bool training) {
+    Net net(compute, training, {3, 3, 12, 9}, false);
+    ValueId x = net.tokens(net.conv(net.image(), 20, 3, {.stride = {3, 3}}, true));
+    for (const bool causal : {false, true}) {
+        x = net.add(x, net.attention(net.layerNorm(x), 2, causal));
+        const ValueId hidden = net.rowsDense(net.layerNorm(x), 33);
+        x = net.add(x, net.rowsDense(causal ? net.silu(hidden) : net.gelu(hidden), 20));
+    }
+    return net.finish(net.dense(net.tokenMean(net.layerNorm(x)), kClasses));
+}
+
 double valueFor(const Value& value, const CounterRng& rng, std::uint32_t element) {
     const double normal = rng.normal(element);
     if (value.name.ends_with("/variance")) return 0.5 + rng.uniform(element);
@@ -170,6 +213,8 @@ const std::vector<GraphCase>& graphCases() {
     static const std::vector<GraphCase> cases{
         {"mlp", mlp},
         {"lenet", lenet},
+        {"transformer", [](DType compute) { return transformer(compute, true); }},
+        {"transformer-evaluation", [](DType compute) { return transformer(compute, false); }},
         {"residual", [](DType compute) { return residual(compute, true); }},
         {"residual-evaluation", [](DType compute) { return residual(compute, false); }},
         {"residual-synchronised", [](DType compute) { return residual(compute, true, true); }},

@@ -21,6 +21,10 @@ const std::vector<OpCase>& opCases() {
         addElementwiseCases(cases);
         addDropoutCases(cases);
         addLossCases(cases);
+        addLayerNormCases(cases);
+        addActivationCases(cases);
+        addTokenCases(cases);
+        addAttentionCases(cases);
         return cases;
     }();
     return all;

@@ -4,6 +4,7 @@
 
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/panels.h"
 #include "engine/backend/cpu/parallel.h"
 
 namespace lockstep::cpu {
@@ -70,22 +71,9 @@ private:
             run.adds = at > 0;
             run.bias = isLast && bias ? bias + column : nullptr;
             run.relu = isLast && relu;
-            pack(b + at * m_b.rowStride + column * m_b.columnStride, run.depth, run.columns, panel);
+            packPanel(*m_machine.simd, b + at * m_b.rowStride + column * m_b.columnStride, m_b.rowStride,
+                      m_b.columnStride, run.depth, run.columns, panel);
             m_machine.simd->gemmPanel(run);
-        }
-    }
-
-    void pack(const float* b, std::size_t depth, std::size_t columns, float* panel) const {
-        if (m_b.columnStride == 1) {
-            for (std::size_t k = 0; k < depth; ++k) {
-                float* to = std::copy_n(b + k * m_b.rowStride, columns, panel + k * width());
-                std::fill_n(to, width() - columns, 0.0f);
-            }
-            return;
-        }
-        for (std::size_t j = 0; j < width(); j += 16) {
-            const std::size_t count = columns > j ? std::min<std::size_t>(16, columns - j) : 0;
-            m_machine.simd->rowsToLanes(b + j * m_b.columnStride, m_b.columnStride, count, panel + j, width(), depth);
         }
     }
 

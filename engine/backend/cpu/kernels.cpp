@@ -3,13 +3,17 @@
 #include <algorithm>
 
 #include "engine/backend/cpu/fused_ops.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
+#include "engine/ops/tokens.h"
 
 namespace lockstep::cpu {
 
@@ -53,6 +57,16 @@ constexpr KernelEntry kKernels[] = {
     {&kGlobalAveragePool2dBackward, makeGlobalAveragePool2dBackward},
     {&kDropout, makeDropout},
     {&kDropoutBackward, makeDropout},
+    {&kLayerNorm, makeLayerNorm},
+    {&kLayerNormBackward, makeLayerNormBackward},
+    {&kGelu, makeGelu},
+    {&kGeluBackward, makeGeluBackward},
+    {&kSilu, makeSilu},
+    {&kSiluBackward, makeSiluBackward},
+    {&kTranspose, makeTranspose},
+    {&kBroadcastAdd, makeBroadcastAdd},
+    {&kAttention, makeAttention},
+    {&kAttentionBackward, makeAttentionBackward},
     {&kCrossEntropy, makeCrossEntropy},
     {&kCrossEntropyBackward, makeCrossEntropyBackward},
     {&kTopKCount, makeTopKCount},

@@ -104,6 +104,20 @@ std::unique_ptr<Kernel> makeGlobalAveragePool2d(const Order& order);
 std::unique_ptr<Kernel> makeGlobalAveragePool2dBackward(const Order& order);
 // dropout.cpp: forward and backward are the same mask and factor
 std::unique_ptr<Kernel> makeDropout(const Order& order);
+// layer_norm.cpp
+std::unique_ptr<Kernel> makeLayerNorm(const Order& order);
+std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order);
+// activation.cpp
+std::unique_ptr<Kernel> makeGelu(const Order& order);
+std::unique_ptr<Kernel> makeGeluBackward(const Order& order);
+std::unique_ptr<Kernel> makeSilu(const Order& order);
+std::unique_ptr<Kernel> makeSiluBackward(const Order& order);
+// tokens.cpp
+std::unique_ptr<Kernel> makeTranspose(const Order& order);
+std::unique_ptr<Kernel> makeBroadcastAdd(const Order& order);
+// attention.cpp
+std::unique_ptr<Kernel> makeAttention(const Order& order);
+std::unique_ptr<Kernel> makeAttentionBackward(const Order& order);
 // loss.cpp
 std::unique_ptr<Kernel> makeCrossEntropy(const Order& order);
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order);

@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
+#include "engine/ops/tokens.h"
 
 namespace lockstep::reference {
 
@@ -45,6 +49,16 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kCast, makeCast},
     {&kDropout, makeDropout},
     {&kDropoutBackward, makeDropout},
+    {&kLayerNorm, makeLayerNorm},
+    {&kLayerNormBackward, makeLayerNormBackward},
+    {&kGelu, makeGelu},
+    {&kGeluBackward, makeGeluBackward},
+    {&kSilu, makeSilu},
+    {&kSiluBackward, makeSiluBackward},
+    {&kTranspose, makeTranspose},
+    {&kBroadcastAdd, makeBroadcastAdd},
+    {&kAttention, makeAttention},
+    {&kAttentionBackward, makeAttentionBackward},
     {&kCrossEntropy, makeCrossEntropy},
     {&kCrossEntropyBackward, makeCrossEntropyBackward},
     {&kTopKCount, makeTopKCount},

@@ -61,6 +61,24 @@ std::unique_ptr<Kernel> makeCast(const Graph& graph, const Node& node);
 // dropout.cpp: forward and backward are the same mask and factor
 std::unique_ptr<Kernel> makeDropout(const Graph& graph, const Node& node);
 
+// layer_norm.cpp
+std::unique_ptr<Kernel> makeLayerNorm(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeLayerNormBackward(const Graph& graph, const Node& node);
+
+// activation.cpp
+std::unique_ptr<Kernel> makeGelu(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeGeluBackward(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeSilu(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeSiluBackward(const Graph& graph, const Node& node);
+
+// tokens.cpp
+std::unique_ptr<Kernel> makeTranspose(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeBroadcastAdd(const Graph& graph, const Node& node);
+
+// attention.cpp
+std::unique_ptr<Kernel> makeAttention(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeAttentionBackward(const Graph& graph, const Node& node);
+
 // loss.cpp
 std::unique_ptr<Kernel> makeCrossEntropy(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Graph& graph, const Node& node);

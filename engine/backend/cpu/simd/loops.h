@@ -30,6 +30,16 @@ void gemmPanel(const GemmRun& run);
 void laneConv(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu, float* y);
 void laneConvWeights(const LaneConv& conv, const float* x, const float* dy, float* sums);
 
+void gelu(const float* x, float* y, std::size_t count);
+void geluBackward(const float* x, const float* dy, float* dx, std::size_t count);
+void silu(const float* x, float* y, std::size_t count);
+void siluBackward(const float* x, const float* dy, float* dx, std::size_t count);
+void layerNorm(const LayerNormRun& run);
+void layerNormBackward(const LayerNormBackwardRun& run);
+void rowDots(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* out);
+void softmaxTile(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride, std::size_t width);
+void softmaxTileBackward(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);
+
 double squareSum(const float* x, std::size_t count);
 void sgd(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
 void adamW(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);

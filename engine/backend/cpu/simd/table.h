@@ -64,6 +64,29 @@ struct GemmRun {
     bool adds = false, relu = false;
 };
 
+// Rows of `width` floats: y = (x - mean) invStd gamma + beta.
+struct LayerNormRun {
+    const float *x = nullptr, *gamma = nullptr, *beta = nullptr;
+    float *y = nullptr, *mean = nullptr, *invStd = nullptr;
+    std::size_t rows = 0, width = 0;
+    float epsilon = 0;
+};
+// dgamma and dbeta are added to.
+struct LayerNormBackwardRun {
+    const float *x = nullptr, *gamma = nullptr, *mean = nullptr, *invStd = nullptr, *dy = nullptr;
+    float *dx = nullptr, *dgamma = nullptr, *dbeta = nullptr;
+    std::size_t rows = 0, width = 0;
+};
+
+// A tile of attention's scores, queries by keys, before their scale: stride is a multiple of 16 and at least `columns`.
+// The first row sees its first `seen` columns (fewer than none: none), every other row one more than that before it.
+struct ScoreTile {
+    float* scores = nullptr;
+    std::size_t rows = 0, columns = 0, stride = 0;
+    std::ptrdiff_t seen = 0;
+    float scale = 1;
+};
+
 struct SgdRun {
     float scale, decay, momentum, learningRate;
     bool nesterov;
@@ -108,6 +131,22 @@ struct SimdTable {
                      float* y);
     // sums: K,C,R,S with 16 lanes each, added to
     void (*laneConvWeights)(const LaneConv& conv, const float* x, const float* dy, float* sums);
+
+    void (*gelu)(const float* x, float* y, std::size_t count);
+    void (*geluBackward)(const float* x, const float* dy, float* dx, std::size_t count);
+    void (*silu)(const float* x, float* y, std::size_t count);
+    void (*siluBackward)(const float* x, const float* dy, float* dx, std::size_t count);
+    void (*layerNorm)(const LayerNormRun& run);
+    void (*layerNormBackward)(const LayerNormBackwardRun& run);
+    // out[row] = a[row] . b[row], rows of `width` floats
+    void (*rowDots)(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width,
+                    float* out);
+    // Scores become exp(scale score - largest), where `largest` is that of each row in all tiles so far (-inf before
+    // the first); `sums` and the rows of y, which belong to these tiles, are brought to a new largest.
+    void (*softmaxTile)(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride,
+                        std::size_t width);
+    // Scores become probabilities p = exp(scale score - logSumExp), gradients scale p (gradient - inner).
+    void (*softmaxTileBackward)(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);
 
     double (*squareSum)(const float* x, std::size_t count);
     void (*sgd)(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);

@@ -1,0 +1,42 @@
+#include "engine/ops/attention.h"
+
+#include "tests/support/case_inputs.h"
+
+namespace lockstep::test {
+
+namespace {
+
+struct Size {
+    std::string name;
+    std::int64_t samples, tokens, width;  // width: of one head
+    int heads;
+};
+
+void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale) {
+    const std::string name = size.name + (causal ? "-causal" : "");
+    const AttentionAttrs attrs{size.heads, causal};
+    const std::int64_t channels = size.heads * size.width;
+    CaseInputs in("attention " + name);
+    const CaseInput qkv = in.normal({size.samples, size.tokens, 3 * channels}, ValueRole::Input, scale);
+    const Shape y{size.samples, size.tokens, channels}, statistics{size.samples, size.heads, size.tokens};
+    OpCase forward{.name = "attention/" + name, .op = &kAttention, .attrs = fixedAttrs(attrs)};
+    forward.inputs = {qkv};
+    OpCase backward{.name = "attention_backward/" + name, .op = &kAttentionBackward, .attrs = fixedAttrs(attrs)};
+    backward.inputs = {qkv, in.normal(y), in.normal(statistics, ValueRole::Input, 1, 4), in.normal(y)};
+    cases.push_back(std::move(forward));
+    cases.push_back(std::move(backward));
+}
+
+}  // namespace
+
+void addAttentionCases(std::vector<OpCase>& cases) {
+    const std::vector<Size> sizes{
+        {"one-token", 2, 1, 8, 2},    {"one-feature", 1, 3, 1, 1},  {"odd", 2, 7, 5, 3},
+        {"one-head", 1, 17, 24, 1},   {"vit", 2, 64, 64, 4},        {"one-more-than-a-tile", 1, 65, 16, 2},
+        {"two-tiles", 1, 128, 32, 1}, {"odd-tiles", 2, 150, 20, 2}, {"wide-head", 1, 70, 130, 1}};
+    for (const Size& size : sizes)
+        for (const bool causal : {false, true}) add(cases, size, causal, 1);
+    add(cases, {"peaked", 1, 80, 16, 1}, true, 3);
+}
+
+}  // namespace lockstep::test
