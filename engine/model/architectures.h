@@ -8,5 +8,6 @@ ModelEntry mlpModel();
 ModelEntry lenet5Model();
 ModelEntry resnet18CifarModel();
 ModelEntry fashionCnnModel();
+ModelEntry vitModel();
 
 }  // namespace lockstep

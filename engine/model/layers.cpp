@@ -1,11 +1,15 @@
 #include "engine/model/layers.h"
 
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/rules.h"
 #include "engine/ops/synchronised_norm.h"
+#include "engine/ops/tokens.h"
 
 namespace lockstep {
 
@@ -13,6 +17,10 @@ namespace {
 
 Initializer fanInUniform(std::int64_t fanIn) {
     return {.kind = Initializer::Kind::FanInUniform, .value = 0, .fanIn = fanIn, .fanOut = 1};
+}
+
+Initializer constant(double value) {
+    return {.kind = Initializer::Kind::Constant, .value = value};
 }
 
 void expectAtLeastOne(int value, std::string_view op, std::string_view attribute) {
@@ -38,6 +46,11 @@ ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std:
 }
 
 ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name) {
+    const Shape shape = b.typeOf(x).shape;
+    if (shape.rank() == 3) {
+        const ValueId rows = reshape(b, x, {shape[0] * shape[1], shape[2]}, name + "/rows");
+        return reshape(b, denseLayer(b, rows, out, name), {shape[0], shape[1], out}, name + "/tokens");
+    }
     expectFloat("dense", "x", b.typeOf(x), 2);
     expectAtLeastOne(out, "dense", "out");
     const std::int64_t in = b.typeOf(x).shape[1];
@@ -48,13 +61,35 @@ ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name)
 
 ValueId batchNormLayer(GraphBuilder& b, ValueId x, const std::string& name) {
     const Shape channels{b.typeOf(x).shape[1]};
-    const auto constant = [](double value) { return Initializer{.kind = Initializer::Kind::Constant, .value = value}; };
     const ValueId gamma = b.parameter(name + "/weight", channels, constant(1), false);
     const ValueId beta = b.parameter(name + "/bias", channels, constant(0), false);
     const ValueId mean = b.buffer(name + "/running_mean", channels, 0);
     const ValueId variance = b.buffer(name + "/running_var", channels, 1);
     const auto norm = b.synchronises() ? synchronisedNorm : batchNorm;
     return norm(b, x, gamma, beta, mean, variance, {}, name);
+}
+
+ValueId layerNormLayer(GraphBuilder& b, ValueId x, const std::string& name) {
+    const Shape features{b.typeOf(x).shape[-1]};
+    const ValueId gamma = b.parameter(name + "/weight", features, constant(1), false);
+    const ValueId beta = b.parameter(name + "/bias", features, constant(0), false);
+    return layerNorm(b, x, gamma, beta, {}, name);
+}
+
+ValueId positionLayer(GraphBuilder& b, ValueId x, const std::string& name) {
+    constexpr Initializer kDeviation2Percent{Initializer::Kind::HeNormal, 0, 1, 5000};
+    const Shape row(b.typeOf(x).shape.dims().subspan(1));
+    return broadcastAdd(b, x, b.parameter(name + "/weight", row, kDeviation2Percent, false), name);
+}
+
+ValueId transformerBlock(GraphBuilder& b, ValueId x, const TransformerBlock& block, const std::string& name) {
+    const auto scope = b.enter(name);
+    const int width = static_cast<int>(b.typeOf(x).shape[-1]);
+    ValueId y = denseLayer(b, layerNormLayer(b, x, "norm1"), 3 * width, "qkv");
+    y = attention(b, y, {.heads = block.heads, .causal = block.causal}, "attention");
+    x = add(b, x, denseLayer(b, y, width, "out"), "add1");
+    y = gelu(b, denseLayer(b, layerNormLayer(b, x, "norm2"), 4 * width, "dense1"), "gelu");
+    return add(b, x, denseLayer(b, y, width, "dense2"), "add2");
 }
 
 ValueId convNormRelu(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name) {

@@ -7,7 +7,8 @@
 namespace lockstep {
 
 const std::vector<ModelEntry>& builtinModels() {
-    static const std::vector<ModelEntry> models{mlpModel(), lenet5Model(), resnet18CifarModel(), fashionCnnModel()};
+    static const std::vector<ModelEntry> models{mlpModel(), lenet5Model(), resnet18CifarModel(), fashionCnnModel(),
+                                                vitModel()};
     return models;
 }
 

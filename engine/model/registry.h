@@ -30,7 +30,7 @@ struct ModelEntry {
         build;
 };
 
-const std::vector<ModelEntry>& builtinModels();    // mlp, lenet5, resnet18-cifar, fashion-cnn
+const std::vector<ModelEntry>& builtinModels();    // mlp, lenet5, resnet18-cifar, fashion-cnn, vit
 const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view name);
 
 // The whole forward graph: inputs image f32 [N,C,H,W], label i32 [N], ids i64 [N]; the model; softmax cross-entropy and

@@ -74,6 +74,44 @@ def fashion_cnn():
                          nn.Flatten(), nn.Linear(4 * w * 9, 10))
 
 
+class Position(nn.Module):
+    def __init__(self, tokens, d):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(tokens, d))
+
+    def forward(self, x):
+        return x.flatten(2).transpose(1, 2) + self.weight
+
+
+class Attention(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads, self.qkv, self.out = heads, nn.Linear(d, 3 * d), nn.Linear(d, d)
+
+    def forward(self, x):
+        b, t, d = x.shape
+        q, k, v = self.qkv(x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4)
+        p = (q @ k.transpose(-1, -2) * (d // self.heads) ** -0.5).softmax(-1)
+        return self.out((p @ v).transpose(1, 2).reshape(b, t, d))
+
+
+class Residual(nn.Sequential):
+    def forward(self, x):
+        return x + super().forward(x)
+
+
+class Mean(nn.Module):
+    def forward(self, x):
+        return x.mean(1)
+
+
+def vit(layers=2, d=40, heads=2):
+    blocks = [m for _ in range(layers) for m in (
+        Residual(nn.LayerNorm(d), Attention(d, heads)),
+        Residual(nn.LayerNorm(d), nn.Linear(d, 4 * d), nn.GELU(), nn.Linear(4 * d, d)))]
+    return nn.Sequential(nn.Conv2d(3, d, 4, 4), Position(16, d), *blocks, nn.LayerNorm(d), Mean(), nn.Linear(d, 10))
+
+
 CASES = [
     dict(model='mlp', params={'width': 32}, make=mlp, shape=[1, 28, 28], batch=16, optimizer='adamw', lr=0.001, decay=0.01, smoothing=0.1,
          clip=0.0),
@@ -83,12 +121,15 @@ CASES = [
          decay=0.0005, smoothing=0.0, clip=0.0),
     dict(model='resnet18-cifar', params={}, make=resnet18, shape=[3, 16, 16], batch=8, optimizer='sgd', nesterov=True, lr=0.0005,
          decay=0.0005, smoothing=0.0, clip=1.0),
+    dict(model='vit', params={'layers': 2, 'width': 40, 'heads': 2}, make=vit, shape=[3, 16, 16], batch=8, optimizer='adamw', lr=0.001,
+         decay=0.01, smoothing=0.0, clip=1.0),
 ]
 
 
 def optimizer_of(case, model):
-    decayed = [p for p in model.parameters() if p.dim() >= 2]
-    plain = [p for p in model.parameters() if p.dim() < 2]
+    positions = {id(m.weight) for m in model.modules() if isinstance(m, Position)}
+    decayed = [p for p in model.parameters() if p.dim() >= 2 and id(p) not in positions]
+    plain = [p for p in model.parameters() if p.dim() < 2 or id(p) in positions]
     groups = [dict(params=decayed, weight_decay=case['decay']), dict(params=plain, weight_decay=0.0)]
     if case['optimizer'] == 'adamw':
         return torch.optim.AdamW(groups, lr=case['lr'])

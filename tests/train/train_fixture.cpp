@@ -84,6 +84,9 @@ TrialSpec smallSpec(const std::string& model, const std::string& devices) {
     spec.learningRate = 0.02;
     spec.bucketBytes = 4096;
     if (model == "mlp") spec.model.params = {{"width", std::int64_t{16}}, {"depth", std::int64_t{1}}};
+    if (model == "vit") {
+        spec.model.params = {{"layers", std::int64_t{1}}, {"width", std::int64_t{8}}, {"heads", std::int64_t{2}}};
+    }
     if (model == "fashion-cnn") spec.model.params = {{"width", std::int64_t{2}}};
     return spec;
 }

@@ -28,8 +28,10 @@ private slots:
         QTest::addColumn<QString>("optimizer");
         QTest::addColumn<double>("clip");
         QTest::addColumn<int>("samples");
-        for (const char* model : {"mlp", "lenet5"}) {
+        for (const char* model : {"mlp", "lenet5", "vit"}) {
             for (const char* optimizer : {"sgd", "adamw"}) {
+                // Softmax does not see a bias of the keys: Adam would make steps of the rounding in its gradient.
+                if (model == std::string_view("vit") && optimizer == std::string_view("adamw")) continue;
                 QTest::addRow("%s %s short last batch", model, optimizer) << model << optimizer << 0.0 << 21;
                 QTest::addRow("%s %s ranks without samples", model, optimizer) << model << optimizer << 0.0 << 18;
                 QTest::addRow("%s %s clipped", model, optimizer) << model << optimizer << 0.5 << 21;
@@ -100,7 +102,7 @@ private slots:
     void replicasAreBitwiseEqualAfterEveryStep_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("backend");
-        for (const char* model : {"mlp", "lenet5", "fashion-cnn"}) {
+        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "vit"}) {
             QTest::addRow("%s reference", model) << model << "reference";
             if (hasCpuBackend()) QTest::addRow("%s cpu", model) << model << "cpu";
         }
