@@ -122,7 +122,7 @@ private slots:
     void aStepAllocatesNothing_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("devices");
-        for (const char* model : {"mlp", "lenet5", "fashion-cnn"}) {
+        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "vit"}) {
             QTest::addRow("%s null", model) << model << "null:3";
             QTest::addRow("%s reference", model) << model << "reference:2";
             QTest::addRow("%s reference alone", model) << model << "reference:1";
@@ -141,7 +141,7 @@ private slots:
     void librariesAllocateNothingLarge_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("devices");
-        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "resnet18-cifar"}) {
+        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "resnet18-cifar", "vit"}) {
             QTest::addRow("%s alone", model) << model << "cpu:1";
             QTest::addRow("%s", model) << model << "cpu:2x1";
         }

@@ -26,7 +26,7 @@ TrialSpec reproducibleSpec(const QString& model, const QString& backend, int dev
 void backendRows() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<QString>("backend");
-    for (const char* model : {"mlp", "fashion-cnn"}) {
+    for (const char* model : {"mlp", "fashion-cnn", "vit"}) {
         QTest::addRow("%s reference", model) << model << "reference";
         if (hasCpuBackend()) QTest::addRow("%s cpu", model) << model << "cpu";
     }

@@ -82,9 +82,13 @@ private:
     std::size_t m_panels, m_gridRows = 1, m_gridColumns = 1;
 };
 
-void addColumns(const SimdTable& simd, const float* rows, std::size_t count, std::size_t columns, float* sums) {
-    std::fill_n(sums, columns, 0.0f);
-    for (std::size_t n = 0; n < count; ++n) simd.addRow(sums, rows + n * columns, columns);
+// Each thread has columns of its own, so that sums do not depend on how many there are.
+void addColumns(const Machine& machine, const float* rows, std::size_t count, std::size_t columns, float* sums) {
+    inParallel(machine.threads, (columns + 15) / 16, count * columns, [&](std::size_t begin, std::size_t end) {
+        const std::size_t at = begin * 16, width = std::min(end * 16, columns) - at;
+        std::fill_n(sums + at, width, 0.0f);
+        for (std::size_t n = 0; n < count; ++n) machine.simd->addRow(sums + at, rows + n * columns + at, width);
+    });
 }
 
 }  // namespace
@@ -113,16 +117,16 @@ std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order) {
     const Product product(order.machine, dy.transposed(), x);
     const bool hasBias = order.node.outputs.size() == 2;
     return kernelOf(
-        [&simd = *order.machine.simd, product, dy, hasBias](const KernelCall& call) {
+        [&machine = order.machine, product, dy, hasBias](const KernelCall& call) {
             product.run(in(call, 1), in(call, 0), nullptr, false, out(call, 0), call.workspace);
-            if (hasBias) addColumns(simd, in(call, 1), dy.rows, dy.columns, out(call, 1));
+            if (hasBias) addColumns(machine, in(call, 1), dy.rows, dy.columns, out(call, 1));
         },
         product.workspaceBytes());
 }
 
 std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order) {
-    return kernelOf([&simd = *order.machine.simd, dy = Matrix::of(order.input(0))](const KernelCall& call) {
-        addColumns(simd, in(call, 0), dy.rows, dy.columns, out(call, 0));
+    return kernelOf([&machine = order.machine, dy = Matrix::of(order.input(0))](const KernelCall& call) {
+        addColumns(machine, in(call, 0), dy.rows, dy.columns, out(call, 0));
     });
 }
 
