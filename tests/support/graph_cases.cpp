@@ -174,7 +174,7 @@ Graph manySamples(DType compute, bool synchronises) {
 // Patches of an image as tokens of an odd width.
 Graph transformer(DType compute, bool training) {
     Net net(compute, training, {3, 3, 12, 9}, false);
-    ValueId x = net.tokens(net.conv(net.image(), 20, 3, {.stride = {3, 3}}, true));
+    ValueId x = net.tokens(net.silu(net.conv(net.image(), 20, 3, {.stride = {3, 3}}, true)));
     for (const bool causal : {false, true}) {
         x = net.add(x, net.attention(net.layerNorm(x), 2, causal));
         const ValueId hidden = net.rowsDense(net.layerNorm(x), 33);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kCost = 8;  // of an element, in floats that are only read and written
 
 std::size_t countOf(const Order& order) {
-    return static_cast<std::size_t>(order.output(0).type.shape.count());
+    return order.output(0).bytes() / sizeof(float);
 }
 
 std::unique_ptr<Kernel> forward(const Order& order, decltype(SimdTable::gelu) function) {

@@ -4,10 +4,13 @@
 
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/layout_pass.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 
@@ -128,7 +131,7 @@ void layOutGlobalPoolBackward(LayoutPass& pass, const Node& node) {
     pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayouts(dx).front()}});
 }
 
-// Matrix products pack what they read, whatever its layout, so nothing is gained by another than row-major.
+// Rows of features, and matrix products, which pack what they read: nothing is gained by another than row-major.
 void layOutDense(LayoutPass& pass, const Node& node) {
     std::vector<ValueId> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
@@ -164,6 +167,14 @@ constexpr Rule kRules[] = {
     {&kRelu, layOutElementwise},
     {&kReluBackward, layOutElementwise},
     {&kAdd, layOutElementwise},
+    {&kGelu, layOutElementwise},
+    {&kGeluBackward, layOutElementwise},
+    {&kSilu, layOutElementwise},
+    {&kSiluBackward, layOutElementwise},
+    {&kLayerNorm, layOutDense},
+    {&kLayerNormBackward, layOutDense},
+    {&kAttention, layOutDense},
+    {&kAttentionBackward, layOutDense},
     {&kFlatten, layOutView},
     {&kReshape, layOutView},
     {&kMaxPool2d, layOutPool},
