@@ -9,14 +9,16 @@ namespace {
 
 using Types = std::span<const TensorType>;
 
-std::vector<TensorType> inferRelu(Types in, const Attrs&) {
-    expectInputs("relu", in, 1);
-    expectFloat("relu", "x", in[0], 0);
+template <const OpDef& kOp>
+std::vector<TensorType> inferActivation(Types in, const Attrs&) {
+    expectInputs(kOp.name, in, 1);
+    expectFloat(kOp.name, "x", in[0], 0);
     return {in[0]};
 }
 
-std::vector<TensorType> inferReluBackward(Types in, const Attrs&) {
-    constexpr std::string_view op = "relu_backward";
+template <const OpDef& kOp>
+std::vector<TensorType> inferActivationBackward(Types in, const Attrs&) {
+    const std::string_view op = kOp.name;
     expectInputs(op, in, 2);
     expectFloat(op, "y", in[0], 0);
     expectType(op, "dy", in[1], in[0]);
@@ -54,9 +56,10 @@ std::vector<TensorType> inferCast(Types in, const Attrs& attrs) {
     return {{in[0].shape, attrs.as<CastAttrs>().to}};
 }
 
-void reluGradient(GradientContext& context) {
+template <const OpDef& kBackward>
+void activationGradient(GradientContext& context) {
     const ValueId y = context.output(0), dy = *context.outputGradient(0);
-    context.setInputGradient(0, context.append(kReluBackward, {y, dy})[0]);
+    context.setInputGradient(0, context.append(kBackward, {y, dy})[0]);
 }
 
 void addGradient(GradientContext& context) {
@@ -83,8 +86,18 @@ std::string describe(const FillAttrs& attrs) { return "value=" + numberText(attr
 
 std::string describe(const CastAttrs& attrs) { return "to=" + std::string(text(attrs.to)); }
 
-constinit const OpDef kRelu{.name = "relu", .infer = inferRelu, .gradient = reluGradient, .inplaceInput = 0};
-constinit const OpDef kReluBackward{.name = "relu_backward", .infer = inferReluBackward, .inplaceInput = 1};
+constinit const OpDef kRelu{.name = "relu",
+                            .infer = inferActivation<kRelu>,
+                            .gradient = activationGradient<kReluBackward>,
+                            .inplaceInput = 0};
+constinit const OpDef kReluBackward{
+    .name = "relu_backward", .infer = inferActivationBackward<kReluBackward>, .inplaceInput = 1};
+constinit const OpDef kRelu6{.name = "relu6",
+                             .infer = inferActivation<kRelu6>,
+                             .gradient = activationGradient<kRelu6Backward>,
+                             .inplaceInput = 0};
+constinit const OpDef kRelu6Backward{
+    .name = "relu6_backward", .infer = inferActivationBackward<kRelu6Backward>, .inplaceInput = 1};
 constinit const OpDef kAdd{.name = "add", .infer = inferAdd, .gradient = addGradient, .inplaceInput = 0};
 constinit const OpDef kFill{.name = "fill", .infer = inferFill};
 constinit const OpDef kFlatten{.name = "flatten", .infer = inferFlatten, .gradient = reshapeGradient, .isView = true};
@@ -92,6 +105,8 @@ constinit const OpDef kReshape{.name = "reshape", .infer = inferReshape, .gradie
 constinit const OpDef kCast{.name = "cast", .infer = inferCast, .gradient = castGradient};
 
 ValueId relu(GraphBuilder& b, ValueId x, const std::string& name) { return b.append(kRelu, {x}, {}, name)[0]; }
+
+ValueId relu6(GraphBuilder& b, ValueId x, const std::string& name) { return b.append(kRelu6, {x}, {}, name)[0]; }
 
 ValueId add(GraphBuilder& b, ValueId x, ValueId y, const std::string& name) {
     return b.append(kAdd, {x, y}, {}, name)[0];

@@ -8,6 +8,8 @@ namespace lockstep {
 
 extern const OpDef kRelu;                // (x) -> y = max(x, 0)
 extern const OpDef kReluBackward;        // (y, dy) -> dx = y > 0 ? dy : 0
+extern const OpDef kRelu6;               // (x) -> y = min(max(x, 0), 6)
+extern const OpDef kRelu6Backward;       // (y, dy) -> dx = 0 < y < 6 ? dy : 0
 extern const OpDef kAdd;                 // (a, b) -> a + b, same type
 extern const OpDef kFill;                // () -> a tensor of one value                     FillAttrs
 extern const OpDef kFlatten;             // (x: N,…) -> N, product of the rest: a view
@@ -28,6 +30,7 @@ struct CastAttrs {
 std::string describe(const CastAttrs& attrs);
 
 ValueId relu(GraphBuilder& b, ValueId x, const std::string& name);
+ValueId relu6(GraphBuilder& b, ValueId x, const std::string& name);
 ValueId add(GraphBuilder& b, ValueId x, ValueId y, const std::string& name);
 ValueId flatten(GraphBuilder& b, ValueId x, const std::string& name);
 

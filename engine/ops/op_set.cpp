@@ -27,7 +27,7 @@ constexpr const OpDef* kOps[] = {
     &kDense, &kDenseBackwardData, &kDenseBackwardWeights, &kDenseBackwardBias,
     &kBatchNormTrain, &kBatchNormEval, &kBatchNormBackward,
     &kBatchNormSums, &kBatchNormTrainFromSums, &kBatchNormBackwardSums, &kBatchNormBackwardFromSums, &kAllReduce,
-    &kRelu, &kReluBackward, &kAdd, &kFill, &kFlatten, &kReshape, &kCast,
+    &kRelu, &kReluBackward, &kRelu6, &kRelu6Backward, &kAdd, &kFill, &kFlatten, &kReshape, &kCast,
     &kDropout, &kDropoutBackward,
     &kLayerNorm, &kLayerNormBackward,
     &kGelu, &kGeluBackward, &kSilu, &kSiluBackward,

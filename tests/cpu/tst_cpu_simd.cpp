@@ -220,6 +220,12 @@ void tst_cpu_simd::elementwise() {
         compare(y, count, [&](std::size_t i) { return std::max(a[i], 0.0f); });
         simd.reluBackward(a.data(), b.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return a[i] > 0 ? b[i] : 0; });
+        Floats wide = a;
+        for (float& value : wide) value *= 5;
+        simd.relu6(wide.data(), y.data(), count);
+        compare(y, count, [&](std::size_t i) { return std::clamp(wide[i], 0.0f, 6.0f); });
+        simd.relu6Backward(wide.data(), b.data(), y.data(), count);
+        compare(y, count, [&](std::size_t i) { return wide[i] > 0 && wide[i] < 6 ? b[i] : 0; });
         simd.add(a.data(), b.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return static_cast<double>(a[i]) + b[i]; });
         simd.scale(a.data(), 3, y.data(), count);
@@ -229,6 +235,8 @@ void tst_cpu_simd::elementwise() {
     float y[17];
     const Floats nans(17, nan);
     simd.relu(nans.data(), y, 17);
+    QVERIFY(std::isnan(y[0]) && std::isnan(y[16]));
+    simd.relu6(nans.data(), y, 17);
     QVERIFY(std::isnan(y[0]) && std::isnan(y[16]));
 }
 

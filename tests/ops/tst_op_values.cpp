@@ -534,6 +534,7 @@ void tst_op_values::dropoutFollowsTheSampleNotTheBatch() {
 void tst_op_values::notANumberIsNotLost() {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     QVERIFY(std::isnan(valuesOf(apply(kRelu, {}, {of({1}, {nan})})[0])[0]));
+    QVERIFY(std::isnan(valuesOf(apply(kRelu6, {}, {of({1}, {nan})})[0])[0]));
     for (int i = 0; i < 4; ++i) {
         Values values{1, 2, 3, 4};
         values[static_cast<std::size_t>(i)] = nan;

@@ -36,6 +36,17 @@ void addRelu(std::vector<OpCase>& cases) {
     add(cases, "all-zero", kReluBackward, {CaseInputs::given({2, 3}, std::vector<double>(6)), in.normal({2, 3})});
 }
 
+void addRelu6(std::vector<OpCase>& cases) {
+    CaseInputs in("relu6");
+    for (const Shape& shape : {Shape{2, 3, 5, 7}, Shape{1, 1}, Shape{3, 16, 4, 4}, Shape{2, 17, 3, 3}, Shape{9, 33}}) {
+        add(cases, shape.text(), kRelu6, {in.normal(shape, ValueRole::Input, 5)});
+        add(cases, shape.text(), kRelu6Backward, {in.normal(shape, ValueRole::Input, 5), in.normal(shape)});
+    }
+    const CaseInput corners = CaseInputs::given({1, 9}, {0.0, -0.0, 0x1p-126, -1, 3, 6, 7, 0x1p100, -0x1p100});
+    add(cases, "special-values", kRelu6, {corners}, false);
+    add(cases, "special-values", kRelu6Backward, {corners, in.normal({1, 9})});
+}
+
 void addFill(std::vector<OpCase>& cases) {
     const auto fill = [&](const std::string& name, const Shape& shape, std::optional<DType> dtype, double value) {
         cases.push_back({.name = "fill/" + name, .op = &kFill, .attrs = [=](DType compute) {
@@ -79,6 +90,7 @@ void addCast(std::vector<OpCase>& cases) {
 
 void addElementwiseCases(std::vector<OpCase>& cases) {
     addRelu(cases);
+    addRelu6(cases);
     addFill(cases);
     addViews(cases);
     addCast(cases);

@@ -24,18 +24,21 @@ void requireF32(const Order& order) {
 
 std::unique_ptr<Kernel> makeRelu(const Order& order) {
     requireF32(order);
-    return kernelOf([&machine = order.machine, count = floatsOf(order.output(0))](const KernelCall& call) {
+    const auto run = order.node.op == &kRelu6 ? order.machine.simd->relu6 : order.machine.simd->relu;
+    return kernelOf([&machine = order.machine, run, count = floatsOf(order.output(0))](const KernelCall& call) {
         overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
-            machine.simd->relu(in(call, 0) + begin, out(call, 0) + begin, end - begin);
+            run(in(call, 0) + begin, out(call, 0) + begin, end - begin);
         });
     });
 }
 
 std::unique_ptr<Kernel> makeReluBackward(const Order& order) {
     requireF32(order);
-    return kernelOf([&machine = order.machine, count = floatsOf(order.output(0))](const KernelCall& call) {
+    const bool isRelu6 = order.node.op == &kRelu6Backward;
+    const auto run = isRelu6 ? order.machine.simd->relu6Backward : order.machine.simd->reluBackward;
+    return kernelOf([&machine = order.machine, run, count = floatsOf(order.output(0))](const KernelCall& call) {
         overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
-            machine.simd->reluBackward(in(call, 0) + begin, in(call, 1) + begin, out(call, 0) + begin, end - begin);
+            run(in(call, 0) + begin, in(call, 1) + begin, out(call, 0) + begin, end - begin);
         });
     });
 }

@@ -44,6 +44,8 @@ constexpr KernelEntry kKernels[] = {
     {&kBatchNormBackwardFromSums, makeNormBackwardFromSums},
     {&kRelu, makeRelu},
     {&kReluBackward, makeReluBackward},
+    {&kRelu6, makeRelu},
+    {&kRelu6Backward, makeReluBackward},
     {&kAdd, makeAdd},
     {&kFill, makeFill},
     {&kCast, makeCast},

@@ -166,6 +166,8 @@ constexpr Rule kRules[] = {
     {&kBatchNormBackwardFromSums, layOutNormBackward},
     {&kRelu, layOutElementwise},
     {&kReluBackward, layOutElementwise},
+    {&kRelu6, layOutElementwise},
+    {&kRelu6Backward, layOutElementwise},
     {&kAdd, layOutElementwise},
     {&kGelu, layOutElementwise},
     {&kGeluBackward, layOutElementwise},

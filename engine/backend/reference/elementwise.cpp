@@ -36,7 +36,7 @@ std::unique_ptr<Kernel> withType(DType type, Use use) {
 
 }  // namespace
 
-// std::max keeps its first argument when the two do not compare, so a NaN is not lost.
+// std::max and std::min keep their first argument when the two do not compare, so a NaN is not lost.
 std::unique_ptr<Kernel> makeRelu(const Graph& graph, const Node& node) {
     return loops([count = countOf(graph, node)](const KernelCall& call) {
         const double* x = input(call, 0);
@@ -50,6 +50,22 @@ std::unique_ptr<Kernel> makeReluBackward(const Graph& graph, const Node& node) {
         const double *y = input(call, 0), *dy = input(call, 1);
         double* dx = output(call, 0);
         for (std::int64_t i = 0; i < count; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
+    });
+}
+
+std::unique_ptr<Kernel> makeRelu6(const Graph& graph, const Node& node) {
+    return loops([count = countOf(graph, node)](const KernelCall& call) {
+        const double* x = input(call, 0);
+        double* y = output(call, 0);
+        for (std::int64_t i = 0; i < count; ++i) y[i] = std::min(std::max(x[i], 0.0), 6.0);
+    });
+}
+
+std::unique_ptr<Kernel> makeRelu6Backward(const Graph& graph, const Node& node) {
+    return loops([count = countOf(graph, node)](const KernelCall& call) {
+        const double *y = input(call, 0), *dy = input(call, 1);
+        double* dx = output(call, 0);
+        for (std::int64_t i = 0; i < count; ++i) dx[i] = y[i] > 0 && y[i] < 6 ? dy[i] : 0;
     });
 }
 

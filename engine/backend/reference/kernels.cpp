@@ -44,6 +44,8 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kBatchNormBackwardFromSums, makeBatchNormBackwardFromSums},
     {&kRelu, makeRelu},
     {&kReluBackward, makeReluBackward},
+    {&kRelu6, makeRelu6},
+    {&kRelu6Backward, makeRelu6Backward},
     {&kAdd, makeAdd},
     {&kFill, makeFillNode},
     {&kCast, makeCast},

@@ -54,6 +54,8 @@ std::unique_ptr<Kernel> makeBatchNormBackwardFromSums(const Graph& graph, const 
 // elementwise.cpp
 std::unique_ptr<Kernel> makeRelu(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeReluBackward(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeRelu6(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeRelu6Backward(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeAdd(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeFillNode(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeCast(const Graph& graph, const Node& node);

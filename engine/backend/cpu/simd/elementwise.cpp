@@ -15,6 +15,26 @@ void reluBackward(const float* y, const float* dy, float* dx, std::size_t count)
     for (; i < count; ++i) dx[i] = y[i] > 0 ? dy[i] : 0;
 }
 
+void relu6(const float* x, float* y, std::size_t count) {
+    const F16 six = splat(6);
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        const F16 value = positive(load(x + i));
+        store(y + i, select(value > six, six, value));
+    }
+    for (; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i] > 6 ? 6 : x[i];
+}
+
+void relu6Backward(const float* y, const float* dy, float* dx, std::size_t count) {
+    const F16 six = splat(6);
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        const F16 value = load(y + i);
+        store(dx + i, select((value > F16{}) & (value < six), load(dy + i), F16{}));
+    }
+    for (; i < count; ++i) dx[i] = y[i] > 0 && y[i] < 6 ? dy[i] : 0;
+}
+
 void add(const float* a, const float* b, float* y, std::size_t count) {
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) store(y + i, load(a + i) + load(b + i));

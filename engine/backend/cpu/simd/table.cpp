@@ -16,6 +16,8 @@ const SimdTable kTable{
     .gradApply = gradApply,
     .relu = relu,
     .reluBackward = reluBackward,
+    .relu6 = relu6,
+    .relu6Backward = relu6Backward,
     .add = add,
     .scale = scale,
     .addRow = addRow,

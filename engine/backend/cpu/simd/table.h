@@ -107,6 +107,8 @@ struct SimdTable {
 
     void (*relu)(const float* x, float* y, std::size_t count);
     void (*reluBackward)(const float* y, const float* dy, float* dx, std::size_t count);
+    void (*relu6)(const float* x, float* y, std::size_t count);
+    void (*relu6Backward)(const float* y, const float* dy, float* dx, std::size_t count);
     void (*add)(const float* a, const float* b, float* y, std::size_t count);
     void (*scale)(const float* x, float factor, float* y, std::size_t count);
     void (*addRow)(float* y, const float* row, std::size_t count);  // y += row
