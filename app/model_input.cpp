@@ -24,29 +24,31 @@ bool takeCross(std::string_view& text) {
     return true;
 }
 
+bool takeShape(std::string_view text, ModelInput& input) {
+    input.channels = takeNumber(text);
+    const bool first = takeCross(text);
+    input.height = takeNumber(text);
+    const bool second = takeCross(text);
+    input.width = takeNumber(text);
+    return first && second && text.empty() && input.channels > 0 && input.height > 0 && input.width > 0;
+}
+
 }  // namespace
 
 void addInputOptions(CLI::App& command, InputOptions& options) {
     command.add_option("--input", options.shape, "Channels x height x width; usual for the model unless given")
         ->type_name("CxHxW");
-    command.add_option("--classes", options.classes, "Number of classes")->type_name("N")->capture_default_str();
+    command.add_option("--classes", options.classes, "Number of classes; usual for the model unless given")
+        ->type_name("N");
 }
 
-Result<ModelInput> inputFor(const InputOptions& options, const std::string& model, std::int64_t batch) {
-    ModelInput input;
+Result<ModelInput> inputFor(const InputOptions& options, const ModelEntry& model, std::int64_t batch) {
+    ModelInput input = model.usual;
     input.batch = batch;
-    input.classes = options.classes;
-    const bool colour = model.find("cifar") != std::string::npos;
-    const std::string shape = !options.shape.empty() ? options.shape : colour ? "3x32x32" : "1x28x28";
-    std::string_view rest = shape;
-    input.channels = takeNumber(rest);
-    const bool first = takeCross(rest);
-    input.height = takeNumber(rest);
-    const bool second = takeCross(rest);
-    input.width = takeNumber(rest);
-    if (!first || !second || !rest.empty() || input.channels == 0 || input.height == 0 || input.width == 0) {
-        return Problem{"--input", "cli.bad-input", {shape}};
+    if (!options.shape.empty() && !takeShape(options.shape, input)) {
+        return Problem{"--input", "cli.bad-input", {options.shape}};
     }
+    input.classes = options.classes.value_or(model.usual.classes);
     if (input.classes < 2 || input.classes > kMostClasses) {
         return Problem{
             "--classes", "spec.out-of-range", {std::to_string(input.classes), "2", std::to_string(kMostClasses)}};

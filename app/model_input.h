@@ -1,5 +1,6 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "engine/model/registry.h"
@@ -9,11 +10,11 @@ namespace lockstep {
 // The image a model is asked about when no dataset is at hand.
 struct InputOptions {
     std::string shape;                                       // "3x32x32"; empty: what is usual for the model
-    int classes = 10;
+    std::optional<int> classes;
 };
 void addInputOptions(CLI::App& command, InputOptions& options);
 
 // Problems: "cli.bad-input".
-Result<ModelInput> inputFor(const InputOptions& options, const std::string& model, std::int64_t batch);
+Result<ModelInput> inputFor(const InputOptions& options, const ModelEntry& model, std::int64_t batch);
 
 }  // namespace lockstep

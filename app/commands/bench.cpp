@@ -84,10 +84,10 @@ Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
 int bench(Context& context, const Options& options) {
     const auto spec = specFrom(options.spec, benchDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
-    const auto input = inputFor(options.input, spec.value().model.id, spec.value().batch);
-    if (!input.ok()) return context.report(input.problems());
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
+    const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
+    if (!input.ok()) return context.report(input.problems());
     const auto result = benchmark({resolved.value(), input.value(), options.steps, options.warmup, options.inference});
     if (options.json) fmt::print("{}\n", lineOf(resultJson(resolved.value(), result)));
     else printResult(resolved.value(), result);

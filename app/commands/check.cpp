@@ -95,10 +95,10 @@ int check(Context& context, const Options& options) {
     if (options.json) context.reportAsJson();
     const auto spec = specFrom(options.spec, memoriseDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
-    const auto input = inputFor(options.input, spec.value().model.id, spec.value().batch);
-    if (!input.ok()) return context.report(input.problems());
     const auto trained = resolve(spec.value(), context.environment());
     if (!trained.ok()) return context.report(trained.problems());
+    const auto input = inputFor(options.input, *trained.value().model, spec.value().batch);
+    if (!input.ok()) return context.report(input.problems());
     const auto judged = resolve(exact(spec.value()), context.environment());
     if (!judged.ok()) return context.report(judged.problems());
 

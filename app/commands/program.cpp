@@ -27,10 +27,10 @@ TrialSpec programDefaults() {
 int program(Context& context, const Options& options) {
     const auto spec = specFrom(options.spec, programDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
-    const auto input = inputFor(options.input, spec.value().model.id, spec.value().batch);
-    if (!input.ok()) return context.report(input.problems());
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
+    const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
+    if (!input.ok()) return context.report(input.problems());
     const auto info = infoOf(input.value(), spec.value().batch);      // one full batch: no short ones to compile
     const auto plan = planRun(resolved.value(), info, info);
     const auto& rank = plan.ranks.front();

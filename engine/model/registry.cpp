@@ -6,9 +6,19 @@
 
 namespace lockstep {
 
+namespace {
+
+std::vector<ModelEntry> allModels() {
+    std::vector<ModelEntry> models{mlpModel(), lenet5Model(), fashionCnnModel(), smallCnnModel()};
+    for (const auto& family : {resnetModels(), vggModels()}) models.insert(models.end(), family.begin(), family.end());
+    for (const auto& model : {resnet164Model(), wideResnet16Model(), mobilenetV2Model(), vitModel()}) models.push_back(model);
+    return models;
+}
+
+}  // namespace
+
 const std::vector<ModelEntry>& builtinModels() {
-    static const std::vector<ModelEntry> models{mlpModel(), lenet5Model(), resnet18CifarModel(), fashionCnnModel(),
-                                                vitModel()};
+    static const std::vector<ModelEntry> models = allModels();
     return models;
 }
 

@@ -19,8 +19,18 @@ struct ModelInput {
     bool synchronisesNorm = false;                 // batch norm is over the batch of all ranks: synchronised_norm.h
 };
 
-// An architecture: appends layers from the image to the logits [N, classes]. Throws ProblemError when the image is too
-// small.
+// An architecture: appends layers from the image to the logits [N, classes]. Throws ProblemError when the image does not
+// fit: see image_size.h.
+//
+// Parameters and buffers are named after the places of their layers, which are stable: checkpoints and weight files hold
+// them. A layer has "weight" and, if it has one, "bias"; a norm also "running_mean" and "running_var" (layers.h).
+//   stem/conv, stem/norm           the first convolution
+//   block<n>/…                     residual networks: conv<i>, norm<i>, shortcut/conv, shortcut/norm; n counts through all
+//                                  stages from 1 (in MobileNetV2: expand, depthwise and project, each /conv and /norm)
+//   stage<s>/block<n>/conv, …/norm VGG: n counts within the stage, whose last layer is a pooling
+//   dense1, dense2                 hidden dense layers
+//   last/conv, last/norm           what follows the blocks where something does
+//   head                           the last dense layer, the only one whose shape depends on the number of classes
 struct ModelEntry {
     std::string name;                              // "resnet18-cifar"
     std::string meaning;                           // one sentence
@@ -28,9 +38,10 @@ struct ModelEntry {
     std::function<ValueId(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input,
                           const ParamValues& params)>
         build;
+    ModelInput usual{.channels = 1, .height = 28, .width = 28, .classes = 10};   // what it is for, where no dataset says
 };
 
-const std::vector<ModelEntry>& builtinModels();    // mlp, lenet5, resnet18-cifar, fashion-cnn, vit
+const std::vector<ModelEntry>& builtinModels();
 const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view name);
 
 // The whole forward graph: inputs image f32 [N,C,H,W], label i32 [N], ids i64 [N]; the model; softmax cross-entropy and

@@ -62,6 +62,8 @@ private slots:
         row("no such checkpoint", {"train", "--from", "/nowhere/last.safetensors"}, 2, {"/nowhere/last.safetensors"});
         row("bad input shape", {"models", "mlp", "--input", "28x28"}, 2, {"28x28", "3x32x32"});
         row("image too small", {"models", "lenet5", "--input", "1x4x4"}, 2, {"conv2", "mlp"});
+        row("odd image", {"models", "vgg19-bn", "--input", "3x225x224"}, 2, {"height", "225", "vgg19-bn", "224"});
+        row("image under the strides", {"models", "resnet50", "--input", "3x64x28"}, 2, {"width", "28", "32"});
         row("inspect nothing", {"inspect", "/nowhere"}, 2, {"/nowhere"});
     }
     void requests() {

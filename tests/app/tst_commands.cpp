@@ -44,7 +44,7 @@ private slots:
             QVERIFY2(ids.contains(id), id);
         }
         const auto models = m_program.run({"models"});
-        for (const char* name : {"mlp", "lenet5", "resnet18-cifar", "fashion-cnn"})
+        for (const char* name : {"mlp", "lenet5", "resnet18-cifar", "fashion-cnn", "vgg19-bn", "mobilenet-v2"})
             QVERIFY2(models.out.contains(name), name);
     }
 
@@ -57,6 +57,9 @@ private slots:
         QCOMPARE(sum, 269322);
         const auto text = m_program.run({"models", "resnet18-cifar"});
         QVERIFY(text.out.contains("11 173 962"));
+        const auto usual = m_program.run({"models", "resnet50"}), given = m_program.run({"models", "resnet50", "--classes", "10"});
+        QVERIFY(usual.out.contains("Input 3x224x224, 1000 classes, 25 557 032 parameters"));
+        QVERIFY(given.out.contains("Input 3x224x224, 10 classes, 23 528 522 parameters"));
     }
 
     void programsArePrinted() {

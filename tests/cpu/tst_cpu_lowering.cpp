@@ -33,7 +33,7 @@ namespace {
 
 Graph modelGraph(const std::string& name, std::int64_t batch, bool training, bool synchronises = false) {
     const ModelEntry* model = findModel(builtinModels(), name);
-    const bool colour = name == "resnet18-cifar";
+    const bool colour = model->usual.channels == 3;
     const ModelInput input{.batch = batch,
                            .channels = colour ? 3 : 1,
                            .height = colour ? 32 : 28,

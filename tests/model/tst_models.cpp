@@ -87,10 +87,9 @@ void TestModels::everyModelTrains_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<bool>("colour");
     for (const ModelEntry& entry : builtinModels()) {
-        for (const bool colour : {false, true}) {
-            QTest::addRow("%s %s", entry.name.c_str(), colour ? "32x32x3" : "28x28x1")
-                << QString::fromStdString(entry.name) << colour;
-        }
+        const QString name = QString::fromStdString(entry.name);
+        QTest::addRow("%s 32x32x3", entry.name.c_str()) << name << true;
+        if (entry.usual.channels == 1) QTest::addRow("%s 28x28x1", entry.name.c_str()) << name << false;
     }
 }
 
