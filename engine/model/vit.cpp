@@ -33,7 +33,8 @@ ModelEntry vitModel() {
                        {"width", std::int64_t{256}, 1, 8192, {}, "features", "How many numbers describe each patch."},
                        {"heads", std::int64_t{4}, 1, 128, {}, "heads", "Into how many heads attention is divided."},
                        {"patch", std::int64_t{4}, 1, 64, {}, "pixels", "The side of a patch."}},
-            .build = build};
+            .build = build,
+            .usual = kCifarImages};
 }
 
 }  // namespace lockstep

@@ -37,6 +37,11 @@ std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
     return {in[0]};
 }
 
+// Two products of every token with every token, masked or not.
+double attentionFlops(Types, Types out) {
+    return 4.0 * static_cast<double>(out[0].shape.count() * out[0].shape[1]);
+}
+
 void attentionGradient(GradientContext& context) {
     const auto dy = context.outputGradient(0);
     if (!dy) return;
@@ -50,7 +55,8 @@ std::string describe(const AttentionAttrs& attrs) {
     return "heads=" + std::to_string(attrs.heads) + (attrs.causal ? " causal" : "");
 }
 
-constinit const OpDef kAttention{.name = "attention", .infer = inferAttention, .gradient = attentionGradient};
+constinit const OpDef kAttention{.name = "attention", .infer = inferAttention, .gradient = attentionGradient,
+                                 .flops = attentionFlops};
 constinit const OpDef kAttentionBackward{.name = "attention_backward", .infer = inferBackward};
 
 ValueId attention(GraphBuilder& b, ValueId qkv, const AttentionAttrs& attrs, const std::string& name) {
