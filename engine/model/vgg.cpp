@@ -62,9 +62,9 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& inp
 ModelEntry entryOf(const Vgg& vgg) {
     ModelEntry entry;
     entry.name = vgg.name();
-    entry.meaning = "VGG-" + std::to_string(vgg.depth) + (vgg.hasNorm ? " with batch norm" : "") +
-                    (vgg.isForCifar ? " and one dense layer, for images of 32x32 pixels."
-                                    : " and three dense layers, for images of 224x224 pixels.");
+    entry.meaning = "VGG-" + std::to_string(vgg.depth) + (vgg.hasNorm ? " with batch norm and" : " with") +
+                    (vgg.isForCifar ? " one dense layer, for images of 32x32 pixels."
+                                    : " three dense layers, for images of 224x224 pixels.");
     if (!vgg.isForCifar) {
         entry.params = {{"width", std::int64_t{4096}, 1, 65536, {}, "neurons",
                          "How many neurons each of the two hidden dense layers has."},
