@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Writes pytorch_losses.json: the first ten training steps of our models in PyTorch, float64, its own kernels, one thread.
+"""Writes pytorch_losses.json: the first training steps of our models in PyTorch, float64, its own kernels, one thread.
 
     /usr/bin/python3 tests/golden/make_goldens.py          (Debian's python3-torch)
 
@@ -12,6 +12,9 @@ import os
 
 import torch
 import torch.nn as nn
+
+import zoo
+from zoo import conv_norm
 
 torch.set_num_threads(1)
 torch.use_deterministic_algorithms(True)
@@ -33,10 +36,6 @@ def initialize(model):
             p.data = u * math.sqrt(24.0 / fan_in)
         else:
             p.data = 0.2 * u + (1.0 if name.endswith('weight') else 0.0)
-
-
-def conv_norm(i, o, kernel=3, stride=1):
-    return [nn.Conv2d(i, o, kernel, stride, kernel // 2, bias=False), nn.BatchNorm2d(o)]
 
 
 class Block(nn.Module):
@@ -150,24 +149,26 @@ def run(case):
     initialize(model)
     optimizer = optimizer_of(case, model)
     c, h, w = case['shape']
-    losses, norms = [], []
-    for step in range(STEPS):
+    losses, norms, gradients = [], [], []
+    for step in range(case.pop('steps', STEPS)):
         x = (2 * uniform(1000 + step, case['batch'] * c * h * w)).float().double().reshape(case['batch'], c, h, w)
         y = (7 * torch.arange(case['batch']) + 3 * step) % 10
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(x), y, label_smoothing=case['smoothing'])
         loss.backward()
         norms.append(clip(model, case['clip']))
+        if case['decay'] == 0 and step == 0:
+            gradients = [float(p.grad.norm()) for p in model.parameters()]
         optimizer.step()
         losses.append(float(loss))
     sums = {'parameters': sum(float(p.abs().sum()) for p in model.parameters()),
             'buffers': sum(float(b.abs().sum()) for b in model.buffers() if b.dtype == torch.float64)}
-    return dict(case, losses=losses, gradient_norms=norms, absolute_sums=sums)
+    return dict(case, losses=losses, gradient_norms=norms, first_gradients=gradients, absolute_sums=sums)
 
 
 def main():
     with torch.backends.mkldnn.flags(enabled=False):
-        results = [run(case) for case in CASES]
+        results = [run(case) for case in CASES + zoo.CASES]
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'pytorch_losses.json')
     with open(path, 'w') as out:
         json.dump(dict(torch=torch.__version__, cases=results), out, indent=1)

@@ -17,7 +17,7 @@
 
 using namespace lockstep;
 
-// The first ten training steps against PyTorch in float64 (make_goldens.py): loss, gradient norm, and what they leave behind.
+// The first training steps against PyTorch in float64 (make_goldens.py): loss, gradient norms, and what they leave behind.
 namespace {
 
 double uniform(std::uint64_t stream, std::uint64_t i) {
@@ -86,6 +86,18 @@ public:
     }
     double gradientNorm() { return m_replica->gate(0).gradientNorm; }
 
+    // The gradient of the mean loss, parameter by parameter as in the graph.
+    std::vector<double> gradientNorms() {
+        std::vector<double> norms;
+        for (const std::string& name : m_parameters) {
+            const HostTensor gradient = m_replica->readGradient(name);
+            double sum = 0;
+            for (std::int64_t i = 0; i < gradient.type().shape.count(); ++i) sum += std::pow(element(gradient, i), 2);
+            norms.push_back(std::sqrt(sum) / m_replica->scalar(0, "weight"));
+        }
+        return norms;
+    }
+
     double absoluteSum(const std::vector<StorageEntry>& entries) {
         double sum = 0;
         for (const StorageEntry& entry : entries) {
@@ -106,6 +118,7 @@ private:
         std::uint64_t stream = 0;
         for (const ValueId parameter : forward.withRole(ValueRole::Parameter)) {
             const std::string& name = forward.value(parameter).name;
+            m_parameters.push_back(name);
             HostTensor tensor = m_replica->read(name);
             const bool isWeight = name.ends_with("/weight");
             if (tensor.type().dtype == DType::F64) fillParameter<double>(tensor, stream++, isWeight);
@@ -131,9 +144,21 @@ private:
     std::unique_ptr<Device> m_device;
     std::vector<std::unique_ptr<Collective>> m_group;
     std::unique_ptr<Replica> m_replica;
+    std::vector<std::string> m_parameters;
 };
 
 double relative(double value, double expected) { return std::abs(value - expected) / std::max(1e-12, std::abs(expected)); }
+
+// Relative to each parameter's own norm, but for those next to nothing, like a bias before batch norm.
+void compareGradients(const std::vector<double>& norms, const QJsonArray& expected, double tolerance) {
+    QCOMPARE(static_cast<qsizetype>(norms.size()), expected.size());
+    const double largest = *std::ranges::max_element(norms);
+    for (qsizetype i = 0; i < expected.size(); ++i) {
+        const double norm = norms[static_cast<std::size_t>(i)], want = expected[i].toDouble();
+        QVERIFY2(std::abs(norm - want) < tolerance * std::max(want, 1e-3 * largest),
+                 qPrintable(QString("parameter %1: norm %2, PyTorch %3").arg(i).arg(norm, 0, 'g', 12).arg(want, 0, 'g', 12)));
+    }
+}
 
 void compare(const Backend& backend, const QJsonObject& which, int steps, double tolerance) {
     Run run(backend, which);
@@ -144,6 +169,8 @@ void compare(const Backend& backend, const QJsonObject& which, int steps, double
                  qPrintable(QString("step %1: loss %2, PyTorch %3").arg(step).arg(loss, 0, 'g', 12).arg(losses[step].toDouble(), 0, 'g', 12)));
         QVERIFY2(relative(run.gradientNorm(), norms[step].toDouble()) < 100 * tolerance,
                  qPrintable(QString("step %1: norm %2, PyTorch %3").arg(step).arg(run.gradientNorm()).arg(norms[step].toDouble())));
+        const auto gradients = which["first_gradients"].toArray();
+        if (step == 0 && !gradients.empty()) compareGradients(run.gradientNorms(), gradients, 100 * tolerance);
     }
     if (steps < losses.size()) return;
     const auto sums = which["absolute_sums"].toObject();
@@ -163,7 +190,7 @@ private slots:
     void reference() {
         QFETCH(QJsonObject, which);
         const bool large = which["model"].toString() == "resnet18-cifar";      // plain loops take a second a step there
-        compare(*makeReferenceBackend(), which, large ? 3 : 10, 1e-10);
+        compare(*makeReferenceBackend(), which, isOfZoo(which) ? 1 : large ? 3 : 10, 1e-10);
     }
 #ifdef LOCKSTEP_WITH_CPU
     void cpu_data() { rows(); }
@@ -172,15 +199,21 @@ private slots:
         // Where two pixels of a pooling window are equal up to rounding, Winograd's 1e-6 decides which of them gets the gradient.
         // With batch norm over 8 images that shows from the third step on; the reference above follows all ten.
         const bool discontinuous = which["model"].toString() == "fashion-cnn";
-        compare(*makeCpuBackend(), which, discontinuous ? 2 : 10, 1e-5);
+        // Batch norms over few numbers, one after another, enlarge rounding: in 54 blocks PyTorch's own f32 gradients are off
+        // by 4e-3, and Winograd's by 2e-2.
+        if (isOfZoo(which)) compare(*makeCpuBackend(), which, 1, 3e-4);
+        else compare(*makeCpuBackend(), which, discontinuous ? 2 : 10, 1e-5);
     }
 #endif
 
 private:
+    // Large networks, compared gradient by gradient instead of step by step.
+    static bool isOfZoo(const QJsonObject& which) { return !which["first_gradients"].toArray().isEmpty(); }
+
     void rows() {
         QTest::addColumn<QJsonObject>("which");
         const QJsonArray all = cases();
-        QCOMPARE(all.size(), 5);
+        QCOMPARE(all.size(), 12);
         for (const auto& each : all) QTest::newRow(qPrintable(each.toObject()["model"].toString())) << each.toObject();
     }
 };
