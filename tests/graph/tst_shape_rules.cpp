@@ -193,7 +193,7 @@ void TestShapeRules::opSetIsNamedOnceAndFound() {
         QVERIFY2(names.insert(op->name).second, op->name.data());
         QCOMPARE(findOp(op->name), op);
     }
-    QCOMPARE(names.size(), std::size_t{44});
+    QCOMPARE(names.size(), std::size_t{46});
     QCOMPARE(findOp("conv3d"), nullptr);
 }
 
