@@ -42,10 +42,13 @@ TrialSpec exact(TrialSpec spec) {
     return spec;
 }
 
-std::string nameOf(const SlopeCheck& slope) { return slope.parameter.empty() ? "all parameters together" : slope.parameter; }
+std::string nameOf(const SlopeCheck& slope) {
+    return slope.parameter.empty() ? "all parameters together" : slope.parameter;
+}
 
 void printSlope(const SlopeCheck& slope) {
-    fmt::print("{:<40}  {:>7.1e}  {:>7.1e}{}\n", nameOf(slope), slope.along, slope.across, slope.holds ? "" : "  WRONG");
+    fmt::print("{:<40}  {:>7.1e}  {:>7.1e}{}\n", nameOf(slope), slope.along, slope.across,
+               slope.holds ? "" : "  WRONG");
     std::fflush(stdout);
 }
 
@@ -75,10 +78,32 @@ std::vector<Problem> problemsOf(const Findings& found, const TrialSpec& spec) {
     return problems;
 }
 
+void printSlopesHead(const TrialSpec& spec) {
+    fmt::print("{}: gradients beside the slopes of the loss, in double precision, {} images\n\n", spec.model.id, kSlopeImages);
+    fmt::print("{:<40}  {:>7}  {:>7}\n", "GRADIENT OF", "ALONG", "ACROSS");
+}
+
+void printMemoryHead(const Findings& found, const TrialSpec& spec) {
+    fmt::print("\n{:g} is allowed; {} parameters were looked at one by one.\n\n", SlopeCheck::kAllowed,
+               found.slopes.size() - 1);
+    fmt::print("Learning {} images of noise by heart on {}\n\nUPDATE       LOSS  ACCURACY\n", spec.batch, spec.devices);
+}
+
+void printVerdict(const Findings& found, const TrialSpec& spec, const Words& words) {
+    if (found.problems.empty())
+        fmt::print("\nRIGHT: the gradients are the slopes, and all {} images are known after {} updates.\n", spec.batch,
+                   found.memorised.updates);
+    for (const Problem& problem : found.problems)
+        fmt::print("\nWRONG: {}\n  → {}\n", words.what(problem), words.remedy(problem));
+}
+
 Json findingsJson(const Findings& found, const TrialSpec& spec, const Words& words) {
     Json slopes = Json::array();
     for (const SlopeCheck& each : found.slopes)
-        slopes.push_back({{"parameter", nameOf(each)}, {"along", each.along}, {"across", each.across}, {"holds", each.holds}});
+        slopes.push_back({{"parameter", nameOf(each)},
+                          {"along", each.along},
+                          {"across", each.across},
+                          {"holds", each.holds}});
     return {{"model", spec.model.id},
             {"passes", found.problems.empty()},
             {"gradients", std::move(slopes)},
@@ -102,28 +127,16 @@ int check(Context& context, const Options& options) {
     const auto judged = resolve(exact(spec.value()), context.environment());
     if (!judged.ok()) return context.report(judged.problems());
 
+    const bool prints = !options.json;
     Findings found;
-    SlopesRequest slopes{judged.value(), input.value(), options.seconds};
-    MemoriseRequest memory{trained.value(), input.value(), options.updates};
-    const auto say = [&]<class... Args>(fmt::format_string<Args...> words, Args&&... args) {
-        if (!options.json) fmt::print(words, std::forward<Args>(args)...);
-    };
-    if (!options.json) slopes.onSlope = printSlope, memory.onUpdate = printUpdate;
-    say("{}: gradients beside the slopes of the loss, in double precision, {} images\n\n{:<40}  {:>7}  {:>7}\n",
-        spec.value().model.id, kSlopeImages, "GRADIENT OF", "ALONG", "ACROSS");
-    found.slopes = checkSlopes(slopes);
-    say("\n{:g} is allowed; {} parameters were looked at one by one.\n\nLearning {} images of noise by heart on {}\n\nUPDATE       LOSS  ACCURACY\n",
-        SlopeCheck::kAllowed, found.slopes.size() - 1, spec.value().batch, spec.value().devices);
-    found.memorised = memorise(memory);
+    if (prints) printSlopesHead(spec.value());
+    found.slopes = checkSlopes({judged.value(), input.value(), options.seconds, prints ? printSlope : nullptr});
+    if (prints) printMemoryHead(found, spec.value());
+    found.memorised = memorise({trained.value(), input.value(), options.updates, prints ? printUpdate : nullptr});
     found.problems = problemsOf(found, spec.value());
-    if (options.json) fmt::print("{}\n", lineOf(findingsJson(found, spec.value(), context.words())));
-    if (found.problems.empty()) {
-        say("\nRIGHT: the gradients are the slopes, and all {} images are known after {} updates.\n", spec.value().batch,
-            found.memorised.updates);
-        return kDone;
-    }
-    for (const Problem& problem : found.problems) say("\nWRONG: {}\n  → {}\n", context.words().what(problem), context.words().remedy(problem));
-    return kFailed;
+    if (prints) printVerdict(found, spec.value(), context.words());
+    else fmt::print("{}\n", lineOf(findingsJson(found, spec.value(), context.words())));
+    return found.problems.empty() ? kDone : kFailed;
 }
 
 }  // namespace

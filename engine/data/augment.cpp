@@ -52,7 +52,8 @@ Box chooseErased(const ImageShape& shape, double probability, const CounterRng& 
         const int width = static_cast<int>(std::lround(std::sqrt(erased / aspect)));
         if (height >= shape.height || width >= shape.width) continue;
         const auto place = [&](int room, double chosen) { return static_cast<int>(chosen * (room + 1)); };
-        const int top = place(shape.height - height, rng.uniform(at + 2)), left = place(shape.width - width, rng.uniform(at + 3));
+        const int top = place(shape.height - height, rng.uniform(at + 2));
+        const int left = place(shape.width - width, rng.uniform(at + 3));
         return {top, left, top + height, left + width};
     }
     return {};

@@ -24,8 +24,8 @@ struct SlopesRequest {
     double seconds = 60;                               // no further parameter is begun after so long; 0: all are checked
     std::function<void(const SlopeCheck&)> onSlope = {};
 };
-// Of all parameters together first, then one by one, as many as there was time for, spread over the model. With dropout as in update 0. Throws EngineError
-// (NonFinite), and what planRun() throws.
+// Of all parameters together first, then one by one, as many as there was time for, spread over the model. With dropout as
+// in update 0. Throws EngineError(NonFinite), and what planRun() throws.
 std::vector<SlopeCheck> checkSlopes(const SlopesRequest& request);
 
 struct MemorisedBatch {

@@ -28,7 +28,8 @@ ModelInput smallImages() {
     return input;
 }
 
-// Its weights start at zero and stop at a ReLU that takes zero for below: no gradient comes through, though the loss has a slope.
+// Its weights start at zero and stop at a ReLU that takes zero for below: no gradient comes through, though the loss has
+// a slope.
 ModelEntry deadModel() {
     const auto build = [](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
         const ValueId pixels = flatten(b, image, "flatten");
