@@ -7,6 +7,12 @@ namespace lockstep::cpu {
 
 using onednn::Desc;
 
+namespace {
+
+constexpr const char* kAnyAxes = "abcdef";       // names for as many as there may be
+
+}  // namespace
+
 LayoutPass::LayoutPass(const Graph& graph, const ParameterLayouts* layouts)
     : Rewriter(graph), m_graph(graph), m_block(onednn::preferredBlock()), m_decided(graph.values().size()) {
     for (const ValueId parameter : graph.withRole(ValueRole::Parameter)) {
@@ -44,8 +50,8 @@ void LayoutPass::settleGradient(ValueId old) {
 ValueId LayoutPass::likeParameter(ValueId parameter, ValueId gradient) {
     const Value value = made().value(parameter);
     if (!value.layout && !newValue(gradient).layout) return now(gradient);
-    const ValueId result = inLayout(gradient, descOf(value), "", value.type.shape);
-    made().setLayout(result, value.layout);
+    const ValueId result = inLayout(gradient, descOf(value), kAnyAxes, value.type.shape);
+    made().setLayout(result, value.layout);      // with the names of its axes
     return result;
 }
 
@@ -76,8 +82,8 @@ ValueId LayoutPass::rowMajor(ValueId old) {
     const Value& value = newValue(old);
     const Shape& shape = oldValue(old).type.shape;
     if (!value.layout && value.type.shape == shape) return now(old);
-    return inLayout(old, Desc::rowMajor(value.layout ? descOf(value).dims() : dimsOf(shape), value.type.dtype), "",
-                    shape);
+    return inLayout(old, Desc::rowMajor(value.layout ? descOf(value).dims() : dimsOf(shape), value.type.dtype),
+                    kAnyAxes, shape);
 }
 
 ValueId LayoutPass::image(ValueId old, const Desc& want) {
@@ -93,11 +99,11 @@ ValueId LayoutPass::inLayout(ValueId old, const Desc& want, const char* axes, co
     const Desc has = descOf(value);
     const bool isPlain = has.isRowMajor() && want.isRowMajor();
     if ((isPlain || has == want) && value.type.shape == shape) return now(old);
-    const auto key = std::pair(now(old), want.text("abcdef") + " " + shape.text());
+    const auto key = std::pair(now(old), want.text(kAnyAxes) + " " + shape.text());
     const auto known = m_reordered.find(key);
     if (known != m_reordered.end()) return known->second;
     Node node{&kReorder, {now(old)}, {}, {}, uniqueScope(made(), kReorder, m_scope), "jit"};
-    const Value result{.name = value.name + ":" + want.text("abcdef"),
+    const Value result{.name = value.name + ":" + want.text(kAnyAxes),
                        .type = {shape, value.type.dtype},
                        .layout = layoutOf(want, axes)};
     return m_reordered[key] = made().appendLowered(std::move(node), {result})[0];
