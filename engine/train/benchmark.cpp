@@ -19,7 +19,9 @@ public:
         const auto rank = static_cast<std::size_t>(m_group.rank());
         m_device = m_request.resolved.backend->open(m_request.resolved.devices[rank]);
         const RankPrograms& programs = m_plan.ranks[rank];
-        const auto& program = m_request.inference ? programs.evaluation : programs.training;
+        // A rank without samples has nothing to evaluate, and nobody waits for it; it only starts like the others.
+        m_rests = m_request.inference && !programs.evaluation;
+        const auto& program = m_request.inference && !m_rests ? programs.evaluation : programs.training;
         m_replica = std::make_unique<Replica>(*m_device, m_group, std::vector{program}, nullptr);
         m_replica->initialize(m_request.resolved.spec.seed);
         const Share share = partitionOf(m_request.resolved).share(m_request.resolved.spec.batch, m_group.rank());
@@ -50,6 +52,7 @@ public:
 
 private:
     void steps(std::int64_t first, std::int64_t count) {
+        if (m_rests) return;
         const TrialSpec& spec = m_request.resolved.spec;
         for (std::int64_t step = first; step < first + count; ++step) {
             const auto times = m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate});
@@ -79,6 +82,7 @@ private:
     std::unique_ptr<Replica> m_replica;
     HostTensor m_batch;
     double m_loss = 0;
+    bool m_rests = false;
     BenchResult m_result;
 };
 

@@ -89,7 +89,8 @@ struct BenchRequest {
     std::int64_t steps = 20, warmup = 3;
     bool inference = false;                        // the programs of evaluation
 };
-// Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank.
+// Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank. The
+// losses are over the whole batch, in inference over rank 0's share.
 BenchResult benchmark(const BenchRequest& request);
 
 }  // namespace lockstep

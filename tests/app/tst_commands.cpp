@@ -95,6 +95,8 @@ private slots:
         const auto inference = m_program.run(lenet + QStringList{"--inference"});
         QCOMPARE(inference.status, 0);
         QCOMPARE(inference.last()["flops_per_step"].toDouble(), forward);
+        const QStringList uneven{"--devices", "cpu:2", "--set", "shares=100,1", "--inference"};      // one device has no image
+        QCOMPARE(m_program.run(lenet + uneven).status, 0);
         QCOMPARE(inference.last()["loss"].toDouble(), inference.last()["first_loss"].toDouble());        // nothing is learnt
     }
 
