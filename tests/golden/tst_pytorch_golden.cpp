@@ -199,9 +199,9 @@ private slots:
         // Where two pixels of a pooling window are equal up to rounding, Winograd's 1e-6 decides which of them gets the gradient.
         // With batch norm over 8 images that shows from the third step on; the reference above follows all ten.
         const bool discontinuous = which["model"].toString() == "fashion-cnn";
-        // Batch norms over few numbers, one after another, enlarge rounding: in 54 blocks PyTorch's own f32 gradients are off
-        // by 4e-3, and Winograd's by 2e-2.
-        if (isOfZoo(which)) compare(*makeCpuBackend(), which, 1, 3e-4);
+        // Batch norms over few numbers, one after another, enlarge rounding: in 54 blocks the worst of 494 norms is off by
+        // 2.6e-2 with direct convolutions and by 3.5e-2 with Winograd's. In wideresnet-16 it is 2e-7 and 9e-7.
+        if (isOfZoo(which)) compare(*makeCpuBackend(), which, 1, 5e-4);
         else compare(*makeCpuBackend(), which, discontinuous ? 2 : 10, 1e-5);
     }
 #endif

@@ -43,6 +43,11 @@ std::vector<Convolution> convolutions() {
         {"resnet-64", {2, 64, 14, 14}, {64, 64, 3, 3}, {.padding = {1, 1}}, true},
         {"resnet-64-to-128", {2, 64, 9, 9}, {128, 64, 3, 3}, {.stride = {2, 2}, .padding = {1, 1}}},
         {"batch-33", {33, 16, 8, 8}, {16, 16, 3, 3}, {.padding = {1, 1}}},
+        {"winograd-odd", {5, 32, 11, 9}, {48, 32, 3, 3}, {.padding = {1, 1}}, true},
+        {"winograd-unpadded", {3, 16, 18, 13}, {32, 16, 3, 3}, {}},
+        {"winograd-padding-2", {7, 16, 7, 10}, {16, 16, 3, 3}, {.padding = {2, 1}}, true},
+        {"winograd-one-tile", {37, 48, 4, 3}, {16, 48, 3, 3}, {.padding = {1, 1}}},
+        {"winograd-many-filters", {9, 256, 5, 7}, {272, 256, 3, 3}, {.padding = {1, 1}}},
     };
 }
 

@@ -27,10 +27,13 @@ std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w) {
 
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
     constexpr std::array<int, 2> kOnes{1, 1};
-    const std::int64_t channels = std::min(w[0], w[1]), tilesPerImage = ((y[2] + 3) / 4) * ((y[3] + 3) / 4);
-    const std::int64_t enoughTiles = channels < 64 ? 1024 : 64;
-    return attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes && w[2] == 3 && w[3] == 3 &&
-           channels >= 32 && y[0] * tilesPerImage >= enoughTiles && y[2] * y[3] >= 8 * tilesPerImage;
+    constexpr std::int64_t kBlock = 16, kEnoughTiles = 32, kEnoughPixels = 7;
+    const bool isWindow = attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes && w[2] == 3 &&
+                          w[3] == 3 && std::max(attrs.padding[0], attrs.padding[1]) <= 2;
+    const bool isBlocked = onednn::preferredBlock() == kBlock && w[0] % kBlock == 0 && w[1] % kBlock == 0;
+    const std::int64_t tilesPerImage = ((y[2] + 3) / 4) * ((y[3] + 3) / 4);
+    return isWindow && isBlocked && y[0] * tilesPerImage >= kEnoughTiles &&
+           y[2] * y[3] >= kEnoughPixels * tilesPerImage;
 }
 
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {

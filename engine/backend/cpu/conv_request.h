@@ -12,9 +12,8 @@ onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, con
 // The library's extents of the weights: with groups G, K/G, C/G, R, S.
 std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w);
 
-// Winograd F(4x4, 3x3), Lavin & Gray, arXiv 1509.09308: worth it for 3x3 windows of stride 1 with enough channels, and
-// enough tiles of 4x4 pixels to make up for transforming the weights. The limits are measured, with oneDNN 2.6 on
-// AVX-512.
+// Winograd's algorithm (winograd.cpp), for 3x3 windows of stride 1 over whole blocks of 16 channels. It is worth it where
+// tiles of 4x4 pixels are filled well enough, and are enough to make up for transforming the weights.
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
 // The algorithm of a backward-data pass whose kernel packs the weights into the layout it wants.

@@ -69,10 +69,15 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order);  // also with ReLU
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);  // also with the bias
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order);
+void sumChannels(const Machine& machine, const ChannelRuns& runs, const float* x, float* sums);  // over samples and pixels
 // conv2d_lanes.cpp: the same with samples in lanes
 std::unique_ptr<Kernel> makeLaneConv(const Order& order);
 std::unique_ptr<Kernel> makeLaneConvBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeLaneConvBackwardWeights(const Order& order);
+// winograd.cpp: the same by Winograd's algorithm
+std::unique_ptr<Kernel> makeWinograd(const Order& order);
+std::unique_ptr<Kernel> makeWinogradBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeWinogradBackwardWeights(const Order& order);
 // dense.cpp
 std::unique_ptr<Kernel> makeDense(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);

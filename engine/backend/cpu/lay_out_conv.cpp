@@ -15,19 +15,12 @@ using onednn::Plan;
 // A convolution whose implementation is to be chosen; layouts in the order of preference.
 struct Choice {
     ConvRequest request;
-    bool mayUseWinograd = false;
     std::vector<Desc> sources, destinations, weights;
     Shape x, w, y;
 };
 
-struct Chosen {
-    Plan plan;
-    std::string algorithm;
-};
-
-std::optional<Chosen> tryLayouts(const LayoutPass& pass, const Choice& choice, bool winograd) {
+std::optional<Plan> tryLayouts(const LayoutPass& pass, const Choice& choice) {
     ConvRequest request = choice.request;
-    request.winograd = winograd;
     for (const Desc& source : choice.sources) {
         for (const Desc& destination : choice.destinations) {
             for (const Desc& weights : choice.weights) {
@@ -35,7 +28,7 @@ std::optional<Chosen> tryLayouts(const LayoutPass& pass, const Choice& choice, b
                 request.destination = destination;
                 request.weights = weights;
                 auto plan = planConv(pass.engine(), request);
-                if (plan && plan->isFast) return Chosen{std::move(*plan), winograd ? "winograd" : "direct"};
+                if (plan && plan->isFast) return plan;
             }
         }
     }
@@ -43,35 +36,30 @@ std::optional<Chosen> tryLayouts(const LayoutPass& pass, const Choice& choice, b
 }
 
 // The library has some implementation for row-major tensors, fast or not.
-Chosen rowMajorPlan(const LayoutPass& pass, const Choice& choice, const Node& node) {
+Plan rowMajorPlan(const LayoutPass& pass, const Choice& choice, const Node& node) {
     ConvRequest request = choice.request;
     request.source = Desc::rowMajor(choice.x.dims(), DType::F32);
     request.destination = Desc::rowMajor(choice.y.dims(), DType::F32);
     request.weights = Desc::rowMajor(choice.weights.back().dims(), DType::F32);
     auto plan = planConv(pass.engine(), request);
-    if (plan) return {std::move(*plan), "direct"};
+    if (plan) return std::move(*plan);
     throw EngineError(EngineError::Kind::Device, std::string(node.op->name) + " " + node.scope,
                       "oneDNN has no implementation for this convolution");
 }
 
-Chosen choose(const LayoutPass& pass, const Choice& choice, const Node& node) {
-    if (choice.mayUseWinograd) {
-        if (auto chosen = tryLayouts(pass, choice, true)) return std::move(*chosen);
-    }
-    if (auto chosen = tryLayouts(pass, choice, false)) return std::move(*chosen);
-    return rowMajorPlan(pass, choice, node);
+Plan choose(const LayoutPass& pass, const Choice& choice, const Node& node) {
+    auto plan = tryLayouts(pass, choice);
+    return plan ? std::move(*plan) : rowMajorPlan(pass, choice, node);
 }
 
 Choice choiceOf(Pass which, const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y) {
-    Choice choice{.request = convRequest(which, attrs, x, w, y),
-                  .sources = {},
-                  .destinations = {},
-                  .weights = {},
-                  .x = x,
-                  .w = w,
-                  .y = y};
-    choice.mayUseWinograd = suitsWinograd(attrs, w, y);
-    return choice;
+    return {.request = convRequest(which, attrs, x, w, y),
+            .sources = {},
+            .destinations = {},
+            .weights = {},
+            .x = x,
+            .w = w,
+            .y = y};
 }
 
 const char* axesOf(const Conv2dAttrs& attrs) {
@@ -109,6 +97,14 @@ LayoutPass::Form lanesForm(const LayoutPass& pass, ValueId y) {
     return {Desc::sampleLanes(pass.oldValue(y).type.shape.dims(), DType::F32)};
 }
 
+Desc winogradImage(const Shape& shape) {
+    return Desc::blockedChannels(shape.dims(), 16, DType::F32);
+}
+
+Desc winogradFilters(const Shape& shape) {
+    return Desc::blockedFilters(shape.dims(), DType::F32);
+}
+
 ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
     const Desc desc = rowMajorOf(pass.oldValue(w).type);
     if (pass.isParameter(w) && !pass.isDecided(w)) pass.decide(w, desc, "oihw");
@@ -126,17 +122,22 @@ void layOutConv(LayoutPass& pass, const Node& node) {
         return pass.emit(node, std::move(inputs), "lanes", {lanesForm(pass, node.outputs[0])});
     }
     const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
+    if (suitsWinograd(attrs, pass.oldValue(w).type.shape, y)) {
+        std::vector<ValueId> inputs{pass.image(x, winogradImage(pass.oldValue(x).type.shape)),
+                                    takeWeights(pass, w, winogradFilters(pass.oldValue(w).type.shape), attrs)};
+        if (node.inputs.size() == 3) inputs.push_back(pass.rowMajor(node.inputs[2]));
+        return pass.emit(node, std::move(inputs), "winograd", {{winogradImage(y)}});
+    }
     Choice choice = choiceOf(Pass::Forward, attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape, y);
     choice.request.relu = node.op == &kConv2dRelu;
     choice.request.bias = node.inputs.size() == 3;
     choice.sources = pass.imageLayouts(x);
     choice.destinations = {pass.imageLayouts(y).back()};
     choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
-    const Chosen chosen = choose(pass, choice, node);
-    std::vector<ValueId> inputs{pass.image(x, chosen.plan.arguments[0]),
-                                takeWeights(pass, w, chosen.plan.arguments[1], attrs)};
+    const Plan plan = choose(pass, choice, node);
+    std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]), takeWeights(pass, w, plan.arguments[1], attrs)};
     if (choice.request.bias) inputs.push_back(pass.rowMajor(node.inputs[2]));
-    pass.emit(node, std::move(inputs), chosen.algorithm, {{chosen.plan.arguments.back()}});
+    pass.emit(node, std::move(inputs), "direct", {{plan.arguments.back()}});
 }
 
 void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
@@ -146,21 +147,22 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
         const std::vector<ValueId> inputs{takeLanes(pass, dy), takeRowMajorWeights(pass, w)};
         return pass.emit(node, inputs, "lanes", {lanesForm(pass, node.outputs[0])});
     }
+    if (suitsWinograd(attrs, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape)) {
+        std::vector<ValueId> inputs{pass.image(dy, winogradImage(pass.oldValue(dy).type.shape)),
+                                    takeWeights(pass, w, winogradFilters(pass.oldValue(w).type.shape), attrs)};
+        return pass.emit(node, std::move(inputs), "winograd", {{winogradImage(shape)}});
+    }
     Choice choice =
         choiceOf(Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape);
     choice.sources = pass.imageLayouts(shape);
     choice.destinations = {pass.imageLayouts(dy).back()};
     const std::vector<std::int64_t> dims = weightDims(attrs, choice.w);
     choice.weights = weightLayouts(pass, w, dims);
-    Chosen chosen = choose(pass, choice, node);
-    const Desc& wanted = chosen.plan.arguments[1];
-    if (chosen.algorithm == "direct" && packsWeights(pass, w, dims, wanted)) {
-        chosen.algorithm = kPackedDirect;
-        return pass.emit(node, {pass.image(dy, chosen.plan.arguments[0]), pass.now(w)}, chosen.algorithm,
-                         {{chosen.plan.arguments[2]}});
-    }
-    std::vector<ValueId> inputs{pass.image(dy, chosen.plan.arguments[0]), takeWeights(pass, w, wanted, attrs)};
-    pass.emit(node, std::move(inputs), chosen.algorithm, {{chosen.plan.arguments[2]}});
+    const Plan plan = choose(pass, choice, node);
+    const ValueId source = pass.image(dy, plan.arguments[0]);
+    if (packsWeights(pass, w, dims, plan.arguments[1]))
+        return pass.emit(node, {source, pass.now(w)}, kPackedDirect, {{plan.arguments[2]}});
+    pass.emit(node, {source, takeWeights(pass, w, plan.arguments[1], attrs)}, "direct", {{plan.arguments[2]}});
 }
 
 void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
@@ -169,6 +171,13 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     const auto parameter = pass.parameterOf(node.outputs[0]);
     if (suitsLanes(attrs, pass.oldValue(x).type.shape, shape))
         return pass.emit(node, {takeLanes(pass, x), pass.image(dy, lanesForm(pass, dy).desc)}, "lanes");
+    if (suitsWinograd(attrs, shape, pass.oldValue(dy).type.shape)) {
+        const Desc filters = winogradFilters(shape);
+        if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, filters, axesOf(attrs));
+        std::vector<ValueId> inputs{pass.image(x, winogradImage(pass.oldValue(x).type.shape)),
+                                    pass.image(dy, winogradImage(pass.oldValue(dy).type.shape))};
+        return pass.emit(node, std::move(inputs), "winograd", {{filters, axesOf(attrs), true}});
+    }
     Choice choice =
         choiceOf(Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape);
     choice.request.bias = node.outputs.size() == 2;
@@ -176,10 +185,10 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     choice.destinations = {pass.imageLayouts(dy).back()};
     const std::vector<std::int64_t> dims = weightDims(attrs, shape);
     choice.weights = parameter ? weightLayouts(pass, *parameter, dims) : std::vector{Desc::any(dims, DType::F32)};
-    const Chosen chosen = choose(pass, choice, node);
-    if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, chosen.plan.arguments[2], axesOf(attrs));
-    std::vector<ValueId> inputs{pass.image(x, chosen.plan.arguments[0]), pass.image(dy, chosen.plan.arguments[1])};
-    pass.emit(node, std::move(inputs), chosen.algorithm, {{chosen.plan.arguments[2], axesOf(attrs), true}});
+    const Plan plan = choose(pass, choice, node);
+    if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, plan.arguments[2], axesOf(attrs));
+    std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]), pass.image(dy, plan.arguments[1])};
+    pass.emit(node, std::move(inputs), "direct", {{plan.arguments[2], axesOf(attrs), true}});
 }
 
 }  // namespace lockstep::cpu

@@ -130,8 +130,7 @@ Engine::Engine() : m_impl(guarded([] { return std::make_unique<Impl>(); })) {}
 Engine::~Engine() = default;
 
 std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request) {
-    const auto algorithm =
-        request.winograd ? dnnl::algorithm::convolution_winograd : dnnl::algorithm::convolution_direct;
+    constexpr auto algorithm = dnnl::algorithm::convolution_direct;
     return planned([&] {
         const memory::desc any = anyLike(request.weights);
         switch (request.pass) {

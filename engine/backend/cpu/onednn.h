@@ -25,6 +25,8 @@ public:
     static Desc any(std::span<const std::int64_t> dims, DType dtype);  // the library chooses
     // N, C, spatial with channels in blocks of 8 or 16, the last one filled with zeros ("nChw16c"). Rank 4.
     static Desc blockedChannels(std::span<const std::int64_t> dims, int block, DType dtype);
+    // Weights K,C,R,S in blocks of 16 channels by 16 outputs.
+    static Desc blockedFilters(std::span<const std::int64_t> dims, DType dtype);
 
     // Sixteen samples side by side, the last group filled up ("Nchw16n"). Rank 4. Only reorders know it.
     static Desc sampleLanes(std::span<const std::int64_t> dims, DType dtype);
@@ -77,7 +79,7 @@ enum class Pass { Forward, BackwardData, BackwardWeights };
 // Forward: x, w, [bias,] y. BackwardData: dy, w, dx. BackwardWeights: x, dy, dw [, dbias].
 struct ConvRequest {
     Pass pass = Pass::Forward;
-    bool winograd = false, relu = false, bias = false;
+    bool relu = false, bias = false;
     std::array<int, 2> stride{1, 1}, padding{0, 0}, paddingEnd{0, 0}, dilation{1, 1};
     Desc source, weights, destination;  // weights of rank 5 (G, K/G, C/G, R, S) when grouped
 };

@@ -58,6 +58,10 @@ Desc Desc::blockedChannels(std::span<const std::int64_t> dims, int block, DType 
     return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), tag)); });
 }
 
+Desc Desc::blockedFilters(std::span<const std::int64_t> dims, DType dtype) {
+    return guarded([&] { return wrap(memory::desc(dimsOf(dims), typeOf(dtype), memory::format_tag::OIhw16i16o)); });
+}
+
 Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
     constexpr std::int64_t kLanes = 16;
     return guarded([&] {

@@ -64,6 +64,34 @@ struct GemmRun {
     bool adds = false, relu = false;
 };
 
+// Winograd's convolution F(4x4,3x3) (Lavin & Gray, arXiv 1509.09308) of images in blocks of 16 channels: each output tile
+// of 4x4 pixels follows from 36 numbers, its "points", which are products over channels. Tiles are counted row by row
+// through all samples; in memory every point has `pointStride` floats of its own, 16 for each tile or filter row.
+struct WinogradImage {
+    std::int64_t height = 0, width = 0;          // of the image that is read or written
+    std::int64_t tileRows = 0, tileColumns = 0;  // tiles of 4x4 outputs
+    std::int64_t top = 0, left = 0;              // padding of what is read
+    std::size_t sampleStride = 0;
+};
+struct WinogradSpan {
+    std::size_t begin = 0, count = 0;  // tiles
+    std::size_t pointStride = 0;
+};
+// Of one point: products[block][tile][16] = sum over channels of filters[block][channel][16] data[channel / 16][tile][channel % 16].
+struct WinogradProduct {
+    const float *filters = nullptr, *data = nullptr;
+    float* products = nullptr;
+    std::size_t filterStride = 0, dataStride = 0, productStride = 0;  // from block to block
+    std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
+};
+// Of one point: filters[block][channel][16] += sum over tiles of gradients[block][tile][16] data[channel / 16][tile][channel % 16].
+struct WinogradGradientProduct {
+    const float *gradients = nullptr, *data = nullptr;
+    float* filters = nullptr;
+    std::size_t gradientStride = 0, dataStride = 0, filterStride = 0;
+    std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
+};
+
 // Rows of `width` floats: y = (x - mean) invStd gamma + beta.
 struct LayerNormRun {
     const float *x = nullptr, *gamma = nullptr, *beta = nullptr;
@@ -133,6 +161,19 @@ struct SimdTable {
                      float* y);
     // sums: K,C,R,S with 16 lanes each, added to
     void (*laneConvWeights)(const LaneConv& conv, const float* x, const float* dy, float* sums);
+
+    // x, dy and y: a channel block of the first sample. Filters: 9 taps of 16 channels and 16 outputs ("turned": the
+    // taps backwards, of 16 outputs and 16 channels).
+    void (*winogradData)(const WinogradImage& image, const float* x, const WinogradSpan& span, float* points);
+    void (*winogradGradient)(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
+    void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span, const float* bias,
+                           bool relu, float* y);
+    void (*winogradFilter)(const float* w, bool turned, float* points, std::size_t pointStride);
+    // The sum of `parts` gradients.
+    void (*winogradFilterGradient)(const float* points, std::size_t pointStride, std::size_t parts,
+                                   std::size_t partStride, float* dw);
+    void (*winogradProduct)(const WinogradProduct& run);
+    void (*winogradGradientProduct)(const WinogradGradientProduct& run);
 
     void (*gelu)(const float* x, float* y, std::size_t count);
     void (*geluBackward)(const float* x, const float* dy, float* dx, std::size_t count);

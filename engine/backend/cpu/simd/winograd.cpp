@@ -1,0 +1,294 @@
+#include "engine/backend/cpu/simd/lanes.h"
+#include "engine/backend/cpu/simd/loops.h"
+
+namespace lockstep::cpu::LOCKSTEP_SIMD {
+
+namespace {
+
+// The points are 0, ±a, ±b and infinity. These two, which oneDNN uses as well, lose two bits fewer than 1 and 2 do.
+constexpr float kA = 0.625f, kB = 1.5f;
+constexpr float kA2 = kA * kA, kB2 = kB * kB;
+
+// Six inputs to six points: the transposed B of the algorithm, whose rows are the products of (x - point) over all other points.
+[[gnu::always_inline]] inline void toPoints(const F16* d, F16* v) {
+    const F16 evenA = d[4] - d[2] * kB2, oddA = (d[3] - d[1] * kB2) * kA;
+    const F16 evenB = d[4] - d[2] * kA2, oddB = (d[3] - d[1] * kA2) * kB;
+    v[0] = d[0] * (kA2 * kB2) - d[2] * (kA2 + kB2) + d[4];
+    v[1] = evenA + oddA;
+    v[2] = evenA - oddA;
+    v[3] = evenB + oddB;
+    v[4] = evenB - oddB;
+    v[5] = d[1] * (kA2 * kB2) - d[3] * (kA2 + kB2) + d[5];
+}
+
+// Six points to four outputs: the values of a polynomial's coefficients, A.
+[[gnu::always_inline]] inline void toOutputs(const F16* m, F16* y) {
+    const F16 evenA = m[1] + m[2], oddA = m[1] - m[2], evenB = m[3] + m[4], oddB = m[3] - m[4];
+    y[0] = m[0] + evenA + evenB;
+    y[1] = oddA * kA + oddB * kB;
+    y[2] = evenA * kA2 + evenB * kB2;
+    y[3] = oddA * (kA * kA2) + oddB * (kB * kB2) + m[5];
+}
+
+// The transpose of the above: four gradients to six points.
+[[gnu::always_inline]] inline void fromOutputs(const F16* y, F16* z) {
+    const F16 evenA = y[0] + y[2] * kA2, oddA = (y[1] + y[3] * kA2) * kA;
+    const F16 evenB = y[0] + y[2] * kB2, oddB = (y[1] + y[3] * kB2) * kB;
+    z[0] = y[0];
+    z[1] = evenA + oddA;
+    z[2] = evenA - oddA;
+    z[3] = evenB + oddB;
+    z[4] = evenB - oddB;
+    z[5] = y[3];
+}
+
+constexpr float kScale0 = 1 / (kA2 * kB2), kScaleA = 1 / (2 * kA2 * (kA2 - kB2)), kScaleB = 1 / (2 * kB2 * (kB2 - kA2));
+
+// A filter's three taps to six points, G.
+[[gnu::always_inline]] inline void fromTaps(const F16* w, F16* u) {
+    const F16 evenA = (w[0] + w[2] * kA2) * kScaleA, oddA = w[1] * (kA * kScaleA);
+    const F16 evenB = (w[0] + w[2] * kB2) * kScaleB, oddB = w[1] * (kB * kScaleB);
+    u[0] = w[0] * kScale0;
+    u[1] = evenA + oddA;
+    u[2] = evenA - oddA;
+    u[3] = evenB + oddB;
+    u[4] = evenB - oddB;
+    u[5] = w[2];
+}
+
+// Its transpose.
+[[gnu::always_inline]] inline void toTaps(const F16* u, F16* w) {
+    const F16 evenA = (u[1] + u[2]) * kScaleA, oddA = (u[1] - u[2]) * (kA * kScaleA);
+    const F16 evenB = (u[3] + u[4]) * kScaleB, oddB = (u[3] - u[4]) * (kB * kScaleB);
+    w[0] = u[0] * kScale0 + evenA + evenB;
+    w[1] = oddA + oddB;
+    w[2] = evenA * kA2 + evenB * kB2 + u[5];
+}
+
+// kIn x kIn vectors to kOut x kOut, by columns and then by rows.
+template <int kIn, int kOut, class Transform>
+[[gnu::always_inline]] inline void twice(const F16* in, F16* out, Transform transform) {
+    F16 half[kOut * kIn];
+    for (int j = 0; j < kIn; ++j) {
+        F16 column[kIn], result[kOut];
+        for (int i = 0; i < kIn; ++i) column[i] = in[i * kIn + j];
+        transform(column, result);
+        for (int i = 0; i < kOut; ++i) half[i * kIn + j] = result[i];
+    }
+    for (int i = 0; i < kOut; ++i) transform(half + i * kIn, out + i * kOut);
+}
+
+// Walks through the tiles of all samples.
+class Tiles {
+public:
+    Tiles(const WinogradImage& image, std::size_t begin) : m_image(image) {
+        const auto perSample = static_cast<std::size_t>(image.tileRows * image.tileColumns);
+        m_sample = begin / perSample;
+        const auto rest = static_cast<std::int64_t>(begin % perSample);
+        m_row = rest / image.tileColumns;
+        m_column = rest % image.tileColumns;
+    }
+    void next() {
+        if (++m_column < m_image.tileColumns) return;
+        m_column = 0;
+        if (++m_row < m_image.tileRows) return;
+        m_row = 0;
+        ++m_sample;
+    }
+    std::size_t sample() const { return m_sample; }
+    std::int64_t top() const { return 4 * m_row - m_image.top; }
+    std::int64_t left() const { return 4 * m_column - m_image.left; }
+
+private:
+    const WinogradImage& m_image;
+    std::size_t m_sample = 0;
+    std::int64_t m_row = 0, m_column = 0;
+};
+
+// A square of an image, zero outside of it.
+template <int kSide>
+[[gnu::always_inline]] inline void loadTile(const WinogradImage& image, const Tiles& tiles, const float* x, F16* tile) {
+    const std::int64_t top = tiles.top(), left = tiles.left();
+    const float* from = x + tiles.sample() * image.sampleStride + (top * image.width + left) * 16;
+    const bool isInside = top >= 0 && left >= 0 && top + kSide <= image.height && left + kSide <= image.width;
+    for (int i = 0; i < kSide; ++i, from += image.width * 16) {
+        if (isInside) {
+            for (int j = 0; j < kSide; ++j) tile[i * kSide + j] = load(from + j * 16);
+            continue;
+        }
+        const bool isRow = top + i >= 0 && top + i < image.height;
+        for (int j = 0; j < kSide; ++j) {
+            const bool isThere = isRow && left + j >= 0 && left + j < image.width;
+            tile[i * kSide + j] = isThere ? load(from + j * 16) : F16{};
+        }
+    }
+}
+
+constexpr std::size_t kAhead = 8;  // tiles
+
+// The pixels of a tile's outputs, which come into the second-level cache while others are at work.
+[[gnu::always_inline]] inline void prefetchTile(const WinogradImage& image, const Tiles& tiles, const float* x) {
+    const std::int64_t top = tiles.top() + image.top, left = tiles.left() + image.left;
+    const float* from = x + tiles.sample() * image.sampleStride + (top * image.width + left) * 16;
+    for (int i = 0; i < 4; ++i, from += image.width * 16) {
+        for (int j = 0; j < 4; ++j) __builtin_prefetch(from + j * 16, 0, 2);
+    }
+}
+
+#ifdef __AVX512F__
+constexpr int kTiles = 14, kBlocks = 2, kChannels = 8;
+#else
+constexpr int kTiles = 3, kBlocks = 1, kChannels = 2;
+#endif
+
+// kM tiles and kN blocks of outputs, summed over all channels in registers.
+template <int kM, int kN>
+void productTile(const WinogradProduct& run, std::size_t block, std::size_t tile) {
+    F16 sums[kN][kM] = {};
+    const float* u = run.filters + block * run.filterStride;
+    const float* v = run.data + tile * 16;
+    for (std::size_t c = 0; c < run.channelBlocks; ++c, v += run.dataStride) {
+        for (int i = 0; i < 16; ++i, u += 16) {
+            F16 filters[kN];
+            for (int n = 0; n < kN; ++n) filters[n] = load(u + static_cast<std::size_t>(n) * run.filterStride);
+            for (int m = 0; m < kM; ++m) {
+                const F16 factor = splat(v[m * 16 + i]);
+                for (int n = 0; n < kN; ++n) sums[n][m] += factor * filters[n];
+            }
+        }
+    }
+    for (int n = 0; n < kN; ++n) {
+        float* to = run.products + (block + static_cast<std::size_t>(n)) * run.productStride + tile * 16;
+        for (int m = 0; m < kM; ++m) store(to + m * 16, sums[n][m]);
+    }
+}
+
+template <int kM, int kN>
+void productRest(const WinogradProduct& run, std::size_t block, std::size_t tile) {
+    if constexpr (kM > 0) {
+        if (run.tiles - tile == kM) return productTile<kM, kN>(run, block, tile);
+        productRest<kM - 1, kN>(run, block, tile);
+    }
+}
+
+template <int kN>
+void productBlocks(const WinogradProduct& run, std::size_t block) {
+    for (; block + kN <= run.blocks; block += kN) {
+        std::size_t tile = 0;
+        for (; tile + kTiles <= run.tiles; tile += kTiles) productTile<kTiles, kN>(run, block, tile);
+        productRest<kTiles - 1, kN>(run, block, tile);
+    }
+    if constexpr (kN > 1) productBlocks<1>(run, block);
+}
+
+template <int kN>
+void gradientProductTile(const WinogradGradientProduct& run, std::size_t block, std::size_t channel) {
+    F16 sums[kN][kChannels] = {};
+    const float* z = run.gradients + block * run.gradientStride;
+    const float* v = run.data + channel / 16 * run.dataStride + channel % 16;
+    for (std::size_t tile = 0; tile < run.tiles; ++tile, z += 16, v += 16) {
+        F16 gradients[kN];
+        for (int n = 0; n < kN; ++n) gradients[n] = load(z + static_cast<std::size_t>(n) * run.gradientStride);
+        for (int c = 0; c < kChannels; ++c) {
+            const F16 factor = splat(v[c]);
+            for (int n = 0; n < kN; ++n) sums[n][c] += factor * gradients[n];
+        }
+    }
+    for (int n = 0; n < kN; ++n) {
+        float* to = run.filters + (block + static_cast<std::size_t>(n)) * run.filterStride + channel * 16;
+        for (int c = 0; c < kChannels; ++c, to += 16) store(to, load(to) + sums[n][c]);
+    }
+}
+
+template <int kN>
+void gradientProductBlocks(const WinogradGradientProduct& run, std::size_t block) {
+    for (; block + kN <= run.blocks; block += kN) {
+        for (std::size_t channel = 0; channel < run.channelBlocks * 16; channel += kChannels)
+            gradientProductTile<kN>(run, block, channel);
+    }
+    if constexpr (kN > 1) gradientProductBlocks<1>(run, block);
+}
+
+}  // namespace
+
+void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, float* points) {
+    Tiles tiles(image, span.begin), ahead(image, span.begin + kAhead);
+    for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
+        F16 tile[36], result[36];
+        prefetchTile(image, ahead, x);
+        ahead.next();
+        loadTile<6>(image, tiles, x, tile);
+        twice<6, 6>(tile, result, [](const F16* from, F16* to) { toPoints(from, to); });
+        for (std::size_t p = 0; p < 36; ++p) store(points + p * span.pointStride, result[p]);
+    }
+}
+
+void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points) {
+    Tiles tiles(image, span.begin), ahead(image, span.begin + kAhead);
+    for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
+        F16 tile[16], result[36];
+        prefetchTile(image, ahead, dy);
+        ahead.next();
+        loadTile<4>(image, tiles, dy, tile);
+        twice<4, 6>(tile, result, [](const F16* from, F16* to) { fromOutputs(from, to); });
+        for (std::size_t p = 0; p < 36; ++p) store(points + p * span.pointStride, result[p]);
+    }
+}
+
+void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const float* bias, bool relu,
+                    float* y) {
+    const F16 offset = bias ? load(bias) : F16{};
+    Tiles tiles(image, span.begin);
+    for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
+        F16 tile[36], result[16];
+        for (std::size_t p = 0; p < 36; ++p) tile[p] = load(points + p * span.pointStride);
+        twice<6, 4>(tile, result, [](const F16* from, F16* to) { toOutputs(from, to); });
+        const std::int64_t rows = image.height - tiles.top(), columns = image.width - tiles.left();
+        float* to = y + tiles.sample() * image.sampleStride + (tiles.top() * image.width + tiles.left()) * 16;
+        for (int i = 0; i < 4 && i < rows; ++i, to += image.width * 16) {
+            for (int j = 0; j < 4 && j < columns; ++j) {
+                const F16 value = result[i * 4 + j] + offset;
+                store(to + j * 16, relu ? positive(value) : value);
+            }
+        }
+    }
+}
+
+void winogradFilter(const float* w, bool turned, float* points, std::size_t pointStride) {
+    alignas(64) float turnedTaps[9 * 256];
+    if (turned) {
+        for (std::size_t tap = 0; tap < 9; ++tap)
+            rowsToLanes(w + (8 - tap) * 256, 16, 16, turnedTaps + tap * 256, 16, 16);
+        w = turnedTaps;
+    }
+    for (std::size_t row = 0; row < 16; ++row) {
+        F16 taps[9], result[36];
+        for (std::size_t tap = 0; tap < 9; ++tap) taps[tap] = load(w + tap * 256 + row * 16);
+        twice<3, 6>(taps, result, [](const F16* from, F16* to) { fromTaps(from, to); });
+        for (std::size_t p = 0; p < 36; ++p) store(points + p * pointStride + row * 16, result[p]);
+    }
+}
+
+void winogradFilterGradient(const float* points, std::size_t pointStride, std::size_t parts, std::size_t partStride,
+                            float* dw) {
+    for (std::size_t row = 0; row < 16; ++row) {
+        F16 sums[36], result[9];
+        for (std::size_t p = 0; p < 36; ++p) {
+            const float* from = points + p * pointStride + row * 16;
+            sums[p] = load(from);
+            for (std::size_t part = 1; part < parts; ++part) sums[p] += load(from + part * partStride);
+        }
+        twice<6, 3>(sums, result, [](const F16* from, F16* to) { toTaps(from, to); });
+        for (std::size_t tap = 0; tap < 9; ++tap) store(dw + tap * 256 + row * 16, result[tap]);
+    }
+}
+
+void winogradProduct(const WinogradProduct& run) {
+    productBlocks<kBlocks>(run, 0);
+}
+
+void winogradGradientProduct(const WinogradGradientProduct& run) {
+    gradientProductBlocks<kBlocks>(run, 0);
+}
+
+}  // namespace lockstep::cpu::LOCKSTEP_SIMD
