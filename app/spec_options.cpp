@@ -151,7 +151,7 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
         .add_option("--accumulation", options.accumulation,
                     "Passes of each device per update; more take less memory for the same batch")
         ->type_name("N");
-    command.add_option("--optimizer", options.optimizer, "sgd or adamw")->type_name("NAME");
+    command.add_option("--optimizer", options.optimizer, "sgd, adamw, lars or muon")->type_name("NAME");
     command
         .add_option("--average-decay", options.averageDecay,
                     "Evaluate averages of the weights; 0.99 remembers some 100 updates, 0 (the default): no averages")

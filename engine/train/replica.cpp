@@ -28,9 +28,25 @@ std::vector<UpdateSegment> segmentsOf(const StoragePlan& storage, const Bucket& 
         const StorageEntry& entry = storage.parameters[bucket.firstParameter + i];
         const std::size_t begin = (entry.offset - bucket.offset) / element, end = begin + entry.bytes / element;
         const std::size_t from = std::max(begin, first), to = std::min(end, first + count);
-        if (from < to) segments.push_back({from - first, to - from, entry.value.decays});
+        if (from < to) segments.push_back({from - first, to - from, entry.value.decays, &entry.value});
     }
     return segments;
+}
+
+// Where the parts of a bucket begin when each has one parameter, with the gap behind it.
+std::vector<std::size_t> parameterBounds(const StoragePlan& storage, const Bucket& bucket) {
+    std::vector<std::size_t> bounds;
+    for (std::size_t i = 0; i < bucket.parameterCount; ++i) {
+        const StorageEntry& entry = storage.parameters[bucket.firstParameter + i];
+        bounds.push_back((entry.offset - bucket.offset) / sizeOf(storage.dtype));
+    }
+    return bounds;
+}
+
+std::vector<std::size_t> equalBounds(std::size_t count, std::size_t most) {
+    std::vector<std::size_t> bounds;
+    for (std::size_t first = 0; first < count; first += most) bounds.push_back(first);
+    return bounds;
 }
 
 double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
@@ -186,9 +202,13 @@ std::unique_ptr<Kernel> Replica::writerKernel(const Program& program, const Step
 
 std::unique_ptr<Kernel> Replica::guardedWriter(const Program& program, const Step& step) {
     const std::size_t most = kGuardedElements * static_cast<std::size_t>(std::max(1, m_device.choice().threads));
+    const bool whole = step.kind == Step::Kind::Update && program.update.needsWholeParameters();
+    const std::vector<std::size_t> bounds =
+        whole ? parameterBounds(*m_storage, m_storage->buckets[static_cast<std::size_t>(step.bucket)])
+              : equalBounds(step.count, most);
     std::vector<GuardedPart> parts;
-    for (std::size_t first = 0; first < step.count; first += most) {
-        const std::size_t count = std::min(most, step.count - first);
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+        const std::size_t first = bounds[i], count = (i + 1 < bounds.size() ? bounds[i + 1] : step.count) - first;
         GuardedPart part{writerKernel(program, step, first, count), {}, {}, {}};
         for (const Slot& slot : step.inputs) {
             const bool isGate = slot.arena == Arena::Scalars;

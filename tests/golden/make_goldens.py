@@ -122,13 +122,70 @@ CASES = [
          decay=0.0005, smoothing=0.0, clip=1.0),
     dict(model='vit', params={'layers': 2, 'width': 40, 'heads': 2}, make=vit, shape=[3, 16, 16], batch=8, optimizer='adamw', lr=0.001,
          decay=0.01, smoothing=0.0, clip=1.0),
+    dict(model='lenet5', params={}, make=lenet5, shape=[1, 28, 28], batch=16, optimizer='lars', lr=0.02, trust=0.1,
+         decay=0.0005, smoothing=0.0, clip=1.0),
+    dict(model='lenet5', params={}, make=lenet5, shape=[1, 28, 28], batch=16, optimizer='muon', nesterov=True, lr=0.02,
+         adam_share=0.05, decay=0.01, smoothing=0.0, clip=0.0),
+    dict(model='fashion-cnn', params={}, make=fashion_cnn, shape=[1, 28, 28], batch=8, optimizer='muon', nesterov=False, lr=0.005,
+         adam_share=0.1, decay=0.01, smoothing=0.0, clip=1.0),
 ]
+
+
+class Lars:
+    """You, Gitman & Ginsburg, arXiv 1708.03888, algorithm 1; biases and norms at the global rate, without decay."""
+
+    def __init__(self, decayed, plain, case):
+        self.case, self.params = case, [(p, case['decay']) for p in decayed] + [(p, None) for p in plain]
+        self.velocity = [torch.zeros_like(p) for p, _ in self.params]
+
+    def step(self):
+        with torch.no_grad():
+            for (w, decay), v in zip(self.params, self.velocity):
+                local = 1.0
+                if decay is not None:
+                    local = self.case['trust'] * float(w.norm()) / (float(w.grad.norm()) + decay * float(w.norm()))
+                v.mul_(0.9).add_(w.grad + (decay or 0) * w, alpha=self.case['lr'] * local)
+                w.sub_(v)
+
+
+def zeropower(g):
+    """Newton-Schulz with Muon's quintic: Jordan et al., "Muon: an optimizer for hidden layers in neural networks"."""
+    a, b, c = 3.4445, -4.7750, 2.0315
+    x = g.T if g.shape[0] > g.shape[1] else g
+    x = x / (x.norm() + 1e-7)
+    for _ in range(5):
+        s = x @ x.T
+        x = a * x + (b * s + c * s @ s) @ x
+    return x.T if g.shape[0] > g.shape[1] else x
+
+
+class Muon:
+    """Matrices but the last by Muon, all others by AdamW with betas (0.9, 0.95), epsilon 1e-10."""
+
+    def __init__(self, decayed, plain, case):
+        self.case, self.matrices, head = case, decayed[:-1], decayed[-1]
+        self.velocity = [torch.zeros_like(p) for p in self.matrices]
+        groups = [dict(params=[head], weight_decay=case['decay']), dict(params=plain, weight_decay=0.0)]
+        self.adam = torch.optim.AdamW(groups, lr=case['lr'] * case['adam_share'], betas=(0.9, 0.95), eps=1e-10)
+
+    def step(self):
+        self.adam.step()
+        with torch.no_grad():
+            for w, v in zip(self.matrices, self.velocity):
+                v.mul_(0.95).add_(w.grad)
+                g = w.grad + 0.95 * v if self.case['nesterov'] else v
+                rows = g.reshape(g.shape[0], -1)
+                scale = math.sqrt(max(1.0, rows.shape[0] / rows.shape[1]))
+                w.mul_(1 - self.case['lr'] * self.case['decay'])
+                w.sub_(zeropower(rows).reshape(w.shape), alpha=self.case['lr'] * scale)
 
 
 def optimizer_of(case, model):
     positions = {id(m.weight) for m in model.modules() if isinstance(m, Position)}
     decayed = [p for p in model.parameters() if p.dim() >= 2 and id(p) not in positions]
     plain = [p for p in model.parameters() if p.dim() < 2 or id(p) in positions]
+    if case['optimizer'] in ('lars', 'muon'):
+        return dict(lars=Lars, muon=Muon)[case['optimizer']](decayed, plain, case)
     groups = [dict(params=decayed, weight_decay=case['decay']), dict(params=plain, weight_decay=0.0)]
     if case['optimizer'] == 'adamw':
         return torch.optim.AdamW(groups, lr=case['lr'])
@@ -153,7 +210,7 @@ def run(case):
     for step in range(case.pop('steps', STEPS)):
         x = (2 * uniform(1000 + step, case['batch'] * c * h * w)).float().double().reshape(case['batch'], c, h, w)
         y = (7 * torch.arange(case['batch']) + 3 * step) % 10
-        optimizer.zero_grad()
+        model.zero_grad()
         loss = nn.functional.cross_entropy(model(x), y, label_smoothing=case['smoothing'])
         loss.backward()
         norms.append(clip(model, case['clip']))

@@ -41,12 +41,13 @@ void fillParameter(HostTensor& tensor, std::uint64_t stream, bool isWeight) {
 }
 
 UpdateRule ruleOf(const QJsonObject& which) {
-    UpdateRule rule;
-    rule.kind = which["optimizer"].toString() == "adamw" ? UpdateRule::Kind::AdamW : UpdateRule::Kind::Sgd;
-    rule.nesterov = which["nesterov"].toBool();
-    rule.weightDecay = which["decay"].toDouble();
-    rule.clipNorm = which["clip"].toDouble();
-    return rule;
+    const UpdateEntry& entry = *findUpdateRule(which["optimizer"].toString().toStdString());
+    std::map<std::string, ParamValue> given{{"weight_decay", which["decay"].toDouble()},
+                                            {"clip_norm", which["clip"].toDouble()}};
+    if (which.contains("nesterov")) given["nesterov"] = which["nesterov"].toBool();
+    for (const char* name : {"trust", "adam_share"})
+        if (which.contains(name)) given[name] = which[name].toDouble();
+    return entry.make(ParamValues::from(entry.params, given, "optimizer").value());
 }
 
 // One replica of one golden case on one backend.
@@ -213,8 +214,12 @@ private:
     void rows() {
         QTest::addColumn<QJsonObject>("which");
         const QJsonArray all = cases();
-        QCOMPARE(all.size(), 12);
-        for (const auto& each : all) QTest::newRow(qPrintable(each.toObject()["model"].toString())) << each.toObject();
+        QCOMPARE(all.size(), 15);
+        for (const auto& each : all) {
+            const QJsonObject which = each.toObject();
+            const QString name = which["model"].toString() + ' ' + which["optimizer"].toString();
+            QTest::newRow(qPrintable(name)) << which;
+        }
     }
 };
 

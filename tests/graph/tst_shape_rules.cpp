@@ -224,6 +224,13 @@ void TestShapeRules::updateRulesComeFromTheirParameters() {
     QCOMPARE(adam.stateName(1), std::string_view("exp_avg_sq"));
     QCOMPARE(adam.weightDecay, 0.01);
     QVERIFY(!ParamValues::from(adamw->params, {{"beta2", 1.0}}, "optimizer").ok());
+    const UpdateEntry &lars = *findUpdateRule("lars"), &muon = *findUpdateRule("muon");
+    QCOMPARE(describe(lars.make(ParamValues(lars.params))), std::string("lars momentum=0.9 trust=0.001 weight_decay=0.0005"));
+    QCOMPARE(describe(muon.make(ParamValues(muon.params))),
+             std::string("muon momentum=0.95 nesterov adam_share=0.015 beta1=0.9 beta2=0.95 epsilon=1e-10 weight_decay=0"));
+    QCOMPARE(muon.make(ParamValues(muon.params)).stateCount(), 2);
+    QCOMPARE(muon.make(ParamValues(muon.params)).stateName(0), std::string_view("momentum"));
+    QCOMPARE(lars.make(ParamValues(lars.params)).stateName(0), std::string_view("momentum"));
 }
 
 QTEST_APPLESS_MAIN(TestShapeRules)

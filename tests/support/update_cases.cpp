@@ -137,6 +137,33 @@ UpdateRule sgd(double momentum, bool nesterov = false, double decay = 0, double 
     return rule;
 }
 
+UpdateRule lars(double momentum, double decay, double clip = 0) {
+    UpdateRule rule = sgd(momentum, false, decay, clip);
+    rule.kind = UpdateRule::Kind::Lars;
+    rule.trust = 0.05;
+    return rule;
+}
+
+UpdateRule muon(bool nesterov, double decay, double clip = 0) {
+    UpdateRule rule = sgd(0.95, nesterov, decay, clip);
+    rule.kind = UpdateRule::Kind::Muon;
+    rule.adamShare = 0.25;
+    return rule;
+}
+
+Value parameter(const std::string& name, const Shape& shape) {
+    return {.name = name, .type = {shape, DType::F32}, .role = ValueRole::Parameter};
+}
+
+// Of two parameters: the one that is to be looked at, then a vector that does not decay.
+UpdateCase wholeCase(const std::string& name, const UpdateRule& rule, const Value& first, int steps) {
+    static const Value bias = parameter("bias", {19});
+    const auto count = static_cast<std::size_t>(first.type.shape.count());
+    UpdateCase one = randomCase(name, rule, count + 19, steps);
+    one.segments = {{0, count, true, &first}, {count, 19, false, &bias}};
+    return one;
+}
+
 UpdateRule adamW(double decay) {
     UpdateRule rule;
     rule.kind = UpdateRule::Kind::AdamW;
@@ -158,6 +185,23 @@ const std::vector<UpdateCase>& updateCases() {
             randomCase("adamw-decay", adamW(0.1), 129, 3),
             randomCase("one-element", adamW(0.1), 1, 2),
         };
+        static const Value wide = parameter("dense1/weight", {13, 50}), tall = parameter("dense2/weight", {67, 9}),
+                           filters = parameter("conv1/weight", {6, 5, 3, 3}), head = parameter("head/weight", {10, 31}),
+                           large = parameter("dense3/weight", {130, 150});
+        cases.push_back(wholeCase("lars", lars(0, 0), wide, 3));
+        cases.push_back(wholeCase("lars-momentum-decay", lars(0.9, 0.01), large, 4));
+        cases.push_back(wholeCase("lars-clipped", lars(0.9, 0.01, 0.5), tall, 3));
+        cases.push_back(wholeCase("lars-from-zero", lars(0.9, 0.01), wide, 2));
+        cases.back().weights.assign(cases.back().weights.size(), 0);
+        cases.push_back(wholeCase("muon-wide", muon(true, 0), wide, 4));
+        cases.push_back(wholeCase("muon-tall-decay", muon(false, 0.1), tall, 3));
+        cases.push_back(wholeCase("muon-filters-clipped", muon(true, 0.1, 0.5), filters, 3));
+        cases.push_back(wholeCase("muon-head", muon(true, 0.1), head, 3));
+        cases.push_back(wholeCase("muon-large", muon(true, 0.1), large, 2));
+        cases.push_back(wholeCase("muon-without-gradient", muon(true, 0.1), wide, 1));
+        cases.back().gradients[0].assign(cases.back().weights.size(), 0);
+        cases.push_back(wholeCase("muon-skipped", muon(true, 0.1), wide, 2));
+        cases.back().gradients[0][7] = std::numeric_limits<double>::infinity();
         cases.push_back(randomCase("averaged", sgd(0.9), 1003, 5));
         cases.back().rule.averageDecay = 0.25;                           // less than (1 + t) / (10 + t) from t = 2 on
         cases.push_back(randomCase("averaged-warming-up", adamW(0.1), 37, 4));

@@ -118,6 +118,21 @@ private slots:
         }
     }
 
+    void soAreThoseWhoseUpdatesNeedWholeParameters() {
+        const QString backend = hasCpuBackend() ? "cpu" : "reference";
+        for (const char* optimizer : {"lars", "muon"}) {
+            const auto on = [&](int devices) {
+                TrialSpec spec = reproducibleSpec("fashion-cnn", backend, devices);
+                spec.optimizer.id = optimizer;
+                spec.epochs = 1;
+                return trained(spec, 43);
+            };
+            const Run one = on(1);
+            QCOMPARE(one.result.outcome, RunResult::Outcome::Finished);
+            for (const int devices : {2, 4}) QVERIFY(sameBits(one.tensors, on(devices).tensors));
+        }
+    }
+
     void theFastModeIsNotThatExact() {
         if (!hasCpuBackend()) QSKIP("this build has no CPU backend");
         TrialSpec spec = reproducibleSpec("mlp", "cpu", 1);

@@ -40,11 +40,15 @@ private slots:
         QTest::addColumn<double>("averageDecay");
         QTest::newRow("mlp") << "mlp" << "reference:2" << "sgd" << 0.0;
         QTest::newRow("adamw") << "mlp" << "reference:3" << "adamw" << 0.0;
+        QTest::newRow("lars") << "mlp" << "reference:2" << "lars" << 0.0;
+        QTest::newRow("muon") << "mlp" << "reference:2" << "muon" << 0.9;
         QTest::newRow("averages") << "mlp" << "reference:2" << "sgd" << 0.9;
         QTest::newRow("batch norm") << "fashion-cnn" << "reference:2" << "sgd" << 0.0;
         if (!hasCpuBackend()) return;
         QTest::newRow("cpu alone") << "fashion-cnn" << "cpu:1" << "sgd" << 0.0;
         QTest::newRow("cpu") << "fashion-cnn" << "cpu:2x1" << "sgd" << 0.0;
+        QTest::newRow("cpu lars") << "fashion-cnn" << "cpu:2x1" << "lars" << 0.0;
+        QTest::newRow("cpu muon") << "fashion-cnn" << "cpu:2x1" << "muon" << 0.0;
         QTest::newRow("cpu adamw, averages") << "fashion-cnn" << "cpu:2x1" << "adamw" << 0.9;
     }
 

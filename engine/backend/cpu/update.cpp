@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/matrix_step.h"
 #include "engine/backend/cpu/parallel.h"
+#include "engine/backend/cpu/square_sum.h"
 
 namespace lockstep::cpu {
 
@@ -62,24 +65,10 @@ std::unique_ptr<Kernel> makeFlatAdd(const Machine& machine, DType dtype, std::si
     });
 }
 
-// In parts of fixed size, so that the sum does not depend on the threads.
 std::unique_ptr<Kernel> makeSquareSum(const Machine& machine, std::size_t count) {
-    static constexpr std::size_t kPart = 4096;
-    const std::size_t parts = (count + kPart - 1) / kPart;
-    return kernelOf(
-        [&machine, count, parts](const KernelCall& call) {
-            auto* sums = reinterpret_cast<double*>(call.workspace);
-            inParallel(machine.threads, parts, count, [&](std::size_t begin, std::size_t end) {
-                for (std::size_t i = begin; i < end; ++i) {
-                    const std::size_t at = i * kPart;
-                    sums[i] = machine.simd->squareSum(in(call, 0) + at, std::min(kPart, count - at));
-                }
-            });
-            double sum = 0;
-            for (std::size_t i = 0; i < parts; ++i) sum += sums[i];
-            *out<double>(call, 0) = sum;
-        },
-        parts * sizeof(double));
+    const SquareSum sum(machine, count);
+    return kernelOf([sum](const KernelCall& call) { *out<double>(call, 0) = sum.of(in(call, 0), call.workspace); },
+                    sum.workspaceBytes());
 }
 
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums) {
@@ -101,51 +90,107 @@ float narrow(double value) {
 class Update final : public Kernel {
 public:
     Update(const Machine& machine, const UpdateRule& rule, std::span<const UpdateSegment> segments)
-        : m_machine(machine), m_rule(rule), m_segments(segments.begin(), segments.end()) {
-        for (const UpdateSegment& segment : segments) m_end = std::max(m_end, segment.offset + segment.count);
+        : m_machine(machine), m_rule(rule) {
+        for (const UpdateSegment& segment : segments) addPart(segment);
     }
+
+    std::size_t workspaceBytes() const override { return m_workspace; }
 
     void run(const KernelCall& call) override {
         const UpdateGate& gate = *in<UpdateGate>(call, 1);
         if (gate.skip != 0) return;
+        if (m_rule.kind == UpdateRule::Kind::Lars) measure(call, gate);
         overFloats(m_machine.threads, m_end, [&](std::size_t begin, std::size_t end) {
-            for (const UpdateSegment& segment : m_segments) {
-                const std::size_t from = std::max(begin, segment.offset);
-                const std::size_t to = std::min(end, segment.offset + segment.count);
-                if (from < to) step(call, gate, segment.decays ? m_rule.weightDecay : 0, from, to - from);
+            for (const Part& part : m_parts) {
+                const std::size_t from = std::max(begin, part.at), to = std::min(end, part.at + part.count);
+                if (from < to && !part.matrix) step(call, gate, part, from, to - from);
             }
         });
+        for (Part& part : m_parts) {
+            if (!part.matrix) continue;
+            part.matrix->run(narrow(gate.scale), narrow(call.scalars->learningRate), in(call, 0) + part.at,
+                             out(call, 0) + part.at, out(call, 1) + part.at, call.workspace);
+        }
     }
 
 private:
-    void step(const KernelCall& call, const UpdateGate& gate, double decay, std::size_t at, std::size_t count) const {
+    struct Part {
+        std::size_t at = 0, count = 0;
+        double decay = 0;
+        bool decays = true;
+        double rate = 1;  // of the schedule's; of this step, for Lars
+        std::optional<MatrixStep> matrix{};
+    };
+
+    void addPart(const UpdateSegment& segment) {
+        Part part{.at = segment.offset, .count = segment.count, .decays = segment.decays};
+        part.decay = segment.decays ? m_rule.weightDecay : 0;
+        const bool muon = m_rule.kind == UpdateRule::Kind::Muon;
+        if (muon) part.rate = m_rule.adamShare;
+        if (muon && takesMatrixStep(*segment.parameter)) {
+            part.matrix.emplace(m_machine, m_rule, segment);
+            m_workspace = std::max(m_workspace, part.matrix->workspaceBytes());
+        }
+        if (m_rule.kind == UpdateRule::Kind::Lars)
+            m_workspace = std::max(m_workspace, SquareSum(m_machine, segment.count).workspaceBytes());
+        m_end = std::max(m_end, segment.offset + segment.count);
+        m_parts.push_back(std::move(part));
+    }
+
+    void measure(const KernelCall& call, const UpdateGate& gate) {
+        for (Part& part : m_parts) {
+            if (!part.decays) continue;
+            const SquareSum sum(m_machine, part.count);
+            const double gradient = gate.scale * std::sqrt(sum.of(in(call, 0) + part.at, call.workspace));
+            const double weight = std::sqrt(sum.of(out(call, 0) + part.at, call.workspace));
+            const bool both = gradient > 0 && weight > 0;
+            part.rate = both ? m_rule.trust * weight / (gradient + part.decay * weight) : 1;
+        }
+    }
+
+    void step(const KernelCall& call, const UpdateGate& gate, const Part& part, std::size_t at,
+              std::size_t count) const {
         const auto state = [&](std::size_t i) { return call.outputs.size() > i + 1 ? out(call, i + 1) + at : nullptr; };
         const float* gradient = in(call, 0) + at;
-        const float learningRate = narrow(call.scalars->learningRate);
+        const double learningRate = call.scalars->learningRate * part.rate;
         float* w = out(call, 0) + at;
-        if (m_rule.kind == UpdateRule::Kind::Sgd) {
-            const SgdRun run{narrow(gate.scale), narrow(decay), narrow(m_rule.momentum), learningRate, m_rule.nesterov};
-            m_machine.simd->sgd(run, gradient, w, state(0), count);
-            return;
+        switch (m_rule.kind) {
+            case UpdateRule::Kind::Sgd:
+                return m_machine.simd->sgd(sgdRun(gate.scale, part.decay, learningRate), gradient, w, state(0), count);
+            case UpdateRule::Kind::Lars: {
+                const SgdRun run = sgdRun(learningRate * gate.scale, learningRate * part.decay, 1);
+                return m_machine.simd->sgd(run, gradient, w, state(0), count);
+            }
+            case UpdateRule::Kind::AdamW:
+            case UpdateRule::Kind::Muon: {
+                const AdamRun run = adamRun(gate.scale, part.decay, learningRate, call.scalars->step + 1);
+                return m_machine.simd->adamW(run, gradient, w, state(0), state(1), count);
+            }
         }
-        const auto number = static_cast<double>(call.scalars->step + 1);
-        const AdamRun run{.scale = narrow(gate.scale),
-                          .decay = narrow(decay),
-                          .beta1 = narrow(m_rule.beta1),
-                          .beta2 = narrow(m_rule.beta2),
-                          .rest1 = narrow(1 - m_rule.beta1),
-                          .rest2 = narrow(1 - m_rule.beta2),
-                          .epsilon = narrow(m_rule.epsilon),
-                          .learningRate = learningRate,
-                          .correction1 = narrow(1 / (1 - std::pow(m_rule.beta1, number))),
-                          .correction2 = narrow(1 / (1 - std::pow(m_rule.beta2, number)))};
-        m_machine.simd->adamW(run, gradient, w, state(0), state(1), count);
+    }
+
+    SgdRun sgdRun(double scale, double decay, double learningRate) const {
+        return {narrow(scale), narrow(decay), narrow(m_rule.momentum), narrow(learningRate), m_rule.nesterov};
+    }
+
+    AdamRun adamRun(double scale, double decay, double learningRate, std::int64_t update) const {
+        const auto number = static_cast<double>(update);
+        return {.scale = narrow(scale),
+                .decay = narrow(decay),
+                .beta1 = narrow(m_rule.beta1),
+                .beta2 = narrow(m_rule.beta2),
+                .rest1 = narrow(1 - m_rule.beta1),
+                .rest2 = narrow(1 - m_rule.beta2),
+                .epsilon = narrow(m_rule.epsilon),
+                .learningRate = narrow(learningRate),
+                .correction1 = narrow(1 / (1 - std::pow(m_rule.beta1, number))),
+                .correction2 = narrow(1 / (1 - std::pow(m_rule.beta2, number)))};
     }
 
     const Machine& m_machine;
     UpdateRule m_rule;
-    std::vector<UpdateSegment> m_segments;
-    std::size_t m_end = 0;
+    std::vector<Part> m_parts;
+    std::size_t m_end = 0, m_workspace = 0;
 };
 
 }  // namespace

@@ -54,6 +54,8 @@ std::unique_ptr<Kernel> CudaDevice::prepareGate(const UpdateRule& rule, std::siz
 std::unique_ptr<Kernel> CudaDevice::prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t,
                                                   std::span<const UpdateSegment> segments) {
     requireFloat(dtype, m_choice.id);
+    if (rule.needsWholeParameters())
+        throw EngineError(EngineError::Kind::Device, m_choice.id, "CUDA has no such update: " + describe(rule));
     return makeCudaUpdate(rule, segments);
 }
 std::unique_ptr<Kernel> CudaDevice::prepareAverage(double decay, DType dtype, std::size_t count) {

@@ -1,0 +1,122 @@
+#include "engine/backend/cpu/matrix_step.h"
+
+#include <cmath>
+
+namespace lockstep::cpu {
+
+namespace {
+
+std::size_t aligned(std::size_t floats) {
+    return (floats + 15) / 16 * 16;
+}
+
+// y = a x + b y
+void combine(const Machine& machine, std::size_t count, double a, const float* x, double b, float* y) {
+    const auto factor = static_cast<float>(a), keep = static_cast<float>(b);
+    overFloats(machine.threads, count, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) y[i] = factor * x[i] + keep * y[i];
+    });
+}
+
+Matrix matrixOf(const Value& parameter) {
+    const Shape& shape = parameter.type.shape;
+    return Matrix::rowMajor(static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape.count() / shape[0]));
+}
+
+Matrix shorterSide(const Matrix& matrix) {
+    const std::size_t side = std::min(matrix.rows, matrix.columns);
+    return Matrix::rowMajor(side, side);
+}
+
+}  // namespace
+
+Orthogonaliser::Orthogonaliser(const Machine& machine, const Matrix& matrix)
+    : m_machine(machine),
+      m_matrix(matrix),
+      m_square(shorterSide(matrix)),
+      m_gram(isTall() ? Product(machine, matrix.transposed(), matrix) : Product(machine, matrix, matrix.transposed())),
+      m_gramSquared(machine, m_square, m_square),
+      m_change(isTall() ? Product(machine, matrix, m_square) : Product(machine, m_square, matrix)),
+      m_norm(machine, floats()) {}
+
+std::size_t Orthogonaliser::workspaceBytes() const {
+    const std::size_t matrices = aligned(floats()) + 2 * aligned(m_square.rows * m_square.rows);
+    return matrices * sizeof(float) + std::max({m_gram.workspaceBytes(), m_gramSquared.workspaceBytes(),
+                                                m_change.workspaceBytes(), m_norm.workspaceBytes()});
+}
+
+void Orthogonaliser::run(float* x, std::byte* workspace) const {
+    const std::size_t squareFloats = m_square.rows * m_square.rows;
+    float *from = x, *to = reinterpret_cast<float*>(workspace);
+    float* const gram = to + aligned(floats());
+    float* const squared = gram + aligned(squareFloats);
+    auto* const scratch = reinterpret_cast<std::byte*>(squared + aligned(squareFloats));
+    const double norm = std::sqrt(m_norm.of(x, scratch));
+    combine(m_machine, floats(), 0, x, 1 / (norm + NewtonSchulz::kEpsilon), x);
+    for (int step = 0; step < NewtonSchulz::kSteps; ++step) {
+        m_gram.run(from, from, nullptr, false, gram, scratch);
+        m_gramSquared.run(gram, gram, nullptr, false, squared, scratch);
+        combine(m_machine, squareFloats, NewtonSchulz::kB, gram, NewtonSchulz::kC, squared);
+        m_change.run(isTall() ? from : squared, isTall() ? squared : from, nullptr, false, to, scratch);
+        combine(m_machine, floats(), NewtonSchulz::kA, from, 1, to);
+        std::swap(from, to);
+    }
+    if (from != x) std::copy_n(from, floats(), x);
+}
+
+MatrixStep::MatrixStep(const Machine& machine, const UpdateRule& rule, const UpdateSegment& segment)
+    : m_machine(machine),
+      m_rule(rule),
+      m_decay(static_cast<float>(segment.decays ? rule.weightDecay : 0)),
+      m_count(segment.count),
+      m_orthogonaliser(machine, matrixOf(*segment.parameter)) {
+    const Matrix matrix = matrixOf(*segment.parameter);
+    m_size = std::sqrt(std::max(1.0f, static_cast<float>(matrix.rows) / static_cast<float>(matrix.columns)));
+    if (!segment.parameter->layout) return;
+    const onednn::Desc stored = descOf(*segment.parameter);
+    const onednn::Desc rowMajor = onednn::Desc::rowMajor(stored.dims(), stored.dtype());
+    m_repacking.emplace(Repacking{{machine.engine, planReorder(machine.engine, stored, rowMajor)},
+                                  {machine.engine, planReorder(machine.engine, rowMajor, stored)},
+                                  matrix.rows * matrix.columns});
+}
+
+std::size_t MatrixStep::workspaceBytes() const {
+    std::size_t scratch = m_orthogonaliser.workspaceBytes(), floats = aligned(m_count);
+    if (m_repacking) {
+        scratch = std::max({scratch, m_repacking->unpack.scratchBytes(), m_repacking->pack.scratchBytes()});
+        floats += aligned(m_repacking->floats);
+    }
+    return floats * sizeof(float) + scratch;
+}
+
+void MatrixStep::run(float scale, float learningRate, const float* gradient, float* w, float* momentum,
+                     std::byte* workspace) {
+    auto* const stored = reinterpret_cast<float*>(workspace);
+    float* const matrix = m_repacking ? stored + aligned(m_count) : stored;
+    auto* const scratch =
+        reinterpret_cast<std::byte*>(m_repacking ? matrix + aligned(m_repacking->floats) : matrix + aligned(m_count));
+    const auto repack = [&](onednn::Primitive& primitive, float* from, float* to) {
+        const std::array pointers{reinterpret_cast<std::byte*>(from), reinterpret_cast<std::byte*>(to)};
+        primitive.run(pointers, scratch);
+    };
+    addMomentum(scale, gradient, momentum, stored);
+    if (m_repacking) repack(m_repacking->unpack, stored, matrix);
+    m_orthogonaliser.run(matrix, scratch);
+    if (m_repacking) repack(m_repacking->pack, matrix, stored);
+    const SgdRun step{.scale = m_size, .decay = m_decay, .momentum = 0, .learningRate = learningRate, .nesterov = false};
+    overFloats(m_machine.threads, m_count, [&](std::size_t begin, std::size_t end) {
+        m_machine.simd->sgd(step, stored + begin, w + begin, nullptr, end - begin);
+    });
+}
+
+// Where SGD would go from zero with a learning rate of -1.
+void MatrixStep::addMomentum(float scale, const float* gradient, float* momentum, float* direction) const {
+    const SgdRun run{.scale = scale, .decay = 0, .momentum = static_cast<float>(m_rule.momentum), .learningRate = -1,
+                     .nesterov = m_rule.nesterov};
+    overFloats(m_machine.threads, m_count, [&](std::size_t begin, std::size_t end) {
+        std::fill(direction + begin, direction + end, 0.0f);
+        m_machine.simd->sgd(run, gradient + begin, direction + begin, momentum + begin, end - begin);
+    });
+}
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,53 @@
+#pragma once
+#include <array>
+#include <optional>
+
+#include "engine/backend/cpu/product.h"
+#include "engine/backend/cpu/square_sum.h"
+#include "engine/ops/update.h"
+
+namespace lockstep::cpu {
+
+// x, row-major, becomes next to orthogonal: see NewtonSchulz. All products are over the longer side.
+class Orthogonaliser {
+public:
+    Orthogonaliser(const Machine& machine, const Matrix& matrix);
+    std::size_t workspaceBytes() const;
+    void run(float* x, std::byte* workspace) const;          // in place
+
+private:
+    std::size_t floats() const { return m_matrix.rows * m_matrix.columns; }
+    bool isTall() const { return m_matrix.rows > m_matrix.columns; }
+
+    const Machine& m_machine;
+    Matrix m_matrix, m_square;                     // the second: of the shorter side
+    Product m_gram, m_gramSquared, m_change;
+    SquareSum m_norm;
+};
+
+// Muon's step of one matrix. Momentum and weights are changed where the parameter lies; the direction between them is taken
+// out of the parameter's layout to be orthogonalised, and put back. What fills up blocks stays zero.
+class MatrixStep {
+public:
+    MatrixStep(const Machine& machine, const UpdateRule& rule, const UpdateSegment& segment);
+    std::size_t workspaceBytes() const;
+    // Pointers to the segment's own gradient, weights and momentum.
+    void run(float scale, float learningRate, const float* gradient, float* w, float* momentum, std::byte* workspace);
+
+private:
+    struct Repacking {
+        onednn::Primitive unpack, pack;
+        std::size_t floats;                        // of the row-major matrix
+    };
+
+    void addMomentum(float scale, const float* gradient, float* momentum, float* direction) const;
+
+    const Machine& m_machine;
+    UpdateRule m_rule;
+    float m_decay, m_size;
+    std::size_t m_count;
+    Orthogonaliser m_orthogonaliser;
+    std::optional<Repacking> m_repacking;          // null: the parameter is row-major
+};
+
+}  // namespace lockstep::cpu
