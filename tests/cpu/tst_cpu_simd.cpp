@@ -404,30 +404,42 @@ void tst_cpu_simd::transpositions() {
     }
 }
 
+// a of depth x rows as panels of rows.
+static Floats packedRows(const SimdTable& simd, const Floats& a, std::size_t rows, std::size_t depth) {
+    Floats packed((rows + simd.panelRows - 1) / simd.panelRows * simd.panelRows * depth);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::size_t panel = row / simd.panelRows;
+        for (std::size_t k = 0; k < depth; ++k)
+            packed[(panel * depth + k) * simd.panelRows + row % simd.panelRows] = a[k * rows + row];
+    }
+    return packed;
+}
+
 void tst_cpu_simd::products() {
     const SimdTable& simd = table();
     const std::size_t width = simd.panelColumns;
-    for (const std::size_t rows : {1u, 5u, 6u, 17u}) {
-        for (const std::size_t columns : {1u, 7u, 15u, 16u, 24u, 64u}) {
+    for (const std::size_t rows : {1u, 5u, 6u, 17u, 31u}) {
+        for (const std::size_t columns : {1u, 7u, 15u, 16u, 24u, 32u}) {
             if (columns > width) continue;
             const std::size_t depth = 19, stride = columns + 2;
             const Floats a = noise(1, rows * depth), panel = noise(2, depth * width), bias = noise(3, columns);
+            const Floats packed = packedRows(simd, a, rows, depth);
             const Floats before = noise(4, rows * stride);
-            for (const bool adds : {false, true}) {
+            for (const auto& [adds, isPacked] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
                 Floats c = guarded(rows * stride);
                 std::copy(before.begin(), before.end(), c.begin());
-                simd.gemmPanel({.a = a.data(),
-                                .aRowStride = 1,
-                                .aDepthStride = rows,
-                                .panel = panel.data(),
-                                .bias = bias.data(),
-                                .c = c.data(),
-                                .cRowStride = stride,
-                                .rows = rows,
-                                .depth = depth,
-                                .columns = columns,
-                                .adds = adds,
-                                .relu = true});
+                (isPacked ? simd.gemmPacked : simd.gemmPanel)({.a = isPacked ? packed.data() : a.data(),
+                                                               .aRowStride = 1,
+                                                               .aDepthStride = rows,
+                                                               .panel = panel.data(),
+                                                               .bias = bias.data(),
+                                                               .c = c.data(),
+                                                               .cRowStride = stride,
+                                                               .rows = rows,
+                                                               .depth = depth,
+                                                               .columns = columns,
+                                                               .adds = adds,
+                                                               .relu = true});
                 compare(c, rows * stride, [&](std::size_t i) {
                     const std::size_t row = i / stride, column = i % stride;
                     if (column >= columns) return static_cast<double>(before[i]);

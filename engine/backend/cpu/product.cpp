@@ -1,53 +1,126 @@
 #include "engine/backend/cpu/product.h"
 
+#include <algorithm>
+
 #include "engine/backend/cpu/panels.h"
 
 namespace lockstep::cpu {
 
 namespace {
 
+constexpr std::size_t kDepth = 256, kColumns = 1024, kRowPanels = 8;
+
 std::size_t divideUp(std::size_t a, std::size_t b) {
     return (a + b - 1) / b;
+}
+
+std::size_t roundUp(std::size_t a, std::size_t b) {
+    return divideUp(a, b) * b;
+}
+
+std::size_t sizeOf(const Range& range) {
+    return range.end - range.begin;
+}
+
+// body(part) for parts of about one size, none larger than `most`.
+template <class Body>
+void inPieces(const Range& range, std::size_t most, Body body) {
+    const std::size_t pieces = divideUp(sizeOf(range), most);
+    for (std::size_t i = 0; i < pieces; ++i) {
+        const Range piece = partOf(sizeOf(range), i, pieces);
+        body(Range{range.begin + piece.begin, range.begin + piece.end});
+    }
+}
+
+// `depth` rows of `count` floats into panels as wide as `width`, all panels of a row at once: rows may lie far apart.
+void splitRows(const SimdTable& simd, const float* from, std::size_t stride, std::size_t count, std::size_t depth,
+               std::size_t width, float* panels) {
+    const std::size_t whole = count / width * width;
+    for (std::size_t k = 0; k < depth; ++k, from += stride, panels += width) {
+        simd.copyRows(from, width, width, panels, width * depth, count / width);
+        if (whole < count) simd.copyRows(from + whole, 0, count - whole, panels + whole * depth, 0, 1);
+    }
 }
 
 }  // namespace
 
 Product::Product(const Machine& machine, const Matrix& a, const Matrix& b)
-    : m_machine(machine), m_a(a), m_b(b), m_panels(divideUp(b.columns, machine.simd->panelColumns)) {
+    : m_machine(machine), m_a(a), m_b(b), m_splitsRows(a.rows >= b.columns) {
+    const SimdTable& simd = *machine.simd;
     const bool isSmall = a.rows * a.columns * b.columns < kSmallWork * 16;
-    const std::size_t threads = isSmall ? 1 : static_cast<std::size_t>(machine.threads);
-    m_gridColumns = std::min(m_panels, threads);
-    m_gridRows = std::clamp<std::size_t>(threads / m_gridColumns, 1, divideUp(a.rows, 6));
+    const std::size_t items = m_splitsRows ? divideUp(a.rows, simd.panelRows) : divideUp(b.columns, simd.panelColumns);
+    m_parts = isSmall ? 1 : std::min(items, static_cast<std::size_t>(machine.threads));
+    const std::size_t depth = std::min(kDepth, a.columns);
+    m_blockFloats = roundUp(std::min(kRowPanels * simd.panelRows, a.rows), simd.panelRows) * depth + 16;
+    m_blockFloats = roundUp(m_blockFloats, 16);
+    m_panelFloats = roundUp(std::min(kColumns, b.columns), simd.panelColumns) * depth;
 }
 
 void Product::run(const float* a, const float* b, const float* bias, bool relu, float* c, std::byte* workspace) const {
-    inParts(static_cast<int>(m_gridRows * m_gridColumns), m_gridRows * m_gridColumns,
-            [&](std::size_t part, std::size_t, std::size_t) {
-                float* panel = reinterpret_cast<float*>(workspace) + part * panelFloats();
-                const Range rows = partOf(m_a.rows, part / m_gridColumns, m_gridRows);
-                const Range panels = partOf(m_panels, part % m_gridColumns, m_gridColumns);
-                for (std::size_t i = panels.begin; i < panels.end; ++i)
-                    multiply(a, b, bias, relu, c, panel, rows, i * width());
-            });
+    const std::size_t unit = m_splitsRows ? m_machine.simd->panelRows : m_machine.simd->panelColumns;
+    const std::size_t whole = m_splitsRows ? m_a.rows : m_b.columns;
+    inParts(static_cast<int>(m_parts), m_parts, [&](std::size_t part, std::size_t, std::size_t) {
+        float* block = reinterpret_cast<float*>(workspace) + part * (m_blockFloats + m_panelFloats);
+        const Range units = partOf(divideUp(whole, unit), part, m_parts);
+        const Range mine{units.begin * unit, std::min(units.end * unit, whole)};
+        const Call call{a, b, bias, relu, c, block, block + m_blockFloats};
+        if (m_splitsRows) multiply(call, mine, {0, m_b.columns});
+        else multiply(call, {0, m_a.rows}, mine);
+    });
 }
 
-void Product::multiply(const float* a, const float* b, const float* bias, bool relu, float* c, float* panel,
-                       const Range& rows, std::size_t column) const {
-    GemmRun run{.aRowStride = m_a.rowStride, .aDepthStride = m_a.columnStride, .panel = panel};
-    run.rows = rows.end - rows.begin;
-    run.columns = std::min(width(), m_b.columns - column);
+void Product::multiply(const Call& call, const Range& rows, const Range& columns) const {
+    const std::size_t rowsAtOnce = kRowPanels * m_machine.simd->panelRows;
+    for (std::size_t column = columns.begin; column < columns.end; column += kColumns) {
+        Extent extent{rows, {column, std::min(column + kColumns, columns.end)}, {}};
+        inPieces({0, m_a.columns}, kDepth, [&](const Range& depth) {
+            extent.depth = depth;
+            packColumns(call.b, extent, call.panels);
+            for (std::size_t row = rows.begin; row < rows.end; row += rowsAtOnce) {
+                extent.rows = {row, std::min(row + rowsAtOnce, rows.end)};
+                packRows(call.a, extent, call.block);
+                multiplyBlock(call, extent);
+            }
+        });
+    }
+}
+
+// A panel of lanes writes a little beyond its end, which the next one writes over.
+void Product::packRows(const float* a, const Extent& extent, float* block) const {
+    const std::size_t width = m_machine.simd->panelRows, depth = sizeOf(extent.depth);
+    const float* from = a + extent.rows.begin * m_a.rowStride + extent.depth.begin * m_a.columnStride;
+    if (m_a.rowStride == 1)
+        return splitRows(*m_machine.simd, from, m_a.columnStride, sizeOf(extent.rows), depth, width, block);
+    for (std::size_t row = 0; row < sizeOf(extent.rows); row += width)
+        m_machine.simd->rowsToLanes(from + row * m_a.rowStride, m_a.rowStride,
+                                    std::min(width, sizeOf(extent.rows) - row), block + row * depth, width, depth);
+}
+
+void Product::packColumns(const float* b, const Extent& extent, float* panels) const {
+    const std::size_t width = m_machine.simd->panelColumns, depth = sizeOf(extent.depth);
+    const float* from = b + extent.depth.begin * m_b.rowStride + extent.columns.begin * m_b.columnStride;
+    const std::size_t whole = m_b.columnStride == 1 ? sizeOf(extent.columns) / width * width : 0;
+    if (whole > 0) splitRows(*m_machine.simd, from, m_b.rowStride, whole, depth, width, panels);
+    for (std::size_t column = whole; column < sizeOf(extent.columns); column += width)
+        packPanel(*m_machine.simd, from + column * m_b.columnStride, m_b.rowStride, m_b.columnStride, depth,
+                  std::min(width, sizeOf(extent.columns) - column), panels + column * depth);
+}
+
+void Product::multiplyBlock(const Call& call, const Extent& extent) const {
+    const std::size_t width = m_machine.simd->panelColumns;
+    const bool isLast = extent.depth.end == m_a.columns;
+    GemmRun run{.a = call.block, .panel = call.panels};
+    run.rows = sizeOf(extent.rows);
+    run.depth = sizeOf(extent.depth);
     run.cRowStride = m_b.columns;
-    run.c = c + rows.begin * m_b.columns + column;
-    for (std::size_t at = 0; at < m_a.columns; at += kDepth) {
-        const bool isLast = at + kDepth >= m_a.columns;
-        run.depth = depthOf(at);
-        run.a = a + rows.begin * m_a.rowStride + at * m_a.columnStride;
-        run.adds = at > 0;
-        run.bias = isLast && bias ? bias + column : nullptr;
-        run.relu = isLast && relu;
-        packPanel(*m_machine.simd, b + at * m_b.rowStride + column * m_b.columnStride, m_b.rowStride, m_b.columnStride,
-                  run.depth, run.columns, panel);
-        m_machine.simd->gemmPanel(run);
+    run.adds = extent.depth.begin > 0;
+    run.relu = isLast && call.relu;
+    for (std::size_t column = extent.columns.begin; column < extent.columns.end; column += width) {
+        run.columns = std::min(width, extent.columns.end - column);
+        run.bias = isLast && call.bias ? call.bias + column : nullptr;
+        run.c = call.c + extent.rows.begin * m_b.columns + column;
+        m_machine.simd->gemmPacked(run);
+        run.panel += width * run.depth;
     }
 }
 

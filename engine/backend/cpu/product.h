@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cstddef>
 
 #include "engine/backend/cpu/kernels.h"
@@ -15,29 +14,38 @@ struct Matrix {
     Matrix transposed() const { return {columns, rows, columnStride, rowStride}; }
 };
 
-// c = a b, c row-major. b is packed panel by panel into a place where the loops read it in one stream (Goto & van de
-// Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008); a is read where it lies. The threads form a
-// grid, as wide as there are panels, and a thread packs what it needs itself. The bits do not depend on the threads.
+// c = a b, c row-major. Both are packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance matrix
+// multiplication", TOMS 2008): panels of b's columns that stay in the first-level cache one after the other, blocks of a's
+// rows that stay in the second. Each thread has rows or columns of its own, whichever are more, and packs what it needs
+// itself. The bits do not depend on the threads.
 class Product {
 public:
     Product(const Machine& machine, const Matrix& a, const Matrix& b);
 
-    std::size_t workspaceBytes() const { return m_gridRows * m_gridColumns * panelFloats() * sizeof(float); }
+    std::size_t workspaceBytes() const { return m_parts * (m_blockFloats + m_panelFloats) * sizeof(float); }
     // bias: one per column, or null.
     void run(const float* a, const float* b, const float* bias, bool relu, float* c, std::byte* workspace) const;
 
 private:
-    static constexpr std::size_t kDepth = 384;  // of a panel that stays in the second-level cache
+    struct Call {
+        const float *a, *b, *bias;
+        bool relu;
+        float *c, *block, *panels;
+    };
+    // Rows of a, columns of b, and what of their common extent.
+    struct Extent {
+        Range rows, columns, depth;
+    };
 
-    std::size_t width() const { return m_machine.simd->panelColumns; }
-    std::size_t depthOf(std::size_t at) const { return std::min(kDepth, m_a.columns - at); }
-    std::size_t panelFloats() const { return std::min(kDepth, m_a.columns) * width(); }
-    void multiply(const float* a, const float* b, const float* bias, bool relu, float* c, float* panel,
-                  const Range& rows, std::size_t column) const;
+    void multiply(const Call& call, const Range& rows, const Range& columns) const;
+    void packRows(const float* a, const Extent& extent, float* block) const;
+    void packColumns(const float* b, const Extent& extent, float* panels) const;
+    void multiplyBlock(const Call& call, const Extent& extent) const;
 
     const Machine& m_machine;
     Matrix m_a, m_b;
-    std::size_t m_panels, m_gridRows = 1, m_gridColumns = 1;
+    bool m_splitsRows = true;
+    std::size_t m_parts = 1, m_blockFloats = 0, m_panelFloats = 0;
 };
 
 }  // namespace lockstep::cpu

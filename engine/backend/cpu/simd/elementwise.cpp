@@ -51,4 +51,22 @@ void addRow(float* y, const float* row, std::size_t count) {
     add(y, row, y, count);
 }
 
+// Short rows: whole vectors, and the last one over what is there already.
+void copyRows(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
+              std::size_t rows) {
+    for (; rows > 0; --rows, from += fromStride, to += toStride) {
+        std::size_t i = 0;
+        for (; i + 16 <= width; i += 16) store(to + i, load(from + i));
+        if (i == width) continue;
+        if (width >= 16) {
+            store(to + width - 16, load(from + width - 16));
+        } else if (width >= 8) {
+            put(to, get<F8>(from));
+            put(to + width - 8, get<F8>(from + width - 8));
+        } else {
+            for (; i < width; ++i) to[i] = from[i];
+        }
+    }
+}
+
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -17,6 +17,8 @@ void relu6Backward(const float* y, const float* dy, float* dx, std::size_t count
 void add(const float* a, const float* b, float* y, std::size_t count);
 void scale(const float* x, float factor, float* y, std::size_t count);
 void addRow(float* y, const float* row, std::size_t count);
+void copyRows(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
+              std::size_t rows);
 
 void maxPool(const PoolShape& shape, int block, const float* x, float* y, std::int32_t* argmax);
 void maxPoolBackward(const PoolShape& shape, int block, const float* dy, const std::int32_t* argmax, const float* y,
@@ -27,8 +29,9 @@ void averagePoolBackward(const PoolShape& shape, int block, const float* dy, flo
 void rowsToLanes(const float* rows, std::size_t rowStride, std::size_t rowCount, float* lanes, std::size_t laneStride,
                  std::size_t count);
 void lanesToRows(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount, std::size_t count);
-extern const std::size_t kPanelColumns;
+extern const std::size_t kPanelColumns, kPanelRows;
 void gemmPanel(const GemmRun& run);
+void gemmPacked(const GemmRun& run);
 void laneConv(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu, float* y);
 void laneConvWeights(const LaneConv& conv, const float* x, const float* dy, float* sums);
 

@@ -140,6 +140,8 @@ struct SimdTable {
     void (*add)(const float* a, const float* b, float* y, std::size_t count);
     void (*scale)(const float* x, float factor, float* y, std::size_t count);
     void (*addRow)(float* y, const float* row, std::size_t count);  // y += row
+    void (*copyRows)(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
+                     std::size_t rows);
 
     // One image plane of `block` channels (1, 8 or 16 floats a pixel).
     void (*maxPool)(const PoolShape& shape, int block, const float* x, float* y, std::int32_t* argmax);
@@ -154,8 +156,10 @@ struct SimdTable {
                         std::size_t laneStride, std::size_t count);
     void (*lanesToRows)(const float* lanes, float* rows, std::size_t rowStride, std::size_t rowCount,
                         std::size_t count);
-    std::size_t panelColumns;  // a multiple of 16
+    std::size_t panelColumns, panelRows;  // columns: a multiple of 16
     void (*gemmPanel)(const GemmRun& run);
+    // a is packed: for each panel of `panelRows` rows, that many floats at each depth; its strides are not looked at.
+    void (*gemmPacked)(const GemmRun& run);
     // weights: C,R,S,K; bias may be null
     void (*laneConv)(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu,
                      float* y);
