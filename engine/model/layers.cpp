@@ -23,6 +23,17 @@ Initializer constant(double value) {
     return {.kind = Initializer::Kind::Constant, .value = value};
 }
 
+constexpr Initializer kDeviation2Percent{Initializer::Kind::HeNormal, 0, 1, 5000};
+
+// layer(rows) of N,C, or of the tokens N,T,C as if each were a sample.
+template <class Layer>
+ValueId overRows(GraphBuilder& b, ValueId x, const std::string& name, Layer layer) {
+    const Shape shape = b.typeOf(x).shape;
+    if (shape.rank() != 3) return layer(x);
+    const ValueId y = layer(reshape(b, x, {shape[0] * shape[1], shape[2]}, name + "/rows"));
+    return reshape(b, y, shape.withDim(2, b.typeOf(y).shape[1]), name + "/tokens");
+}
+
 void expectAtLeastOne(int value, std::string_view op, std::string_view attribute) {
     expectAttribute(value >= 1, op, attribute, std::to_string(value), "at least 1");
 }
@@ -45,18 +56,20 @@ ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std:
     return conv2d(b, x, w, bias, attrs, name);
 }
 
-ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name) {
-    const Shape shape = b.typeOf(x).shape;
-    if (shape.rank() == 3) {
-        const ValueId rows = reshape(b, x, {shape[0] * shape[1], shape[2]}, name + "/rows");
-        return reshape(b, denseLayer(b, rows, out, name), {shape[0], shape[1], out}, name + "/tokens");
-    }
-    expectFloat("dense", "x", b.typeOf(x), 2);
-    expectAtLeastOne(out, "dense", "out");
-    const std::int64_t in = b.typeOf(x).shape[1];
-    const ValueId w = b.parameter(name + "/weight", {out, in}, fanInUniform(in), true);
-    const ValueId bias = b.parameter(name + "/bias", {out}, fanInUniform(in), false);
-    return dense(b, x, w, bias, name);
+ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name, bool bias) {
+    return overRows(b, x, name, [&](ValueId rows) {
+        expectFloat("dense", "x", b.typeOf(rows), 2);
+        expectAtLeastOne(out, "dense", "out");
+        const std::int64_t in = b.typeOf(rows).shape[1];
+        const ValueId w = b.parameter(name + "/weight", {out, in}, fanInUniform(in), true);
+        std::optional<ValueId> offsets;
+        if (bias) offsets = b.parameter(name + "/bias", {out}, fanInUniform(in), false);
+        return dense(b, rows, w, offsets, name);
+    });
+}
+
+ValueId tiedLayer(GraphBuilder& b, ValueId x, ValueId weight, const std::string& name) {
+    return overRows(b, x, name, [&](ValueId rows) { return dense(b, rows, weight, std::nullopt, name); });
 }
 
 ValueId batchNormLayer(GraphBuilder& b, ValueId x, const std::string& name) {
@@ -76,17 +89,21 @@ ValueId layerNormLayer(GraphBuilder& b, ValueId x, const std::string& name) {
     return layerNorm(b, x, gamma, beta, {}, name);
 }
 
-ValueId positionLayer(GraphBuilder& b, ValueId x, const std::string& name) {
-    constexpr Initializer kDeviation2Percent{Initializer::Kind::HeNormal, 0, 1, 5000};
-    const Shape row(b.typeOf(x).shape.dims().subspan(1));
-    return broadcastAdd(b, x, b.parameter(name + "/weight", row, kDeviation2Percent, false), name);
+ValueId embeddingTable(GraphBuilder& b, int rows, int width, bool isTied, const std::string& name) {
+    return b.parameter(name + "/weight", {rows, width}, kDeviation2Percent, isTied);
+}
+
+ValueId positionLayer(GraphBuilder& b, ValueId x, const std::string& name, int rows) {
+    Shape table(b.typeOf(x).shape.dims().subspan(1));
+    if (rows > 0) table = table.withDim(0, rows);
+    return broadcastAdd(b, x, b.parameter(name + "/weight", table, kDeviation2Percent, false), name);
 }
 
 ValueId transformerBlock(GraphBuilder& b, ValueId x, const TransformerBlock& block, const std::string& name) {
     const auto scope = b.enter(name);
     const int width = static_cast<int>(b.typeOf(x).shape[-1]);
     ValueId y = denseLayer(b, layerNormLayer(b, x, "norm1"), 3 * width, "qkv");
-    y = attention(b, y, {.heads = block.heads, .causal = block.causal}, "attention");
+    y = attention(b, y, block.lengths, {.heads = block.heads, .causal = block.causal}, "attention");
     x = add(b, x, denseLayer(b, y, width, "out"), "add1");
     y = gelu(b, denseLayer(b, layerNormLayer(b, x, "norm2"), 4 * width, "dense1"), "gelu");
     return add(b, x, denseLayer(b, y, width, "dense2"), "add2");

@@ -21,19 +21,25 @@ Outputs outputsOf(std::string_view op, const TensorType& qkv, const Attrs& attrs
     return {{{shape[0], shape[1], shape[2] / 3}, qkv.dtype}, {{shape[0], heads, shape[1]}, atLeastF32(qkv.dtype)}};
 }
 
+void checkLengths(std::string_view op, Types in, std::size_t at) {
+    if (in.size() > at) expectType(op, "lengths", in[at], {{in[0].shape[0]}, DType::I32});
+}
+
 std::vector<TensorType> inferAttention(Types in, const Attrs& attrs) {
-    expectInputs("attention", in, 1);
+    expectInputs("attention", in, 1, 2);
     const auto [y, logSumExp] = outputsOf("attention", in[0], attrs);
+    checkLengths("attention", in, 1);
     return {y, logSumExp};
 }
 
 std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "attention_backward";
-    expectInputs(op, in, 4);
+    expectInputs(op, in, 4, 5);
     const auto [y, logSumExp] = outputsOf(op, in[0], attrs);
     expectType(op, "y", in[1], y);
     expectType(op, "logSumExp", in[2], logSumExp);
     expectType(op, "dy", in[3], y);
+    checkLengths(op, in, 4);
     return {in[0]};
 }
 
@@ -45,8 +51,9 @@ double attentionFlops(Types, Types out) {
 void attentionGradient(GradientContext& context) {
     const auto dy = context.outputGradient(0);
     if (!dy) return;
-    const std::vector<ValueId> inputs{context.input(0), context.output(0), context.output(1), *dy};
-    context.setInputGradient(0, context.append(kAttentionBackward, inputs, context.attrs())[0]);
+    std::vector<ValueId> inputs{context.input(0), context.output(0), context.output(1), *dy};
+    if (context.inputCount() == 2) inputs.push_back(context.input(1));
+    context.setInputGradient(0, context.append(kAttentionBackward, std::move(inputs), context.attrs())[0]);
 }
 
 }  // namespace
@@ -59,8 +66,11 @@ constinit const OpDef kAttention{.name = "attention", .infer = inferAttention, .
                                  .flops = attentionFlops};
 constinit const OpDef kAttentionBackward{.name = "attention_backward", .infer = inferBackward};
 
-ValueId attention(GraphBuilder& b, ValueId qkv, const AttentionAttrs& attrs, const std::string& name) {
-    return b.append(kAttention, {qkv}, Attrs::of(attrs), name)[0];
+ValueId attention(GraphBuilder& b, ValueId qkv, std::optional<ValueId> lengths, const AttentionAttrs& attrs,
+                  const std::string& name) {
+    std::vector<ValueId> inputs{qkv};
+    if (lengths) inputs.push_back(*lengths);
+    return b.append(kAttention, std::move(inputs), Attrs::of(attrs), name)[0];
 }
 
 }  // namespace lockstep

@@ -12,8 +12,11 @@ using Types = std::span<const TensorType>;
 TensorType scalar() { return {{1}, DType::F64}; }
 
 void checkLogits(std::string_view op, Types in) {
-    expectFloat(op, "logits", in[0], 2);
-    expectType(op, "labels", in[1], {{in[0].shape[0]}, DType::I32});
+    expectFloat(op, "logits", in[0], 0);
+    const int rank = in[0].shape.rank();
+    if (rank < 2) refuse("graph.rank", {std::string(op), "logits", "2 or more", in[0].text()});
+    const Shape rows(in[0].shape.dims().first(static_cast<std::size_t>(rank - 1)));
+    expectType(op, "labels", in[1], {rows, DType::I32});
 }
 
 void checkSmoothing(std::string_view op, const Attrs& attrs) {
@@ -44,7 +47,7 @@ std::vector<TensorType> inferTopK(Types in, const Attrs& attrs) {
     const int k = attrs.as<TopKAttrs>().k;
     expectInputs(op, in, 2);
     checkLogits(op, in);
-    expectAttribute(k >= 1 && k <= in[0].shape[1], op, "k", std::to_string(k), "between 1 and the number of classes");
+    expectAttribute(k >= 1 && k <= in[0].shape[-1], op, "k", std::to_string(k), "between 1 and the number of classes");
     return {scalar()};
 }
 
@@ -58,23 +61,28 @@ void crossEntropyGradient(GradientContext& context) {
 }  // namespace
 
 std::string describe(const CrossEntropyAttrs& attrs) {
-    return attrs.smoothing == 0 ? std::string() : "smoothing=" + numberText(attrs.smoothing);
+    const std::string smoothing = attrs.smoothing == 0 ? "" : "smoothing=" + numberText(attrs.smoothing);
+    if (!attrs.masked) return smoothing;
+    return smoothing.empty() ? "masked" : smoothing + " masked";
 }
 
-std::string describe(const TopKAttrs& attrs) { return "k=" + std::to_string(attrs.k); }
+std::string describe(const TopKAttrs& attrs) {
+    return "k=" + std::to_string(attrs.k) + (attrs.masked ? " masked" : "");
+}
 
 constinit const OpDef kCrossEntropy{
     .name = "cross_entropy", .infer = inferCrossEntropy, .gradient = crossEntropyGradient};
 constinit const OpDef kCrossEntropyBackward{.name = "cross_entropy_backward", .infer = inferBackward};
 constinit const OpDef kTopKCount{.name = "top_k_count", .infer = inferTopK};
 
-LossValues crossEntropy(GraphBuilder& b, ValueId logits, ValueId labels, double smoothing, const std::string& name) {
-    const auto outputs = b.append(kCrossEntropy, {logits, labels}, Attrs::of(CrossEntropyAttrs{smoothing}), name);
+LossValues crossEntropy(GraphBuilder& b, ValueId logits, ValueId labels, double smoothing, const std::string& name,
+                        bool masked) {
+    const auto outputs = b.append(kCrossEntropy, {logits, labels}, Attrs::of(CrossEntropyAttrs{smoothing, masked}), name);
     return {outputs[0], outputs[1]};
 }
 
-ValueId topKCount(GraphBuilder& b, ValueId logits, ValueId labels, int k, const std::string& name) {
-    return b.append(kTopKCount, {logits, labels}, Attrs::of(TopKAttrs{k}), name)[0];
+ValueId topKCount(GraphBuilder& b, ValueId logits, ValueId labels, int k, const std::string& name, bool masked) {
+    return b.append(kTopKCount, {logits, labels}, Attrs::of(TopKAttrs{k, masked}), name)[0];
 }
 
 }  // namespace lockstep

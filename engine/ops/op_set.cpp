@@ -10,6 +10,7 @@
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
@@ -31,7 +32,8 @@ constexpr const OpDef* kOps[] = {
     &kDropout, &kDropoutBackward,
     &kLayerNorm, &kLayerNormBackward,
     &kGelu, &kGeluBackward, &kSilu, &kSiluBackward,
-    &kTranspose, &kBroadcastAdd,
+    &kTranspose, &kBroadcastAdd, &kPad, &kSequenceMean, &kSequenceMeanBackward,
+    &kEmbedding, &kEmbeddingBackward,
     &kAttention, &kAttentionBackward,
     &kCrossEntropy, &kCrossEntropyBackward, &kTopKCount,
 };

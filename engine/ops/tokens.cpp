@@ -26,15 +26,44 @@ std::vector<TensorType> inferBroadcastAdd(Types in, const Attrs&) {
     expectFloat(op, "x", in[0], 0);
     const Shape& x = in[0].shape;
     if (x.rank() < 2) refuse("graph.rank", {std::string(op), "x", "2 or more", in[0].text()});
-    expectType(op, "row", in[1], {Shape(x.dims().subspan(1)), in[0].dtype});
+    Shape rows(x.dims().subspan(1));
+    if (in[1].shape.rank() == rows.rank() && in[1].shape[0] > rows[0]) rows = rows.withDim(0, in[1].shape[0]);
+    expectType(op, "table", in[1], {rows, in[0].dtype});
     return {in[0]};
+}
+
+std::vector<TensorType> inferPad(Types in, const Attrs& attrs) {
+    const Shape& shape = attrs.as<ShapeAttrs>().shape;
+    expectInputs("pad", in, 1);
+    expectFloat("pad", "x", in[0], 0);
+    if (shape.count() < in[0].shape.count()) refuse("graph.element-count", {"pad", in[0].text(), shape.text()});
+    return {{shape, in[0].dtype}};
+}
+
+std::vector<TensorType> inferSequenceMean(Types in, const Attrs&) {
+    constexpr std::string_view op = "sequence_mean";
+    expectInputs(op, in, 2);
+    expectFloat(op, "x", in[0], 3);
+    const Shape& x = in[0].shape;
+    expectType(op, "lengths", in[1], {{x[0]}, DType::I32});
+    return {{{x[0], x[2]}, in[0].dtype}};
+}
+
+std::vector<TensorType> inferSequenceMeanBackward(Types in, const Attrs& attrs) {
+    constexpr std::string_view op = "sequence_mean_backward";
+    const Shape& x = attrs.as<ShapeAttrs>().shape;
+    expectInputs(op, in, 2);
+    expectFloat(op, "dy", in[0], 2);
+    expectType(op, "dy", in[0], {{x[0], x[-1]}, in[0].dtype});
+    expectType(op, "lengths", in[1], {{x[0]}, DType::I32});
+    return {{x, in[0].dtype}};
 }
 
 void transposeGradient(GradientContext& context) {
     context.setInputGradient(0, context.append(kTranspose, {*context.outputGradient(0)})[0]);
 }
 
-// The sum over the samples is that of a bias's gradient.
+// The sum over the samples is that of a bias's gradient; rows of the table that no token reached have none.
 void broadcastAddGradient(GradientContext& context) {
     const ValueId dy = *context.outputGradient(0);
     if (context.wants(0)) context.setInputGradient(0, dy);
@@ -42,10 +71,17 @@ void broadcastAddGradient(GradientContext& context) {
     const auto seenAs = [&](ValueId value, const Shape& shape) {
         return context.append(kReshape, {value}, Attrs::of(ShapeAttrs{shape}))[0];
     };
-    const Shape row = context.graph().typeOf(context.input(1)).shape;
-    const std::int64_t samples = context.graph().typeOf(dy).shape[0];
-    const ValueId sum = context.append(kDenseBackwardBias, {seenAs(dy, {samples, row.count()})})[0];
-    context.setInputGradient(1, seenAs(sum, row));
+    const Shape table = context.graph().typeOf(context.input(1)).shape, x = context.graph().typeOf(dy).shape;
+    const ValueId sum = context.append(kDenseBackwardBias, {seenAs(dy, {x[0], x.count() / x[0]})})[0];
+    const bool isWhole = table.count() == x.count() / x[0];
+    context.setInputGradient(1, isWhole ? seenAs(sum, table)
+                                        : context.append(kPad, {sum}, Attrs::of(ShapeAttrs{table}))[0]);
+}
+
+void sequenceMeanGradient(GradientContext& context) {
+    const Shape x = context.graph().typeOf(context.input(0)).shape;
+    const std::vector<ValueId> inputs{*context.outputGradient(0), context.input(1)};
+    context.setInputGradient(0, context.append(kSequenceMeanBackward, inputs, Attrs::of(ShapeAttrs{x}))[0]);
 }
 
 }  // namespace
@@ -53,6 +89,10 @@ void broadcastAddGradient(GradientContext& context) {
 constinit const OpDef kTranspose{.name = "transpose", .infer = inferTranspose, .gradient = transposeGradient};
 constinit const OpDef kBroadcastAdd{
     .name = "broadcast_add", .infer = inferBroadcastAdd, .gradient = broadcastAddGradient, .inplaceInput = 0};
+constinit const OpDef kPad{.name = "pad", .infer = inferPad};
+constinit const OpDef kSequenceMean{
+    .name = "sequence_mean", .infer = inferSequenceMean, .gradient = sequenceMeanGradient};
+constinit const OpDef kSequenceMeanBackward{.name = "sequence_mean_backward", .infer = inferSequenceMeanBackward};
 
 ValueId reshape(GraphBuilder& b, ValueId x, const Shape& shape, const std::string& name) {
     return b.append(kReshape, {x}, Attrs::of(ShapeAttrs{shape}), name)[0];
@@ -62,8 +102,12 @@ ValueId transpose(GraphBuilder& b, ValueId x, const std::string& name) {
     return b.append(kTranspose, {x}, {}, name)[0];
 }
 
-ValueId broadcastAdd(GraphBuilder& b, ValueId x, ValueId row, const std::string& name) {
-    return b.append(kBroadcastAdd, {x, row}, {}, name)[0];
+ValueId broadcastAdd(GraphBuilder& b, ValueId x, ValueId table, const std::string& name) {
+    return b.append(kBroadcastAdd, {x, table}, {}, name)[0];
+}
+
+ValueId sequenceMean(GraphBuilder& b, ValueId x, ValueId lengths, const std::string& name) {
+    return b.append(kSequenceMean, {x, lengths}, {}, name)[0];
 }
 
 ValueId pixelsToTokens(GraphBuilder& b, ValueId image, const std::string& name) {

@@ -31,6 +31,8 @@ private slots:
     void layerNorms();
     void softmaxOfTiles_data() { tables(); }
     void softmaxOfTiles();
+    void rowsOfLogits_data() { tables(); }
+    void rowsOfLogits();
     void pools_data() { tables(); }
     void pools();
     void transpositions_data() { tables(); }
@@ -376,6 +378,29 @@ void tst_cpu_simd::softmaxOfTiles() {
         QVERIFY(largest[row] > before[row]);
         QVERIFY(std::abs(sums[row] - sum) < 1e-5 * sum);
         QVERIFY(std::abs(y[row * 3 + 2] - std::exp(double{before[row]} - largest[row])) < 1e-6);
+    }
+}
+
+void tst_cpu_simd::rowsOfLogits() {
+    const SimdTable& simd = table();
+    for (const std::size_t count : kLengths) {
+        Floats z = noise(1, count, 3), dz = guarded(count);
+        float largest = 0, sum = 0;
+        simd.softmaxSums(z.data(), count, &largest, &sum);
+        double want = 0;
+        for (const float logit : z) want += std::exp(static_cast<double>(logit) - largest);
+        QCOMPARE(largest, *std::ranges::max_element(z));
+        QVERIFY(std::abs(sum - want) < 1e-6 * want);
+        simd.softmaxGradient(z.data(), count, largest, 2 / sum, 0.25f, dz.data());
+        compare(dz, count, [&](std::size_t i) { return 2 / want * std::exp(static_cast<double>(z[i]) - largest) - 0.25; });
+        z[count / 2] = z[count / 3];
+        if (count > 40) z[5] = std::numeric_limits<float>::quiet_NaN();
+        for (const std::size_t at : {std::size_t{0}, count / 3, count / 2, count - 1}) {
+            std::size_t before = 0;
+            for (std::size_t i = 0; i < count; ++i)
+                before += i != at && !(z[i] < z[at]) && !(z[i] == z[at] && i > at);
+            QCOMPARE(simd.rankOf(z.data(), count, at), before);
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/op_set.h"
@@ -94,6 +95,15 @@ void TestShapeRules::results_data() {
     row("gelu", infer(kGelu, {x}), "f32[2x6x11x8]");
     row("transpose", infer(kTranspose, {f32({2, 3, 5})}), "f32[2x5x3]");
     row("a row for all samples", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({3, 5})}), "f32[2x3x5]");
+    row("the first rows of a table", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({9, 5})}), "f32[2x3x5]");
+    row("pad", infer(kPad, {f32({6})}, ShapeAttrs{{3, 4}}), "f32[3x4]");
+    row("mean of sequences", infer(kSequenceMean, {f32({2, 3, 5}), i32({2})}), "f32[2x5]");
+    row("embedding", infer(kEmbedding, {i32({2, 7}), f32({256, 16})}), "f32[2x7x16]");
+    row("embedding's gradient", infer(kEmbeddingBackward, {i32({2, 7}), f32({2, 7, 16})}, EmbeddingBackwardAttrs{256}),
+        "f32[256x16]");
+    row("attention to padded samples", infer(kAttention, {f32({2, 7, 24}), i32({2})}, AttentionAttrs{.heads = 4}),
+        "f32[2x7x8] f32[2x4x7]");
+    row("loss of tokens", infer(kCrossEntropy, {f32({2, 7, 10}), i32({2, 7})}, CrossEntropyAttrs{0, true}), "f64[1] f64[1]");
     row("attention", infer(kAttention, {f32({2, 7, 24})}, AttentionAttrs{.heads = 4}), "f32[2x7x8] f32[2x4x7]");
     row("top 5", infer(kTopKCount, {f32({2, 10}), i32({2})}, TopKAttrs{5}), "f64[1]");
 }
@@ -161,10 +171,21 @@ void TestShapeRules::refusals_data() {
     row("norm of one number", infer(kLayerNorm, {six, six, six}, LayerNormAttrs{}),
         "graph.rank layer_norm x 2 or more f32[6]");
     row("transpose of an image", infer(kTranspose, {x}), "graph.rank transpose x 3 f32[2x6x4x4]");
-    row("positions of another length", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({4, 5})}),
-        "graph.type-mismatch broadcast_add row f32[3x5] f32[4x5]");
+    row("positions of another length", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({2, 5})}),
+        "graph.type-mismatch broadcast_add table f32[3x5] f32[2x5]");
     row("heads that do not divide", infer(kAttention, {f32({2, 7, 24})}, AttentionAttrs{.heads = 3}),
         "graph.bad-attribute attention heads 3 a divisor of a third of 24");
+    row("lengths of another batch", infer(kAttention, {f32({2, 7, 24}), i32({3})}, AttentionAttrs{}),
+        "graph.type-mismatch attention lengths i32[2] i32[3]");
+    row("tokens as floats", infer(kEmbedding, {f32({2, 7}), f32({256, 16})}),
+        "graph.type-mismatch embedding tokens i32 of rank 2 f32[2x7]");
+    row("a table of other features", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({4, 6})}),
+        "graph.type-mismatch broadcast_add table f32[4x5] f32[4x6]");
+    row("pad to less", infer(kPad, {f32({6})}, ShapeAttrs{{5}}), "graph.element-count pad f32[6] 5");
+    row("mean of other lengths", infer(kSequenceMean, {f32({2, 3, 5}), i32({3})}),
+        "graph.type-mismatch sequence_mean lengths i32[2] i32[3]");
+    row("labels of other tokens", infer(kCrossEntropy, {f32({2, 7, 3}), i32({2})}, CrossEntropyAttrs{}),
+        "graph.type-mismatch cross_entropy labels i32[2x7] i32[2]");
     row("no heads", infer(kAttention, {f32({2, 7, 24})}, AttentionAttrs{.heads = 0}),
         "graph.bad-attribute attention heads 0 at least 1");
     row("attention's gradient of another length",
@@ -193,7 +214,7 @@ void TestShapeRules::opSetIsNamedOnceAndFound() {
         QVERIFY2(names.insert(op->name).second, op->name.data());
         QCOMPARE(findOp(op->name), op);
     }
-    QCOMPARE(names.size(), std::size_t{46});
+    QCOMPARE(names.size(), std::size_t{51});
     QCOMPARE(findOp("conv3d"), nullptr);
 }
 

@@ -13,6 +13,7 @@
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
@@ -47,13 +48,17 @@ private slots:
     void layerNormByHand();
     void activationsByHand();
     void tokensByHand();
+    void embeddingByHand();
+    void paddingIsNotSeen();
     void attentionOfEqualKeysAveragesValues();
     void causalAttentionSeesWhatCameBefore();
     void crossEntropyByHand();
     void crossEntropyGradientSumsToZero();
     void topKByHand();
     void aLogitThatIsNoNumberIsNeverAccurate();
+    void maskedRowsDoNotCount();
     void badLabelsAreRefused();
+    void numbersOutOfRangeAreRefused();
     void dropoutKeepsItsRate();
     void dropoutFollowsTheSampleNotTheBatch();
     void notANumberIsNotLost();
@@ -412,6 +417,46 @@ void tst_op_values::tokensByHand() {
              (Values{1, 4, 2, 5, 3, 6, 7, 10, 8, 11, 9, 12}));
     QCOMPARE(valuesOf(apply(kBroadcastAdd, {}, {of({2, 2}, {1, 2, 3, 4}), of({2}, {10, 20})})[0]),
              (Values{11, 22, 13, 24}));
+    QCOMPARE(valuesOf(apply(kBroadcastAdd, {}, {of({1, 2, 1}, {1, 2}), of({3, 1}, {10, 20, 30})})[0]), (Values{11, 22}));
+    QCOMPARE(valuesOf(apply(kPad, Attrs::of(ShapeAttrs{{2, 2}}), {of({3}, {1, 2, 3})})[0]), (Values{1, 2, 3, 0}));
+    const CaseInput lengths = CaseInputs::labelsGiven({1, 2});
+    QCOMPARE(valuesOf(apply(kSequenceMean, {}, {of({2, 2, 2}, {1, 2, 30, 40, 5, 6, 7, 10}), lengths})[0]),
+             (Values{1, 2, 6, 8}));
+    QCOMPARE(valuesOf(apply(kSequenceMeanBackward, Attrs::of(ShapeAttrs{{2, 2, 2}}), {of({2, 2}, {1, 2, 6, 8}), lengths})[0]),
+             (Values{1, 2, 0, 0, 3, 4, 3, 4}));
+}
+
+void tst_op_values::embeddingByHand() {
+    const CaseInput tokens = CaseInputs::labelsGiven({1, 3}, {2, 0, 2});
+    QCOMPARE(valuesOf(apply(kEmbedding, {}, {tokens, of({3, 2}, {1, 2, 3, 4, 5, 6})})[0]), (Values{5, 6, 1, 2, 5, 6}));
+    QCOMPARE(valuesOf(apply(kEmbeddingBackward, Attrs::of(EmbeddingBackwardAttrs{3}),
+                            {tokens, of({1, 3, 2}, {1, 2, 3, 4, 5, 6})})[0]),
+             (Values{3, 4, 0, 0, 6, 8}));
+}
+
+// What counts of a padded sample is as if the sample ended there, and what pads it gets no gradient.
+void tst_op_values::paddingIsNotSeen() {
+    for (const bool causal : {false, true}) {
+        CaseInputs in("padded");
+        const Attrs attrs = Attrs::of(AttentionAttrs{2, causal});
+        const CaseInput qkv = in.normal({1, 5, 24}), dy = in.normal({1, 5, 8}), length = CaseInputs::labelsGiven({3});
+        const auto first = [](const CaseInput& x, std::int64_t width) {
+            const Values values = valuesOf(x.tensor);
+            return of({1, 3, width}, {values.begin(), values.begin() + 3 * width});
+        };
+        const auto padded = apply(kAttention, attrs, {qkv, length}), alone = apply(kAttention, attrs, {first(qkv, 24)});
+        Values seen = valuesOf(padded[0]);
+        seen.resize(3 * 8);
+        compareNear(alone[0], seen);
+        Values onlySeen = valuesOf(dy.tensor);
+        std::fill(onlySeen.begin() + 3 * 8, onlySeen.end(), 0);
+        const Values gradient = valuesOf(
+            apply(kAttentionBackward, attrs, {qkv, {padded[0]}, {padded[1]}, of({1, 5, 8}, onlySeen), length})[0]);
+        const auto expected =
+            apply(kAttentionBackward, attrs, {first(qkv, 24), {alone[0]}, {alone[1]}, first(dy, 8)});
+        compareNear(expected[0], {gradient.begin(), gradient.begin() + 3 * 24});
+        for (std::size_t i = 3 * 24; i < gradient.size(); ++i) QCOMPARE(gradient[i], 0.0);
+    }
 }
 
 // One head of width 1: queries, keys, values side by side in each token.
@@ -489,6 +534,21 @@ void tst_op_values::aLogitThatIsNoNumberIsNeverAccurate() {
     QCOMPARE(count({nan, 1, 2}, 2, 2), 1.0);
 }
 
+void tst_op_values::maskedRowsDoNotCount() {
+    const CaseInput all = of({1, 3, 2}, {0, std::log(3), 7, -7, 0, 0}), some = of({2, 2}, {0, std::log(3), 0, 0});
+    const CaseInput allLabels = CaseInputs::labelsGiven({1, 3}, {1, -1, 0}), someLabels = CaseInputs::labelsGiven({1, 0});
+    for (const double smoothing : {0.0, 0.3}) {
+        const Attrs masked = Attrs::of(CrossEntropyAttrs{smoothing, true}), plain = Attrs::of(CrossEntropyAttrs{smoothing});
+        const auto loss = apply(kCrossEntropy, masked, {all, allLabels}), same = apply(kCrossEntropy, plain, {some, someLabels});
+        compareNear(loss[0], valuesOf(same[0]));
+        compareNear(loss[1], {2});
+        const Values d = valuesOf(apply(kCrossEntropyBackward, masked, {all, allLabels, CaseInputs::scalar(1)})[0]);
+        const Values want = valuesOf(apply(kCrossEntropyBackward, plain, {some, someLabels, CaseInputs::scalar(1)})[0]);
+        QVERIFY(areClose(d, {want[0], want[1], 0, 0, want[2], want[3]}));
+    }
+    QCOMPARE(valuesOf(apply(kTopKCount, Attrs::of(TopKAttrs{1, true}), {all, allLabels})[0])[0], 2.0);
+}
+
 void tst_op_values::badLabelsAreRefused() {
     const CaseInput logits = of({2, 3}, Values(6, 0));
     for (const int label : {-1, 3}) {
@@ -499,6 +559,30 @@ void tst_op_values::badLabelsAreRefused() {
             QVERIFY(QString(error.what()).contains(QString("label %1 of sample 1").arg(label)));
         }
     }
+}
+
+void tst_op_values::numbersOutOfRangeAreRefused() {
+    CaseInputs in("range");
+    const CaseInput table = in.normal({4, 2}), qkv = in.normal({2, 3, 6});
+    const auto refused = [](const char* what, const OpDef& op, Attrs attrs, std::vector<CaseInput> inputs) {
+        try {
+            (void)apply(op, std::move(attrs), std::move(inputs));
+        } catch (const EngineError& error) {
+            return QString(error.what()).contains(what);
+        }
+        return false;
+    };
+    for (const int token : {-1, 4})
+        QVERIFY(refused(qPrintable(QString("token %1 at place 1").arg(token)), kEmbedding, {},
+                        {CaseInputs::labelsGiven({1, 2}, {3, token}), table}));
+    for (const int length : {0, 4}) {
+        const CaseInput lengths = CaseInputs::labelsGiven({3, length});
+        const QString told = QString("length %1 at place 1").arg(length);
+        QVERIFY(refused(qPrintable(told), kAttention, Attrs::of(AttentionAttrs{}), {qkv, lengths}));
+        QVERIFY(refused(qPrintable(told), kSequenceMean, {}, {qkv, lengths}));
+    }
+    QVERIFY(refused("label -2", kCrossEntropy, Attrs::of(CrossEntropyAttrs{0, true}),
+                    {in.normal({1, 3}), CaseInputs::labelsGiven({-2})}));
 }
 
 void tst_op_values::dropoutKeepsItsRate() {

@@ -13,8 +13,8 @@ struct Size {
 };
 
 // Large scores cost a float a digit before they go through the exponential.
-void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale) {
-    const std::string name = size.name + (causal ? "-causal" : "");
+void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale, const std::vector<int>& lengths = {}) {
+    const std::string name = size.name + (causal ? "-causal" : "") + (lengths.empty() ? "" : "-padded");
     const AttentionAttrs attrs{size.heads, causal};
     const std::int64_t channels = size.heads * size.width;
     CaseInputs in("attention " + name);
@@ -26,6 +26,10 @@ void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale
     OpCase backward{.name = "attention_backward/" + name, .op = &kAttentionBackward, .attrs = fixedAttrs(attrs)};
     backward.tolerance = forward.tolerance;
     backward.inputs = {qkv, in.normal(y), in.normal(statistics, ValueRole::Input, 1, 4), in.normal(y)};
+    if (!lengths.empty()) {
+        forward.inputs.push_back(CaseInputs::labelsGiven(lengths));
+        backward.inputs.push_back(CaseInputs::labelsGiven(lengths));
+    }
     cases.push_back(std::move(forward));
     cases.push_back(std::move(backward));
 }
@@ -39,6 +43,10 @@ void addAttentionCases(std::vector<OpCase>& cases) {
         {"two-tiles", 1, 128, 32, 1}, {"odd-tiles", 2, 150, 20, 2}, {"wide-head", 1, 70, 130, 1}};
     for (const Size& size : sizes)
         for (const bool causal : {false, true}) add(cases, size, causal, 1);
+    for (const bool causal : {false, true}) {
+        add(cases, {"odd", 3, 7, 5, 3}, causal, 1, {7, 1, 4});
+        add(cases, {"tiles", 4, 150, 20, 2}, causal, 1, {64, 65, 150, 3});
+    }
     add(cases, {"peaked", 1, 80, 16, 1}, true, 3);
 }
 

@@ -26,10 +26,12 @@ CaseInput CaseInputs::positive(const Shape& shape, ValueRole role) {
     return {filled<double>(shape, DType::F64, make), role};
 }
 
-CaseInput CaseInputs::labels(std::int64_t samples, std::int64_t classes) {
+CaseInput CaseInputs::labels(std::int64_t samples, std::int64_t classes) { return tokens({samples}, classes); }
+
+CaseInput CaseInputs::tokens(const Shape& shape, std::int64_t vocabulary) {
     const CounterRng rng = next();
-    const auto make = [&](std::uint32_t i) { return rng.below(static_cast<std::uint64_t>(classes), i); };
-    return {filled<std::int32_t>({samples}, DType::I32, make), ValueRole::Input, true};
+    const auto make = [&](std::uint32_t i) { return rng.below(static_cast<std::uint64_t>(vocabulary), i); };
+    return {filled<std::int32_t>(shape, DType::I32, make), ValueRole::Input, true};
 }
 
 CaseInput CaseInputs::ids(std::int64_t samples) {
@@ -49,9 +51,11 @@ CaseInput CaseInputs::given(const Shape& shape, std::vector<double> values, Valu
 }
 
 CaseInput CaseInputs::labelsGiven(const std::vector<int>& labels) {
-    const auto samples = static_cast<std::int64_t>(labels.size());
-    return {filled<std::int32_t>({samples}, DType::I32, [&](std::uint32_t i) { return labels[i]; }), ValueRole::Input,
-            true};
+    return labelsGiven({static_cast<std::int64_t>(labels.size())}, labels);
+}
+
+CaseInput CaseInputs::labelsGiven(const Shape& shape, const std::vector<int>& labels) {
+    return {filled<std::int32_t>(shape, DType::I32, [&](std::uint32_t i) { return labels[i]; }), ValueRole::Input, true};
 }
 
 CaseInput CaseInputs::scalar(double value) {

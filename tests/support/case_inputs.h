@@ -16,11 +16,13 @@ public:
     CaseInput normal(const Shape& shape, ValueRole role = ValueRole::Input, double scale = 1, double offset = 0);
     CaseInput positive(const Shape& shape, ValueRole role = ValueRole::Input);  // [0.5, 1.5)
     CaseInput labels(std::int64_t samples, std::int64_t classes);               // I32
+    CaseInput tokens(const Shape& shape, std::int64_t vocabulary);              // I32
     CaseInput ids(std::int64_t samples);                                        // I64, up to 2^40
     CaseInput bytes(const Shape& shape);                                        // U8
 
     static CaseInput given(const Shape& shape, std::vector<double> values, ValueRole role = ValueRole::Input);
     static CaseInput labelsGiven(const std::vector<int>& labels);
+    static CaseInput labelsGiven(const Shape& shape, const std::vector<int>& labels);
     static CaseInput scalar(double value);  // F64[1] on every backend
 
 private:
@@ -47,6 +49,7 @@ void addDropoutCases(std::vector<OpCase>& cases);
 void addLossCases(std::vector<OpCase>& cases);
 void addLayerNormCases(std::vector<OpCase>& cases);
 void addActivationCases(std::vector<OpCase>& cases);
+void addEmbeddingCases(std::vector<OpCase>& cases);
 void addTokenCases(std::vector<OpCase>& cases);
 void addAttentionCases(std::vector<OpCase>& cases);
 

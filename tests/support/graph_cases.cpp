@@ -81,7 +81,7 @@ public:
 
     ValueId attention(ValueId x, int heads, bool causal) {
         const ValueId qkv = rowsDense(x, 3 * m_builder.typeOf(x).shape[2]);
-        return lockstep::attention(m_builder, qkv, {heads, causal}, next("attention"));
+        return lockstep::attention(m_builder, qkv, std::nullopt, {heads, causal}, next("attention"));
     }
     ValueId gelu(ValueId x) { return lockstep::gelu(m_builder, x, next("gelu")); }
     ValueId silu(ValueId x) { return lockstep::silu(m_builder, x, next("silu")); }

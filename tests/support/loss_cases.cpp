@@ -11,7 +11,7 @@ namespace {
 struct Logits {
     std::string name;
     CaseInput logits, labels;
-    bool smooth = true;
+    bool smooth = true, masked = false;
 };
 
 std::vector<Logits> logits() {
@@ -28,6 +28,11 @@ std::vector<Logits> logits() {
         {"one-class", in.normal({3, 1}), CaseInputs::labelsGiven({0, 0, 0})},
         {"all-equal", CaseInputs::given({4, 6}, std::vector<double>(24, 0.5)), CaseInputs::labelsGiven({0, 2, 4, 5})},
         {"would-overflow", CaseInputs::given({2, 6}, overflowing), CaseInputs::labelsGiven({1, 4}), false},
+        {"tokens", in.normal({3, 5, 19}), in.tokens({3, 5}, 19)},
+        {"masked-tokens", in.normal({2, 4, 33}, ValueRole::Input, 2),
+         CaseInputs::labelsGiven({2, 4}, {3, -1, 32, 0, -1, -1, 16, -1}), true, true},
+        {"nothing-counts", in.normal({2, 2, 6}), CaseInputs::labelsGiven({2, 2}, {-1, -1, -1, -1}), true, true},
+        {"many-tokens", in.normal({2, 128, 256}), in.tokens({2, 128}, 256), true, true},
         {"in-order", CaseInputs::given({2, 7}, reversed), CaseInputs::labelsGiven({0, 6})},
     };
 }
@@ -36,22 +41,22 @@ void addCrossEntropy(std::vector<OpCase>& cases, const Logits& given, double smo
     const std::string name = given.name + (smoothing > 0 ? "-smoothed" : "");
     cases.push_back({.name = "cross_entropy/" + name,
                      .op = &kCrossEntropy,
-                     .attrs = fixedAttrs(CrossEntropyAttrs{smoothing}),
+                     .attrs = fixedAttrs(CrossEntropyAttrs{smoothing, given.masked}),
                      .inputs = {given.logits, given.labels},
                      .smooth = given.smooth});
     cases.push_back({.name = "cross_entropy_backward/" + name,
                      .op = &kCrossEntropyBackward,
-                     .attrs = fixedAttrs(CrossEntropyAttrs{smoothing}),
+                     .attrs = fixedAttrs(CrossEntropyAttrs{smoothing, given.masked}),
                      .inputs = {given.logits, given.labels, CaseInputs::scalar(smoothing > 0 ? 0.5 : 1)}});
 }
 
 void addTopK(std::vector<OpCase>& cases, const Logits& given) {
-    const std::int64_t classes = given.logits.tensor.type().shape[1];
+    const std::int64_t classes = given.logits.tensor.type().shape[-1];
     for (const int k : {1, 3, 5}) {
         if (k > classes) continue;
         cases.push_back({.name = "top_k_count/" + given.name + "-" + std::to_string(k),
                          .op = &kTopKCount,
-                         .attrs = fixedAttrs(TopKAttrs{k}),
+                         .attrs = fixedAttrs(TopKAttrs{k, given.masked}),
                          .inputs = {given.logits, given.labels},
                          .tolerance = 0});
     }

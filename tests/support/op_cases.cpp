@@ -23,6 +23,7 @@ const std::vector<OpCase>& opCases() {
         addLossCases(cases);
         addLayerNormCases(cases);
         addActivationCases(cases);
+        addEmbeddingCases(cases);
         addTokenCases(cases);
         addAttentionCases(cases);
         return cases;

@@ -7,6 +7,7 @@
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/panels.h"
 #include "engine/backend/cpu/parallel.h"
+#include "engine/backend/index_check.h"
 
 namespace lockstep::cpu {
 
@@ -26,8 +27,12 @@ struct Block {
 // each of their tiles is packed once, queries on the inside.
 class Attention {
 public:
-    Attention(const Order& order, std::size_t partFloats)
-        : m_simd(*order.machine.simd), m_attrs(order.node.attrs.as<AttentionAttrs>()), m_partFloats(partFloats) {
+    Attention(const Order& order, std::size_t partFloats, std::size_t inputs)
+        : m_simd(*order.machine.simd),
+          m_attrs(order.node.attrs.as<AttentionAttrs>()),
+          m_where(order.where()),
+          m_lengthsAt(order.node.inputs.size() > inputs ? inputs : 0),
+          m_partFloats(partFloats) {
         const Shape& qkv = order.input(0).type.shape;
         m_tokens = static_cast<std::size_t>(qkv[1]);
         m_channels = static_cast<std::size_t>(qkv[2] / 3);
@@ -53,18 +58,22 @@ public:
     }
 
 protected:
-    // body(item, scratch)
+    // body(item, how many keys count, scratch)
     template <class Body>
-    void forEachHead(std::byte* workspace, Body body) const {
+    void forEachHead(const KernelCall& call, Body body) const {
+        const auto* lengths = m_lengthsAt ? in<std::int32_t>(call, m_lengthsAt) : nullptr;
+        if (lengths)
+            expectBetween(m_where, "length", {lengths, m_items / m_heads}, 1, static_cast<std::int64_t>(m_tokens));
         inParts(m_parts, m_items, [&](std::size_t part, std::size_t begin, std::size_t end) {
-            float* scratch = reinterpret_cast<float*>(workspace) + part * m_partFloats;
-            for (std::size_t item = begin; item < end; ++item) body(item, scratch);
+            float* scratch = reinterpret_cast<float*>(call.workspace) + part * m_partFloats;
+            for (std::size_t item = begin; item < end; ++item)
+                body(item, lengths ? static_cast<std::size_t>(lengths[item / m_heads]) : m_tokens, scratch);
         });
     }
     // body(begin, count) for tiles of tokens
     template <class Body>
-    void forEachTile(std::size_t from, Body body) const {
-        for (std::size_t at = from; at < m_tokens; at += kTile) body(at, std::min(kTile, m_tokens - at));
+    static void forEachTile(std::size_t from, std::size_t end, Body body) {
+        for (std::size_t at = from; at < end; at += kTile) body(at, std::min(kTile, end - at));
     }
     std::size_t firstQuery(std::size_t key) const { return m_attrs.causal ? key : 0; }
 
@@ -106,7 +115,8 @@ protected:
 
     const SimdTable& m_simd;
     AttentionAttrs m_attrs;
-    std::size_t m_partFloats, m_tokens = 0, m_channels = 0, m_heads = 1, m_width = 0, m_items = 0;
+    std::string m_where;
+    std::size_t m_lengthsAt, m_partFloats, m_tokens = 0, m_channels = 0, m_heads = 1, m_width = 0, m_items = 0;
     float m_scale = 1;
     int m_parts = 1;
 };
@@ -114,20 +124,20 @@ protected:
 class Forward final : public Kernel, Attention {
 public:
     explicit Forward(const Order& order)
-        : Attention(order, kTile * kTile + 2 * tileFloats(order) + 2 * rowFloats(order)),
+        : Attention(order, kTile * kTile + 2 * tileFloats(order) + 2 * rowFloats(order), 1),
           m_packed(tileFloats(order)),
           m_rows(rowFloats(order)) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
     void run(const KernelCall& call) override {
-        forEachHead(call.workspace, [&](std::size_t item, float* scratch) {
+        forEachHead(call, [&](std::size_t item, std::size_t keys, float* scratch) {
             Head head{in(call, 0) + qkvAt(item), out(call, 0) + rowsAt(item), scratch};
             head.keys = scratch + kTile * kTile;
             head.values = head.keys + m_packed;
             head.largest = head.values + m_packed;
             head.sums = head.largest + m_rows;
             std::fill_n(head.largest, m_tokens, -std::numeric_limits<float>::infinity());
-            forEachTile(0, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
+            forEachTile(0, keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
             finish(head, out(call, 1) + item * m_tokens);
         });
     }
@@ -142,7 +152,7 @@ private:
         const float* keys = head.queries + m_channels + key * qkvStride();
         pack(Block{keys, qkvStride()}.transposed(), m_width, columns, head.keys);
         pack({keys + m_channels, qkvStride()}, columns, m_width, head.values);
-        forEachTile(firstQuery(key), [&](std::size_t query, std::size_t rows) {
+        forEachTile(firstQuery(key), m_tokens, [&](std::size_t query, std::size_t rows) {
             float* y = head.y + query * m_channels;
             multiply({head.queries + query * qkvStride(), qkvStride()}, rows, head.keys, m_width, columns, false,
                      head.scores, kTile);
@@ -166,11 +176,11 @@ private:
 class Backward final : public Kernel, Attention {
 public:
     explicit Backward(const Order& order)
-        : Attention(order, 2 * kTile * kTile + 4 * tileFloats(order) + rowFloats(order)), m_packed(tileFloats(order)) {}
+        : Attention(order, 2 * kTile * kTile + 4 * tileFloats(order) + rowFloats(order), 4), m_packed(tileFloats(order)) {}
     std::size_t workspaceBytes() const override { return Attention::workspaceBytes(); }
 
     void run(const KernelCall& call) override {
-        forEachHead(call.workspace, [&](std::size_t item, float* scratch) {
+        forEachHead(call, [&](std::size_t item, std::size_t keys, float* scratch) {
             Head head{.queries = in(call, 0) + qkvAt(item), .dy = in(call, 3) + rowsAt(item)};
             head.logSumExp = in(call, 2) + item * m_tokens;
             head.gradients = out(call, 0) + qkvAt(item);
@@ -182,7 +192,8 @@ public:
             head.packed = head.valuesAcross + m_packed;
             head.inner = head.packed + m_packed;
             m_simd.rowDots(in(call, 1) + rowsAt(item), head.dy, m_channels, m_tokens, m_width, head.inner);
-            forEachTile(0, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
+            forEachTile(0, keys, [&](std::size_t key, std::size_t columns) { addKeys(head, key, columns); });
+            for (std::size_t key = keys; key < m_tokens; ++key) clearKey(head.gradients + key * qkvStride());
         });
     }
 
@@ -200,8 +211,13 @@ private:
         pack(keys, columns, m_width, head.keys);
         pack(keys.transposed(), m_width, columns, head.keysAcross);
         pack(values.transposed(), m_width, columns, head.valuesAcross);
-        forEachTile(firstQuery(key),
+        forEachTile(firstQuery(key), m_tokens,
                     [&](std::size_t query, std::size_t rows) { addTile(head, query, rows, key, columns); });
+    }
+
+    void clearKey(float* gradients) const {
+        std::fill_n(gradients + m_channels, m_width, 0.0f);
+        std::fill_n(gradients + 2 * m_channels, m_width, 0.0f);
     }
 
     void addTile(const Head& head, std::size_t query, std::size_t rows, std::size_t key, std::size_t columns) const {

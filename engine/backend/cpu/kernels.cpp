@@ -9,6 +9,7 @@
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
@@ -67,6 +68,11 @@ constexpr KernelEntry kKernels[] = {
     {&kSiluBackward, makeSiluBackward},
     {&kTranspose, makeTranspose},
     {&kBroadcastAdd, makeBroadcastAdd},
+    {&kPad, makePad},
+    {&kSequenceMean, makeSequenceMean},
+    {&kSequenceMeanBackward, makeSequenceMeanBackward},
+    {&kEmbedding, makeEmbedding},
+    {&kEmbeddingBackward, makeEmbeddingBackward},
     {&kAttention, makeAttention},
     {&kAttentionBackward, makeAttentionBackward},
     {&kCrossEntropy, makeCrossEntropy},

@@ -120,6 +120,12 @@ std::unique_ptr<Kernel> makeSiluBackward(const Order& order);
 // tokens.cpp
 std::unique_ptr<Kernel> makeTranspose(const Order& order);
 std::unique_ptr<Kernel> makeBroadcastAdd(const Order& order);
+std::unique_ptr<Kernel> makePad(const Order& order);
+std::unique_ptr<Kernel> makeSequenceMean(const Order& order);
+std::unique_ptr<Kernel> makeSequenceMeanBackward(const Order& order);
+// embedding.cpp
+std::unique_ptr<Kernel> makeEmbedding(const Order& order);
+std::unique_ptr<Kernel> makeEmbeddingBackward(const Order& order);
 // attention.cpp
 std::unique_ptr<Kernel> makeAttention(const Order& order);
 std::unique_ptr<Kernel> makeAttentionBackward(const Order& order);

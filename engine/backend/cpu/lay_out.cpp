@@ -10,9 +10,11 @@
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
+#include "engine/ops/tokens.h"
 
 namespace lockstep::cpu {
 
@@ -177,6 +179,10 @@ constexpr Rule kRules[] = {
     {&kLayerNormBackward, layOutDense},
     {&kAttention, layOutDense},
     {&kAttentionBackward, layOutDense},
+    {&kSequenceMean, layOutDense},
+    {&kSequenceMeanBackward, layOutDense},
+    {&kEmbedding, layOutDense},
+    {&kEmbeddingBackward, layOutDense},
     {&kFlatten, layOutView},
     {&kReshape, layOutView},
     {&kMaxPool2d, layOutPool},

@@ -15,6 +15,7 @@ __device__ void blockSum(double value, double* out) {
         __syncthreads();
     }
     if (threadIdx.x == 0) *out = partial[0];
+    __syncthreads();
 }
 
 struct Softmax { double maximum, logSum, logitSum; };
@@ -31,15 +32,17 @@ __device__ Softmax softmaxOf(const float* logits, int classes) {
 
 __global__ void crossEntropyKernel(const float* logits, const std::int32_t* labels, double* lossSum, double* weight, int samples,
                                    int classes, double smoothing) {
-    double loss = 0;
+    double loss = 0, counted = 0;
     for (int n = threadIdx.x; n < samples; n += kBlock) {
+        if (labels[n] < 0) continue;
         const float* row = logits + static_cast<std::size_t>(n) * classes;
         const Softmax s = softmaxOf(row, classes);
         const double target = (1 - smoothing) * row[labels[n]] + smoothing / classes * s.logitSum;
         loss += s.maximum + s.logSum - target;
+        ++counted;
     }
     blockSum(loss, lossSum);
-    if (threadIdx.x == 0) *weight = samples;
+    blockSum(counted, weight);
 }
 
 __global__ void crossEntropyBackwardKernel(const float* logits, const std::int32_t* labels, const double* scale, float* dlogits,
@@ -50,8 +53,8 @@ __global__ void crossEntropyBackwardKernel(const float* logits, const std::int32
     const Softmax s = softmaxOf(row, classes);
     for (int c = 0; c < classes; ++c) {
         const double target = smoothing / classes + (c == labels[n] ? 1 - smoothing : 0);
-        dlogits[static_cast<std::size_t>(n) * classes + c] =
-            static_cast<float>(*scale * (exp(row[c] - s.maximum - s.logSum) - target));
+        const double difference = labels[n] < 0 ? 0 : exp(row[c] - s.maximum - s.logSum) - target;
+        dlogits[static_cast<std::size_t>(n) * classes + c] = static_cast<float>(*scale * difference);
     }
 }
 
@@ -60,7 +63,7 @@ __global__ void topKKernel(const float* logits, const std::int32_t* labels, doub
     for (int n = threadIdx.x; n < samples; n += kBlock) {
         const float* row = logits + static_cast<std::size_t>(n) * classes;
         const int label = labels[n];
-        if (isnan(row[label])) continue;
+        if (label < 0 || isnan(row[label])) continue;
         int before = 0;
         for (int c = 0; c < classes; ++c) before += c != label && !(row[c] < row[label]) && !(row[c] == row[label] && c > label);
         hits += before < k;
@@ -73,7 +76,7 @@ __global__ void topKKernel(const float* logits, const std::int32_t* labels, doub
 std::unique_ptr<Kernel> makeCudaLoss(const Graph& graph, const Node& node) {
     const std::string where = std::string(node.op->name) + " " + node.scope;
     const Shape& shape = graph.typeOf(node.inputs[0]).shape;
-    const int samples = static_cast<int>(shape[0]), classes = static_cast<int>(shape[1]);
+    const int samples = static_cast<int>(shape.count() / shape[-1]), classes = static_cast<int>(shape[-1]);
     if (node.op->name == "top_k_count") {
         const int k = node.attrs.as<TopKAttrs>().k;
         return cudaKernel(where, [=](const KernelCall& call, cudaStream_t stream) {

@@ -10,6 +10,7 @@
 #include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
@@ -59,6 +60,11 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kSiluBackward, makeSiluBackward},
     {&kTranspose, makeTranspose},
     {&kBroadcastAdd, makeBroadcastAdd},
+    {&kPad, makePad},
+    {&kSequenceMean, makeSequenceMean},
+    {&kSequenceMeanBackward, makeSequenceMeanBackward},
+    {&kEmbedding, makeEmbedding},
+    {&kEmbeddingBackward, makeEmbeddingBackward},
     {&kAttention, makeAttention},
     {&kAttentionBackward, makeAttentionBackward},
     {&kCrossEntropy, makeCrossEntropy},

@@ -76,6 +76,13 @@ std::unique_ptr<Kernel> makeSiluBackward(const Graph& graph, const Node& node);
 // tokens.cpp
 std::unique_ptr<Kernel> makeTranspose(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeBroadcastAdd(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makePad(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeSequenceMean(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeSequenceMeanBackward(const Graph& graph, const Node& node);
+
+// embedding.cpp
+std::unique_ptr<Kernel> makeEmbedding(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeEmbeddingBackward(const Graph& graph, const Node& node);
 
 // attention.cpp
 std::unique_ptr<Kernel> makeAttention(const Graph& graph, const Node& node);

@@ -1,5 +1,8 @@
 #include "engine/ops/tokens.h"
 
+#include <algorithm>
+
+#include "engine/backend/index_check.h"
 #include "engine/backend/reference/kernels.h"
 #include "engine/backend/reference/loops.h"
 
@@ -19,11 +22,50 @@ std::unique_ptr<Kernel> makeTranspose(const Graph& graph, const Node& node) {
 }
 
 std::unique_ptr<Kernel> makeBroadcastAdd(const Graph& graph, const Node& node) {
-    const std::int64_t count = inputShape(graph, node, 0).count(), width = inputShape(graph, node, 1).count();
+    const std::int64_t count = inputShape(graph, node, 0).count(), width = count / inputShape(graph, node, 0)[0];
     return loops([=](const KernelCall& call) {
-        const double *x = input(call, 0), *row = input(call, 1);
+        const double *x = input(call, 0), *table = input(call, 1);
         double* y = output(call, 0);
-        for (std::int64_t i = 0; i < count; ++i) y[i] = x[i] + row[i % width];
+        for (std::int64_t i = 0; i < count; ++i) y[i] = x[i] + table[i % width];
+    });
+}
+
+std::unique_ptr<Kernel> makePad(const Graph& graph, const Node& node) {
+    const std::int64_t count = inputShape(graph, node, 0).count(), whole = outputShape(graph, node, 0).count();
+    return loops([=](const KernelCall& call) {
+        std::fill_n(std::copy_n(input(call, 0), count, output(call, 0)), whole - count, 0.0);
+    });
+}
+
+namespace {
+
+// visit(sample, token, its share of the mean)
+template <class Visit>
+void forEachToken(const Shape& x, const std::int32_t* lengths, Visit visit) {
+    expectBetween("reference sequence_mean", "length", {lengths, static_cast<std::size_t>(x[0])}, 1, x[1]);
+    for (std::int64_t n = 0; n < x[0]; ++n)
+        for (std::int64_t token = 0; token < lengths[n]; ++token) visit(n, token, 1.0 / lengths[n]);
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> makeSequenceMean(const Graph& graph, const Node& node) {
+    return loops([x = inputShape(graph, node, 0)](const KernelCall& call) {
+        std::fill_n(output(call, 0), x[0] * x[2], 0.0);
+        forEachToken(x, input<std::int32_t>(call, 1), [&](std::int64_t n, std::int64_t token, double share) {
+            const double* row = input(call, 0) + (n * x[1] + token) * x[2];
+            for (std::int64_t c = 0; c < x[2]; ++c) output(call, 0)[n * x[2] + c] += share * row[c];
+        });
+    });
+}
+
+std::unique_ptr<Kernel> makeSequenceMeanBackward(const Graph& graph, const Node& node) {
+    return loops([x = outputShape(graph, node, 0)](const KernelCall& call) {
+        std::fill_n(output(call, 0), x.count(), 0.0);
+        forEachToken(x, input<std::int32_t>(call, 1), [&](std::int64_t n, std::int64_t token, double share) {
+            double* row = output(call, 0) + (n * x[1] + token) * x[2];
+            for (std::int64_t c = 0; c < x[2]; ++c) row[c] = share * input(call, 0)[n * x[2] + c];
+        });
     });
 }
 

@@ -55,6 +55,10 @@ void rowDots(const float* a, const float* b, std::size_t stride, std::size_t row
 void softmaxTile(const ScoreTile& tile, float* largest, float* sums, float* y, std::size_t yStride, std::size_t width);
 void softmaxTileBackward(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);
 
+void softmaxSums(const float* z, std::size_t count, float* largest, float* sum);
+void softmaxGradient(const float* z, std::size_t count, float largest, float factor, float offset, float* dz);
+std::size_t rankOf(const float* z, std::size_t count, std::size_t at);
+
 double squareSum(const float* x, std::size_t count);
 void sgd(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
 void adamW(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);

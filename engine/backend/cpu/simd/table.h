@@ -195,6 +195,12 @@ struct SimdTable {
     // Scores become probabilities p = exp(scale score - logSumExp), gradients scale p (gradient - inner).
     void (*softmaxTileBackward)(const ScoreTile& tile, const float* logSumExp, const float* inner, float* gradients);
 
+    // The largest of a row of logits, and the sum of exp(z - largest); dz = factor exp(z - largest) - offset.
+    void (*softmaxSums)(const float* z, std::size_t count, float* largest, float* sum);
+    void (*softmaxGradient)(const float* z, std::size_t count, float largest, float factor, float offset, float* dz);
+    // How many of the row come before z[at]: those that are not less, but of equal ones only those ahead of it.
+    std::size_t (*rankOf)(const float* z, std::size_t count, std::size_t at);
+
     double (*squareSum)(const float* x, std::size_t count);
     void (*sgd)(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
     void (*adamW)(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);
