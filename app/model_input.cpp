@@ -33,11 +33,16 @@ bool takeShape(std::string_view text, ModelInput& input) {
     return first && second && text.empty() && input.channels > 0 && input.height > 0 && input.width > 0;
 }
 
+bool takeTokens(std::string_view text, ModelInput& input) {
+    input.tokens = takeNumber(text);
+    return text.empty() && input.tokens > 0;
+}
+
 }  // namespace
 
 void addInputOptions(CLI::App& command, InputOptions& options) {
-    command.add_option("--input", options.shape, "Channels x height x width; usual for the model unless given")
-        ->type_name("CxHxW");
+    command.add_option("--input", options.shape, "Channels x height x width, or tokens; usual for the model unless given")
+        ->type_name("CxHxW|T");
     command.add_option("--classes", options.classes, "Number of classes; usual for the model unless given")
         ->type_name("N");
 }
@@ -45,8 +50,9 @@ void addInputOptions(CLI::App& command, InputOptions& options) {
 Result<ModelInput> inputFor(const InputOptions& options, const ModelEntry& model, std::int64_t batch) {
     ModelInput input = model.usual;
     input.batch = batch;
-    if (!options.shape.empty() && !takeShape(options.shape, input)) {
-        return Problem{"--input", "cli.bad-input", {options.shape}};
+    const auto take = model.task == ModelTask::ImageClasses ? takeShape : takeTokens;
+    if (!options.shape.empty() && !take(options.shape, input)) {
+        return Problem{"--input", model.task == ModelTask::ImageClasses ? "cli.bad-input" : "cli.bad-tokens", {options.shape}};
     }
     input.classes = options.classes.value_or(model.usual.classes);
     if (input.classes < 2 || input.classes > kMostClasses) {

@@ -7,9 +7,9 @@
 
 namespace lockstep {
 
-// The image a model is asked about when no dataset is at hand.
+// The image or the text that a model is asked about when no dataset is at hand.
 struct InputOptions {
-    std::string shape;                                       // "3x32x32"; empty: what is usual for the model
+    std::string shape;                                       // "3x32x32", or of a text its tokens, "128"; empty: what is usual for the model
     std::optional<int> classes;
 };
 void addInputOptions(CLI::App& command, InputOptions& options);

@@ -15,7 +15,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::int64_t kSlopeImages = 4, kMemorisedImages = 64, kUpdatesPerLine = 25;
+constexpr std::int64_t kSlopeSamples = 4, kMemorisedSamples = 64, kUpdatesPerLine = 25;
 
 struct Options {
     SpecOptions spec;
@@ -32,13 +32,13 @@ TrialSpec memoriseDefaults() {
     spec.devices = "cpu:1";
     spec.optimizer = {"adamw", {}};
     spec.learningRate = 0.001;
-    spec.batch = kMemorisedImages;
+    spec.batch = kMemorisedSamples;
     return spec;
 }
 
 TrialSpec exact(TrialSpec spec) {
     spec.devices = "reference:1";
-    spec.batch = kSlopeImages;
+    spec.batch = kSlopeSamples;
     return spec;
 }
 
@@ -79,19 +79,19 @@ std::vector<Problem> problemsOf(const Findings& found, const TrialSpec& spec) {
 }
 
 void printSlopesHead(const TrialSpec& spec) {
-    fmt::print("{}: gradients beside the slopes of the loss, in double precision, {} images\n\n", spec.model.id, kSlopeImages);
+    fmt::print("{}: gradients beside the slopes of the loss, in double precision, {} samples\n\n", spec.model.id, kSlopeSamples);
     fmt::print("{:<40}  {:>7}  {:>7}\n", "GRADIENT OF", "ALONG", "ACROSS");
 }
 
 void printMemoryHead(const Findings& found, const TrialSpec& spec) {
     fmt::print("\n{:g} is allowed; {} parameters were looked at one by one.\n\n", SlopeCheck::kAllowed,
                found.slopes.size() - 1);
-    fmt::print("Learning {} images of noise by heart on {}\n\nUPDATE       LOSS  ACCURACY\n", spec.batch, spec.devices);
+    fmt::print("Learning {} samples of noise by heart on {}\n\nUPDATE       LOSS  ACCURACY\n", spec.batch, spec.devices);
 }
 
 void printVerdict(const Findings& found, const TrialSpec& spec, const Words& words) {
     if (found.problems.empty())
-        fmt::print("\nRIGHT: the gradients are the slopes, and all {} images are known after {} updates.\n", spec.batch,
+        fmt::print("\nRIGHT: the gradients are the slopes, and all {} samples are known after {} updates.\n", spec.batch,
                    found.memorised.updates);
     for (const Problem& problem : found.problems)
         fmt::print("\nWRONG: {}\n  → {}\n", words.what(problem), words.remedy(problem));
@@ -109,7 +109,7 @@ Json findingsJson(const Findings& found, const TrialSpec& spec, const Words& wor
             {"gradients", std::move(slopes)},
             {"allowed", SlopeCheck::kAllowed},
             {"memorised",
-             {{"images", spec.batch},
+             {{"samples", spec.batch},
               {"updates", found.memorised.updates},
               {"loss", found.memorised.loss},
               {"accuracy", found.memorised.accuracy}}},
@@ -147,10 +147,10 @@ void addCheck(CLI::App& program, Run& run) {
     command->add_option("model", options->spec.model, "As lockstep models lists them")->type_name("MODEL")->required();
     addInputOptions(*command, options->input);
     command->add_option("--devices", options->spec.devices, "One device to learn on; cpu:1 unless given")->type_name("DEVICE");
-    command->add_option("--batch", options->spec.batch, "Images to learn by heart; 64 unless given")->type_name("N");
+    command->add_option("--batch", options->spec.batch, "Samples to learn by heart; 64 unless given")->type_name("N");
     command->add_option("--lr", options->spec.learningRate, "The learning rate; 0.001 unless given")->type_name("RATE");
     command->add_option("--set", options->spec.settings, "Single settings, like model.width=64")->type_name("KEY=VALUE");
-    command->add_option("--seed", options->spec.seed, "Same seed, same images, same start")->type_name("N");
+    command->add_option("--seed", options->spec.seed, "Same seed, same samples, same start")->type_name("N");
     command->add_option("--seconds", options->seconds, "No further gradient is begun after so long; 0: all of them")
         ->type_name("S")
         ->check(CLI::NonNegativeNumber)

@@ -34,9 +34,14 @@ int list(Context& context, bool json) {
     return kDone;
 }
 
+std::string inputText(const ModelEntry& model, const ModelInput& input) {
+    if (model.task != ModelTask::ImageClasses) return fmt::format("{} tokens", input.tokens);
+    return fmt::format("{}x{}x{}", input.channels, input.height, input.width);
+}
+
 void printModel(const ModelEntry& model, const ModelInput& input, const Graph& forward) {
-    fmt::print("{}: {}\nInput {}x{}x{}, {} classes, {} parameters\n\n", model.name, model.meaning, input.channels,
-               input.height, input.width, input.classes, countText(parameterCount(forward)));
+    fmt::print("{}: {}\nInput {}, {} classes, {} parameters\n\n", model.name, model.meaning, inputText(model, input),
+               input.classes, countText(parameterCount(forward)));
     Table layers({"LAYER", "OPERATION", "OUTPUT", "PARAMETERS"});
     for (const auto& row : layerTable(forward)) {
         layers.add({row.name, row.op, row.output, row.parameters > 0 ? countText(row.parameters) : ""});

@@ -139,7 +139,7 @@ private:
         const auto resolved = valueOf(resolve(spec, environment()));
         const auto& train = glimpse(spec).train;
         const auto run = planRun(resolved, train, glimpse(spec).test);
-        const ModelInput input = modelInput(train, 1, spec.labelSmoothing);
+        const ModelInput input = modelInput(*resolved.model, train, 1, spec.labelSmoothing);
         const auto forward = valueOf(buildForward(*resolved.model, resolved.modelParams, input, true));
         Json devices = Json::array();
         for (const auto& device : resolved.devices) {

@@ -11,7 +11,7 @@ namespace lockstep {
 
 // One named, typed field of a sample; `type` is of a single sample, without the batch axis.
 struct Field {
-    std::string name;                    // "image", "label", "ids"
+    std::string name;                    // "image", "tokens", "label", "ids"
     TensorType type;
     bool operator==(const Field&) const = default;
 };

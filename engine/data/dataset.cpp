@@ -8,6 +8,14 @@ std::vector<Field> imageFields(const ImageShape& shape) {
     return {{"image", {{shape.channels, shape.height, shape.width}, DType::U8}}, {"label", {{1}, DType::I32}}};
 }
 
+std::vector<Field> languageFields(std::int64_t tokens) {
+    return {{"tokens", {{tokens}, DType::I32}}, {"targets", {{tokens}, DType::I32}}};
+}
+
+std::vector<Field> textFields(std::int64_t tokens) {
+    return {{"tokens", {{tokens}, DType::I32}}, {"length", {{1}, DType::I32}}, {"label", {{1}, DType::I32}}};
+}
+
 ImageShape DatasetInfo::image() const {
     const Field* field = findField(fields, "image");
     if (!field) return {0, 0, 0};

@@ -20,11 +20,16 @@ struct ImageShape { int channels = 1, height = 0, width = 0; bool operator==(con
 // What a labelled image has: image u8 [channels, height, width], planar; label i32 [1], 0 … classes-1.
 std::vector<Field> imageFields(const ImageShape& shape);
 
+// What texts have, `tokens` of them each: tokens i32 [tokens]; for language models targets i32 [tokens], the token that follows
+// each, -1 where none counts; for classification length i32 [1], from 1, behind which the tokens are padding, and label i32 [1].
+std::vector<Field> languageFields(std::int64_t tokens);
+std::vector<Field> textFields(std::int64_t tokens);
+
 struct DatasetInfo {
     std::string id;                              // "fashion-mnist"
     std::int64_t count = 0;
     std::vector<Field> fields;                   // of every sample; a model finds its inputs by their names
-    std::vector<std::string> classes;            // names in label order
+    std::vector<std::string> classes;            // names in label order; of a language's fields: of its tokens
     std::vector<float> mean, deviation;          // per channel of the image, of pixels scaled to 0…1; for normalising
 
     ImageShape image() const;                    // of the field "image"; all 0 where there is none

@@ -38,7 +38,7 @@ struct Initializer {
 };
 
 enum class ValueRole : std::uint8_t {
-    Input,          // a field of the batch: "image", "label", "ids"
+    Input,          // a field of the batch: "image", "tokens", "label", "ids"
     Parameter,      // trained
     Buffer,         // kept between steps but not trained: batch-norm statistics
     Intermediate    // made by a node

@@ -20,5 +20,7 @@ ModelEntry resnet164Model();
 ModelEntry wideResnet16Model();
 ModelEntry mobilenetV2Model();
 ModelEntry vitModel();
+ModelEntry gptModel();
+ModelEntry textEncoderModel();
 
 }  // namespace lockstep

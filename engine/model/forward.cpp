@@ -9,33 +9,47 @@ void expectAtLeast(std::int64_t low, std::int64_t value, const std::string& fiel
     if (value < low) throw ProblemError({field, "model.bad-input", {std::to_string(value), std::to_string(low)}});
 }
 
-void check(const ModelInput& input) {
+void check(const ModelInput& input, ModelTask task) {
     expectAtLeast(1, input.batch, "batch");
-    expectAtLeast(1, input.channels, "channels");
-    expectAtLeast(1, input.height, "height");
-    expectAtLeast(1, input.width, "width");
+    if (task == ModelTask::ImageClasses) {
+        expectAtLeast(1, input.channels, "channels");
+        expectAtLeast(1, input.height, "height");
+        expectAtLeast(1, input.width, "width");
+    } else {
+        expectAtLeast(1, input.tokens, "tokens");
+    }
     expectAtLeast(2, input.classes, "classes");
 }
 
+ValueId sampleInput(GraphBuilder& b, const ModelInput& input, ModelTask task) {
+    if (task != ModelTask::ImageClasses) return b.input("tokens", {{input.batch, input.tokens}, DType::I32});
+    return b.input("image", {{input.batch, input.channels, input.height, input.width}, DType::F32});
+}
+
+ValueId labelInput(GraphBuilder& b, const ModelInput& input, ModelTask task) {
+    if (task == ModelTask::NextTokens) return b.input("targets", {{input.batch, input.tokens}, DType::I32});
+    return b.input("label", {{input.batch}, DType::I32});
+}
+
 void checkLogits(const ModelEntry& model, const ModelInput& input, const TensorType& logits) {
-    const TensorType expected{{input.batch, input.classes}, DType::F32};
+    TensorType expected{{input.batch, input.classes}, DType::F32};
+    if (model.task == ModelTask::NextTokens) expected.shape = {input.batch, input.tokens, input.classes};
     if (logits != expected) throw ProblemError({model.name, "model.wrong-output", {expected.text(), logits.text()}});
 }
 
 Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training) {
-    check(input);
+    check(input, model.task);
     GraphBuilder b(training, input.synchronisesNorm);
-    const Shape batch{input.batch};
-    const ValueId image = b.input("image", {{input.batch, input.channels, input.height, input.width}, DType::F32});
-    const ValueId label = b.input("label", {batch, DType::I32});
-    const ValueId ids = b.input("ids", {batch, DType::I64});
-    const ValueId logits = model.build(b, image, ids, input, params);
+    const ValueId sample = sampleInput(b, input, model.task), label = labelInput(b, input, model.task);
+    const ValueId ids = b.input("ids", {{input.batch}, DType::I64});
+    const ValueId logits = model.build(b, sample, ids, input, params);
     checkLogits(model, input, b.typeOf(logits));
-    const LossValues loss = crossEntropy(b, logits, label, input.labelSmoothing, "loss");
+    const bool masked = model.task == ModelTask::NextTokens;
+    const LossValues loss = crossEntropy(b, logits, label, input.labelSmoothing, "loss", masked);
     b.graph().addOutput("loss_sum", loss.sum);
     b.graph().addOutput("weight", loss.weight);
-    b.graph().addOutput("correct1", topKCount(b, logits, label, 1, "top1"));
-    if (input.classes > 5) b.graph().addOutput("correct5", topKCount(b, logits, label, 5, "top5"));
+    b.graph().addOutput("correct1", topKCount(b, logits, label, 1, "top1", masked));
+    if (input.classes > 5) b.graph().addOutput("correct5", topKCount(b, logits, label, 5, "top5", masked));
     b.graph().addOutput("logits", logits);
     Graph graph = b.take();
     verify(graph);

@@ -11,7 +11,9 @@ namespace {
 std::vector<ModelEntry> allModels() {
     std::vector<ModelEntry> models{mlpModel(), lenet5Model(), fashionCnnModel(), smallCnnModel()};
     for (const auto& family : {resnetModels(), vggModels()}) models.insert(models.end(), family.begin(), family.end());
-    for (const auto& model : {resnet164Model(), wideResnet16Model(), mobilenetV2Model(), vitModel()}) models.push_back(model);
+    for (const auto& model :
+         {resnet164Model(), wideResnet16Model(), mobilenetV2Model(), vitModel(), gptModel(), textEncoderModel()})
+        models.push_back(model);
     return models;
 }
 

@@ -17,9 +17,9 @@ namespace lockstep {
 namespace {
 
 std::int64_t batchOf(const Graph& graph) {
-    const auto image = graph.find("image");
-    if (!image) throw EngineError(EngineError::Kind::Internal, "image", "the graph has no such input");
-    return graph.typeOf(*image).shape[0];
+    const auto inputs = graph.withRole(ValueRole::Input);
+    if (inputs.empty()) throw EngineError(EngineError::Kind::Internal, "batch", "the graph has no inputs");
+    return graph.typeOf(inputs.front()).shape[0];
 }
 
 Graph withGradients(const Graph& forward) {

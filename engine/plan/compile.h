@@ -16,7 +16,7 @@ struct CompileOptions {
 // pass without samples. The first decides the storage, so it is there.
 using ForwardPasses = std::vector<const Graph*>;
 
-// The batch size of a forward graph is that of its "image" input. `batch` says where inputs lie in a batch slot.
+// The batch size of a forward graph is that of its inputs. `batch` says where inputs lie in a batch slot.
 // Each graph in order: gradients (autodiff) on a copy, precision, lower (the backend's), storage and buckets (the first
 // time), schedule, memory; verify() between them. Throws ProblemError for what a person can repair, EngineError otherwise.
 Program compileTraining(const ForwardPasses& forward, const Backend& backend, const UpdateRule& update,

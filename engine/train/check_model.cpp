@@ -19,7 +19,7 @@ class Bench {
 public:
     Bench(const ResolvedSpec& resolved, const ModelInput& input)
         : m_resolved(resolved), m_group(makeGroup(resolved)), m_device(resolved.backend->open(resolved.devices.front())) {
-        const DatasetInfo info = infoOf(input, resolved.spec.batch);
+        const DatasetInfo info = infoOf(resolved.model->task, input, resolved.spec.batch);
         const RunPlan plan = planRun(resolved, info, info);
         m_replica = std::make_unique<Replica>(*m_device, *m_group.front(), std::vector{plan.ranks.front().training}, nullptr);
         m_replica->initialize(resolved.spec.seed);
@@ -186,7 +186,7 @@ MemorisedBatch memorise(const MemoriseRequest& request) {
         const double loss = bench.run(found.updates, request.resolved.learningRate);
         ++found.updates;
         found.loss = loss / bench.scalar("weight");
-        found.accuracy = bench.scalar("correct1") / bench.scalar("samples");
+        found.accuracy = bench.scalar("correct1") / bench.scalar("weight");
         if (request.onUpdate) request.onUpdate(found);
     }
     return found;

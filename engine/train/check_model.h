@@ -39,7 +39,7 @@ struct MemoriseRequest {
     std::int64_t updates = 400;                        // at most
     std::function<void(const MemorisedBatch&)> onUpdate = {};
 };
-// Trains on one batch of made-up images, at the learning rate of the spec, until all are told rightly. Throws the same.
+// Trains on one batch of made-up samples, at the learning rate of the spec, until all are told rightly. Throws the same.
 MemorisedBatch memorise(const MemoriseRequest& request);
 
 }  // namespace lockstep

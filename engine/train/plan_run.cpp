@@ -119,7 +119,7 @@ private:
     }
 
     Graph forward(std::int64_t batch, bool training) const {
-        ModelInput input = modelInput(m_info, batch, training ? m_resolved.spec.labelSmoothing : 0);
+        ModelInput input = modelInput(*m_resolved.model, m_info, batch, training ? m_resolved.spec.labelSmoothing : 0);
         input.synchronisesNorm = m_resolved.spec.batchNorm == "synchronised" && m_options.reduces;
         Result<Graph> graph = buildForward(*m_resolved.model, m_resolved.modelParams, input, training);
         if (!graph.ok()) throw ProblemError(graph.problems().front());
@@ -177,11 +177,20 @@ Partition partitionOf(const ResolvedSpec& resolved) {
                                    : Partition::byWeights(resolved.shares, accumulation);
 }
 
-ModelInput modelInput(const DatasetInfo& info, std::int64_t batch, double labelSmoothing) {
-    if (!findField(info.fields, "image"))
-        throw ProblemError({"dataset", "data.missing-field", {"image", text(info.fields)}});
+ModelInput modelInput(const ModelEntry& model, const DatasetInfo& info, std::int64_t batch, double labelSmoothing) {
+    const char* name = model.task == ModelTask::ImageClasses ? "image" : "tokens";
+    const Field* field = findField(info.fields, name);
+    if (!field) throw ProblemError({"dataset", "data.missing-field", {name, text(info.fields)}});
+    ModelInput input{.batch = batch, .classes = static_cast<int>(info.classes.size()), .labelSmoothing = labelSmoothing};
+    if (model.task != ModelTask::ImageClasses) {
+        input.tokens = static_cast<int>(field->type.shape.count());
+        return input;
+    }
     const ImageShape image = info.image();
-    return {batch, image.channels, image.height, image.width, static_cast<int>(info.classes.size()), labelSmoothing};
+    input.channels = image.channels;
+    input.height = image.height;
+    input.width = image.width;
+    return input;
 }
 
 RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {

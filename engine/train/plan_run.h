@@ -33,8 +33,9 @@ Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environme
 // How the run divides its batches: by ranks and accumulation, or by logical shards where it is reproducible.
 Partition partitionOf(const ResolvedSpec& resolved);
 
-// What a model is built for on this dataset. Throws ProblemError "data.missing-field" where samples have no image.
-ModelInput modelInput(const DatasetInfo& info, std::int64_t batch, double labelSmoothing);
+// What the model is built for on this dataset. Throws ProblemError "data.missing-field" where samples have no image, or no
+// tokens if it reads those.
+ModelInput modelInput(const ModelEntry& model, const DatasetInfo& info, std::int64_t batch, double labelSmoothing);
 
 // The programs one rank needs. Keyed by pass sizes; ranks of equal ones share them.
 struct RankPrograms {

@@ -4,6 +4,7 @@
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 #include "engine/core/result.h"
+#include "engine/plan/storage.h"
 #include "engine/train/replica.h"
 
 namespace lockstep {
@@ -126,6 +127,20 @@ HostTensor Replica::readGradient(const std::string& parameter) {
     const StorageEntry* entry = m_storage->find(parameter);
     if (!entry) throw EngineError(EngineError::Kind::Internal, parameter, "there is no such parameter");
     return m_device.readLogical(entry->value, arena(Arena::Gradients) + entry->offset);
+}
+
+HostTensor Replica::readOutput(const Program& program, std::string_view name) {
+    const Graph* graph = program.passes.back().graph.get();
+    const auto value = graph ? graph->output(name) : std::nullopt;
+    if (!value) throw EngineError(EngineError::Kind::Internal, std::string(name), "there is no such output");
+    const ValueId root = viewRoots(*graph)[index(*value)];
+    const Node& maker = graph->node(*graph->value(root).producer);
+    const auto isMaker = [&](const Step& step) {
+        return step.node && program.graphOf(step) == graph && &graph->node(*step.node) == &maker;
+    };
+    const auto last = std::ranges::find_if(program.steps.rbegin(), program.steps.rend(), isMaker);
+    const auto which = static_cast<std::size_t>(std::ranges::find(maker.outputs, root) - maker.outputs.begin());
+    return m_device.readLogical(graph->value(*value), resolve(last->outputs[which]));
 }
 
 std::uint64_t Replica::hash() {

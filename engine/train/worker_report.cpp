@@ -48,7 +48,7 @@ void Worker::reportStep(std::size_t which, double samples) {
     done.epoch = m_epoch + 1;
     done.samples = static_cast<std::int64_t>(samples);
     done.loss = weight > 0 ? m_replica->scalar(which, "loss_sum") / weight : 0;
-    done.accuracy = samples > 0 ? m_replica->scalar(which, "correct1") / samples : 0;
+    done.accuracy = weight > 0 ? m_replica->scalar(which, "correct1") / weight : 0;
     done.learningRate = m_schedule.at(m_step - 1);
     done.gradientNorm = m_replica->gate(which).gradientNorm;
     done.seconds = m_runClock.seconds();
@@ -81,7 +81,7 @@ void Worker::reportEvaluation(bool best) {
     done.accuracy = m_test.accuracy();
     const auto& names = programs().training->scalars.names;
     const bool counts5 = std::find(names.begin(), names.end(), "correct5") != names.end();
-    if (counts5 && m_test.samples > 0) done.accuracy5 = m_test.correct5 / m_test.samples;
+    if (counts5 && m_test.samples > 0) done.accuracy5 = m_test.accuracy5();
     done.trainLoss = m_epochSums.meanLoss();
     done.trainAccuracy = m_epochSums.accuracy();
     done.seconds = m_runClock.seconds();

@@ -39,7 +39,8 @@ Graph modelGraph(const std::string& name, std::int64_t batch, bool training, boo
                            .height = colour ? 32 : 28,
                            .width = colour ? 32 : 28,
                            .classes = 10,
-                           .synchronisesNorm = synchronises};
+                           .synchronisesNorm = synchronises,
+                           .tokens = 12};
     Graph graph = buildForward(*model, ParamValues(model->params), input, training).value();
     if (training) appendGradients(graph, *graph.output("loss_sum"));
     return graph;

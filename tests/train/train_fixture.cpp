@@ -37,6 +37,36 @@ void PatternDataset::read(std::int64_t index, std::span<const std::span<std::byt
     std::memcpy(into[1].data(), &label, sizeof label);
 }
 
+SentenceDataset::SentenceDataset(std::int64_t count, ModelTask task, std::uint64_t seed) : m_seed(seed) {
+    m_info.id = "sentences";
+    m_info.count = count;
+    m_info.fields = task == ModelTask::NextTokens ? languageFields(kTokens) : textFields(kTokens);
+    for (int i = 0; i < kWords; ++i) m_info.classes.push_back("word " + std::to_string(i));
+}
+
+void SentenceDataset::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {
+    const CounterRng rng(m_seed, streamOf("sentence"), 0, static_cast<std::uint64_t>(index));
+    const auto field = [&](std::size_t f) { return reinterpret_cast<std::int32_t*>(into[f].data()); };
+    const auto word = [&](std::uint32_t i) { return static_cast<std::int32_t>(rng.below(kWords, i)); };
+    const auto following = [&](std::int32_t now, std::uint32_t i) { return word(i) == 0 ? word(i + 100) : (2 * now + 1) % kWords; };
+    std::int32_t* tokens = field(0);
+    tokens[0] = static_cast<std::int32_t>(index % kWords);
+    for (std::uint32_t t = 1; t < kTokens; ++t) tokens[t] = following(tokens[t - 1], t);
+    if (into.size() == 2) {
+        for (std::uint32_t t = 0; t < kTokens; ++t)
+            field(1)[t] = t < index % (kTokens + 1) ? -1 : following(tokens[t], t + 1);
+        return;
+    }
+    *field(1) = static_cast<std::int32_t>(1 + index % kTokens);
+    *field(2) = tokens[0];
+}
+
+DatasetSplits dataFor(const std::string& model, std::int64_t train, std::int64_t test) {
+    const ModelTask task = findModel(builtinModels(), model)->task;
+    if (task == ModelTask::ImageClasses) return patterns(train, test);
+    return {std::make_shared<SentenceDataset>(train, task, 1), std::make_shared<SentenceDataset>(test, task, 2)};
+}
+
 DatasetSplits patterns(std::int64_t train, std::int64_t test, ImageShape shape, int classes) {
     return {std::make_shared<PatternDataset>(train, shape, classes, 1),
             std::make_shared<PatternDataset>(test, shape, classes, 2)};
@@ -86,6 +116,12 @@ TrialSpec smallSpec(const std::string& model, const std::string& devices) {
     if (model == "mlp") spec.model.params = {{"width", std::int64_t{16}}, {"depth", std::int64_t{1}}};
     if (model == "vit") {
         spec.model.params = {{"layers", std::int64_t{1}}, {"width", std::int64_t{8}}, {"heads", std::int64_t{2}}};
+    }
+    if (model == "gpt" || model == "text-encoder") {
+        spec.model.params = {{"layers", std::int64_t{1}},
+                             {"width", std::int64_t{8}},
+                             {"heads", std::int64_t{2}},
+                             {"context", std::int64_t{SentenceDataset::kTokens + 2}}};
     }
     if (model == "fashion-cnn") spec.model.params = {{"width", std::int64_t{2}}};
     return spec;

@@ -25,6 +25,23 @@ private:
     double m_noise;
 };
 
+// Sentences in which each word follows from the one before it but for some noise, with 5 words. For language models some
+// words do not count, of some sentences none; for classification the class is where the sentence began, and its length varies.
+class SentenceDataset final : public Dataset {
+public:
+    SentenceDataset(std::int64_t count, ModelTask task, std::uint64_t seed);
+    const DatasetInfo& info() const override { return m_info; }
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override;
+
+    static constexpr int kTokens = 7, kWords = 5;
+
+private:
+    DatasetInfo m_info;
+    std::uint64_t m_seed;
+};
+
+// What the model can be trained on: patterns or sentences.
+DatasetSplits dataFor(const std::string& model, std::int64_t train, std::int64_t test);
 DatasetSplits patterns(std::int64_t train, std::int64_t test, ImageShape shape = {1, 12, 12}, int classes = 4);
 
 // Reference and null backends (and the CPU's where it is built), all models, and one entry "patterns".

@@ -5,6 +5,7 @@
 #include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
 #include "engine/train/check_model.h"
+#include "engine/train/made_batch.h"
 #include "tests/train/train_fixture.h"
 
 using namespace lockstep;
@@ -16,7 +17,7 @@ ResolvedSpec specFor(const std::string& model) {
     TrialSpec spec = smallSpec(model, "reference:1");
     spec.batch = 16;
     spec.optimizer = {"adamw", {}};
-    spec.learningRate = 0.003;
+    spec.learningRate = model == "gpt" ? 0.01 : 0.003;
     return resolved(spec);
 }
 
@@ -25,6 +26,7 @@ ModelInput smallImages() {
     input.batch = 16;
     input.height = input.width = 12;
     input.classes = 4;
+    input.tokens = 6;
     return input;
 }
 
@@ -48,7 +50,7 @@ class TstCheckModel : public QObject {
 private slots:
     void soundModelsPass_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model : {"mlp", "lenet5", "fashion-cnn"}) QTest::newRow(model) << model;
+        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "gpt", "text-encoder"}) QTest::newRow(model) << model;
     }
 
     void soundModelsPass() {
@@ -64,7 +66,8 @@ private slots:
             QVERIFY2(slope.holds, slope.parameter.c_str());
             names.insert(slope.parameter);
         }
-        const auto plan = planRun(spec, patterns(16, 16).train->info(), patterns(16, 16).test->info());
+        const DatasetInfo info = infoOf(spec.model->task, input, 16);
+        const auto plan = planRun(spec, info, info);
         QCOMPARE(names.size(), plan.ranks.front().training->storage->parameters.size() + 1);
         const MemorisedBatch memorised = memorise({spec, input});
         QVERIFY(memorised.isMemorised() && memorised.updates < 200);

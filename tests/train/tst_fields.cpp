@@ -116,6 +116,20 @@ private slots:
         QTest::newRow("no hint") << "hinted" << std::vector{kImage, kLabel}
                                  << Problem{"dataset", "data.missing-field",
                                             {"hint", "image f32[1x3x3], label i32[1], ids i64[1]"}};
+        const auto sentences = languageFields(9), texts = textFields(9);
+        QTest::newRow("images for a language model") << "gpt" << std::vector{kImage, kLabel}
+                                                     << Problem{"dataset", "data.missing-field",
+                                                                {"tokens", "image u8[1x3x3], label i32[1]"}};
+        QTest::newRow("sentences for an image model")
+            << "mlp" << sentences << Problem{"dataset", "data.missing-field", {"image", "tokens i32[9], targets i32[9]"}};
+        QTest::newRow("sentences to classify")
+            << "text-encoder" << sentences
+            << Problem{"dataset", "data.missing-field", {"label", "tokens i32[9], targets i32[9], ids i64[1]"}};
+        QTest::newRow("texts for a language model")
+            << "gpt" << texts
+            << Problem{"dataset", "data.missing-field", {"targets", "tokens i32[9], length i32[1], label i32[1], ids i64[1]"}};
+        QTest::newRow("sentences that are too long") << "gpt" << languageFields(10)
+                                                     << Problem{"tokens", "model.sequence-too-long", {"10", "gpt", "9"}};
         QTest::newRow("another type") << "hinted" << std::vector{kImage, kLabel, bytes}
                                       << Problem{"dataset", "data.field-type", {"hint", "u8[4]", "f32[8x4]", "8"}};
         QTest::newRow("another size") << "hinted" << std::vector{kImage, kLabel, two}
