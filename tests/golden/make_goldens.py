@@ -13,6 +13,7 @@ import os
 import torch
 import torch.nn as nn
 
+import texts
 import zoo
 from zoo import conv_norm
 
@@ -181,9 +182,10 @@ class Muon:
 
 
 def optimizer_of(case, model):
-    positions = {id(m.weight) for m in model.modules() if isinstance(m, Position)}
-    decayed = [p for p in model.parameters() if p.dim() >= 2 and id(p) not in positions]
-    plain = [p for p in model.parameters() if p.dim() < 2 or id(p) in positions]
+    tables = {id(m.weight) for m in model.modules() if isinstance(m, Position)}
+    tables |= {id(p) for p in model.undecayed()} if hasattr(model, 'undecayed') else set()
+    decayed = [p for p in model.parameters() if p.dim() >= 2 and id(p) not in tables]
+    plain = [p for p in model.parameters() if p.dim() < 2 or id(p) in tables]
     if case['optimizer'] in ('lars', 'muon'):
         return dict(lars=Lars, muon=Muon)[case['optimizer']](decayed, plain, case)
     groups = [dict(params=decayed, weight_decay=case['decay']), dict(params=plain, weight_decay=0.0)]
@@ -200,18 +202,22 @@ def clip(model, limit):
     return norm
 
 
+def batch(case, step):
+    c, h, w = case['shape']
+    x = (2 * uniform(1000 + step, case['batch'] * c * h * w)).float().double().reshape(case['batch'], c, h, w)
+    return (x,), (7 * torch.arange(case['batch']) + 3 * step) % 10
+
+
 def run(case):
     torch.manual_seed(0)
     model = case.pop('make')().double().train()
     initialize(model)
     optimizer = optimizer_of(case, model)
-    c, h, w = case['shape']
     losses, norms, gradients = [], [], []
     for step in range(case.pop('steps', STEPS)):
-        x = (2 * uniform(1000 + step, case['batch'] * c * h * w)).float().double().reshape(case['batch'], c, h, w)
-        y = (7 * torch.arange(case['batch']) + 3 * step) % 10
+        x, y = texts.batch(case, step, uniform) if 'tokens' in case else batch(case, step)
         model.zero_grad()
-        loss = nn.functional.cross_entropy(model(x), y, label_smoothing=case['smoothing'])
+        loss = nn.functional.cross_entropy(model(*x), y, label_smoothing=case['smoothing'], ignore_index=-1)
         loss.backward()
         norms.append(clip(model, case['clip']))
         if case['decay'] == 0 and step == 0:
@@ -225,7 +231,7 @@ def run(case):
 
 def main():
     with torch.backends.mkldnn.flags(enabled=False):
-        results = [run(case) for case in CASES + zoo.CASES]
+        results = [run(case) for case in CASES + zoo.CASES + texts.CASES]
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'pytorch_losses.json')
     with open(path, 'w') as out:
         json.dump(dict(torch=torch.__version__, cases=results), out, indent=1)

@@ -10,6 +10,7 @@
 #include "engine/data/loader.h"
 #include "engine/model/registry.h"
 #include "engine/plan/compile.h"
+#include "engine/train/made_batch.h"
 #include "engine/train/replica.h"
 #ifdef LOCKSTEP_WITH_CPU
 #include "engine/backend/cpu/cpu_backend.h"
@@ -50,24 +51,34 @@ UpdateRule ruleOf(const QJsonObject& which) {
     return entry.make(ParamValues::from(entry.params, given, "optimizer").value());
 }
 
+ModelInput inputOf(const QJsonObject& which) {
+    ModelInput input{.batch = which["batch"].toInt(), .classes = 10, .labelSmoothing = which["smoothing"].toDouble()};
+    if (which.contains("tokens")) {
+        input.tokens = which["tokens"].toInt();
+        input.classes = which["classes"].toInt();
+        return input;
+    }
+    const auto shape = which["shape"].toArray();
+    input.channels = shape[0].toInt();
+    input.height = shape[1].toInt();
+    input.width = shape[2].toInt();
+    return input;
+}
+
 // One replica of one golden case on one backend.
 class Run {
 public:
     Run(const Backend& backend, const QJsonObject& which) : m_which(which) {
-        const auto shape = which["shape"].toArray();
-        const ImageShape image{shape[0].toInt(), shape[1].toInt(), shape[2].toInt()};
-        const ModelInput input{which["batch"].toInt(), image.channels, image.height, image.width, 10,
-                               which["smoothing"].toDouble()};
+        const ModelInput input = inputOf(which);
         const ModelEntry* entry = findModel(builtinModels(), which["model"].toString().toStdString());
         std::map<std::string, ParamValue> given;
         const auto params = which["params"].toObject();
         for (auto it = params.begin(); it != params.end(); ++it) {
-            given[it.key().toStdString()] = static_cast<std::int64_t>(it.value().toInt());
+            if (it.value().isBool()) given[it.key().toStdString()] = it.value().toBool();
+            else given[it.key().toStdString()] = static_cast<std::int64_t>(it.value().toInt());
         }
         const auto forward = buildForward(*entry, ParamValues::from(entry->params, given, "").value(), input, true);
-        DatasetInfo info;
-        info.fields = imageFields(image);
-        m_batch = batchLayout(info, input.batch);
+        m_batch = batchLayout(infoOf(entry->task, input, input.batch), input.batch);
         CompileOptions options;
         options.reduces = false;
         m_program = std::make_shared<Program>(compileTraining({&forward.value()}, backend, ruleOf(which), m_batch, options));
@@ -129,14 +140,26 @@ private:
     }
 
     void fillBatch(std::byte* slot, int number) {
-        const auto imageField = static_cast<std::size_t>(m_batch.find("image"));
-        const auto count = m_batch.capacity(), pixels = m_batch.fields()[imageField].type.shape.count();
-        auto* image = reinterpret_cast<float*>(slot + m_batch.offset(imageField));
-        auto* label = reinterpret_cast<std::int32_t*>(slot + m_batch.offset(static_cast<std::size_t>(m_batch.find("label"))));
-        for (std::int64_t i = 0; i < count * pixels; ++i) {
-            image[i] = static_cast<float>(2 * uniform(1000 + static_cast<std::uint64_t>(number), static_cast<std::uint64_t>(i)));
-        }
-        for (std::int64_t i = 0; i < count; ++i) label[i] = static_cast<std::int32_t>((7 * i + 3 * number) % 10);
+        const auto noise = [&](std::size_t i) { return uniform(1000 + static_cast<std::uint64_t>(number), i); };
+        const auto image = fieldOf<float>(slot, "image");
+        for (std::size_t i = 0; i < image.size(); ++i) image[i] = static_cast<float>(2 * noise(i));
+        const auto tokens = fieldOf<std::int32_t>(slot, "tokens"), targets = fieldOf<std::int32_t>(slot, "targets");
+        const auto lengths = fieldOf<std::int32_t>(slot, "length"), labels = fieldOf<std::int32_t>(slot, "label");
+        const int classes = inputOf(m_which).classes, longest = m_which.value("tokens").toInt(1);
+        const double vocabulary = targets.empty() ? kByteTokens : classes;
+        for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<std::int32_t>((noise(i) + 0.5) * vocabulary);
+        const auto at = [&](std::size_t i) { return (7 * static_cast<int>(i) + 3 * number) % classes; };
+        for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = (static_cast<int>(i) + number) % 5 == 0 ? -1 : at(i);
+        for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = at(i);
+        for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = 1 + (5 * static_cast<int>(i) + number) % longest;
+    }
+
+    template <class T>
+    std::span<T> fieldOf(std::byte* slot, const char* name) const {
+        const int at = m_batch.find(name);
+        if (at < 0) return {};
+        const auto field = static_cast<std::size_t>(at), count = static_cast<std::size_t>(m_batch.capacity());
+        return {reinterpret_cast<T*>(slot + m_batch.offset(field)), count * m_batch.sampleBytes(field) / sizeof(T)};
     }
 
     QJsonObject m_which;
@@ -214,10 +237,11 @@ private:
     void rows() {
         QTest::addColumn<QJsonObject>("which");
         const QJsonArray all = cases();
-        QCOMPARE(all.size(), 15);
+        QCOMPARE(all.size(), 18);
         for (const auto& each : all) {
             const QJsonObject which = each.toObject();
-            const QString name = which["model"].toString() + ' ' + which["optimizer"].toString();
+            const bool apart = which["params"].toObject().contains("tied") && !which["params"].toObject()["tied"].toBool();
+            const QString name = which["model"].toString() + (apart ? " untied " : " ") + which["optimizer"].toString();
             QTest::newRow(qPrintable(name)) << which;
         }
     }
