@@ -1,5 +1,7 @@
 #include "app/surroundings.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 
 #include "datasets/catalog.h"
@@ -26,8 +28,19 @@ fs::path cudaModule() {
     return places.front() / kCudaModule;
 }
 
+// The module brings libraries that fill 100 MB of every process, so it is left alone where nothing could use it.
+Result<std::unique_ptr<Backend>> openCuda() {
+    const fs::path module = cudaModule();
+    std::error_code ignored;
+    if (fs::exists(module, ignored) && !dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL)) {
+        const char* reason = dlerror();
+        return Problem{module.string(), "backend.no-driver", {module.string(), reason ? reason : "libcuda.so.1"}};
+    }
+    return openBackendModule(module);
+}
+
 void addCuda(Environment& environment) {
-    auto backend = openBackendModule(cudaModule());
+    auto backend = openCuda();
     if (backend.ok()) environment.add(std::move(backend).value());
     else environment.addMissing("cuda", backend.problems().front());
 }

@@ -104,7 +104,10 @@ protected:
 
 class NormTrain final : public Kernel, private NormPass {
 public:
-    NormTrain(const Order& order, const FusedNormAttrs& attrs) : NormPass(order, attrs) {}
+    NormTrain(const Order& order, const FusedNormAttrs& attrs)
+        : NormPass(order, attrs), m_isStatistics(order.node.op == &kNormStatistics) {
+        if (m_isStatistics) m_branches.front().output = 0;
+    }
 
     std::size_t workspaceBytes() const override {
         return static_cast<std::size_t>(m_items.count()) * m_branches.size() * sizeof(Moments);
@@ -115,7 +118,7 @@ public:
                     [&](std::int64_t item) {
                         std::array<Affine, 2> affine;
                         for (std::size_t b = 0; b < m_branches.size(); ++b) affine[b] = settle(call, item, b);
-                        apply(call, item, affine);
+                        if (!m_isStatistics) apply(call, item, affine);
                     });
     }
 
@@ -163,6 +166,8 @@ private:
         }
         return affineOf(m_runs, block, in(call, branch.input + 1), in(call, branch.input + 2), mean, invStd);
     }
+
+    bool m_isStatistics;
 };
 
 class NormEval final : public Kernel, private NormPass {

@@ -68,6 +68,7 @@ std::unique_ptr<Kernel> makePackedBackwardData(const Order& order) {
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConv(order);
     if (order.node.algorithm == "winograd") return makeWinograd(order);
+    if (order.node.algorithm == "pointwise") return makePointwise(order);
     return makeConv(order, onednn::Pass::Forward, order.node.attrs.as<Conv2dAttrs>(), order.input(0), order.input(1),
                     order.output(0), order.node.inputs.size() == 3);
 }
@@ -75,6 +76,7 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardData(order);
     if (order.node.algorithm == "winograd") return makeWinogradBackwardData(order);
+    if (order.node.algorithm == "pointwise") return makePointwiseBackwardData(order);
     if (order.node.algorithm == kPackedDirect) return makePackedBackwardData(order);
     return makeConv(order, onednn::Pass::BackwardData, order.node.attrs.as<Conv2dBackwardAttrs>().conv, order.output(0),
                     order.input(1), order.input(0), false);
@@ -83,6 +85,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
     if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);
+    if (order.node.algorithm == "pointwise") return makePointwiseBackwardWeights(order);
     return makeConv(order, onednn::Pass::BackwardWeights, order.node.attrs.as<Conv2dBackwardAttrs>().conv,
                     order.input(0), order.output(0), order.input(1), order.node.outputs.size() == 2);
 }

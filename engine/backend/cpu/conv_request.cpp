@@ -25,14 +25,29 @@ std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w) {
     return {attrs.groups, w[0] / attrs.groups, w[1], w[2], w[3]};
 }
 
+namespace {
+
+bool isBlocked(const Shape& w) {
+    constexpr std::int64_t kBlock = 16;
+    return onednn::preferredBlock() == kBlock && w[0] % kBlock == 0 && w[1] % kBlock == 0;
+}
+
+}  // namespace
+
+bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
+    constexpr std::array<int, 2> kOnes{1, 1}, kNone{0, 0};
+    constexpr std::int64_t kManyFilters = 256 * 256, kEnoughPixels = 32;
+    const bool isPixel = attrs.groups == 1 && attrs.stride == kOnes && attrs.padding == kNone && w[2] == 1 && w[3] == 1;
+    return isPixel && isBlocked(w) && w[0] * w[1] <= kManyFilters && y[2] * y[3] >= kEnoughPixels;
+}
+
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
     constexpr std::array<int, 2> kOnes{1, 1};
-    constexpr std::int64_t kBlock = 16, kEnoughTiles = 32, kEnoughPixels = 7;
+    constexpr std::int64_t kEnoughTiles = 32, kEnoughPixels = 7;
     const bool isWindow = attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes && w[2] == 3 &&
                           w[3] == 3 && std::max(attrs.padding[0], attrs.padding[1]) <= 2;
-    const bool isBlocked = onednn::preferredBlock() == kBlock && w[0] % kBlock == 0 && w[1] % kBlock == 0;
     const std::int64_t tilesPerImage = ((y[2] + 3) / 4) * ((y[3] + 3) / 4);
-    return isWindow && isBlocked && y[0] * tilesPerImage >= kEnoughTiles &&
+    return isWindow && isBlocked(w) && y[0] * tilesPerImage >= kEnoughTiles &&
            y[2] * y[3] >= kEnoughPixels * tilesPerImage;
 }
 

@@ -19,6 +19,15 @@ bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 // The algorithm of a backward-data pass whose kernel packs the weights into the layout it wants.
 inline constexpr const char* kPackedDirect = "direct+pack";
 
+// Products over the channels of each pixel (pointwise.cpp), for 1x1 windows of stride 1 over whole blocks of 16 channels
+// and no more filters than stay in the second-level cache.
+bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
+
+// What takes a norm with x, and adds a tensor to y (see kConv2dFused).
+inline bool suitsFusion(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
+    return suitsWinograd(attrs, w, y) || suitsPointwise(attrs, w, y);
+}
+
 // Few channels leave most of a register empty when channels lie in it; then sixteen samples do.
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 

@@ -5,5 +5,7 @@ namespace lockstep::cpu {
 
 // Replaces neighbours by the fused ops of fused_ops.h, before anything is laid out. The mathematics stays the same.
 Graph fuse(const Graph& graph);
+// The same for what stands around our own convolutions; comes after.
+Graph fuseConvolutions(const Graph& graph);
 
 }  // namespace lockstep::cpu

@@ -8,9 +8,20 @@ constinit const OpDef kConv2dBackwardWeightsBias{.name = "conv2d_backward_weight
 constinit const OpDef kDenseRelu{.name = "dense_relu", .infer = nullptr};
 constinit const OpDef kDenseBackwardWeightsBias{.name = "dense_backward_weights_bias", .infer = nullptr};
 constinit const OpDef kMaxPool2dBackwardRelu{.name = "max_pool2d_backward_relu", .infer = nullptr};
+constinit const OpDef kConv2dFused{.name = "conv2d_fused", .infer = nullptr};
+constinit const OpDef kConv2dBackwardWeightsNormed{.name = "conv2d_backward_weights_normed", .infer = nullptr};
+constinit const OpDef kNormStatistics{.name = "norm_statistics", .infer = nullptr};
 constinit const OpDef kNormTrain{.name = "norm_train", .infer = nullptr};
 constinit const OpDef kNormEval{.name = "norm_eval", .infer = nullptr, .inplaceInput = 0};
 constinit const OpDef kNormBackward{.name = "norm_backward", .infer = nullptr, .inplaceInput = 0};
+
+const Conv2dAttrs& convAttrs(const Node& node) {
+    return node.op == &kConv2dFused ? node.attrs.as<FusedConvAttrs>().conv : node.attrs.as<Conv2dAttrs>();
+}
+
+std::string describe(const FusedConvAttrs& attrs) {
+    return describe(attrs.conv) + (attrs.norm ? " of norm relu" : "") + (attrs.adds ? " +tensor" : "");
+}
 
 std::string describe(const FusedNormAttrs& attrs) {
     std::string text = describe(attrs.norm);

@@ -3,6 +3,7 @@
 
 #include "engine/backend/cpu/simd/table.h"
 #include "engine/ops/batch_norm.h"
+#include "engine/ops/conv2d.h"
 
 // What the lowering makes of neighbours: definitions of this backend alone, without shape or gradient rules.
 namespace lockstep::cpu {
@@ -15,6 +16,19 @@ extern const OpDef kDenseRelu;                  // as dense
 extern const OpDef kDenseBackwardWeightsBias;   // (x, dy) -> dw, dbias
 extern const OpDef kMaxPool2dBackwardRelu;      // (dy, argmax, y) -> dx          Pool2dBackwardAttrs
                                                 //   where y, the pooled maximum of a ReLU's output, is positive
+
+// A convolution of ReLU of the batch norm of x, which is made anew wherever it is read; and with a tensor added to it.
+struct FusedConvAttrs {
+    Conv2dAttrs conv;
+    bool norm = false, adds = false;
+    bool operator==(const FusedConvAttrs&) const = default;
+};
+std::string describe(const FusedConvAttrs& attrs);
+extern const OpDef kConv2dFused;                  // (x, w [, gamma, beta, mean, invStd] [, addend]) -> y
+const Conv2dAttrs& convAttrs(const Node& node);   // of any forward convolution
+extern const OpDef kConv2dBackwardWeightsNormed;  // (x, dy, gamma, beta, mean, invStd) -> dw   Conv2dBackwardAttrs
+extern const OpDef kNormStatistics;               // (x, gamma, beta, runningMean, runningVariance)
+                                                  //   -> mean, invStd, newMean, newVariance    BatchNormAttrs
 
 // Batch norm, then the other branch of a residual block, then ReLU:
 //   Tensor: + r; Norm: + the batch norm of x2, a shortcut's.

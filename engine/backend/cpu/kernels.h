@@ -78,12 +78,16 @@ std::unique_ptr<Kernel> makeLaneConvBackwardWeights(const Order& order);
 std::unique_ptr<Kernel> makeWinograd(const Order& order);
 std::unique_ptr<Kernel> makeWinogradBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeWinogradBackwardWeights(const Order& order);
+// pointwise.cpp: the same of one pixel's channels
+std::unique_ptr<Kernel> makePointwise(const Order& order);
+std::unique_ptr<Kernel> makePointwiseBackwardData(const Order& order);
+std::unique_ptr<Kernel> makePointwiseBackwardWeights(const Order& order);
 // dense.cpp
 std::unique_ptr<Kernel> makeDense(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order);
-// batch_norm.cpp: plain and fused
+// batch_norm.cpp: plain and fused, and the statistics alone
 std::unique_ptr<Kernel> makeNormTrain(const Order& order);
 std::unique_ptr<Kernel> makeNormEval(const Order& order);
 // batch_norm_backward.cpp

@@ -97,12 +97,33 @@ LayoutPass::Form lanesForm(const LayoutPass& pass, ValueId y) {
     return {Desc::sampleLanes(pass.oldValue(y).type.shape.dims(), DType::F32)};
 }
 
-Desc winogradImage(const Shape& shape) {
+Desc blockedImage(const Shape& shape) {
     return Desc::blockedChannels(shape.dims(), 16, DType::F32);
 }
 
-Desc winogradFilters(const Shape& shape) {
+Desc blockedFilters(const Shape& shape) {
     return Desc::blockedFilters(shape.dims(), DType::F32);
+}
+
+// One of our own, which all work on blocks of 16 channels; null: the library's.
+const char* ownAlgorithm(const Node& node, const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
+    if (suitsWinograd(attrs, w, y)) return "winograd";
+    const bool isPlain = node.op != &kConv2dRelu && node.op != &kConv2dBackwardWeightsBias &&
+                         !(node.op == &kConv2d && node.inputs.size() == 3);
+    return isPlain && suitsPointwise(attrs, w, y) ? "pointwise" : nullptr;
+}
+
+void layOutBlocked(LayoutPass& pass, const Node& node, const char* algorithm) {
+    const bool adds = node.op == &kConv2dFused && node.attrs.as<FusedConvAttrs>().adds;
+    const ValueId x = node.inputs[0], w = node.inputs[1];
+    const Desc y = blockedImage(pass.oldValue(node.outputs[0]).type.shape);
+    std::vector<ValueId> inputs{pass.image(x, blockedImage(pass.oldValue(x).type.shape)),
+                                takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), convAttrs(node))};
+    for (std::size_t i = 2; i < node.inputs.size(); ++i) {
+        const bool isAddend = adds && i + 1 == node.inputs.size();
+        inputs.push_back(isAddend ? pass.image(node.inputs[i], y) : pass.rowMajor(node.inputs[i]));
+    }
+    pass.emit(node, std::move(inputs), algorithm, {{y}});
 }
 
 ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
@@ -114,7 +135,7 @@ ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
 }  // namespace
 
 void layOutConv(LayoutPass& pass, const Node& node) {
-    const auto& attrs = node.attrs.as<Conv2dAttrs>();
+    const Conv2dAttrs& attrs = convAttrs(node);
     const ValueId x = node.inputs[0], w = node.inputs[1];
     if (suitsLanes(attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape)) {
         std::vector<ValueId> inputs{takeLanes(pass, x), takeRowMajorWeights(pass, w)};
@@ -122,12 +143,8 @@ void layOutConv(LayoutPass& pass, const Node& node) {
         return pass.emit(node, std::move(inputs), "lanes", {lanesForm(pass, node.outputs[0])});
     }
     const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
-    if (suitsWinograd(attrs, pass.oldValue(w).type.shape, y)) {
-        std::vector<ValueId> inputs{pass.image(x, winogradImage(pass.oldValue(x).type.shape)),
-                                    takeWeights(pass, w, winogradFilters(pass.oldValue(w).type.shape), attrs)};
-        if (node.inputs.size() == 3) inputs.push_back(pass.rowMajor(node.inputs[2]));
-        return pass.emit(node, std::move(inputs), "winograd", {{winogradImage(y)}});
-    }
+    if (const char* own = ownAlgorithm(node, attrs, pass.oldValue(w).type.shape, y))
+        return layOutBlocked(pass, node, own);
     Choice choice = choiceOf(Pass::Forward, attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape, y);
     choice.request.relu = node.op == &kConv2dRelu;
     choice.request.bias = node.inputs.size() == 3;
@@ -147,10 +164,11 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
         const std::vector<ValueId> inputs{takeLanes(pass, dy), takeRowMajorWeights(pass, w)};
         return pass.emit(node, inputs, "lanes", {lanesForm(pass, node.outputs[0])});
     }
-    if (suitsWinograd(attrs, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape)) {
-        std::vector<ValueId> inputs{pass.image(dy, winogradImage(pass.oldValue(dy).type.shape)),
-                                    takeWeights(pass, w, winogradFilters(pass.oldValue(w).type.shape), attrs)};
-        return pass.emit(node, std::move(inputs), "winograd", {{winogradImage(shape)}});
+    if (const char* own =
+            ownAlgorithm(node, attrs, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape)) {
+        std::vector<ValueId> inputs{pass.image(dy, blockedImage(pass.oldValue(dy).type.shape)),
+                                    takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), attrs)};
+        return pass.emit(node, std::move(inputs), own, {{blockedImage(shape)}});
     }
     Choice choice =
         choiceOf(Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape);
@@ -171,12 +189,13 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     const auto parameter = pass.parameterOf(node.outputs[0]);
     if (suitsLanes(attrs, pass.oldValue(x).type.shape, shape))
         return pass.emit(node, {takeLanes(pass, x), pass.image(dy, lanesForm(pass, dy).desc)}, "lanes");
-    if (suitsWinograd(attrs, shape, pass.oldValue(dy).type.shape)) {
-        const Desc filters = winogradFilters(shape);
+    if (const char* own = ownAlgorithm(node, attrs, shape, pass.oldValue(dy).type.shape)) {
+        const Desc filters = blockedFilters(shape);
         if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, filters, axesOf(attrs));
-        std::vector<ValueId> inputs{pass.image(x, winogradImage(pass.oldValue(x).type.shape)),
-                                    pass.image(dy, winogradImage(pass.oldValue(dy).type.shape))};
-        return pass.emit(node, std::move(inputs), "winograd", {{filters, axesOf(attrs), true}});
+        std::vector<ValueId> inputs{pass.image(x, blockedImage(pass.oldValue(x).type.shape)),
+                                    pass.image(dy, blockedImage(pass.oldValue(dy).type.shape))};
+        for (std::size_t i = 2; i < node.inputs.size(); ++i) inputs.push_back(pass.rowMajor(node.inputs[i]));
+        return pass.emit(node, std::move(inputs), own, {{filters, axesOf(attrs), true}});
     }
     Choice choice =
         choiceOf(Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape);

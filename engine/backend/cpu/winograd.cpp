@@ -3,6 +3,7 @@
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/normed_input.h"
 #include "engine/backend/cpu/parallel.h"
 
 namespace lockstep::cpu {
@@ -76,14 +77,28 @@ private:
     static std::size_t divideUp(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 };
 
+// Of all channel blocks of x, or of ReLU of its norm, whose affine forms lie at the front of the workspace.
+void transformData(const Machine& machine, const Image& x, const NormedInput& norm, const KernelCall& call,
+                   const WinogradSpan& span, float* data) {
+    const std::size_t blocks = x.sampleStride / x.blockStride();
+    const std::size_t blockStride = (span.pointStride - kLanes) / blocks;
+    for (std::size_t b = 0; b < blocks; ++b) {
+        const auto affine = norm ? norm.affine(reinterpret_cast<const float*>(call.workspace), b) : ChannelAffine{};
+        machine.simd->winogradData(x, in(call, 0) + b * x.blockStride(), span, norm ? &affine : nullptr,
+                                   data + b * blockStride);
+    }
+}
+
 // Forward; or backward-data, which is the same of dy with the filters turned.
 class Winograd final : public Kernel {
 public:
     Winograd(const Order& order, std::array<int, 2> padding, bool turned)
         : m_machine(order.machine),
           m_turned(turned),
-          m_hasBias(order.node.inputs.size() == 3),
+          m_hasBias(order.node.op != &kConv2dFused && order.node.inputs.size() == 3),
           m_relu(order.node.op == &kConv2dRelu),
+          m_norm(order),
+          m_addend(addendOf(order.node)),
           m_x(order.input(0).type.shape, order.output(0).type.shape, padding),
           m_y(order.output(0).type.shape, order.output(0).type.shape, {}),
           m_filters{blocksOf(order.output(0).type.shape), blocksOf(order.input(0).type.shape)},
@@ -94,15 +109,17 @@ public:
           m_products{m_group, m_schedule.block} {}
 
     std::size_t workspaceBytes() const override {
-        return (m_filters.floats() + m_schedule.parts * partFloats()) * sizeof(float);
+        return (m_norm.floats() + m_filters.floats() + m_schedule.parts * partFloats()) * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
-        auto* filters = reinterpret_cast<float*>(call.workspace);
+        auto* const norm = reinterpret_cast<float*>(call.workspace);
+        if (m_norm) m_norm.prepare(call, norm);
+        float* const filters = norm + m_norm.floats();
         transformFilters(in(call, 1), filters);
         m_schedule.run([&](std::size_t part, std::size_t begin, std::size_t count) {
             float* data = filters + m_filters.floats() + part * partFloats();
-            transformData(call, begin, count, data);
+            transformData(m_machine, m_x, m_norm, call, {begin, count, m_data.pointStride()}, data);
             for (std::size_t first = 0; first < m_filters.blocks; first += m_group)
                 convolve(call, {begin, count, first}, filters, data, data + m_data.floats());
         });
@@ -128,16 +145,10 @@ private:
         });
     }
 
-    void transformData(const KernelCall& call, std::size_t begin, std::size_t count, float* data) const {
-        for (std::size_t b = 0; b < m_data.blocks; ++b)
-            m_machine.simd->winogradData(m_x, in(call, 0) + b * m_x.blockStride(),
-                                         {begin, count, m_data.pointStride()}, data + b * m_data.blockStride());
-    }
-
     void convolve(const KernelCall& call, const Part& part, const float* filters, const float* data,
                   float* products) const {
         const std::size_t blocks = std::min(m_group, m_filters.blocks - part.first);
-        WinogradProduct product{.filterStride = m_filters.blockStride(),
+        BlockProduct product{.filterStride = m_filters.blockStride(),
                                 .dataStride = m_data.blockStride(),
                                 .productStride = m_products.blockStride(),
                                 .blocks = blocks,
@@ -147,17 +158,23 @@ private:
             product.filters = filters + point * m_filters.pointStride() + part.first * m_filters.blockStride();
             product.data = data + point * m_data.pointStride();
             product.products = products + point * m_products.pointStride();
-            m_machine.simd->winogradProduct(product);
+            m_machine.simd->blockProduct(product);
         }
-        for (std::size_t b = 0; b < blocks; ++b)
+        for (std::size_t b = 0; b < blocks; ++b) {
+            const std::size_t block = part.first + b, at = block * m_y.blockStride();
             m_machine.simd->winogradOutput(m_y, products + b * m_products.blockStride(),
                                            {part.begin, part.count, m_products.pointStride()},
-                                           m_hasBias ? in(call, 2) + (part.first + b) * kLanes : nullptr, m_relu,
-                                           out(call, 0) + (part.first + b) * m_y.blockStride());
+                                           {.bias = m_hasBias ? in(call, 2) + block * kLanes : nullptr,
+                                            .addends = m_addend ? in(call, *m_addend) + at : nullptr,
+                                            .relu = m_relu},
+                                           out(call, 0) + at);
+        }
     }
 
     const Machine& m_machine;
     bool m_turned, m_hasBias, m_relu;
+    NormedInput m_norm;
+    std::optional<std::size_t> m_addend;
     Image m_x, m_y;
     Filters m_filters;
     Schedule m_schedule;
@@ -173,19 +190,22 @@ public:
           m_x(order.input(0).type.shape, order.input(1).type.shape, padding),
           m_dy(order.input(1).type.shape, order.input(1).type.shape, {}),
           m_filters{blocksOf(order.input(1).type.shape), blocksOf(order.input(0).type.shape)},
-          m_schedule(static_cast<std::size_t>(order.input(0).type.shape[0] * m_dy.tileRows * m_dy.tileColumns), m_filters,
-                     order.machine.threads),
+          m_schedule(static_cast<std::size_t>(order.input(0).type.shape[0] * m_dy.tileRows * m_dy.tileColumns),
+                     m_filters, order.machine.threads),
+          m_norm(order),
           m_data{m_filters.channelBlocks, m_schedule.block},
           m_gradients{m_filters.blocks, m_schedule.block} {
         if (order.node.outputs.size() == 2) m_bias = channelRuns(order.input(1));
     }
 
     std::size_t workspaceBytes() const override {
-        return m_schedule.parts * partFloats() * sizeof(float);
+        return (m_norm.floats() + m_schedule.parts * partFloats()) * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
-        auto* sums = reinterpret_cast<float*>(call.workspace);
+        auto* const norm = reinterpret_cast<float*>(call.workspace);
+        if (m_norm) m_norm.prepare(call, norm);
+        float* const sums = norm + m_norm.floats();
         inParts(static_cast<int>(m_schedule.parts), m_schedule.parts,
                 [&](std::size_t part, std::size_t, std::size_t) {
                     std::fill_n(sums + part * partFloats(), m_filters.floats(), 0.0f);
@@ -207,15 +227,13 @@ private:
 
     void addTiles(const KernelCall& call, std::size_t begin, std::size_t count, float* filters) const {
         float *const data = filters + m_filters.floats(), *const gradients = data + m_data.floats();
-        for (std::size_t b = 0; b < m_data.blocks; ++b)
-            m_machine.simd->winogradData(m_x, in(call, 0) + b * m_x.blockStride(),
-                                         {begin, count, m_data.pointStride()}, data + b * m_data.blockStride());
+        transformData(m_machine, m_x, m_norm, call, {begin, count, m_data.pointStride()}, data);
         for (std::size_t b = 0; b < m_gradients.blocks; ++b)
             m_machine.simd->winogradGradient(m_dy, in(call, 1) + b * m_dy.blockStride(),
                                              {begin, count, m_gradients.pointStride()},
                                              gradients + b * m_gradients.blockStride());
         for (std::size_t point = 0; point < kPoints; ++point)
-            m_machine.simd->winogradGradientProduct({.gradients = gradients + point * m_gradients.pointStride(),
+            m_machine.simd->blockGradientProduct({.gradients = gradients + point * m_gradients.pointStride(),
                                                      .data = data + point * m_data.pointStride(),
                                                      .filters = filters + point * m_filters.pointStride(),
                                                      .gradientStride = m_gradients.blockStride(),
@@ -230,6 +248,7 @@ private:
     Image m_x, m_dy;
     Filters m_filters;
     Schedule m_schedule;
+    NormedInput m_norm;
     Points m_data, m_gradients;
     std::optional<ChannelRuns> m_bias;
 };
@@ -237,7 +256,7 @@ private:
 }  // namespace
 
 std::unique_ptr<Kernel> makeWinograd(const Order& order) {
-    return std::make_unique<Winograd>(order, order.node.attrs.as<Conv2dAttrs>().padding, false);
+    return std::make_unique<Winograd>(order, convAttrs(order.node).padding, false);
 }
 
 std::unique_ptr<Kernel> makeWinogradBackwardData(const Order& order) {

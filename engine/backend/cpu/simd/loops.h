@@ -35,15 +35,16 @@ void gemmPacked(const GemmRun& run);
 void laneConv(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu, float* y);
 void laneConvWeights(const LaneConv& conv, const float* x, const float* dy, float* sums);
 
-void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, float* points);
+void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
+                  float* points);
 void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
-void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const float* bias, bool relu,
+void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const WinogradEnd& end,
                     float* y);
 void winogradFilter(const float* w, bool turned, float* points, std::size_t pointStride);
 void winogradFilterGradient(const float* points, std::size_t pointStride, std::size_t parts, std::size_t partStride,
                             float* dw);
-void winogradProduct(const WinogradProduct& run);
-void winogradGradientProduct(const WinogradGradientProduct& run);
+void blockProduct(const BlockProduct& run);
+void blockGradientProduct(const BlockGradientProduct& run);
 
 void gelu(const float* x, float* y, std::size_t count);
 void geluBackward(const float* x, const float* dy, float* dx, std::size_t count);

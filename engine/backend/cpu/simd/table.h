@@ -77,15 +77,28 @@ struct WinogradSpan {
     std::size_t begin = 0, count = 0;  // tiles
     std::size_t pointStride = 0;
 };
-// Of one point: products[block][tile][16] = sum over channels of filters[block][channel][16] data[channel / 16][tile][channel % 16].
-struct WinogradProduct {
+// What becomes of an output's sum; addends lie as y does. Null: nothing is added.
+struct WinogradEnd {
+    const float *bias = nullptr, *addends = nullptr;
+    bool relu = false;
+};
+
+// y = (x - mean) scale + offset in one channel block: patterns.
+struct ChannelAffine {
+    const float *mean = nullptr, *scale = nullptr, *offset = nullptr;
+};
+
+// Products of blocks of 16 channels; a tile is one pixel, or one Winograd tile at one point:
+// products[block][tile][16] = [addends +] sum over channels of filters[block][channel][16] data[channel / 16][tile][channel % 16].
+struct BlockProduct {
     const float *filters = nullptr, *data = nullptr;
+    const float* addends = nullptr;  // as products lie, or null
     float* products = nullptr;
     std::size_t filterStride = 0, dataStride = 0, productStride = 0;  // from block to block
     std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
 };
-// Of one point: filters[block][channel][16] += sum over tiles of gradients[block][tile][16] data[channel / 16][tile][channel % 16].
-struct WinogradGradientProduct {
+// filters[block][channel][16] += sum over tiles of gradients[block][tile][16] data[channel / 16][tile][channel % 16].
+struct BlockGradientProduct {
     const float *gradients = nullptr, *data = nullptr;
     float* filters = nullptr;
     std::size_t gradientStride = 0, dataStride = 0, filterStride = 0;
@@ -166,18 +179,19 @@ struct SimdTable {
     // sums: K,C,R,S with 16 lanes each, added to
     void (*laneConvWeights)(const LaneConv& conv, const float* x, const float* dy, float* sums);
 
-    // x, dy and y: a channel block of the first sample. Filters: 9 taps of 16 channels and 16 outputs ("turned": the
-    // taps backwards, of 16 outputs and 16 channels).
-    void (*winogradData)(const WinogradImage& image, const float* x, const WinogradSpan& span, float* points);
+    // x, dy and y: a channel block of the first sample. Data with a norm: of ReLU of the norm of x. Filters: 9 taps of 16
+    // channels and 16 outputs ("turned": the taps backwards, of 16 outputs and 16 channels).
+    void (*winogradData)(const WinogradImage& image, const float* x, const WinogradSpan& span,
+                         const ChannelAffine* norm, float* points);
     void (*winogradGradient)(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
-    void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span, const float* bias,
-                           bool relu, float* y);
+    void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span,
+                           const WinogradEnd& end, float* y);
     void (*winogradFilter)(const float* w, bool turned, float* points, std::size_t pointStride);
     // The sum of `parts` gradients.
     void (*winogradFilterGradient)(const float* points, std::size_t pointStride, std::size_t parts,
                                    std::size_t partStride, float* dw);
-    void (*winogradProduct)(const WinogradProduct& run);
-    void (*winogradGradientProduct)(const WinogradGradientProduct& run);
+    void (*blockProduct)(const BlockProduct& run);
+    void (*blockGradientProduct)(const BlockGradientProduct& run);
 
     void (*gelu)(const float* x, float* y, std::size_t count);
     void (*geluBackward)(const float* x, const float* dy, float* dx, std::size_t count);

@@ -106,20 +106,21 @@ private:
 };
 
 // A square of an image, zero outside of it.
-template <int kSide>
-[[gnu::always_inline]] inline void loadTile(const WinogradImage& image, const Tiles& tiles, const float* x, F16* tile) {
+template <int kSide, class Load>
+[[gnu::always_inline]] inline void loadTile(const WinogradImage& image, const Tiles& tiles, const float* x, F16* tile,
+                                            Load take) {
     const std::int64_t top = tiles.top(), left = tiles.left();
     const float* from = x + tiles.sample() * image.sampleStride + (top * image.width + left) * 16;
     const bool isInside = top >= 0 && left >= 0 && top + kSide <= image.height && left + kSide <= image.width;
     for (int i = 0; i < kSide; ++i, from += image.width * 16) {
         if (isInside) {
-            for (int j = 0; j < kSide; ++j) tile[i * kSide + j] = load(from + j * 16);
+            for (int j = 0; j < kSide; ++j) tile[i * kSide + j] = take(from + j * 16);
             continue;
         }
         const bool isRow = top + i >= 0 && top + i < image.height;
         for (int j = 0; j < kSide; ++j) {
             const bool isThere = isRow && left + j >= 0 && left + j < image.width;
-            tile[i * kSide + j] = isThere ? load(from + j * 16) : F16{};
+            tile[i * kSide + j] = isThere ? take(from + j * 16) : F16{};
         }
     }
 }
@@ -135,92 +136,32 @@ constexpr std::size_t kAhead = 8;  // tiles
     }
 }
 
-#ifdef __AVX512F__
-constexpr int kTiles = 14, kBlocks = 2, kChannels = 8;
-#else
-constexpr int kTiles = 3, kBlocks = 1, kChannels = 2;
-#endif
-
-// kM tiles and kN blocks of outputs, summed over all channels in registers.
-template <int kM, int kN>
-void productTile(const WinogradProduct& run, std::size_t block, std::size_t tile) {
-    F16 sums[kN][kM] = {};
-    const float* u = run.filters + block * run.filterStride;
-    const float* v = run.data + tile * 16;
-    for (std::size_t c = 0; c < run.channelBlocks; ++c, v += run.dataStride) {
-        for (int i = 0; i < 16; ++i, u += 16) {
-            F16 filters[kN];
-            for (int n = 0; n < kN; ++n) filters[n] = load(u + static_cast<std::size_t>(n) * run.filterStride);
-            for (int m = 0; m < kM; ++m) {
-                const F16 factor = splat(v[m * 16 + i]);
-                for (int n = 0; n < kN; ++n) sums[n][m] += factor * filters[n];
-            }
-        }
-    }
-    for (int n = 0; n < kN; ++n) {
-        float* to = run.products + (block + static_cast<std::size_t>(n)) * run.productStride + tile * 16;
-        for (int m = 0; m < kM; ++m) store(to + m * 16, sums[n][m]);
-    }
-}
-
-template <int kM, int kN>
-void productRest(const WinogradProduct& run, std::size_t block, std::size_t tile) {
-    if constexpr (kM > 0) {
-        if (run.tiles - tile == kM) return productTile<kM, kN>(run, block, tile);
-        productRest<kM - 1, kN>(run, block, tile);
-    }
-}
-
-template <int kN>
-void productBlocks(const WinogradProduct& run, std::size_t block) {
-    for (; block + kN <= run.blocks; block += kN) {
-        std::size_t tile = 0;
-        for (; tile + kTiles <= run.tiles; tile += kTiles) productTile<kTiles, kN>(run, block, tile);
-        productRest<kTiles - 1, kN>(run, block, tile);
-    }
-    if constexpr (kN > 1) productBlocks<1>(run, block);
-}
-
-template <int kN>
-void gradientProductTile(const WinogradGradientProduct& run, std::size_t block, std::size_t channel) {
-    F16 sums[kN][kChannels] = {};
-    const float* z = run.gradients + block * run.gradientStride;
-    const float* v = run.data + channel / 16 * run.dataStride + channel % 16;
-    for (std::size_t tile = 0; tile < run.tiles; ++tile, z += 16, v += 16) {
-        F16 gradients[kN];
-        for (int n = 0; n < kN; ++n) gradients[n] = load(z + static_cast<std::size_t>(n) * run.gradientStride);
-        for (int c = 0; c < kChannels; ++c) {
-            const F16 factor = splat(v[c]);
-            for (int n = 0; n < kN; ++n) sums[n][c] += factor * gradients[n];
-        }
-    }
-    for (int n = 0; n < kN; ++n) {
-        float* to = run.filters + (block + static_cast<std::size_t>(n)) * run.filterStride + channel * 16;
-        for (int c = 0; c < kChannels; ++c, to += 16) store(to, load(to) + sums[n][c]);
-    }
-}
-
-template <int kN>
-void gradientProductBlocks(const WinogradGradientProduct& run, std::size_t block) {
-    for (; block + kN <= run.blocks; block += kN) {
-        for (std::size_t channel = 0; channel < run.channelBlocks * 16; channel += kChannels)
-            gradientProductTile<kN>(run, block, channel);
-    }
-    if constexpr (kN > 1) gradientProductBlocks<1>(run, block);
-}
-
 }  // namespace
 
-void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, float* points) {
+namespace {
+
+template <class Load>
+[[gnu::always_inline]] inline void dataPoints(const WinogradImage& image, const float* x, const WinogradSpan& span,
+                                              float* points, Load take) {
     Tiles tiles(image, span.begin), ahead(image, span.begin + kAhead);
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
         F16 tile[36], result[36];
         prefetchTile(image, ahead, x);
         ahead.next();
-        loadTile<6>(image, tiles, x, tile);
+        loadTile<6>(image, tiles, x, tile, take);
         twice<6, 6>(tile, result, [](const F16* from, F16* to) { toPoints(from, to); });
         for (std::size_t p = 0; p < 36; ++p) store(points + p * span.pointStride, result[p]);
     }
+}
+
+}  // namespace
+
+void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
+                  float* points) {
+    if (!norm) return dataPoints(image, x, span, points, [](const float* from) { return load(from); });
+    const F16 mean = load(norm->mean), scale = load(norm->scale), offset = load(norm->offset);
+    dataPoints(image, x, span, points,
+               [=](const float* from) { return positive((load(from) - mean) * scale + offset); });
 }
 
 void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points) {
@@ -229,26 +170,28 @@ void winogradGradient(const WinogradImage& image, const float* dy, const Winogra
         F16 tile[16], result[36];
         prefetchTile(image, ahead, dy);
         ahead.next();
-        loadTile<4>(image, tiles, dy, tile);
+        loadTile<4>(image, tiles, dy, tile, [](const float* from) { return load(from); });
         twice<4, 6>(tile, result, [](const F16* from, F16* to) { fromOutputs(from, to); });
         for (std::size_t p = 0; p < 36; ++p) store(points + p * span.pointStride, result[p]);
     }
 }
 
-void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const float* bias, bool relu,
-                    float* y) {
-    const F16 offset = bias ? load(bias) : F16{};
+void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span,
+                    const WinogradEnd& end, float* y) {
+    const F16 offset = end.bias ? load(end.bias) : F16{};
     Tiles tiles(image, span.begin);
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
         F16 tile[36], result[16];
         for (std::size_t p = 0; p < 36; ++p) tile[p] = load(points + p * span.pointStride);
         twice<6, 4>(tile, result, [](const F16* from, F16* to) { toOutputs(from, to); });
         const std::int64_t rows = image.height - tiles.top(), columns = image.width - tiles.left();
-        float* to = y + tiles.sample() * image.sampleStride + (tiles.top() * image.width + tiles.left()) * 16;
-        for (int i = 0; i < 4 && i < rows; ++i, to += image.width * 16) {
+        std::int64_t at = static_cast<std::int64_t>(tiles.sample() * image.sampleStride) +
+                          (tiles.top() * image.width + tiles.left()) * 16;
+        for (int i = 0; i < 4 && i < rows; ++i, at += image.width * 16) {
             for (int j = 0; j < 4 && j < columns; ++j) {
-                const F16 value = result[i * 4 + j] + offset;
-                store(to + j * 16, relu ? positive(value) : value);
+                F16 value = result[i * 4 + j] + offset;
+                if (end.addends) value += load(end.addends + at + j * 16);
+                store(y + at + j * 16, end.relu ? positive(value) : value);
             }
         }
     }
@@ -281,14 +224,6 @@ void winogradFilterGradient(const float* points, std::size_t pointStride, std::s
         twice<6, 3>(sums, result, [](const F16* from, F16* to) { toTaps(from, to); });
         for (std::size_t tap = 0; tap < 9; ++tap) store(dw + tap * 256 + row * 16, result[tap]);
     }
-}
-
-void winogradProduct(const WinogradProduct& run) {
-    productBlocks<kBlocks>(run, 0);
-}
-
-void winogradGradientProduct(const WinogradGradientProduct& run) {
-    gradientProductBlocks<kBlocks>(run, 0);
 }
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

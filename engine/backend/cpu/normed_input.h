@@ -1,0 +1,32 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+
+#include "engine/backend/cpu/kernels.h"
+
+namespace lockstep::cpu {
+
+// x of a convolution whose node takes it before a batch norm and its ReLU (fused_ops.h): the norm is applied again by
+// whoever reads x, so that its output need not exist. Channel blocks of 16.
+class NormedInput {
+public:
+    explicit NormedInput(const Order& order);
+    explicit operator bool() const { return m_blocks > 0; }
+
+    // The channels' affine forms, to be made before anything is read; `room` has floats() and stays with the caller.
+    std::size_t floats() const { return m_blocks * 3 * 16; }
+    void prepare(const KernelCall& call, float* room) const;
+    ChannelAffine affine(const float* room, std::size_t block) const;
+
+    // All blocks of `pixels` pixels, from x, whose blocks are `stride` floats apart, to y without gaps.
+    void apply(const float* room, const float* x, std::size_t stride, std::size_t pixels, float* y) const;
+
+private:
+    const SimdTable& m_simd;
+    std::size_t m_blocks = 0;  // 0: there is no norm
+};
+
+// The input that is added to the node's output, if there is one.
+std::optional<std::size_t> addendOf(const Node& node);
+
+}  // namespace lockstep::cpu
