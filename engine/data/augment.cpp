@@ -82,6 +82,18 @@ Choices choose(const Augmentation& how, const ImageShape& shape, std::uint64_t s
     return choices;
 }
 
+// Marsaglia & Tsang, "A simple method for generating gamma variables", TOMS 2000. A normal number takes the bits of two
+// elements, so each try has four to itself.
+double gammaOf(double shape, const CounterRng& rng, std::uint32_t first) {
+    if (shape < 1) return gammaOf(shape + 1, rng, first + 4) * std::pow(rng.uniform(first) + 0x1p-33, 1 / shape);
+    const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+    for (std::uint32_t at = first;; at += 4) {
+        const double x = rng.normal(at / 2), v = std::pow(1 + c * x, 3);
+        const double u = rng.uniform(at + 2) + 0x1p-33;
+        if (v > 0 && std::log(u) < x * x / 2 + d - d * v + d * std::log(v)) return d * v;
+    }
+}
+
 void writeRow(const std::uint8_t* in, int width, const Choices& choices, Scale scale, float* out) {
     const int first = std::clamp(-choices.dx, 0, width);                   // output columns that come from the image,
     const int last = std::clamp(width - choices.dx, first, width);         // before mirroring
@@ -124,13 +136,15 @@ const ParamSchema& augmentationSchema() {
          "Side of a square blanked at a random place of each image; 0 blanks nothing."},
         {"random_erasing", 0.0, 0, 1, {}, "",
          "How likely a rectangle of an image is blanked, small or as large as a third of it."},
+        {"mixup", 0.0, 0, 16, {}, "",
+         "Mixes each image with another one, and their labels alike; 0.2 is mild, 1 takes all shares alike, 0 mixes nothing."},
     };
     return schema;
 }
 
 Augmentation augmentationFrom(const ParamValues& values) {
     return {static_cast<int>(values.integer("crop_padding")), values.flag("flip"),
-            static_cast<int>(values.integer("cutout")), values.number("random_erasing")};
+            static_cast<int>(values.integer("cutout")), values.number("random_erasing"), values.number("mixup")};
 }
 
 void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,
@@ -141,7 +155,7 @@ void augment(const Augmentation& how, const DatasetInfo& info, std::span<const s
     assert(image.size() == channels * plane && out.size() == image.size());
     assert(info.mean.size() == channels && info.deviation.size() == channels);
 
-    if (how == Augmentation{}) {
+    if (how == Augmentation{.mixup = how.mixup}) {
         for (std::size_t c = 0; c < channels; ++c) {
             normaliseRow(&image[c * plane], plane, scaleOf(info, c), &out[c * plane]);
         }
@@ -153,6 +167,15 @@ void augment(const Augmentation& how, const DatasetInfo& info, std::span<const s
         writePlane(&image[c * plane], shape, choices, scaleOf(info, c), target);
         for (const Box& box : {choices.hole, choices.erased}) blank(box, shape, target);
     }
+}
+
+Mixture mixtureOf(double alpha, std::int64_t count, std::uint64_t seed, std::int64_t epoch, std::int64_t sampleId) {
+    const auto when = static_cast<std::uint64_t>(epoch), sample = static_cast<std::uint64_t>(sampleId);
+    const auto rngOf = [&](const char* stream) { return CounterRng(seed, streamOf(stream), when, sample); };
+    const auto partner = static_cast<std::int64_t>(rngOf("mixup partner").below(static_cast<std::uint64_t>(count), 0));
+    const double a = gammaOf(alpha, rngOf("mixup"), 0), b = gammaOf(alpha, rngOf("mixup other"), 0);
+    const double larger = std::max(a, b);
+    return {partner, larger > 0 ? static_cast<float>(larger / (a + b)) : 1.0f};
 }
 
 }  // namespace lockstep

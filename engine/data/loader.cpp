@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/tensor.h"
+#include "engine/data/sample.h"
 
 namespace lockstep {
 
@@ -37,14 +39,20 @@ struct Loader::Scratch {
     std::vector<std::int64_t> ids;
     std::vector<std::span<std::byte>> room;              // where the dataset's fields of one sample go
     std::vector<std::uint8_t> pixels;                    // an image on its way to be augmented
+    std::optional<Sample> partner;                       // what a sample is mixed with, and its image augmented
+    std::vector<float> partnerImage;
 };
 
-BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity) {
+BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mixes) {
     std::vector<Field> fields = info.fields;
     for (Field& field : fields) {
         if (field.name == "image") field.type.dtype = DType::F32;
     }
     fields.push_back({"ids", {{1}, DType::I64}});
+    if (mixes) {
+        fields.push_back({"label2", {{1}, DType::I32}});
+        fields.push_back({"lambda", {{1}, DType::F32}});
+    }
     return BatchLayout(std::move(fields), capacity);
 }
 
@@ -72,7 +80,8 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
       m_layout(std::move(layout)),
       m_image(m_layout.find("image")),
       m_options(options) {
-    if (m_layout.fields() != batchLayout(m_data->info(), 0).fields()) {
+    const bool mixes = m_layout.find("lambda") >= 0;
+    if (m_layout.fields() != batchLayout(m_data->info(), 0, mixes).fields() || (m_options.augmentation.mixup > 0 && !mixes)) {
         throw EngineError(EngineError::Kind::Internal, "loader",
                           "the batch layout is not the dataset's: " + text(m_layout.fields()));
     }
@@ -96,6 +105,10 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
             scratch.room.resize(m_data->info().fields.size());
             if (m_image >= 0)
                 scratch.pixels.resize(m_data->info().fields[static_cast<std::size_t>(m_image)].type.bytes());
+            if (m_options.augmentation.mixup > 0) {
+                scratch.partner.emplace(*m_data);
+                scratch.partnerImage.resize(scratch.pixels.size());
+            }
             m_readers.emplace_back([this, lane, spanName, scratch = std::move(scratch)]() mutable {
                 readerMain(scratch, lane, spanName);
             });
@@ -211,6 +224,22 @@ void Loader::fillSample(std::byte* base, std::size_t place, std::int64_t epoch, 
     m_data->read(id, scratch.room);
     augment(m_options.augmentation, m_data->info(),
             {resident ? resident : scratch.pixels.data(), scratch.pixels.size()}, m_options.seed, epoch, id, out);
+    if (scratch.partner) mixSample(base, place, epoch, scratch);
+}
+
+// Fields that only mixtures have come behind the ids.
+void Loader::mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
+    const Mixture mixture = mixtureOf(m_options.augmentation.mixup, m_data->info().count, m_options.seed, epoch,
+                                      scratch.ids[place]);
+    const Sample& partner = scratch.partner->read(mixture.partner);
+    augment(m_options.augmentation, m_data->info(), partner.image(), m_options.seed, epoch, mixture.partner,
+            scratch.partnerImage);
+    auto* image = reinterpret_cast<float*>(m_layout.place(base, static_cast<std::size_t>(m_image), place).data());
+    for (std::size_t i = 0; i < scratch.partnerImage.size(); ++i)
+        image[i] = mixture.lambda * image[i] + (1 - mixture.lambda) * scratch.partnerImage[i];
+    const std::int32_t label = partner.label();
+    std::memcpy(m_layout.place(base, scratch.room.size() + 1, place).data(), &label, sizeof label);
+    std::memcpy(m_layout.place(base, scratch.room.size() + 2, place).data(), &mixture.lambda, sizeof mixture.lambda);
 }
 
 }  // namespace lockstep

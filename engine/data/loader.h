@@ -14,8 +14,9 @@
 
 namespace lockstep {
 
-// How a loader lays out batches of the dataset: its fields in their order, the image as f32, then ids i64 [1].
-BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity);
+// How a loader lays out batches of the dataset: its fields in their order, the image as f32, then ids i64 [1]; for mixtures
+// then label2 i32 [1], the partner's, and lambda f32 [1] (augment.h), which a loader that does not mix leaves alone.
+BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mixes = false);
 
 struct LoaderOptions {
     int rank = 0;
@@ -78,6 +79,7 @@ private:
     std::int64_t claim();                                // the next batch to fill once its slot is free; -1: no more
     void fill(Slot& slot, Position at, Scratch& scratch) const;
     void fillSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
+    void mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
     void finish(Slot& slot);
 
     std::shared_ptr<const Dataset> m_data;

@@ -1,5 +1,5 @@
 #include "engine/model/registry.h"
-#include "engine/ops/loss.h"
+#include "engine/ops/mixed_loss.h"
 
 namespace lockstep {
 
@@ -37,6 +37,13 @@ void checkLogits(const ModelEntry& model, const ModelInput& input, const TensorT
     if (logits != expected) throw ProblemError({model.name, "model.wrong-output", {expected.text(), logits.text()}});
 }
 
+LossValues lossOf(GraphBuilder& b, ValueId logits, ValueId label, const ModelInput& input, bool training, bool masked) {
+    if (!training || !input.mixes) return crossEntropy(b, logits, label, input.labelSmoothing, "loss", masked);
+    const Shape batch{input.batch};
+    const ValueId other = b.input("label2", {batch, DType::I32}), lambda = b.input("lambda", {batch, DType::F32});
+    return mixedCrossEntropy(b, logits, {label, other, lambda}, input.labelSmoothing, "loss");
+}
+
 Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training) {
     check(input, model.task);
     GraphBuilder b(training, input.synchronisesNorm);
@@ -45,7 +52,7 @@ Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput
     const ValueId logits = model.build(b, sample, ids, input, params);
     checkLogits(model, input, b.typeOf(logits));
     const bool masked = model.task == ModelTask::NextTokens;
-    const LossValues loss = crossEntropy(b, logits, label, input.labelSmoothing, "loss", masked);
+    const LossValues loss = lossOf(b, logits, label, input, training, masked);
     b.graph().addOutput("loss_sum", loss.sum);
     b.graph().addOutput("weight", loss.weight);
     b.graph().addOutput("correct1", topKCount(b, logits, label, 1, "top1", masked));

@@ -25,6 +25,7 @@ struct ModelInput {
     double labelSmoothing = 0;                     // of the loss
     bool synchronisesNorm = false;                 // batch norm is over the batch of all ranks: synchronised_norm.h
     int tokens = 0;                                // T, of models that read tokens
+    bool mixes = false;                            // samples in training are mixtures of two: augment.h
 };
 
 // An architecture: appends layers from the image f32 [N,C,H,W] or the tokens i32 [N,T] to the logits [N, classes], of
@@ -60,7 +61,8 @@ const std::vector<ModelEntry>& builtinModels();
 const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view name);
 
 // The whole forward graph: the task's fields as inputs (the image f32), and ids i64 [N]; the model; softmax cross-entropy and
-// top-1/top-5 counts over all samples or tokens that count; verified. Training and evaluation graphs name parameters and buffers alike. Outputs "loss_sum",
+// top-1/top-5 counts over all samples or tokens that count; verified. In training a graph that mixes has label2 i32 [N] and
+// lambda f32 [N], too: mixed_loss.h. Training and evaluation graphs name parameters and buffers alike. Outputs "loss_sum",
 // "weight", "correct1", "correct5" (only with more than 5 classes), "logits".
 Result<Graph> buildForward(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training);
 

@@ -13,6 +13,7 @@
 #include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
+#include "engine/ops/mixed_loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 #include "engine/ops/tokens.h"
@@ -36,6 +37,7 @@ constexpr const OpDef* kOps[] = {
     &kEmbedding, &kEmbeddingBackward,
     &kAttention, &kAttentionBackward,
     &kCrossEntropy, &kCrossEntropyBackward, &kTopKCount,
+    &kMixedCrossEntropy, &kMixedCrossEntropyBackward,
 };
 
 }  // namespace

@@ -121,6 +121,7 @@ private:
     Graph forward(std::int64_t batch, bool training) const {
         ModelInput input = modelInput(*m_resolved.model, m_info, batch, training ? m_resolved.spec.labelSmoothing : 0);
         input.synchronisesNorm = m_resolved.spec.batchNorm == "synchronised" && m_options.reduces;
+        input.mixes = m_resolved.mixes();
         Result<Graph> graph = buildForward(*m_resolved.model, m_resolved.modelParams, input, training);
         if (!graph.ok()) throw ProblemError(graph.problems().front());
         return std::move(graph).value();
@@ -205,7 +206,7 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
     RunPlan plan;
     const Partition partition = partitionOf(resolved);
     const std::vector<std::int64_t> batches{spec.batch, lastBatch(trainSampler), evaluationBatch, lastBatch(testSampler)};
-    plan.batch = batchLayout(train, capacityFor(partition, batches));
+    plan.batch = batchLayout(train, capacityFor(partition, batches), resolved.mixes());
     plan.stepsPerEpoch = trainSampler.stepsPerEpoch();
     plan.totalSteps = plan.stepsPerEpoch * spec.epochs;
     Compiler compiler(resolved, train, plan.batch);

@@ -27,6 +27,8 @@ struct ResolvedSpec {
     double learningRate = 0;                       // base of the schedule, by the rule of the batch
     double warmupFrom = 0;                         // the share of it at which a warm-up begins
     std::vector<double> shares;                    // of a batch, by rank, relative to each other; empty: equal
+
+    bool mixes() const { return augmentationParams.number("mixup") > 0; }
 };
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
 

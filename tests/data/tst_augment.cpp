@@ -191,6 +191,40 @@ private slots:
         QCOMPARE(augmentationFrom(values.value()), (Augmentation{4, true, 8, 0.5}));
         QVERIFY(!ParamValues::from(augmentationSchema(), {{"crop_padding", std::int64_t{-1}}}, "").ok());
     }
+
+    // Of Beta(alpha, alpha) the deviation from 1/2 is known, and so is the median's share of even mixtures.
+    void mixturesFollowBeta_data() {
+        QTest::addColumn<double>("alpha");
+        for (const double alpha : {0.1, 0.2, 1.0, 4.0}) QTest::addRow("%g", alpha) << alpha;
+    }
+    void mixturesFollowBeta() {
+        QFETCH(double, alpha);
+        constexpr int kCount = 20000;
+        double squares = 0;
+        std::vector<int> chosen(50);
+        for (int id = 0; id < kCount; ++id) {
+            const Mixture mixture = mixtureOf(alpha, 50, 3, 1, id);
+            QVERIFY(mixture.lambda >= 0.5f && mixture.lambda <= 1 && mixture.partner >= 0 && mixture.partner < 50);
+            squares += std::pow(mixture.lambda - 0.5, 2) / kCount;
+            ++chosen[static_cast<std::size_t>(mixture.partner)];
+        }
+        const double variance = 1 / (4 * (2 * alpha + 1));
+        QVERIFY2(std::abs(squares / variance - 1) < 0.04, qPrintable(QString("%1, %2").arg(squares).arg(variance)));
+        const auto [fewest, most] = std::ranges::minmax(chosen);
+        QVERIFY2(fewest > 300 && most < 500, qPrintable(QString("%1 to %2").arg(fewest).arg(most)));
+    }
+
+    void mixturesDependOnSeedEpochAndSample() {
+        const auto of = [](std::uint64_t seed, std::int64_t epoch, std::int64_t id) {
+            const Mixture mixture = mixtureOf(0.4, 1000000, seed, epoch, id);
+            return std::pair(mixture.partner, mixture.lambda);
+        };
+        QCOMPARE(of(1, 2, 3), of(1, 2, 3));
+        const std::set distinct{of(1, 2, 3), of(2, 2, 3), of(1, 3, 3), of(1, 2, 4)};
+        QCOMPARE(distinct.size(), std::size_t{4});
+        // Next to nothing but the two samples themselves, and no number that is none.
+        for (int id = 0; id < 100; ++id) QVERIFY(mixtureOf(1e-4, 9, 1, 0, id).lambda >= 0.5f);
+    }
 };
 
 QTEST_APPLESS_MAIN(TestAugment)

@@ -157,6 +157,60 @@ private slots:
         QCOMPARE(layout.bytes() % 64, std::size_t{0});
     }
 
+    // lambda times the sample plus the rest of its partner, both augmented as they would be alone; the same for any rank.
+    void mixturesAreOfTwoSamples() {
+        LoaderOptions options;
+        options.seed = 9;
+        options.epochs = 2;
+        options.augmentation = {.flip = true, .mixup = 0.5};
+        const Sampler sampler(23, 5, 9, Sampler::Order::Shuffled);
+        std::vector<float> own(60), other(60);
+        for (const bool resident : {false, true}) {
+            const auto data = std::make_shared<TestData>(23, resident);
+            const BatchLayout layout = batchLayout(data->info(), 3, true);
+            options.threads = resident ? 2 : 1;
+            const auto imageOf = [&](std::int64_t epoch, std::int64_t id, std::vector<float>& out) {
+                std::vector<std::uint8_t> pixels;
+                for (std::int64_t p = 0; p < 60; ++p) pixels.push_back(TestData::pixel(id, p));
+                augment(options.augmentation, data->info(), pixels, 9, epoch, id, out);
+            };
+            for (options.rank = 0; options.rank < 2; ++options.rank) {
+                options.partition = Partition::byRanks(2, 1);
+                Loader loader(data, sampler, layout, options);
+                while (const BatchLease lease = loader.next()) {
+                    const auto at = [&]<class T>(T, const char* name) {
+                        return reinterpret_cast<const T*>(
+                            lease.data() + layout.offset(static_cast<std::size_t>(layout.find(name))));
+                    };
+                    for (std::int64_t i = 0; i < lease.count(); ++i) {
+                        const std::int64_t id = at(std::int64_t{}, "ids")[i];
+                        const Mixture mixture = mixtureOf(0.5, 23, 9, lease.epoch(), id);
+                        QCOMPARE(at(std::int32_t{}, "label")[i], static_cast<std::int32_t>(id % 3));
+                        QCOMPARE(at(std::int32_t{}, "label2")[i], static_cast<std::int32_t>(mixture.partner % 3));
+                        QCOMPARE(at(0.0f, "lambda")[i], mixture.lambda);
+                        imageOf(lease.epoch(), id, own);
+                        imageOf(lease.epoch(), mixture.partner, other);
+                        for (std::size_t p = 0; p < 60; ++p) {
+                            const float wanted = mixture.lambda * own[p] + (1 - mixture.lambda) * other[p];
+                            QVERIFY(std::abs(at(0.0f, "image")[static_cast<std::size_t>(i) * 60 + p] - wanted) < 1e-5f);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    void whoMixesNeedsRoomForIt() {
+        const auto data = std::make_shared<TestData>(23);
+        LoaderOptions options;
+        options.augmentation.mixup = 1;
+        const Sampler sampler(23, 5, 9, Sampler::Order::Shuffled);
+        QVERIFY_EXCEPTION_THROWN(Loader(data, sampler, batchLayout(data->info(), 5), options), EngineError);
+        options.augmentation.mixup = 0;
+        Loader leavesItAlone(data, sampler, batchLayout(data->info(), 5, true), options);
+        QVERIFY(bool(leavesItAlone.next()));
+    }
+
     void batchesComeInOrderWithTheirContents() {
         const auto data = std::make_shared<TestData>(23);
         LoaderOptions options;

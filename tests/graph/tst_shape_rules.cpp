@@ -214,7 +214,7 @@ void TestShapeRules::opSetIsNamedOnceAndFound() {
         QVERIFY2(names.insert(op->name).second, op->name.data());
         QCOMPARE(findOp(op->name), op);
     }
-    QCOMPARE(names.size(), std::size_t{51});
+    QCOMPARE(names.size(), std::size_t{53});
     QCOMPARE(findOp("conv3d"), nullptr);
 }
 

@@ -58,6 +58,7 @@ private slots:
     void sequencesLongerThanTheContextAreRefused();
     void paddingIsReadFromTheLengths();
     void aTiedHeadIsTheEmbedding();
+    void onlyTrainingMixes();
     void inputsAreChecked();
     void wrongLogitsAreAProblem();
     void outputsFollowTheClasses();
@@ -350,6 +351,16 @@ void TestModels::layersRefuseNonsense() {
     QCOMPARE(codeOf([](auto& b, auto x) { denseLayer(b, x, 4, "d"); }), "graph.rank");
     QCOMPARE(codeOf([](auto& b, auto x) { denseLayer(b, flatten(b, x, "f"), 0, "d"); }), bad);
     QCOMPARE(codeOf([](auto& b, auto x) { convNormRelu(b, x, {.out = 4, .groups = 2}, "c"); }), "accepted");
+}
+
+void TestModels::onlyTrainingMixes() {
+    ModelInput mixed = kDigits;
+    mixed.mixes = true;
+    const Graph training = build("lenet5", mixed);
+    QVERIFY(training.find("label2") && training.find("lambda"));
+    QVERIFY(dump(training) != dump(build("lenet5", kDigits)));
+    QCOMPARE(dump(build("lenet5", mixed, false)), dump(build("lenet5", kDigits, false)));
+    QVERIFY(!build("lenet5", kDigits).find("lambda"));
 }
 
 QTEST_APPLESS_MAIN(TestModels)

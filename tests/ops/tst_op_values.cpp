@@ -15,7 +15,7 @@
 #include "engine/ops/elementwise.h"
 #include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
-#include "engine/ops/loss.h"
+#include "engine/ops/mixed_loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 #include "engine/ops/tokens.h"
@@ -53,6 +53,7 @@ private slots:
     void attentionOfEqualKeysAveragesValues();
     void causalAttentionSeesWhatCameBefore();
     void crossEntropyByHand();
+    void mixedCrossEntropyByHand();
     void crossEntropyGradientSumsToZero();
     void topKByHand();
     void aLogitThatIsNoNumberIsNeverAccurate();
@@ -502,6 +503,35 @@ void tst_op_values::crossEntropyByHand() {
     };
     QVERIFY(areClose(backward(0), {0.5, -0.5}));
     QVERIFY(areClose(backward(0.5), {0, 0}));
+}
+
+// lambda CE(label) + (1 - lambda) CE(other), sample by sample.
+void tst_op_values::mixedCrossEntropyByHand() {
+    // softmax (1/4, 3/4): the losses are ln 4 and ln 4/3.
+    const CaseInput logits = of({2, 2}, {0, std::log(3), 0, std::log(3)}), labels = CaseInputs::labelsGiven({1, 0}),
+                    others = CaseInputs::labelsGiven({0, 0}), lambda = of({2}, {0.75, 0.5});
+    const auto run = [&](const OpDef& op, double smoothing, std::vector<CaseInput> more) {
+        std::vector<CaseInput> inputs{logits, labels, others, lambda};
+        inputs.insert(inputs.end(), more.begin(), more.end());
+        return apply(op, Attrs::of(CrossEntropyAttrs{.smoothing = smoothing}), inputs);
+    };
+    const auto loss = run(kMixedCrossEntropy, 0, {});
+    QVERIFY(areClose(valuesOf(loss[0]), {0.75 * std::log(4.0 / 3) + 0.25 * std::log(4) + std::log(4)}));
+    QCOMPARE(valuesOf(loss[1]), (Values{2}));
+    const auto gradient = [&](double smoothing) {
+        return valuesOf(run(kMixedCrossEntropyBackward, smoothing, {CaseInputs::scalar(2)})[0]);
+    };
+    QVERIFY(areClose(gradient(0), {0, 0, -1.5, 1.5}));
+    // The targets are then (3/8, 5/8) and (3/4, 1/4).
+    QVERIFY(areClose(gradient(0.5), {-0.25, 0.25, -1, 1}));
+    // With one label, or with lambda 1, it is the plain loss.
+    const CaseInput ones = of({2}, {1, 1});
+    const auto plain = valuesOf(apply(kCrossEntropy, Attrs::of(CrossEntropyAttrs{.smoothing = 0.2}), {logits, labels})[0]);
+    for (const auto& [other, share] : {std::pair(labels, lambda), std::pair(others, ones)}) {
+        const auto mixed = apply(kMixedCrossEntropy, Attrs::of(CrossEntropyAttrs{.smoothing = 0.2}),
+                                 {logits, labels, other, share});
+        QVERIFY(areClose(valuesOf(mixed[0]), plain));
+    }
 }
 
 void tst_op_values::crossEntropyGradientSumsToZero() {

@@ -47,6 +47,7 @@ void addSynchronisedNormCases(std::vector<OpCase>& cases);
 void addElementwiseCases(std::vector<OpCase>& cases);
 void addDropoutCases(std::vector<OpCase>& cases);
 void addLossCases(std::vector<OpCase>& cases);
+void addMixedLossCases(std::vector<OpCase>& cases);
 void addLayerNormCases(std::vector<OpCase>& cases);
 void addActivationCases(std::vector<OpCase>& cases);
 void addEmbeddingCases(std::vector<OpCase>& cases);

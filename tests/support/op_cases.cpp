@@ -21,6 +21,7 @@ const std::vector<OpCase>& opCases() {
         addElementwiseCases(cases);
         addDropoutCases(cases);
         addLossCases(cases);
+        addMixedLossCases(cases);
         addLayerNormCases(cases);
         addActivationCases(cases);
         addEmbeddingCases(cases);

@@ -20,6 +20,7 @@ TrialSpec reproducibleSpec(const QString& model, const QString& backend, int dev
     spec.augmentation = {{"cutout", std::int64_t{3}}, {"flip", true}, {"crop_padding", std::int64_t{2}}};
     spec.optimizer.params["clip_norm"] = 1.0;
     if (model == "fashion-cnn") spec.model.params["dropout"] = 0.3;
+    if (model == "mlp") spec.augmentation["mixup"] = 0.4;
     return spec;
 }
 

@@ -12,6 +12,7 @@
 #include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
+#include "engine/ops/mixed_loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 #include "engine/ops/tokens.h"
@@ -81,6 +82,8 @@ constexpr KernelEntry kKernels[] = {
     {&kCrossEntropy, makeCrossEntropy},
     {&kCrossEntropyBackward, makeCrossEntropyBackward},
     {&kTopKCount, makeTopKCount},
+    {&kMixedCrossEntropy, makeMixedCrossEntropy},
+    {&kMixedCrossEntropyBackward, makeMixedCrossEntropyBackward},
 };
 
 }  // namespace

@@ -137,6 +137,9 @@ std::unique_ptr<Kernel> makeAttentionBackward(const Order& order);
 std::unique_ptr<Kernel> makeCrossEntropy(const Order& order);
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order);
 std::unique_ptr<Kernel> makeTopKCount(const Order& order);
+// mixed_loss.cpp
+std::unique_ptr<Kernel> makeMixedCrossEntropy(const Order& order);
+std::unique_ptr<Kernel> makeMixedCrossEntropyBackward(const Order& order);
 // update.cpp: the flat steps (see Device), on f32; fills, scales and adds also on f64
 std::unique_ptr<Kernel> makeFlatFill(const Machine& machine, DType dtype, std::size_t count, double value);
 std::unique_ptr<Kernel> makeFlatScale(const Machine& machine, DType dtype, std::size_t count, double factor);

@@ -13,6 +13,7 @@
 #include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
+#include "engine/ops/mixed_loss.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 #include "engine/ops/tokens.h"
@@ -70,6 +71,8 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kCrossEntropy, makeCrossEntropy},
     {&kCrossEntropyBackward, makeCrossEntropyBackward},
     {&kTopKCount, makeTopKCount},
+    {&kMixedCrossEntropy, makeMixedCrossEntropy},
+    {&kMixedCrossEntropyBackward, makeMixedCrossEntropyBackward},
 });
 
 }  // namespace

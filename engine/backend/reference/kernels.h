@@ -93,6 +93,10 @@ std::unique_ptr<Kernel> makeCrossEntropy(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeTopKCount(const Graph& graph, const Node& node);
 
+// mixed_loss.cpp
+std::unique_ptr<Kernel> makeMixedCrossEntropy(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeMixedCrossEntropyBackward(const Graph& graph, const Node& node);
+
 // update.cpp: the flat steps (see Device); elements are F64
 std::unique_ptr<Kernel> makeFill(std::size_t count, double value);
 std::unique_ptr<Kernel> makeScale(std::size_t count, double factor);

@@ -1,0 +1,59 @@
+#include "engine/ops/mixed_loss.h"
+
+#include "engine/graph/gradient_context.h"
+#include "engine/ops/rules.h"
+
+namespace lockstep {
+
+namespace {
+
+using Types = std::span<const TensorType>;
+
+TensorType scalar() { return {{1}, DType::F64}; }
+
+void check(std::string_view op, Types in, const Attrs& attrs) {
+    expectFloat(op, "logits", in[0], 2);
+    const Shape samples{in[0].shape[0]};
+    expectType(op, "labels", in[1], {samples, DType::I32});
+    expectType(op, "others", in[2], {samples, DType::I32});
+    expectType(op, "lambda", in[3], {samples, in[0].dtype});
+    const double smoothing = attrs.as<CrossEntropyAttrs>().smoothing;
+    expectAttribute(smoothing >= 0 && smoothing < 1, op, "smoothing", numberText(smoothing),
+                    "at least 0 and less than 1");
+}
+
+std::vector<TensorType> infer(Types in, const Attrs& attrs) {
+    constexpr std::string_view op = "mixed_cross_entropy";
+    expectInputs(op, in, 4);
+    check(op, in, attrs);
+    return {scalar(), scalar()};
+}
+
+std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
+    constexpr std::string_view op = "mixed_cross_entropy_backward";
+    expectInputs(op, in, 5);
+    check(op, in, attrs);
+    expectType(op, "dLossSum", in[4], scalar());
+    return {in[0]};
+}
+
+void gradient(GradientContext& context) {
+    const auto dSum = context.outputGradient(0);
+    if (!dSum) return;
+    const std::vector<ValueId> inputs{context.input(0), context.input(1), context.input(2), context.input(3), *dSum};
+    context.setInputGradient(0, context.append(kMixedCrossEntropyBackward, inputs, context.attrs())[0]);
+}
+
+}  // namespace
+
+constinit const OpDef kMixedCrossEntropy{.name = "mixed_cross_entropy", .infer = infer, .gradient = gradient};
+constinit const OpDef kMixedCrossEntropyBackward{.name = "mixed_cross_entropy_backward", .infer = inferBackward};
+
+LossValues mixedCrossEntropy(GraphBuilder& b, ValueId logits, const MixedLabels& mixed, double smoothing,
+                             const std::string& name) {
+    const auto outputs = b.append(kMixedCrossEntropy, {logits, mixed.labels, mixed.others, mixed.lambda},
+                                  Attrs::of(CrossEntropyAttrs{.smoothing = smoothing}), name);
+    return {outputs[0], outputs[1]};
+}
+
+}  // namespace lockstep
