@@ -6,12 +6,16 @@
 #include <functional>
 
 #include "engine/core/result.h"
+#include "engine/ops/activation.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
+#include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/tokens.h"
 #include "tests/support/case_inputs.h"
 
 namespace lockstep::test {
@@ -35,7 +39,10 @@ Values valuesOf(const HostTensor& tensor) {
 
 CaseInput floatInput(const HostTensor& tensor, const Shape& shape, ValueRole role = ValueRole::Input) {
     require(isFloat(tensor.type().dtype), "not a float");
-    return CaseInputs::given(shape, valuesOf(tensor), role);
+    const Values values = valuesOf(tensor);
+    const auto fits = [](double x) { return std::isfinite(static_cast<float>(x)) || !std::isfinite(x); };
+    require(std::ranges::all_of(values, fits), "beyond single precision");
+    return CaseInputs::given(shape, values, role);
 }
 
 CaseInput floatInput(const HostTensor& tensor, ValueRole role = ValueRole::Input) {
@@ -164,9 +171,20 @@ OnnxCase batchNorm(const OnnxVector& v) {
     return c;
 }
 
+// The second term is added to every row of the first, or is one of its size.
+OnnxCase broadcastAdd(const OnnxVector& v) {
+    const Shape &x = v.inputs[0].type().shape, &row = v.inputs[1].type().shape;
+    require(row.rank() < x.rank() && std::ranges::equal(x.dims().last(row.dims().size()), row.dims()), "broadcasting");
+    OnnxCase c{.opCase = {.op = &kBroadcastAdd}, .expected = {{0, v.outputs[0]}}};
+    c.opCase.inputs = {floatInput(v.inputs[0], {x.count() / row.count(), row.count()}),
+                       floatInput(v.inputs[1], {row.count()})};
+    return c;
+}
+
 OnnxCase elementwise(const OnnxVector& v) {
     const bool isRelu = v.op == "Relu";
     require(v.inputs.size() == (isRelu ? 1u : 2u), "not two terms");
+    if (!isRelu && v.inputs[0].type().shape != v.inputs[1].type().shape) return broadcastAdd(v);
     for (const HostTensor& input : v.inputs) require(input.type() == v.inputs[0].type(), "broadcasting");
     OnnxCase c{.opCase = {.op = isRelu ? &kRelu : &kAdd}, .expected = {{0, v.outputs[0]}}};
     for (const HostTensor& input : v.inputs) c.opCase.inputs.push_back(floatInput(input));
@@ -245,6 +263,73 @@ OnnxCase softmax(const OnnxVector& v) {
     return c;
 }
 
+// Over the last extents, from an axis on; gamma and beta then have their elements in a row.
+OnnxCase layerNorm(const OnnxVector& v) {
+    const Shape& x = v.inputs[0].type().shape;
+    const int given = static_cast<int>(v.number("axis", -1)), axis = given < 0 ? given + x.rank() : given;
+    std::int64_t width = 1;
+    for (int i = axis; i < x.rank(); ++i) width *= x[i];
+    const std::int64_t rows = x.count() / width;
+    OnnxCase c{.opCase = {.op = &kLayerNorm, .attrs = fixedAttrs(LayerNormAttrs{v.number("epsilon", 1e-5)})}};
+    c.opCase.inputs = {floatInput(v.inputs[0], {rows, width}), floatInput(v.inputs[1], {width}, ValueRole::Parameter),
+                       floatInput(v.inputs[2], {width}, ValueRole::Parameter)};
+    for (std::size_t i = 0; i < v.outputs.size(); ++i) c.expected.push_back({i, v.outputs[i]});
+    return c;
+}
+
+// Where nothing is dropped.
+OnnxCase dropout(const OnnxVector& v) {
+    require(v.outputs.size() == 1, "a mask comes out");
+    require(v.inputs.size() < 3, "training");
+    const std::int64_t samples = v.inputs[0].type().shape[0];
+    OnnxCase c{.opCase = {.op = &kDropout, .attrs = fixedAttrs(DropoutAttrs{.rate = 0})}, .expected = {{0, v.outputs[0]}}};
+    c.opCase.inputs = {floatInput(v.inputs[0]), CaseInputs("onnx").ids(samples)};
+    return c;
+}
+
+// silu(x) = x sigmoid(x), and gelu(sqrt(2) x) = (1 + erf(x)) x / sqrt(2)
+OnnxCase smoothActivation(const OnnxVector& v) {
+    const bool isErf = v.op == "Erf";
+    const Values x = valuesOf(v.inputs[0]);
+    Values expected = valuesOf(v.outputs[0]);
+    for (std::size_t i = 0; i < x.size(); ++i) expected[i] = isErf ? (1 + expected[i]) * x[i] / std::sqrt(2) : expected[i] * x[i];
+    OnnxCase c{.opCase = {.op = isErf ? &kGelu : &kSilu}};
+    c.opCase.inputs = {floatInput(isErf ? scaled(v.inputs[0], std::sqrt(2)) : v.inputs[0])};
+    c.expected = {{0, tensorOf(v.outputs[0].type().shape, expected)}};
+    return c;
+}
+
+OnnxCase matrixProduct(const OnnxVector& v) {
+    for (const HostTensor& input : v.inputs) require(input.type().shape.rank() == 2, "more than one product");
+    OnnxCase c{.opCase = {.op = &kDense}, .expected = {{0, v.outputs[0]}}};
+    c.opCase.inputs = {floatInput(v.inputs[0]), floatInput(transposed(v.inputs[1]), ValueRole::Parameter)};
+    return c;
+}
+
+// Two neighbouring extents change places, or two groups of them: the rest on the left are samples.
+OnnxCase transpose(const OnnxVector& v) {
+    const Shape& x = v.inputs[0].type().shape;
+    std::vector<double> order = v.numbers.contains("perm") ? v.numbers.at("perm") : std::vector<double>{};
+    for (int axis = x.rank(); order.size() < static_cast<std::size_t>(x.rank());) order.push_back(--axis);
+    const auto goesOn = [&](std::size_t i) { return i + 1 < order.size() && order[i + 1] == order[i] + 1; };
+    std::size_t samples = 0, left;
+    while (samples < order.size() && order[samples] == static_cast<double>(samples)) ++samples;
+    for (left = samples; goesOn(left);) ++left;
+    std::size_t right = left + 1;
+    while (goesOn(right)) ++right;
+    require(samples < order.size() && right + 1 == order.size(), "not two groups of extents");
+    Shape three{1, 1, 1};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const int group = i < samples ? 0 : i <= left ? 2 : 1;
+        three = {three[0] * (group == 0 ? x[static_cast<int>(order[i])] : 1),
+                 three[1] * (group == 1 ? x[static_cast<int>(order[i])] : 1),
+                 three[2] * (group == 2 ? x[static_cast<int>(order[i])] : 1)};
+    }
+    OnnxCase c{.opCase = {.op = &kTranspose}, .expected = {{0, v.outputs[0]}}};
+    c.opCase.inputs = {floatInput(v.inputs[0], three)};
+    return c;
+}
+
 using Translate = OnnxCase (*)(const OnnxVector&);
 const std::map<std::string, Translate>& translations() {
     static const std::map<std::string, Translate> table{
@@ -259,6 +344,14 @@ const std::map<std::string, Translate>& translations() {
         {"Sum", elementwise},
         {"Flatten", view},
         {"Reshape", view},
+        {"Squeeze", view},
+        {"Unsqueeze", view},
+        {"Dropout", dropout},
+        {"Erf", smoothActivation},
+        {"LayerNormalization", layerNorm},
+        {"MatMul", matrixProduct},
+        {"Sigmoid", smoothActivation},
+        {"Transpose", transpose},
         {"Cast", cast},
         {"Softmax", softmax},
         {"LogSoftmax", softmax},
@@ -327,6 +420,7 @@ bool isOurs(const OnnxVector& vector) {
 
 OnnxCase translated(const OnnxVector& vector) {
     try {
+        require(vector.whyNot.empty(), vector.whyNot);
         OnnxCase found = translations().at(vector.op)(vector);
         found.opCase.name = vector.name;
         return found;
@@ -341,12 +435,20 @@ bool isUpdate(const OnnxVector& vector) {
 
 OnnxUpdate translatedUpdate(const OnnxVector& vector) {
     try {
+        require(vector.whyNot.empty(), vector.whyNot);
         OnnxUpdate found = updateFrom(vector);
         found.updateCase.name = vector.name;
         return found;
     } catch (const NotMapped& reason) {
         return {.whyNot = reason.why};
     }
+}
+
+std::string lineOf(const OnnxVector& vector) {
+    if (vector.op.empty()) return vector.name + ": " + vector.whyNot;
+    if (!isOurs(vector) && !isUpdate(vector)) return vector.op + ": no such op here";
+    const std::string why = isUpdate(vector) ? translatedUpdate(vector).whyNot : translated(vector).whyNot;
+    return why.empty() ? vector.name : vector.name + ": " + why;
 }
 
 }  // namespace lockstep::test

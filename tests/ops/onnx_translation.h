@@ -7,13 +7,12 @@ namespace lockstep::test {
 
 // The same mathematics in our terms, where there is one. What maps:
 //   Conv (1-d as images of one row), AveragePool and MaxPool likewise (the maximum's index counts differently and is
-//   left out), GlobalAveragePool, Gemm with a bias per output, BatchNormalization, Relu, Add and Sum of two equal
-//   shapes, Flatten, Reshape, Cast between floats; SoftmaxCrossEntropyLoss without class weights, as a sum over all
-//   positions; LogSoftmax and Softmax over the last axis, through the loss and its gradient; Momentum (both modes) and
-//   Adam.
-// What does not: volumes, padding that differs between the sides, ceil mode, dilated pooling, broadcasting, class
-// weights, ignored labels, half precision; NegativeLogLikelihoodLoss, whose vectors are no log-probabilities; Dropout,
-// whose mask is another generator's; TopK, which lists where we count; Adagrad, which is no update rule here.
+//   left out), GlobalAveragePool, Gemm with a bias per output, MatMul of two matrices, BatchNormalization,
+//   LayerNormalization, Relu, Add and Sum of two terms of which the second has the first's shape or the end of it,
+//   Flatten, Reshape, Squeeze, Unsqueeze, Transpose of two groups of extents, Cast between floats, Dropout where it drops
+//   nothing; SoftmaxCrossEntropyLoss without class weights, as a sum over all positions; LogSoftmax and Softmax over the
+//   last axis, through the loss and its gradient; Sigmoid and Erf, through SiLU and GELU; Momentum (both modes) and Adam.
+// onnx_cases.txt lists every vector: those that run by their names alone, the others with what keeps them from it.
 struct OnnxCase {
     std::string whyNot{};  // "": it maps
     OpCase opCase{};
@@ -35,5 +34,8 @@ struct OnnxUpdate {
     std::vector<std::vector<double>> states{};  // expected
 };
 OnnxUpdate translatedUpdate(const OnnxVector& vector);
+
+// What the list says of a vector; of an op that is not ours once for all its vectors.
+std::string lineOf(const OnnxVector& vector);
 
 }  // namespace lockstep::test

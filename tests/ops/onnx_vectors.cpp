@@ -113,6 +113,7 @@ bool readTensors(const onnx::GraphProto& graph, const fs::path& data, OnnxVector
         if (!tensor) return false;
         known.emplace(input.name(), *tensor);
     }
+    known.emplace("", HostTensor({{0}, DType::F32}));
     for (const std::string& name : graph.node(0).input()) {
         if (!known.contains(name)) return false;
         vector.inputs.push_back(known.at(name));
@@ -125,14 +126,17 @@ bool readTensors(const onnx::GraphProto& graph, const fs::path& data, OnnxVector
     return true;
 }
 
-std::optional<OnnxVector> readVector(const fs::path& folder) {
-    const auto model = parsed<onnx::ModelProto>(folder / "model.onnx");
-    if (!model || model->graph().node_size() != 1) return std::nullopt;
+OnnxVector readVector(const fs::path& folder) {
     OnnxVector vector;
     vector.name = folder.parent_path().filename().string() + "/" + folder.filename().string();
+    const auto model = parsed<onnx::ModelProto>(folder / "model.onnx");
+    if (!model || model->graph().node_size() != 1) {
+        vector.whyNot = model ? "more than one node" : "no model";
+        return vector;
+    }
     vector.op = model->graph().node(0).op_type();
     readAttributes(model->graph().node(0), vector);
-    if (!readTensors(model->graph(), folder / "test_data_set_0", vector)) return std::nullopt;
+    if (!readTensors(model->graph(), folder / "test_data_set_0", vector)) vector.whyNot = "tensors of other types";
     return vector;
 }
 
@@ -158,7 +162,7 @@ std::vector<OnnxVector> readOnnxVectors(const fs::path& folder) {
     for (const char* group : {"node", "pytorch-converted", "pytorch-operator", "simple"}) {
         if (!fs::is_directory(folder / group)) continue;
         for (const fs::directory_entry& entry : fs::directory_iterator(folder / group))
-            if (auto vector = readVector(entry.path())) vectors.push_back(std::move(*vector));
+            vectors.push_back(readVector(entry.path()));
     }
     std::ranges::sort(vectors, {}, &OnnxVector::name);
     return vectors;
