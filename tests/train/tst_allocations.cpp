@@ -69,8 +69,13 @@ struct Task {
     DatasetSplits data;
 };
 
-Task smallTask(const QString& model, const QString& devices) {
-    return {smallSpec(model.toStdString(), devices.toStdString()), patterns(100, 9)};
+// An optimizer's name stands for it on a network that has convolutions and norms.
+Task smallTask(const QString& name, const QString& devices) {
+    const bool isOptimizer = findUpdateRule(name.toStdString()) != nullptr;
+    Task task{smallSpec(isOptimizer ? "fashion-cnn" : name.toStdString(), devices.toStdString()), patterns(100, 9)};
+    if (isOptimizer) task.spec.optimizer.id = name.toStdString();
+    if (isOptimizer) task.spec.augmentation["mixup"] = 0.4;
+    return task;
 }
 
 Task fullTask(const QString& model, const QString& devices) {
@@ -127,6 +132,7 @@ private slots:
             QTest::addRow("%s reference", model) << model << "reference:2";
             QTest::addRow("%s reference alone", model) << model << "reference:1";
         }
+        for (const char* optimizer : {"lars", "muon"}) QTest::newRow(optimizer) << optimizer << "reference:2";
     }
 
     void aStepAllocatesNothing() {
@@ -145,6 +151,7 @@ private slots:
             QTest::addRow("%s alone", model) << model << "cpu:1";
             QTest::addRow("%s", model) << model << "cpu:2x1";
         }
+        for (const char* optimizer : {"lars", "muon"}) QTest::newRow(optimizer) << optimizer << "cpu:2x1";
     }
 
     void librariesAllocateNothingLarge() {

@@ -12,16 +12,18 @@ namespace lockstep::reference {
 template <class Body>
 class LoopKernel final : public Kernel {
 public:
-    explicit LoopKernel(Body body) : m_body(std::move(body)) {}
+    LoopKernel(Body body, std::size_t workspace) : m_body(std::move(body)), m_workspace(workspace) {}
+    std::size_t workspaceBytes() const override { return m_workspace; }
     void run(const KernelCall& call) override { m_body(call); }
 
 private:
     Body m_body;
+    std::size_t m_workspace;
 };
 
 template <class Body>
-std::unique_ptr<Kernel> loops(Body body) {
-    return std::make_unique<LoopKernel<Body>>(std::move(body));
+std::unique_ptr<Kernel> loops(Body body, std::size_t workspace = 0) {
+    return std::make_unique<LoopKernel<Body>>(std::move(body), workspace);
 }
 
 template <class T = double>

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/backend/reference/kernels.h"
 #include "engine/backend/reference/loops.h"
+#include "engine/backend/reference/matrix_step.h"
 
 namespace lockstep::reference {
 
@@ -80,46 +83,6 @@ double trustOf(const UpdateRule& rule, const UpdateSegment& segment, double scal
     return rule.trust * std::sqrt(weight) / (std::sqrt(gradient) + rule.weightDecay * std::sqrt(weight));
 }
 
-// c = a b with every extent and stride given by its two functions of position: c is rows x columns.
-template <class A, class B>
-std::vector<double> product(std::size_t rows, std::size_t depth, std::size_t columns, A a, B b) {
-    std::vector<double> c(rows * columns, 0.0);
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t k = 0; k < depth; ++k)
-            for (std::size_t j = 0; j < columns; ++j) c[i * columns + j] += a(i, k) * b(k, j);
-    return c;
-}
-
-// Muon: x, rows x columns, becomes next to orthogonal; see NewtonSchulz.
-void orthogonalise(std::vector<double>& x, std::size_t rows, std::size_t columns) {
-    double squares = 0;
-    for (const double each : x) squares += each * each;
-    for (double& each : x) each /= std::sqrt(squares) + NewtonSchulz::kEpsilon;
-    const auto at = [&](std::size_t i, std::size_t j) { return x[i * columns + j]; };
-    const auto transposed = [&](std::size_t j, std::size_t i) { return x[i * columns + j]; };
-    for (int step = 0; step < NewtonSchulz::kSteps; ++step) {
-        std::vector<double> gram = product(rows, columns, rows, at, transposed);
-        const auto gramAt = [&](std::size_t i, std::size_t j) { return gram[i * rows + j]; };
-        const std::vector<double> square = product(rows, rows, rows, gramAt, gramAt);
-        for (std::size_t i = 0; i < gram.size(); ++i) gram[i] = NewtonSchulz::kB * gram[i] + NewtonSchulz::kC * square[i];
-        const std::vector<double> change = product(rows, rows, columns, gramAt, at);
-        for (std::size_t i = 0; i < x.size(); ++i) x[i] = NewtonSchulz::kA * x[i] + change[i];
-    }
-}
-
-void stepMatrix(const UpdateRule& rule, double learningRate, double decay, double scale, const UpdateSegment& segment,
-                const double* g, double* w, double* v) {
-    const auto rows = static_cast<std::size_t>(segment.parameter->type.shape[0]), columns = segment.count / rows;
-    std::vector<double> direction(segment.count);
-    for (std::size_t i = 0; i < segment.count; ++i) {
-        v[i] = rule.momentum * v[i] + g[i] * scale;
-        direction[i] = rule.nesterov ? g[i] * scale + rule.momentum * v[i] : v[i];
-    }
-    orthogonalise(direction, rows, columns);
-    const double size = std::sqrt(std::max(1.0, static_cast<double>(rows) / static_cast<double>(columns)));
-    for (std::size_t i = 0; i < segment.count; ++i) w[i] -= learningRate * (decay * w[i] + size * direction[i]);
-}
-
 // One step of a slice of parameters.
 class Update {
 public:
@@ -131,7 +94,7 @@ public:
         m_corrections = {1 - std::pow(rule.beta1, number), 1 - std::pow(rule.beta2, number)};
     }
 
-    void step(const UpdateSegment& segment) const {
+    void step(const UpdateSegment& segment, const std::optional<MatrixStep>& matrix, double* workspace) const {
         const double decay = segment.decays ? m_rule.weightDecay : 0;
         const std::size_t at = segment.offset;
         switch (m_rule.kind) {
@@ -139,10 +102,8 @@ public:
             case UpdateRule::Kind::AdamW: return stepAdamOver(segment, decay, m_learningRate);
             case UpdateRule::Kind::Lars: return stepLars(segment, decay);
             case UpdateRule::Kind::Muon:
-                if (!takesMatrixStep(*segment.parameter))
-                    return stepAdamOver(segment, decay, m_learningRate * m_rule.adamShare);
-                return stepMatrix(m_rule, m_learningRate, decay, m_scale, segment, m_gradient + at, m_w + at,
-                                  m_states[0] + at);
+                if (!matrix) return stepAdamOver(segment, decay, m_learningRate * m_rule.adamShare);
+                return matrix->run(m_scale, m_learningRate, m_gradient + at, m_w + at, m_states[0] + at, workspace);
         }
     }
 
@@ -178,11 +139,21 @@ private:
 }  // namespace
 
 std::unique_ptr<Kernel> makeUpdate(const UpdateRule& rule, std::span<const UpdateSegment> given) {
-    return loops([rule, segments = std::vector(given.begin(), given.end())](const KernelCall& call) {
+    std::vector<std::pair<UpdateSegment, std::optional<MatrixStep>>> segments;
+    std::size_t workspace = 0;
+    for (const UpdateSegment& segment : given) {
+        auto& matrix = segments.emplace_back(segment, std::nullopt).second;
+        if (rule.kind != UpdateRule::Kind::Muon || !takesMatrixStep(*segment.parameter)) continue;
+        matrix.emplace(rule, segment);
+        workspace = std::max(workspace, matrix->workspaceBytes());
+    }
+    auto body = [rule, segments = std::move(segments)](const KernelCall& call) {
         if (input<UpdateGate>(call, 1)->skip != 0) return;
         const Update update(rule, call);
-        for (const UpdateSegment& segment : segments) update.step(segment);
-    });
+        for (const auto& [segment, matrix] : segments)
+            update.step(segment, matrix, reinterpret_cast<double*>(call.workspace));
+    };
+    return loops(std::move(body), workspace);
 }
 
 std::unique_ptr<Kernel> makeAverage(double decay, std::size_t count) {
