@@ -61,6 +61,7 @@ std::string dump(const Graph& graph) {
     std::ostringstream out;
     dumpRole(out, graph, ValueRole::Input, "input");
     dumpRole(out, graph, ValueRole::Parameter, "parameter");
+    dumpRole(out, graph, ValueRole::Frozen, "frozen");
     dumpRole(out, graph, ValueRole::Buffer, "buffer");
     for (const Node& node : graph.nodes()) dumpNode(out, graph, node);
     for (const auto& [buffer, value] : graph.assignments()) {

@@ -39,6 +39,10 @@ ValueId Graph::addParameter(std::string name, TensorType type, Initializer init,
                                .decays = decays});
 }
 
+ValueId Graph::addFrozen(std::string name, TensorType type, Initializer init) {
+    return addValue(m_values, {.name = std::move(name), .type = type, .role = ValueRole::Frozen, .init = init});
+}
+
 ValueId Graph::addBuffer(std::string name, TensorType type, Initializer init) {
     return addValue(m_values, {.name = std::move(name), .type = type, .role = ValueRole::Buffer, .init = init});
 }

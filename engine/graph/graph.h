@@ -40,6 +40,7 @@ struct Initializer {
 enum class ValueRole : std::uint8_t {
     Input,          // a field of the batch: "image", "tokens", "label", "ids"
     Parameter,      // trained
+    Frozen,         // a parameter that is not trained: no gradient, no update
     Buffer,         // kept between steps but not trained: batch-norm statistics
     Intermediate    // made by a node
 };
@@ -50,7 +51,7 @@ struct Value {
     ValueRole role = ValueRole::Intermediate;
     std::optional<NodeId> producer{};            // of an intermediate
     std::shared_ptr<const Layout> layout{};      // null: row-major
-    Initializer init{};                          // parameters and buffers
+    Initializer init{};                          // parameters, frozen or not, and buffers
     bool decays = true;                          // parameters: weight decay applies (false for norms and biases)
 
     std::size_t bytes() const { return layout ? layout->bytes() : type.bytes(); }
@@ -73,6 +74,7 @@ public:
 
     ValueId addInput(std::string name, TensorType type);
     ValueId addParameter(std::string name, TensorType type, Initializer init, bool decays);
+    ValueId addFrozen(std::string name, TensorType type, Initializer init);
     ValueId addBuffer(std::string name, TensorType type, Initializer init);
 
     // Runs the op's shape rule and adds the node with fresh output values. The rule's ProblemError passes through, its empty

@@ -63,6 +63,23 @@ void trainGradient(GradientContext& context) {
     }
 }
 
+std::vector<TensorType> inferEvalBackward(Types in, const Attrs&) {
+    constexpr std::string_view op = "batch_norm_eval_backward";
+    expectInputs(op, in, 3);
+    const TensorType channels = normChannels(op, in[0]);
+    expectType(op, "gamma", in[1], channels);
+    expectType(op, "runningVariance", in[2], normStatistics(channels));
+    return {in[0]};
+}
+
+// Whoever keeps the statistics keeps gamma and beta: a gradient only passes through, to what lies below.
+void evalGradient(GradientContext& context) {
+    const auto dy = context.outputGradient(0);
+    if (!dy || !context.wants(0)) return;
+    const std::vector<ValueId> inputs{*dy, context.input(1), context.input(4)};
+    context.setInputGradient(0, context.append(kBatchNormEvalBackward, inputs, context.attrs())[0]);
+}
+
 }  // namespace
 
 std::string describe(const BatchNormAttrs& attrs) {
@@ -70,14 +87,18 @@ std::string describe(const BatchNormAttrs& attrs) {
 }
 
 constinit const OpDef kBatchNormTrain{.name = "batch_norm_train", .infer = inferTrain, .gradient = trainGradient};
-constinit const OpDef kBatchNormEval{.name = "batch_norm_eval", .infer = inferEval, .inplaceInput = 0};
+constinit const OpDef kBatchNormEval{
+    .name = "batch_norm_eval", .infer = inferEval, .gradient = evalGradient, .inplaceInput = 0};
+constinit const OpDef kBatchNormEvalBackward{
+    .name = "batch_norm_eval_backward", .infer = inferEvalBackward, .inplaceInput = 0};
 constinit const OpDef kBatchNormBackward{.name = "batch_norm_backward", .infer = inferBackward};
 
 ValueId batchNorm(GraphBuilder& b, ValueId x, ValueId gamma, ValueId beta, ValueId runningMean, ValueId runningVariance,
                   const BatchNormAttrs& attrs, const std::string& name) {
     const std::vector<ValueId> inputs{x, gamma, beta, runningMean, runningVariance};
-    const auto outputs = b.append(b.training() ? kBatchNormTrain : kBatchNormEval, inputs, Attrs::of(attrs), name);
-    if (b.training()) {
+    const bool trains = b.training() && !b.isFrozen(name);
+    const auto outputs = b.append(trains ? kBatchNormTrain : kBatchNormEval, inputs, Attrs::of(attrs), name);
+    if (trains) {
         b.graph().assign(runningMean, outputs[3]);
         b.graph().assign(runningVariance, outputs[4]);
     }

@@ -27,7 +27,7 @@ constexpr const OpDef* kOps[] = {
     &kMaxPool2d, &kMaxPool2dBackward, &kAveragePool2d, &kAveragePool2dBackward,
     &kGlobalAveragePool2d, &kGlobalAveragePool2dBackward,
     &kDense, &kDenseBackwardData, &kDenseBackwardWeights, &kDenseBackwardBias,
-    &kBatchNormTrain, &kBatchNormEval, &kBatchNormBackward,
+    &kBatchNormTrain, &kBatchNormEval, &kBatchNormBackward, &kBatchNormEvalBackward,
     &kBatchNormSums, &kBatchNormTrainFromSums, &kBatchNormBackwardSums, &kBatchNormBackwardFromSums, &kAllReduce,
     &kRelu, &kReluBackward, &kRelu6, &kRelu6Backward, &kAdd, &kFill, &kFlatten, &kReshape, &kCast,
     &kDropout, &kDropoutBackward,

@@ -22,7 +22,7 @@ extern const OpDef kBatchNormTrainFromSums;      // (x, gamma, beta, runningMean
 extern const OpDef kBatchNormBackwardSums;       // (x, mean, invStd, dy) -> sums, dgamma, dbeta
 extern const OpDef kBatchNormBackwardFromSums;   // (x, gamma, mean, invStd, dy, sums of all ranks) -> dx
 
-// In training the three steps, sums, all-reduce, norm; in evaluation as batchNorm().
+// In training the three steps, sums, all-reduce, norm; in evaluation and in a frozen layer as batchNorm().
 ValueId synchronisedNorm(GraphBuilder& b, ValueId x, ValueId gamma, ValueId beta, ValueId runningMean,
                          ValueId runningVariance, const BatchNormAttrs& attrs, const std::string& name);
 

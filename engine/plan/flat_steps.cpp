@@ -45,7 +45,7 @@ std::vector<FlatSteps::Sum> FlatSteps::sums() const {
     const Sum scalars{{Arena::Scalars, 0, m_scalars.sumBytes()}, reducedScalars(), DType::F64, -1, "scalars"};
     if (!m_training) return {scalars};
     std::vector<Sum> sums;
-    if (m_storage.bufferBytes > 0) sums.push_back({staged(), staged(), m_storage.keptType(), -1, "statistics"});
+    if (m_storage.stagedBytes > 0) sums.push_back({staged(), staged(), m_storage.keptType(), -1, "statistics"});
     sums.push_back(scalars);
     for (int b = 0; b < static_cast<int>(m_storage.buckets.size()); ++b) {
         sums.push_back({gradients(b), gradients(b), m_storage.dtype, b, std::to_string(b)});
@@ -95,7 +95,7 @@ std::size_t FlatSteps::partialBytes(std::size_t passes) const {
 // A level holds scalars, gradients and statistics, one behind the other.
 std::size_t FlatSteps::levelBytes() const {
     const std::size_t scalars = alignUp(m_scalars.sumBytes());
-    return m_training ? scalars + m_storage.parameterBytes + m_storage.bufferBytes : scalars;
+    return m_training ? scalars + m_storage.parameterBytes + m_storage.stagedBytes : scalars;
 }
 
 Slot FlatSteps::partial(const Sum& sum, int level) const {

@@ -42,7 +42,7 @@ public:
     std::vector<Step> commits(const std::vector<bool>& assigned) const;      // by buffer; one per run of assigned ones
 
     Slot gradients(int bucket) const;
-    Slot staged() const { return {Arena::Staging, 0, m_storage.bufferBytes}; }
+    Slot staged() const { return {Arena::Staging, 0, m_storage.stagedBytes}; }
     Slot reducedScalars() const { return {Arena::Scalars, 0, m_scalars.names.size() * sizeof(double)}; }
 
 private:

@@ -63,6 +63,9 @@ public:
         for (const ValueId id : m_graph.withRole(ValueRole::Parameter)) {
             m_placement.slots[index(id)] = storedSlot(parameters, m_graph.value(id), storage);
         }
+        for (const ValueId id : m_graph.withRole(ValueRole::Frozen)) {
+            m_placement.slots[index(id)] = storedSlot(Arena::Parameters, m_graph.value(id), storage);
+        }
         for (const ValueId id : m_graph.withRole(ValueRole::Buffer)) {
             m_placement.slots[index(id)] = storedSlot(Arena::Buffers, m_graph.value(id), storage);
         }

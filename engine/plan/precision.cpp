@@ -35,6 +35,9 @@ private:
             case ValueRole::Parameter:
                 m_map[index(id)] = m_to.addParameter(value.name, computed(value.type), value.init, value.decays);
                 break;
+            case ValueRole::Frozen:
+                m_map[index(id)] = m_to.addFrozen(value.name, computed(value.type), value.init);
+                break;
             case ValueRole::Buffer:
                 m_map[index(id)] = m_to.addBuffer(value.name, kept(value.type), value.init);
                 break;

@@ -59,6 +59,7 @@ std::string StoragePlan::signature() const {
     if (hasMasters()) out << " masters " << text(keptType());
     out << (averages ? " averages\n" : "\n");
     describeEntries(out, "parameter", parameters);
+    describeEntries(out, "frozen", frozen);
     describeEntries(out, "buffer", buffers);
     for (const Bucket& bucket : buckets) out << "bucket " << bucket.offset << '+' << bucket.bytes << '\n';
     return out.str();
@@ -66,19 +67,19 @@ std::string StoragePlan::signature() const {
 
 std::size_t StoragePlan::arenaBytes(Arena arena) const {
     switch (arena) {
-        case Arena::Parameters:
+        case Arena::Parameters: return parameterBytes + frozenBytes;
         case Arena::Gradients: return parameterBytes;
-        case Arena::Masters: return hasMasters() ? kept(parameterBytes) : 0;
+        case Arena::Masters: return hasMasters() ? kept(parameterBytes + frozenBytes) : 0;
         case Arena::Averages: return averages ? averagesRead() + parameterBytes : 0;
         case Arena::OptimizerState: return static_cast<std::size_t>(stateCount) * kept(parameterBytes);
-        case Arena::Buffers:
-        case Arena::Staging: return bufferBytes;
+        case Arena::Buffers: return bufferBytes;
+        case Arena::Staging: return stagedBytes;
         default: return 0;
     }
 }
 
 const StorageEntry* StoragePlan::find(std::string_view name) const {
-    for (const auto* entries : {&parameters, &buffers}) {
+    for (const auto* entries : {&parameters, &frozen, &buffers}) {
         const auto found = std::ranges::find(*entries, name, &StorageEntry::name);
         if (found != entries->end()) return &*found;
     }

@@ -29,7 +29,8 @@ struct Slot {
 
 // Where a parameter or buffer lives, in every arena that has one for it: a parameter at the same offset in Parameters and
 // Gradients, and at kept(offset) in Masters, Averages and the first optimizer state, kept(parameterBytes) further on in
-// each state that follows (see StoragePlan); a buffer in Buffers and Staging.
+// each state that follows (see StoragePlan); a frozen one behind all others in Parameters and Masters alone; a buffer in
+// Buffers and, if training assigns it, Staging.
 struct StorageEntry {
     std::string name;
     Value value;                       // type, layout, initializer, decays
@@ -43,9 +44,10 @@ struct Bucket { std::size_t offset = 0, bytes = 0; std::size_t firstParameter = 
 // Made once from the nominal training program; ranks with different signatures cannot form a group.
 struct StoragePlan {
     DType dtype = DType::F32;                      // of parameters and gradients: what kernels compute in
-    std::vector<StorageEntry> parameters, buffers;
+    std::vector<StorageEntry> parameters, frozen;  // trained, and not
+    std::vector<StorageEntry> buffers;             // those that training assigns come first
     std::vector<Bucket> buckets;
-    std::size_t parameterBytes = 0, bufferBytes = 0;
+    std::size_t parameterBytes = 0, frozenBytes = 0, bufferBytes = 0, stagedBytes = 0;
     int stateCount = 0;
     bool averages = false;
 

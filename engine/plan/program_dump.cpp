@@ -75,6 +75,7 @@ void printHeader(std::ostream& out, const Program& program) {
     if (program.passes.size() > 1) out << "passes       " << passesText(program.passes) << '\n';
     if (training) out << "update       " << describe(program.update) << '\n';
     out << "storage      " << lockstep::text(storage.dtype) << ", " << storage.parameters.size() << " parameters, "
+        << (storage.frozen.empty() ? "" : std::to_string(storage.frozen.size()) + " frozen, ")
         << storage.buffers.size() << " buffers, " << storage.stateCount << " states";
     if (storage.hasMasters()) out << ", " << lockstep::text(storage.keptType()) << " masters";
     out << (storage.averages ? ", averages\n" : "\n");
@@ -148,6 +149,7 @@ std::string dump(const Program& program) {
     printScalars(out, program);
     if (program.kind == Program::Kind::Training) printBuckets(out, *program.storage);
     printEntries(out, "parameter", program.storage->parameters);
+    printEntries(out, "frozen", program.storage->frozen);
     printEntries(out, "buffer", program.storage->buffers);
     printSteps(out, program);
     return out.str();

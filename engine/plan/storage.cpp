@@ -36,14 +36,24 @@ std::vector<ValueId> parametersByReadiness(const Graph& graph) {
     return parameters;
 }
 
-std::vector<StorageEntry> layOut(const Graph& graph, std::span<const ValueId> values, std::size_t& bytes) {
-    std::vector<StorageEntry> entries;
+// Adds entries behind `bytes`, which then is where they end.
+void layOut(std::vector<StorageEntry>& entries, const Graph& graph, std::span<const ValueId> values, std::size_t& bytes) {
     for (const ValueId id : values) {
         const Value& value = graph.value(id);
         entries.push_back({value.name, value, bytes, value.bytes()});
         bytes = alignUp(bytes + value.bytes());
     }
-    return entries;
+}
+
+void layOutBuffers(StoragePlan& plan, const Graph& graph) {
+    std::vector<ValueId> buffers = graph.withRole(ValueRole::Buffer);
+    const auto isAssigned = [&](ValueId id) {
+        return std::ranges::count(graph.assignments(), id, &Graph::Assignment::buffer) > 0;
+    };
+    const auto others = std::ranges::stable_partition(buffers, isAssigned);
+    layOut(plan.buffers, graph, {buffers.begin(), others.begin()}, plan.bufferBytes);
+    plan.stagedBytes = plan.bufferBytes;
+    layOut(plan.buffers, graph, others, plan.bufferBytes);
 }
 
 std::vector<Bucket> makeBuckets(std::span<const StorageEntry> parameters, std::size_t bucketBytes) {
@@ -88,29 +98,33 @@ StoragePlan planStorage(const Graph& lowered, DType dtype, const UpdateRule* rul
     plan.dtype = dtype;
     plan.stateCount = rule ? rule->stateCount() : 0;
     plan.averages = rule && rule->averages();
-    plan.parameters = layOut(lowered, parametersByReadiness(lowered), plan.parameterBytes);
-    plan.buffers = layOut(lowered, lowered.withRole(ValueRole::Buffer), plan.bufferBytes);
+    layOut(plan.parameters, lowered, parametersByReadiness(lowered), plan.parameterBytes);
+    std::size_t end = plan.parameterBytes;
+    layOut(plan.frozen, lowered, lowered.withRole(ValueRole::Frozen), end);
+    plan.frozenBytes = end - plan.parameterBytes;
+    layOutBuffers(plan, lowered);
     plan.buckets = makeBuckets(plan.parameters, bucketBytes);
     return plan;
 }
 
 ParameterLayouts layoutsOf(const StoragePlan& storage) {
     ParameterLayouts layouts;
-    for (const StorageEntry& entry : storage.parameters) layouts[entry.name] = entry.value.layout;
-    for (const StorageEntry& entry : storage.buffers) layouts[entry.name] = entry.value.layout;
+    for (const auto* entries : {&storage.parameters, &storage.frozen, &storage.buffers}) {
+        for (const StorageEntry& entry : *entries) layouts[entry.name] = entry.value.layout;
+    }
     return layouts;
 }
 
 void verifyStorage(const StoragePlan& storage, const Graph& lowered, bool all) {
     std::size_t seen = 0;
     for (const Value& value : lowered.values()) {
-        if (value.role != ValueRole::Parameter && value.role != ValueRole::Buffer) continue;
+        if (value.role == ValueRole::Input || value.role == ValueRole::Intermediate) continue;
         const StorageEntry* entry = storage.find(value.name);
         if (!entry || entry->value.role != value.role) fail(value.name, "has no place in the storage of this run");
         verifyEntry(*entry, value);
         ++seen;
     }
-    if (all && seen != storage.parameters.size() + storage.buffers.size()) {
+    if (all && seen != storage.parameters.size() + storage.frozen.size() + storage.buffers.size()) {
         fail("storage", "the storage of this run has parameters or buffers that this program lacks");
     }
 }

@@ -124,7 +124,8 @@ private:
         const StorageEntry* entry = m_program.storage->find(value.name);
         if (!entry) return false;
         if (value.role == ValueRole::Buffer) return slot == Slot{Arena::Buffers, entry->offset, entry->bytes};
-        const bool averaged = m_program.kind == Program::Kind::Evaluation && m_program.storage->averages;
+        const bool averaged = m_program.kind == Program::Kind::Evaluation && m_program.storage->averages &&
+                              value.role == ValueRole::Parameter;
         if (!averaged) return slot == Slot{Arena::Parameters, entry->offset, entry->bytes};
         return slot == Slot{Arena::Averages, m_program.storage->averagesRead() + entry->offset, entry->bytes};
     }
@@ -348,7 +349,7 @@ std::string complaintAboutPasses(const Program& program) {
     const std::string expected = treeOver(0, program.passes.size());
     std::vector<Slot> slices{{Arena::Scalars, 0, program.scalars.sumBytes()}};
     if (program.kind == Program::Kind::Training) {
-        if (program.storage->bufferBytes > 0) slices.push_back({Arena::Staging, 0, program.storage->bufferBytes});
+        if (program.storage->stagedBytes > 0) slices.push_back({Arena::Staging, 0, program.storage->stagedBytes});
         for (const Bucket& bucket : program.storage->buckets) {
             slices.push_back({Arena::Gradients, bucket.offset, bucket.bytes});
         }

@@ -44,8 +44,10 @@ void addForward(std::vector<OpCase>& cases, const Norm& norm) {
                    .tolerance = norm.tolerance};
         CaseInputs inputs(one.name);
         const Shape channels{norm.x[1]};
+        // Where the statistics are not the batch's, gamma and beta are frozen.
+        const ValueRole affine = op == &kBatchNormTrain ? ValueRole::Parameter : ValueRole::Buffer;
         one.inputs = {inputs.normal(norm.x, ValueRole::Input, norm.scale, norm.offset),
-                      inputs.normal(channels, ValueRole::Parameter), inputs.normal(channels, ValueRole::Parameter),
+                      inputs.normal(channels, affine), inputs.normal(channels, affine),
                       inputs.normal(channels, ValueRole::Buffer), inputs.positive(channels, ValueRole::Buffer)};
         cases.push_back(std::move(one));
     }
@@ -72,6 +74,18 @@ void addBackward(std::vector<OpCase>& cases, const Norm& norm) {
     cases.push_back(std::move(one));
 }
 
+void addEvalBackward(std::vector<OpCase>& cases, const Norm& norm) {
+    OpCase one{.name = "batch_norm_eval_backward/" + norm.name,
+               .op = &kBatchNormEvalBackward,
+               .attrs = fixedAttrs(norm.attrs),
+               .tolerance = norm.tolerance};
+    CaseInputs inputs(one.name);
+    const Shape channels{norm.x[1]};
+    one.inputs = {inputs.normal(norm.x), inputs.normal(channels, ValueRole::Buffer),
+                  inputs.positive(channels, ValueRole::Buffer)};
+    cases.push_back(std::move(one));
+}
+
 void addSpecial(std::vector<OpCase>& cases) {
     const auto add = [&](const std::string& name, const CaseInput& x, std::vector<double> gamma) {
         const Shape channels{x.tensor.type().shape[1]};
@@ -94,6 +108,7 @@ void addBatchNormCases(std::vector<OpCase>& cases) {
     for (const Norm& norm : norms()) {
         addForward(cases, norm);
         addBackward(cases, norm);
+        addEvalBackward(cases, norm);
     }
     addSpecial(cases);
 }

@@ -95,6 +95,15 @@ public:
     }
 
 protected:
+    Pattern runningInvStd(const float* variance, std::int64_t block, double epsilon) const {
+        Pattern invStd;
+        for (int lane = 0; lane < 16; ++lane) {
+            const std::int64_t c = m_runs.channel(block, lane);
+            if (c < m_runs.channels) invStd.lane[lane] = static_cast<float>(1 / std::sqrt(variance[c] + epsilon));
+        }
+        return invStd;
+    }
+
     const SimdTable& m_simd;
     ChannelRuns m_runs;
     NormItems m_items;
@@ -187,14 +196,23 @@ public:
 private:
     Affine running(const KernelCall& call, const NormBranch& branch, std::int64_t block) const {
         const Pattern mean = patternOf(m_runs, block, in(call, branch.input + 3));
-        Pattern invStd;
-        for (int lane = 0; lane < 16; ++lane) {
-            const std::int64_t c = m_runs.channel(block, lane);
-            if (c >= m_runs.channels) continue;
-            const double variance = in(call, branch.input + 4)[c];
-            invStd.lane[lane] = static_cast<float>(1 / std::sqrt(variance + branch.attrs.epsilon));
-        }
+        const Pattern invStd = runningInvStd(in(call, branch.input + 4), block, branch.attrs.epsilon);
         return affineOf(m_runs, block, in(call, branch.input + 1), in(call, branch.input + 2), mean, invStd);
+    }
+};
+
+// The affine form of the forward pass, of the gradient and without its offsets.
+class NormEvalBackward final : public Kernel, private NormPass {
+public:
+    NormEvalBackward(const Order& order, const FusedNormAttrs& attrs) : NormPass(order, attrs) {}
+
+    void run(const KernelCall& call) override {
+        m_items.run([](std::int64_t) {},
+                    [&](std::int64_t item) {
+                        const std::int64_t block = m_items.block(item);
+                        const Pattern invStd = runningInvStd(in(call, 2), block, m_attrs.norm.epsilon);
+                        apply(call, item, {affineOf(m_runs, block, in(call, 1), nullptr, {}, invStd), {}});
+                    });
     }
 };
 
@@ -206,6 +224,10 @@ std::unique_ptr<Kernel> makeNormTrain(const Order& order) {
 
 std::unique_ptr<Kernel> makeNormEval(const Order& order) {
     return std::make_unique<NormEval>(order, attrsOf(order.node));
+}
+
+std::unique_ptr<Kernel> makeNormEvalBackward(const Order& order) {
+    return std::make_unique<NormEvalBackward>(order, attrsOf(order.node));
 }
 
 }  // namespace lockstep::cpu

@@ -40,6 +40,7 @@ constexpr KernelEntry kKernels[] = {
     {&kNormTrain, makeNormTrain},
     {&kNormStatistics, makeNormTrain},
     {&kBatchNormEval, makeNormEval},
+    {&kBatchNormEvalBackward, makeNormEvalBackward},
     {&kNormEval, makeNormEval},
     {&kBatchNormBackward, makeNormBackward},
     {&kNormBackward, makeNormBackward},

@@ -90,6 +90,7 @@ std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order);
 // batch_norm.cpp: plain and fused, and the statistics alone
 std::unique_ptr<Kernel> makeNormTrain(const Order& order);
 std::unique_ptr<Kernel> makeNormEval(const Order& order);
+std::unique_ptr<Kernel> makeNormEvalBackward(const Order& order);
 // batch_norm_backward.cpp
 std::unique_ptr<Kernel> makeNormBackward(const Order& order);
 // synchronised_norm.cpp

@@ -160,6 +160,7 @@ constexpr Rule kRules[] = {
     {&kDenseBackwardWeightsBias, layOutDense},
     {&kBatchNormTrain, layOutNormForward},
     {&kBatchNormEval, layOutNormForward},
+    {&kBatchNormEvalBackward, layOutNormForward},
     {&kNormTrain, layOutNormForward},
     {&kNormStatistics, layOutNormSums},
     {&kNormEval, layOutNormForward},

@@ -17,12 +17,18 @@ LayoutPass::LayoutPass(const Graph& graph, const ParameterLayouts* layouts)
     : Rewriter(graph), m_graph(graph), m_block(onednn::preferredBlock()), m_decided(graph.values().size()) {
     for (const ValueId parameter : graph.withRole(ValueRole::Parameter)) {
         if (const auto gradient = graph.gradientOf(parameter)) m_parameters[*gradient] = parameter;
-        if (!layouts) continue;
-        const auto given = layouts->find(graph.value(parameter).name);
-        if (given == layouts->end()) continue;
-        made().setLayout(now(parameter), given->second);
-        m_decided[index(parameter)] = true;
     }
+    for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen}) {
+        for (const ValueId parameter : graph.withRole(role)) take(parameter, layouts);
+    }
+}
+
+void LayoutPass::take(ValueId parameter, const ParameterLayouts* layouts) {
+    if (!layouts) return;
+    const auto given = layouts->find(m_graph.value(parameter).name);
+    if (given == layouts->end()) return;
+    made().setLayout(now(parameter), given->second);
+    m_decided[index(parameter)] = true;
 }
 
 Graph LayoutPass::run() {

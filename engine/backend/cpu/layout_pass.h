@@ -24,7 +24,10 @@ public:
     using Rewriter::now;
     using Rewriter::oldValue;
     bool isDecided(ValueId parameter) const { return m_decided[index(parameter)]; }
-    bool isParameter(ValueId old) const { return oldValue(old).role == ValueRole::Parameter; }
+    bool isParameter(ValueId old) const {        // frozen or not
+        const ValueRole role = oldValue(old).role;
+        return role == ValueRole::Parameter || role == ValueRole::Frozen;
+    }
     void decide(ValueId parameter, const onednn::Desc& desc, const char* axes);
     std::optional<ValueId> parameterOf(ValueId gradient) const;  // whose gradient an old value is
 
@@ -48,6 +51,7 @@ public:
     void emit(const Node& old, std::vector<ValueId> inputs, std::string algorithm, std::vector<Form> outputs = {});
 
 private:
+    void take(ValueId parameter, const ParameterLayouts* layouts);
     void copyNode(const Node& node);
     void settleGradient(ValueId old);
     ValueId likeParameter(ValueId parameter, ValueId gradient);

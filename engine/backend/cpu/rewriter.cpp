@@ -18,6 +18,9 @@ void Rewriter::copySources() {
             case ValueRole::Parameter:
                 m_now[i] = m_made.addParameter(value.name, value.type, value.init, value.decays);
                 break;
+            case ValueRole::Frozen:
+                m_now[i] = m_made.addFrozen(value.name, value.type, value.init);
+                break;
             case ValueRole::Buffer:
                 m_now[i] = m_made.addBuffer(value.name, value.type, value.init);
                 break;

@@ -65,6 +65,7 @@ private:
             case ValueRole::Parameter:
                 m_ids[index(id)] = m_to.addParameter(value.name, value.type, value.init, value.decays);
                 break;
+            case ValueRole::Frozen: m_ids[index(id)] = m_to.addFrozen(value.name, value.type, value.init); break;
             case ValueRole::Buffer: m_ids[index(id)] = m_to.addBuffer(value.name, value.type, value.init); break;
             case ValueRole::Intermediate: break;
         }

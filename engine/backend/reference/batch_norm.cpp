@@ -59,6 +59,19 @@ std::unique_ptr<Kernel> makeBatchNormEval(const Graph& graph, const Node& node) 
     });
 }
 
+std::unique_ptr<Kernel> makeBatchNormEvalBackward(const Graph& graph, const Node& node) {
+    const Extents extents = extentsOf(inputShape(graph, node, 0));
+    const auto attrs = node.attrs.as<BatchNormAttrs>();
+    return loops([extents, attrs](const KernelCall& call) {
+        const double *dy = input(call, 0), *gamma = input(call, 1), *variance = input(call, 2);
+        double* dx = output(call, 0);
+        for (std::int64_t c = 0; c < extents.c; ++c) {
+            const double scale = gamma[c] / std::sqrt(variance[c] + attrs.epsilon);
+            forEachInChannel(extents, c, [&](std::int64_t i) { dx[i] = scale * dy[i]; });
+        }
+    });
+}
+
 // With x^ = (x - mean) invStd:  dx = gamma invStd (dy - sum(dy) / n - x^ sum(dy x^) / n).
 std::unique_ptr<Kernel> makeBatchNormBackward(const Graph& graph, const Node& node) {
     const Extents extents = extentsOf(inputShape(graph, node, 0));

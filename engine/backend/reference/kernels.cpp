@@ -39,6 +39,7 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kDenseBackwardBias, makeDenseBackwardBias},
     {&kBatchNormTrain, makeBatchNormTrain},
     {&kBatchNormEval, makeBatchNormEval},
+    {&kBatchNormEvalBackward, makeBatchNormEvalBackward},
     {&kBatchNormBackward, makeBatchNormBackward},
     {&kBatchNormSums, makeBatchNormSums},
     {&kBatchNormTrainFromSums, makeBatchNormTrainFromSums},

@@ -43,6 +43,7 @@ std::unique_ptr<Kernel> makeDenseBackwardBias(const Graph& graph, const Node& no
 // batch_norm.cpp
 std::unique_ptr<Kernel> makeBatchNormTrain(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeBatchNormEval(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeBatchNormEvalBackward(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeBatchNormBackward(const Graph& graph, const Node& node);
 
 // synchronised_norm.cpp
