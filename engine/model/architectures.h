@@ -6,8 +6,8 @@
 namespace lockstep {
 
 // What published networks are made for.
-inline constexpr ModelInput kCifarImages{.channels = 3, .height = 32, .width = 32, .classes = 10};
-inline constexpr ModelInput kImageNetImages{.channels = 3, .height = 224, .width = 224, .classes = 1000};
+inline const ModelInput kCifarImages{.channels = 3, .height = 32, .width = 32, .classes = 10};
+inline const ModelInput kImageNetImages{.channels = 3, .height = 224, .width = 224, .classes = 1000};
 
 // One file for each, or for each family, named alike.
 ModelEntry mlpModel();

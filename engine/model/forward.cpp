@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <set>
+
 #include "engine/model/registry.h"
 #include "engine/ops/mixed_loss.h"
 
@@ -37,6 +40,36 @@ void checkLogits(const ModelEntry& model, const ModelInput& input, const TensorT
     if (logits != expected) throw ProblemError({model.name, "model.wrong-output", {expected.text(), logits.text()}});
 }
 
+std::vector<std::string> parameterNames(const Graph& graph) {
+    std::vector<std::string> names;
+    for (const Value& value : graph.values()) {
+        if (value.role == ValueRole::Parameter || value.role == ValueRole::Frozen) names.push_back(value.name);
+    }
+    return names;
+}
+
+// The first parts of all names, each once: "stem, block1, head".
+std::string outermostLayers(const std::vector<std::string>& names) {
+    std::set<std::string> seen;
+    std::string layers;
+    for (const std::string& name : names) {
+        const std::string layer = name.substr(0, name.find('/'));
+        if (seen.insert(layer).second) layers += (layers.empty() ? "" : ", ") + layer;
+    }
+    return layers;
+}
+
+void checkFrozen(const ModelEntry& model, const ModelInput& input, const Graph& graph) {
+    const std::vector<std::string> names = parameterNames(graph);
+    for (const std::string& layer : input.frozen) {
+        const auto isInLayer = [&](const std::string& name) { return isWithin(name, layer); };
+        if (std::ranges::any_of(names, isInLayer)) continue;
+        throw ProblemError({"frozen", "model.unknown-layer", {layer, model.name, outermostLayers(names)}});
+    }
+    if (!input.frozen.empty() && graph.withRole(ValueRole::Parameter).empty())
+        throw ProblemError({"frozen", "model.nothing-to-train", {model.name}});
+}
+
 LossValues lossOf(GraphBuilder& b, ValueId logits, ValueId label, const ModelInput& input, bool training, bool masked) {
     if (!training || !input.mixes) return crossEntropy(b, logits, label, input.labelSmoothing, "loss", masked);
     const Shape batch{input.batch};
@@ -46,11 +79,12 @@ LossValues lossOf(GraphBuilder& b, ValueId logits, ValueId label, const ModelInp
 
 Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training) {
     check(input, model.task);
-    GraphBuilder b(training, input.synchronisesNorm);
+    GraphBuilder b(training, input.synchronisesNorm, input.frozen);
     const ValueId sample = sampleInput(b, input, model.task), label = labelInput(b, input, model.task);
     const ValueId ids = b.input("ids", {{input.batch}, DType::I64});
     const ValueId logits = model.build(b, sample, ids, input, params);
     checkLogits(model, input, b.typeOf(logits));
+    checkFrozen(model, input, b.graph());
     const bool masked = model.task == ModelTask::NextTokens;
     const LossValues loss = lossOf(b, logits, label, input, training, masked);
     b.graph().addOutput("loss_sum", loss.sum);

@@ -26,14 +26,21 @@ struct ModelInput {
     bool synchronisesNorm = false;                 // batch norm is over the batch of all ranks: synchronised_norm.h
     int tokens = 0;                                // T, of models that read tokens
     bool mixes = false;                            // samples in training are mixtures of two: augment.h
-};
+    // Layers that are not trained, each with all below it: "stem", "block3/conv1". Their parameters get neither gradient nor
+    // update, and their batch norms use the running statistics, which stay as they are; dropout stays on.
+    std::vector<std::string> frozen = {};
+
+// A layer that has tensors, as it is called here and elsewhere.
+struct LayerName { std::string ours, theirs; };
+using LayerNames = std::vector<LayerName>;
 
 // An architecture: appends layers from the image f32 [N,C,H,W] or the tokens i32 [N,T] to the logits [N, classes], of
 // NextTokens [N, T, classes]. Throws ProblemError when the image or the sequence does not fit: see image_size.h and
 // token_model.h.
 //
 // Parameters and buffers are named after the places of their layers, which are stable: checkpoints and weight files hold
-// them. A layer has "weight" and, if it has one, "bias"; a norm also "running_mean" and "running_var" (layers.h).
+// them. A layer has "weight" and, if it has one, "bias"; a norm also "running_mean" and "running_var" (layers.h). No name
+// has a dot.
 //   stem/conv, stem/norm           the first convolution
 //   block<n>/…                     residual networks: conv<i>, norm<i>, shortcut/conv, shortcut/norm; n counts through all
 //                                  stages from 1 (in MobileNetV2: expand, depthwise and project, each /conv and /norm)
@@ -55,6 +62,9 @@ struct ModelEntry {
         build;
     ModelInput usual{.channels = 1, .height = 28, .width = 28, .classes = 10};   // what it is for, where no dataset says
     ModelTask task = ModelTask::ImageClasses;
+    // torchvision's names for these layers of the model, which come in the graph's order: torchvision_names.h. Null: it has no
+    // such model.
+    LayerNames (*torchvisionLayers)(const std::vector<std::string>& layers) = nullptr;
 };
 
 const std::vector<ModelEntry>& builtinModels();
@@ -63,14 +73,15 @@ const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view
 // The whole forward graph: the task's fields as inputs (the image f32), and ids i64 [N]; the model; softmax cross-entropy and
 // top-1/top-5 counts over all samples or tokens that count; verified. In training a graph that mixes has label2 i32 [N] and
 // lambda f32 [N], too: mixed_loss.h. Training and evaluation graphs name parameters and buffers alike. Outputs "loss_sum",
-// "weight", "correct1", "correct5" (only with more than 5 classes), "logits".
+// "weight", "correct1", "correct5" (only with more than 5 classes), "logits". Problems of what is frozen, in that field:
+// "model.unknown-layer", "model.nothing-to-train".
 Result<Graph> buildForward(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training);
 
 // One row per operation from the sample to the logits, for `models`, `program` and the window; `output` is the shape for one
 // sample: "64x14x14".
 struct LayerRow { std::string name, op, output; std::int64_t parameters = 0; };
 std::vector<LayerRow> layerTable(const Graph& forward);
-std::int64_t parameterCount(const Graph& forward);
+std::int64_t parameterCount(const Graph& forward);          // of those that are trained, as in the rows
 // Of convolutions and products of matrices, for the whole batch; training takes three times as many.
 double forwardFlops(const Graph& forward);
 

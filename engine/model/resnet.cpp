@@ -4,6 +4,7 @@
 
 #include "engine/model/image_size.h"
 #include "engine/model/layers.h"
+#include "engine/model/torchvision_names.h"
 #include "engine/ops/elementwise.h"
 
 namespace lockstep {
@@ -72,7 +73,8 @@ ModelEntry entryOf(const ResNet& net) {
             .params = {},
             .build = [net](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input,
                            const ParamValues&) { return build(b, image, input, net); },
-            .usual = net.isForCifar ? kCifarImages : kImageNetImages};
+            .usual = net.isForCifar ? kCifarImages : kImageNetImages,
+            .torchvisionLayers = torchvisionResnetLayers};
 }
 
 }  // namespace

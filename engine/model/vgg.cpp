@@ -4,6 +4,7 @@
 
 #include "engine/model/image_size.h"
 #include "engine/model/layers.h"
+#include "engine/model/torchvision_names.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
 
@@ -73,6 +74,7 @@ ModelEntry entryOf(const Vgg& vgg) {
     entry.build = [vgg](GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input,
                         const ParamValues& params) { return build(b, image, ids, input, params, vgg); };
     entry.usual = vgg.isForCifar ? kCifarImages : kImageNetImages;
+    entry.torchvisionLayers = torchvisionVggLayers;
     return entry;
 }
 
