@@ -1,5 +1,7 @@
 #include "app/plain_run.h"
 
+#include "engine/train/weights.h"
+
 namespace lockstep {
 
 namespace fs = std::filesystem;
@@ -14,6 +16,10 @@ Result<RunResult> runPlainly(const PlainRun& request, const Environment& environ
     if (!resolved.ok()) return resolved.problems();
     const auto data = openData(resolved.value());
     if (!data.ok()) return data.problems();
+    if (!request.resumeFrom) {
+        auto problems = weightsProblems(resolved.value(), data.value().train->info());
+        if (!problems.empty()) return problems;
+    }
     if (!request.checkpointFolder.empty()) {
         std::error_code failed;
         fs::create_directories(request.checkpointFolder, failed);

@@ -17,7 +17,7 @@ struct PlainRun {
     std::vector<EventSink*> sinks;
     std::function<void(const RunFailed&)> onStuck = {};          // see RunOptions
 };
-// Blocks until the run is over. Problems: of resolve(), of the dataset, "out.unwritable".
+// Blocks until the run is over. Problems: of resolve(), of the dataset, of weightsProblems(), "out.unwritable".
 Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment);
 
 // Opens the data of a resolved spec where its path, or the entry's own, says.

@@ -67,6 +67,12 @@ std::optional<Problem> applyData(Json& spec, const SpecOptions& options, const E
     return std::nullopt;
 }
 
+fs::path absolutePath(const fs::path& path) {
+    std::error_code failed;
+    const fs::path whole = path.empty() ? path : fs::absolute(path, failed);
+    return path.empty() || failed ? path : whole.lexically_normal();
+}
+
 Result<TrialSpec> startingPoint(const SpecOptions& options, const TrialSpec& base) {
     if (!options.preset.empty()) return preset(options.preset);
     if (!options.file.empty()) return trialSpecFromFile(options.file);
@@ -103,6 +109,9 @@ Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, co
     choose(json, "optimizer", options.optimizer);
     choose(json, "schedule", options.schedule);
     put(json, "title", options.title);
+    put(json, "weights", options.weights);
+    put(json, "new_head", options.newHead);
+    put(json, "frozen", options.frozen);
     put(json, "devices", options.devices);
     put(json, "batch", options.batch);
     put(json, "mode", options.mode);
@@ -116,11 +125,9 @@ Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, co
         if (auto problem = applySetting(json, setting)) return *problem;
     }
     auto spec = trialSpecFromJson(json.dump(-1, ' ', false, Json::error_handler_t::replace), "");
-    if (spec.ok() && !spec.value().dataPath.empty()) {
-        std::error_code failed;
-        const auto absolute = fs::absolute(spec.value().dataPath, failed);
-        if (!failed) spec.value().dataPath = absolute.lexically_normal();
-    }
+    if (!spec.ok()) return spec;
+    spec.value().dataPath = absolutePath(spec.value().dataPath);
+    spec.value().weights = absolutePath(spec.value().weights).string();
     return spec;
 }
 
@@ -163,6 +170,16 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
 }
 
 void addRunOptions(CLI::App& command, SpecOptions& options) {
+    command
+        .add_option("--weights", options.weights,
+                    "Start from these weights: safetensors of a trial, or of torchvision's ResNets and VGGs")
+        ->type_name("FILE");
+    command
+        .add_option("--new-head", options.newHead,
+                    "With --weights: whether the last layer starts fresh; no, yes, or auto: for another number of classes")
+        ->type_name("NAME");
+    command.add_option("--frozen", options.frozen, "Layers that are not trained, for example stem,block1")
+        ->type_name("LAYERS");
     command.add_option("--epochs", options.epochs, "Passes over the training data")->type_name("N");
     command.add_option("--lr", options.learningRate, "The base learning rate")->type_name("RATE");
     command.add_option("--schedule", options.schedule, "constant, step, cosine or one-cycle")->type_name("NAME");

@@ -13,6 +13,7 @@ void addTrain(CLI::App& program, Run& run);
 void addBench(CLI::App& program, Run& run);
 void addCheck(CLI::App& program, Run& run);
 void addProve(CLI::App& program, Run& run);
+void addExportWeights(CLI::App& program, Run& run);
 void addProgram(CLI::App& program, Run& run);
 void addServe(CLI::App& program, Run& run);
 void addProbePlugin(CLI::App& program, Run& run);

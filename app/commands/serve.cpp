@@ -12,6 +12,7 @@
 #include "engine/core/error.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/train/plan_run.h"
+#include "engine/train/weights.h"
 
 namespace lockstep {
 
@@ -139,7 +140,10 @@ private:
         const auto resolved = valueOf(resolve(spec, environment()));
         const auto& train = glimpse(spec).train;
         const auto run = planRun(resolved, train, glimpse(spec).test);
-        const ModelInput input = modelInput(*resolved.model, train, 1, spec.labelSmoothing);
+        ModelInput input = modelInput(*resolved.model, train, 1, spec.labelSmoothing);
+        input.frozen = resolved.frozen;
+        if (const auto problems = weightsProblems(resolved, train); !problems.empty())
+            throw ProblemError(problems.front());
         const auto forward = valueOf(buildForward(*resolved.model, resolved.modelParams, input, true));
         Json devices = Json::array();
         for (const auto& device : resolved.devices) {

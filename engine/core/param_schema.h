@@ -20,7 +20,7 @@ struct ParamField {
     ParamValue fallback;
     std::optional<double> low, high;        // inclusive; numbers only
     std::vector<std::string> choices;       // non-empty: a string field takes one of these
-    std::string unit;                       // "pixels", "epochs", "" for a bare number
+    std::string unit;                       // "pixels", "epochs", "" for a bare number; "file": text that is a path
     std::string meaning;                    // one plain sentence, for help and tooltips
 };
 using ParamSchema = std::vector<ParamField>;

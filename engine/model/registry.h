@@ -29,6 +29,7 @@ struct ModelInput {
     // Layers that are not trained, each with all below it: "stem", "block3/conv1". Their parameters get neither gradient nor
     // update, and their batch norms use the running statistics, which stay as they are; dropout stays on.
     std::vector<std::string> frozen = {};
+};
 
 // A layer that has tensors, as it is called here and elsewhere.
 struct LayerName { std::string ours, theirs; };

@@ -12,6 +12,7 @@
 #include "engine/session/trace_recorder.h"
 #include "engine/spec/devices.h"
 #include "engine/spec/shares.h"
+#include "engine/train/weights.h"
 
 namespace lockstep {
 
@@ -76,6 +77,10 @@ public:
         if (!resolved.ok()) return resolved.problems();
         const auto data = openData(resolved.value());
         if (!data.ok()) return data.problems();
+        if (!m_checkpoint) {
+            auto problems = weightsProblems(resolved.value(), data.value().train->info());
+            if (!problems.empty()) return problems;
+        }
         leaseDevices(resolved.value());
         beginAttempt(spec);
         return SessionResult{m_trial, runToTheEnd(resolved.value(), data.value())};

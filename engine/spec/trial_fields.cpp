@@ -49,6 +49,19 @@ std::vector<TrialField> ofTheBatch() {
     };
 }
 
+std::vector<TrialField> ofFineTuning() {
+    using S = TrialSpec;
+    return {
+        field(&S::weights, "weights", {}, {}, "file",
+              "Trained weights that the model starts from, as safetensors: of a trial, or of torchvision's ResNets and VGGs; "
+              "empty: random ones."),
+        choice(&S::newHead, "new_head", {"no", "auto", "yes"},
+               "With weights: whether the last layer starts fresh; auto: if the weights are for another number of classes."),
+        field(&S::frozen, "frozen", {}, {}, "",
+              "Layers that stay as they are, each with all below it, for example stem,block1; empty: all are trained."),
+    };
+}
+
 std::vector<TrialField> ofTheDevices() {
     using S = TrialSpec;
     return {
@@ -102,7 +115,7 @@ ParamValue TrialField::valueIn(const TrialSpec& spec) const {
 const std::vector<TrialField>& trialFields() {
     static const std::vector<TrialField> fields = [] {
         std::vector<TrialField> all = ofTheBatch();
-        for (auto* more : {&ofTheDevices, &ofItsFaults}) {
+        for (auto* more : {&ofFineTuning, &ofTheDevices, &ofItsFaults}) {
             for (TrialField& each : more()) all.push_back(std::move(each));
         }
         return all;

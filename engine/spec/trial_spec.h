@@ -25,6 +25,9 @@ struct TrialSpec {
     Choice dataset{"fashion-mnist", {}};
     std::filesystem::path dataPath;                // empty: the entry's default
     Choice model{"fashion-cnn", {}};
+    std::string weights;                           // a safetensors file that the model starts from; empty: from random numbers
+    std::string newHead = "no";                    // "yes": its head is not taken; "auto": unless it is for as many classes
+    std::string frozen;                            // layers that are not trained: "stem,block1"; see parseLayers()
     std::string devices = "cpu:2";
     std::int64_t batch = 128;                      // global: samples per optimizer update over all devices
     std::int64_t epochs = 5;

@@ -12,8 +12,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kFormat = "lockstep-checkpoint-1";
-
 std::string positionOf(const Checkpoint& checkpoint) {
     return Json{{"trial", checkpoint.trial},
                 {"step", checkpoint.step},
@@ -80,7 +78,7 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
 
 void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
     writeTensorFile(file,
-                    {{"format", kFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}},
+                    {{"format", kCheckpointFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}},
                     checkpoint.tensors);
 }
 
@@ -88,7 +86,7 @@ Result<Checkpoint> readCheckpoint(const std::filesystem::path& file) {
     Result<TensorFile> read = readTensorFile(file);
     if (!read.ok()) return read.problems();
     TensorFile content = std::move(read).value();
-    if (content.metadata["format"] != kFormat) return Problem{file.string(), "checkpoint.foreign", {kFormat}};
+    if (content.metadata["format"] != kCheckpointFormat) return Problem{file.string(), "checkpoint.foreign", {kCheckpointFormat}};
     const Result<TrialSpec> spec = trialSpecFromJson(content.metadata["spec"], file.string());
     if (!spec.ok()) return spec.problems();
     Checkpoint checkpoint;

@@ -13,6 +13,7 @@ namespace lockstep {
 // A checkpoint: logical, row-major tensors by canonical name, and where the run stood. The file is safetensors
 // (huggingface/safetensors: u64 header length, JSON header, tensors without gaps), so other tools can read it; the
 // position and the spec are in its __metadata__.
+inline constexpr const char* kCheckpointFormat = "lockstep-checkpoint-1";     // its "format" in __metadata__
 struct Checkpoint {
     TrialSpec spec;
     std::int64_t trial = 0;

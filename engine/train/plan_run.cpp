@@ -122,6 +122,7 @@ private:
         ModelInput input = modelInput(*m_resolved.model, m_info, batch, training ? m_resolved.spec.labelSmoothing : 0);
         input.synchronisesNorm = m_resolved.spec.batchNorm == "synchronised" && m_options.reduces;
         input.mixes = m_resolved.mixes();
+        input.frozen = m_resolved.frozen;
         Result<Graph> graph = buildForward(*m_resolved.model, m_resolved.modelParams, input, training);
         if (!graph.ok()) throw ProblemError(graph.problems().front());
         return std::move(graph).value();

@@ -12,8 +12,8 @@
 
 namespace lockstep {
 
-// All problems of a spec in this environment, without opening data or devices; empty: good to go as far as one can
-// tell.
+// All problems of a spec in this environment, its weights file included, without opening data or devices; empty: good to go
+// as far as one can tell.
 std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment);
 
 struct ResolvedSpec {
@@ -27,9 +27,11 @@ struct ResolvedSpec {
     double learningRate = 0;                       // base of the schedule, by the rule of the batch
     double warmupFrom = 0;                         // the share of it at which a warm-up begins
     std::vector<double> shares;                    // of a batch, by rank, relative to each other; empty: equal
+    std::vector<std::string> frozen;               // layers
 
     bool mixes() const { return augmentationParams.number("mixup") > 0; }
 };
+// Does not look at the weights file, which a run that goes on has no need of: see weights.h.
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
 
 // How the run divides its batches: by ranks and accumulation, or by logical shards where it is reproducible.

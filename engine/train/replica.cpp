@@ -239,11 +239,14 @@ void Replica::requireSameStorage() {
                       "rank 0 and rank " + std::to_string(other - all.begin()) + " store their parameters differently");
 }
 
-void Replica::initialize(std::uint64_t seed) {
+void Replica::initialize(std::uint64_t seed, const std::map<std::string, HostTensor>& given) {
     requireSameStorage();
     if (m_group.rank() == 0) {
-        for (const auto* entries : {&m_storage->parameters, &m_storage->buffers}) {
-            for (const StorageEntry& entry : *entries) write(entry.name, initialTensor(place(entry.name).value, seed));
+        for (const auto* entries : {&m_storage->parameters, &m_storage->frozen, &m_storage->buffers}) {
+            for (const StorageEntry& entry : *entries) {
+                const auto found = given.find(entry.name);
+                write(entry.name, found != given.end() ? found->second : initialTensor(place(entry.name).value, seed));
+            }
         }
     }
     for (const Arena each : {Arena::Parameters, Arena::Masters, Arena::Buffers})

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,9 +22,9 @@ public:
     Replica(Device& device, Collective& group, std::vector<std::shared_ptr<const Program>> programs, TraceBoard* trace);
     ~Replica();
 
-    // Fills parameters and buffers by their initializers (keyed by seed and name); rank 0's values reach all by
-    // broadcast. Every rank of the group calls it. Ranks whose storage differs are an EngineError(Collective).
-    void initialize(std::uint64_t seed);
+    // Fills parameters and buffers from rank 0's `given`, by name, and the others by their initializers (keyed by seed and
+    // name); rank 0's values reach all by broadcast. Every rank of the group calls it. Ranks whose storage differs are an EngineError(Collective).
+    void initialize(std::uint64_t seed, const std::map<std::string, HostTensor>& given = {});
 
     struct StepTimes { double compute = 0, reduce = 0; };          // seconds
     // Runs one step of programs[which] on the batch slot at `batch`. `control` is this rank's request (see Program).

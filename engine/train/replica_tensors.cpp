@@ -38,8 +38,9 @@ std::uint64_t mix(std::uint64_t hash, const std::byte* data, std::size_t bytes) 
 
 std::vector<std::string> Replica::tensorNames() const {
     std::vector<std::string> names;
-    for (const StorageEntry& entry : m_storage->parameters) names.push_back(entry.name);
-    for (const StorageEntry& entry : m_storage->buffers) names.push_back(entry.name);
+    for (const auto* entries : {&m_storage->parameters, &m_storage->frozen, &m_storage->buffers}) {
+        for (const StorageEntry& entry : *entries) names.push_back(entry.name);
+    }
     for (const StorageEntry& entry : m_storage->parameters) {
         if (m_storage->averages) names.push_back(std::string(kAverage) + entry.name);
     }

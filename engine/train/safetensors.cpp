@@ -68,17 +68,29 @@ public:
     explicit Reader(const std::filesystem::path& file) : m_file(file) {}
 
     TensorFile read() {
-        open();
-        const Json header = parse(readHeader());
-        const std::vector<Entry> entries = entriesOf(header);
-        requireContiguous(entries);
         TensorFile out;
-        out.metadata = metadataOf(header);
+        const std::vector<Entry> entries = begin(out.metadata);
         for (const Entry& entry : entries) out.tensors.emplace(entry.name, readTensor(entry));
         return out;
     }
 
+    TensorFileHeader readOnlyHeader() {
+        TensorFileHeader out;
+        for (const Entry& entry : begin(out.metadata)) out.types.emplace(entry.name, entry.type);
+        return out;
+    }
+
 private:
+    // In the order of their places, from where the file is read next.
+    std::vector<Entry> begin(std::map<std::string, std::string>& metadata) {
+        open();
+        const Json header = parse(readHeader());
+        std::vector<Entry> entries = entriesOf(header);
+        requireContiguous(entries);
+        metadata = metadataOf(header);
+        return entries;
+    }
+
     [[noreturn]] void fail(const char* code, std::vector<std::string> args) const {
         throw ProblemError({m_file.string(), code, std::move(args)});
     }
@@ -237,6 +249,14 @@ void writeTensorFile(const std::filesystem::path& file, const std::map<std::stri
 Result<TensorFile> readTensorFile(const std::filesystem::path& file) {
     try {
         return Reader(file).read();
+    } catch (const ProblemError& error) {
+        return error.problem();
+    }
+}
+
+Result<TensorFileHeader> readTensorFileHeader(const std::filesystem::path& file) {
+    try {
+        return Reader(file).readOnlyHeader();
     } catch (const ProblemError& error) {
         return error.problem();
     }

@@ -16,6 +16,12 @@ struct TensorFile {
     std::map<std::string, HostTensor> tensors;
 };
 
+// What its header says of it.
+struct TensorFileHeader {
+    std::map<std::string, std::string> metadata;
+    std::map<std::string, TensorType> types;
+};
+
 // Durable (core/durable_file). Throws EngineError(Io).
 void writeTensorFile(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
                      const std::map<std::string, HostTensor>& tensors);
@@ -25,5 +31,6 @@ void writeTensorFile(const std::filesystem::path& file, const std::map<std::stri
 // JSON in memory), or than a tensor that is in the file. Problems: "checkpoint.unreadable",
 // "checkpoint.truncated", "checkpoint.malformed", with the file as field.
 Result<TensorFile> readTensorFile(const std::filesystem::path& file);
+Result<TensorFileHeader> readTensorFileHeader(const std::filesystem::path& file);       // as strict; reads no tensor
 
 }  // namespace lockstep

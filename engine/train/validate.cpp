@@ -3,10 +3,12 @@
 
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
+#include "engine/spec/layer_list.h"
 #include "engine/spec/shares.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/train/plan_run.h"
 #include "engine/train/schedule.h"
+#include "engine/train/weights.h"
 
 namespace lockstep {
 
@@ -72,6 +74,16 @@ private:
                        {m_spec.model.id, namesOf(m_environment.models(), &ModelEntry::name)});
         m_resolved.model = entry;
         if (auto values = params(entry->params, m_spec.model.params, "model")) m_resolved.modelParams = *values;
+        m_resolved.frozen = parseLayers(m_spec.frozen);
+        if (!m_resolved.frozen.empty() && m_problems.empty()) requireLayers(*entry);
+    }
+
+    // Names of layers do not depend on the images.
+    void requireLayers(const ModelEntry& entry) {
+        ModelInput input = entry.usual;
+        input.frozen = m_resolved.frozen;
+        const auto forward = buildForward(entry, m_resolved.modelParams, input, true);
+        if (!forward.ok() && forward.problems().front().field == "frozen") m_problems.push_back(forward.problems().front());
     }
 
     void resolveDevices() {
@@ -173,7 +185,8 @@ Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environme
 }
 
 std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment) {
-    return resolve(spec, environment).problems();
+    const auto resolved = resolve(spec, environment);
+    return resolved.ok() ? weightsProblems(resolved.value()) : resolved.problems();
 }
 
 }  // namespace lockstep

@@ -89,14 +89,20 @@ void Worker::close() noexcept {
 void Worker::open() {
     m_device = m_run.resolved.backend->open(m_run.resolved.devices[static_cast<std::size_t>(m_rank)]);
     m_replica = std::make_unique<Replica>(*m_device, m_group, programList(programs()), m_run.options.trace);
-    m_replica->initialize(spec().seed);
-    if (m_run.options.resumeFrom) restore(*m_run.options.resumeFrom);
+    const auto& from = m_run.options.resumeFrom;
+    m_replica->initialize(spec().seed, leads() && !from ? weights() : WeightTensors());
+    if (from) restore(*from);
     if (m_run.options.beforeStep) {
         m_replica->beforeStep = [this](std::size_t, std::size_t programStep) {
             m_run.options.beforeStep(m_rank, m_step, programStep);
         };
     }
     openLoaders();
+}
+
+WeightTensors Worker::weights() const {
+    if (spec().weights.empty()) return {};
+    return readWeights(m_run.resolved, m_run.data.train->info());
 }
 
 void Worker::restore(const Checkpoint& checkpoint) {

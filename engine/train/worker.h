@@ -14,6 +14,7 @@
 #include "engine/train/replica.h"
 #include "engine/train/schedule.h"
 #include "engine/train/trainer.h"
+#include "engine/train/weights.h"
 
 namespace lockstep {
 
@@ -78,6 +79,7 @@ public:
 
 private:
     void open();
+    WeightTensors weights() const;
     void restore(const Checkpoint& checkpoint);
     void openLoaders();
     void announce();

@@ -64,6 +64,12 @@ private slots:
         row("image too small", {"models", "lenet5", "--input", "1x4x4"}, 2, {"conv2", "mlp"});
         row("odd image", {"models", "vgg19-bn", "--input", "3x225x224"}, 2, {"height", "225", "vgg19-bn", "224"});
         row("image under the strides", {"models", "resnet50", "--input", "3x64x28"}, 2, {"width", "28", "32"});
+        row("no such weights", synthetic({"--weights", "/nowhere/w.safetensors"}), 2, {"/nowhere/w.safetensors"});
+        row("no such head", synthetic({"--new-head", "maybe"}), 2, {"new_head", "maybe", "auto"});
+        row("no such layer", synthetic({"--frozen", "stem,head"}), 2, {"frozen", "stem", "dense1"});
+        row("all frozen", synthetic({"--frozen", "dense1,dense2,head"}), 2, {"frozen", "mlp"});
+        row("export of nothing", {"export-weights", "/nowhere/last.safetensors", "w"}, 2, {"/nowhere/last.safetensors"});
+        row("export by other names", {"export-weights", "a", "b", "--names", "keras"}, 2, {"--names", "torchvision"});
         row("inspect nothing", {"inspect", "/nowhere"}, 2, {"/nowhere"});
     }
     void requests() {

@@ -48,6 +48,28 @@ private slots:
         QCOMPARE(program.run({"show", "1"}).status, 3);
     }
 
+    // Out of one trial and into another, whose head is for other classes.
+    void weightsGoOutAndIn() {
+        LockstepProgram program;
+        QCOMPARE(program.run(shortRun()).status, 0);
+        const auto checkpoint = lastCheckpoint(program.trial(1)), file = program.path("weights.safetensors");
+        const auto written = program.run({"export-weights", checkpoint, file, "--json"}).last();
+        QCOMPARE(written["tensors"].toInt(), 6);
+        QVERIFY(QFileInfo(file).size() < QFileInfo(checkpoint).size() * 2 / 3);
+        QVERIFY(program.run({"export-weights", checkpoint, file}).out.contains("6 tensors of mlp after 20 updates"));
+        QCOMPARE(program.run({"export-weights", checkpoint, checkpoint}).status, 2);
+        QCOMPARE(program.run({"export-weights", checkpoint, file, "--names", "torchvision"}).status, 2);
+
+        const QStringList start{"--weights", file, "--set", "dataset.classes=7"};
+        const auto refused = program.run(shortRun() + start);
+        QVERIFY2(refused.status == 2 && refused.err.contains("new_head"), qPrintable(refused.err));
+        const auto tuned = program.run(shortRun() + start + QStringList{"--new-head", "auto", "--frozen", "dense1,dense2"});
+        QVERIFY2(tuned.status == 0, qPrintable(tuned.out + tuned.err));
+        const auto spec = program.trial(2)["spec"].toObject();
+        QCOMPARE(spec["weights"].toString(), file);
+        QCOMPARE(spec["frozen"].toString(), QString("dense1,dense2"));
+    }
+
     void theJsonContract() {
         LockstepProgram program;
         const auto outcome = program.run(shortRun() + QStringList{"--json"});

@@ -12,6 +12,7 @@
 #include "engine/plan/compile.h"
 #include "engine/train/made_batch.h"
 #include "engine/train/replica.h"
+#include "tests/golden/made_numbers.h"
 #ifdef LOCKSTEP_WITH_CPU
 #include "engine/backend/cpu/cpu_backend.h"
 #endif
@@ -21,24 +22,9 @@ using namespace lockstep;
 // The first training steps against PyTorch in float64 (make_goldens.py): loss, gradient norms, and what they leave behind.
 namespace {
 
-double uniform(std::uint64_t stream, std::uint64_t i) {
-    std::uint32_t mixed = static_cast<std::uint32_t>(i * 2654435761u + stream * 40503u + 12345u);
-    mixed = (mixed ^ (mixed >> 15)) * 2246822519u;
-    return mixed / 4294967296.0 - 0.5;
-}
-
 QJsonArray cases() {
     QFile file(QStringLiteral(LOCKSTEP_SOURCE_DIR "/tests/golden/pytorch_losses.json"));
     return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object()["cases"].toArray() : QJsonArray();
-}
-
-template <class T>
-void fillParameter(HostTensor& tensor, std::uint64_t stream, bool isWeight) {
-    const Shape& shape = tensor.type().shape;
-    const double scale = shape.rank() >= 2 ? std::sqrt(24.0 / static_cast<double>(shape.count() / shape[0])) : 0.2;
-    const double shift = shape.rank() < 2 && isWeight ? 1 : 0;
-    std::uint64_t i = 0;
-    for (T& value : tensor.as<T>()) value = static_cast<T>(shift + scale * uniform(stream, i++));
 }
 
 UpdateRule ruleOf(const QJsonObject& which) {
@@ -133,8 +119,8 @@ private:
             m_parameters.push_back(name);
             HostTensor tensor = m_replica->read(name);
             const bool isWeight = name.ends_with("/weight");
-            if (tensor.type().dtype == DType::F64) fillParameter<double>(tensor, stream++, isWeight);
-            else fillParameter<float>(tensor, stream++, isWeight);
+            if (tensor.type().dtype == DType::F64) fillMade<double>(tensor, stream++, isWeight);
+            else fillMade<float>(tensor, stream++, isWeight);
             m_replica->write(name, tensor);
         }
     }

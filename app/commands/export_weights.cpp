@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include "app/commands/commands.h"
+#include "app/format.h"
+#include "app/listing.h"
+#include "engine/train/export_weights.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr const char* kTorchvision = "torchvision";
+
+struct Options {
+    std::string checkpoint, file, names = "lockstep";
+    bool averages = false, json = false;
+};
+
+int exportTo(Context& context, const Options& options) {
+    if (options.json) context.reportAsJson();
+    std::error_code absent;
+    if (std::filesystem::equivalent(options.checkpoint, options.file, absent))
+        return context.report({{options.file, "export.same-file", {}}});
+    const auto checkpoint = readCheckpoint(options.checkpoint);
+    if (!checkpoint.ok()) return context.report(checkpoint.problems());
+    const WeightsExport request{options.names == kTorchvision, options.averages};
+    const auto written = exportWeights(checkpoint.value(), context.environment(), request, options.file);
+    if (!written.ok()) return context.report(written.problems());
+    const auto& [tensors, bytes] = written.value();
+    if (options.json) {
+        fmt::print("{}\n", lineOf({{"file", options.file}, {"names", options.names}, {"tensors", tensors}, {"bytes", bytes}}));
+        return kDone;
+    }
+    fmt::print("{}: {} tensors of {} after {} updates, {}\n", options.file, tensors, checkpoint.value().spec.model.id,
+               countText(checkpoint.value().step), bytesText(bytes));
+    return kDone;
+}
+
+constexpr const char* kHelp = R"(
+The file has the parameters and the running statistics of batch norms, and no optimizer state. Its names are those of the
+layers, as `lockstep models NAME` lists them, or torchvision's, for its ResNets and VGGs.
+
+Examples:
+  lockstep export-weights best.safetensors resnet18.safetensors --names torchvision
+  lockstep train --preset fashion --weights resnet18.safetensors --new-head auto)";
+
+}  // namespace
+
+void addExportWeights(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("export-weights", "Write the weights of a checkpoint alone, as safetensors");
+    command->add_option("checkpoint", options->checkpoint, "A trial's last.safetensors or best.safetensors")
+        ->required()
+        ->type_name("CHECKPOINT");
+    command->add_option("file", options->file, "Where to write; what is there is replaced")->required()->type_name("FILE");
+    command->add_option("--names", options->names, "lockstep, or torchvision for its ResNets and VGGs")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"lockstep", kTorchvision}));
+    command->add_flag("--averages", options->averages, "The averages of the weights, of a trial that kept them");
+    command->add_flag("--json", options->json, "As JSON");
+    command->footer(kHelp);
+    command->callback([options, &run] { run = [options](Context& context) { return exportTo(context, *options); }; });
+}
+
+}  // namespace lockstep
