@@ -95,6 +95,15 @@ private slots:
         const auto inference = m_program.run(lenet + QStringList{"--inference"});
         QCOMPARE(inference.status, 0);
         QCOMPARE(inference.last()["flops_per_step"].toDouble(), forward);
+        // GPT: per token 12 w² of a block and 256 w of the tied head, and two products of all tokens with all in attention.
+        const auto gpt = m_program.run({"bench", "--model", "gpt", "--batch", "2", "--input", "8", "--steps", "1", "--warmup", "0", "--set",
+                                        "model.layers=1", "model.width=16", "--json"});
+        QVERIFY2(gpt.status == 0, qPrintable(gpt.err));
+        QCOMPARE(gpt.last()["flops_per_step"].toDouble(), 3 * 2 * (2.0 * 8 * (12 * 256 + 256 * 16) + 2 * 2.0 * 8 * 8 * 16));
+        const auto tooLong = m_program.run({"bench", "--model", "gpt", "--input", "129"});
+        QCOMPARE(tooLong.status, 2);
+        QVERIFY2(tooLong.err.contains("129 tokens") && tooLong.err.contains("at most 128"), qPrintable(tooLong.err));
+        QCOMPARE(m_program.run({"bench", "--model", "gpt", "--input", "1x8x8"}).status, 2);
         const QStringList uneven{"--devices", "cpu:2", "--set", "shares=100,1", "--inference"};      // one device has no image
         QCOMPARE(m_program.run(lenet + uneven).status, 0);
         QCOMPARE(inference.last()["loss"].toDouble(), inference.last()["first_loss"].toDouble());        // nothing is learnt
@@ -131,6 +140,8 @@ private slots:
         const auto sound = m_program.run(QStringList{"check", "mlp"} + small);
         QVERIFY2(sound.status == 0, qPrintable(sound.out + sound.err));
         QVERIFY(sound.out.contains("\nRIGHT: ") && sound.out.contains("dense2/weight"));
+        const auto text = m_program.run({"check", "text-encoder", "--input", "6", "--set", "model.layers=1", "model.width=16"});
+        QVERIFY2(text.status == 0 && text.out.contains("embedding/weight"), qPrintable(text.out + text.err));
         const auto cut = m_program.run(QStringList{"check", "mlp", "--updates", "1", "--json"} + small);
         QCOMPARE(cut.status, 1);
         QVERIFY(!cut.last()["passes"].toBool());

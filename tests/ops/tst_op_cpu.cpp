@@ -1,7 +1,10 @@
 #include <QtTest>
 
+#include <cstring>
+
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/reference/reference_backend.h"
+#include "engine/ops/embedding.h"
 #include "tests/support/op_cases.h"
 #include "tests/support/update_cases.h"
 
@@ -14,6 +17,7 @@ class tst_op_cpu : public QObject {
 private slots:
     void ops_data();
     void ops();
+    void tablesGradientsHaveTheSameBitsForAnyThreads();
     void graphs_data();
     void graphs();
     void updates_data();
@@ -69,6 +73,16 @@ void tst_op_cpu::ops() {
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const double error = relativeError(actual[i], expected[i]);
         QVERIFY2(error <= opCase->tolerance, qPrintable(message("output " + std::to_string(i), error)));
+    }
+}
+
+void tst_op_cpu::tablesGradientsHaveTheSameBitsForAnyThreads() {
+    for (const OpCase* opCase : casesOf(kEmbeddingBackward)) {
+        const HostTensor one = runCase(*makeCpuBackend(), *opCase, optionsFor(1))[0];
+        for (const int threads : {2, 3, 5}) {
+            const HostTensor many = runCase(*makeCpuBackend(), *opCase, optionsFor(threads))[0];
+            QVERIFY2(std::memcmp(one.data(), many.data(), one.bytes()) == 0, opCase->name.c_str());
+        }
     }
 }
 

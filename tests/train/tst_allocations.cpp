@@ -72,7 +72,8 @@ struct Task {
 // An optimizer's name stands for it on a network that has convolutions and norms.
 Task smallTask(const QString& name, const QString& devices) {
     const bool isOptimizer = findUpdateRule(name.toStdString()) != nullptr;
-    Task task{smallSpec(isOptimizer ? "fashion-cnn" : name.toStdString(), devices.toStdString()), patterns(100, 9)};
+    const std::string model = isOptimizer ? "fashion-cnn" : name.toStdString();
+    Task task{smallSpec(model, devices.toStdString()), dataFor(model, 100, 9)};
     if (isOptimizer) task.spec.optimizer.id = name.toStdString();
     if (isOptimizer) task.spec.augmentation["mixup"] = 0.4;
     return task;
@@ -81,9 +82,10 @@ Task smallTask(const QString& name, const QString& devices) {
 Task fullTask(const QString& model, const QString& devices) {
     Task task = smallTask(model, devices);
     task.spec.model.params.clear();
-    const bool isDeep = model == "resnet18-cifar";
+    const bool isDeep = model == "resnet18-cifar", isToken = model == "gpt";
     task.spec.batch = isDeep ? 4 : 16;
-    task.data = patterns(13 * task.spec.batch, 5, isDeep ? ImageShape{3, 32, 32} : ImageShape{1, 28, 28}, 10);
+    const std::int64_t samples = 13 * task.spec.batch;
+    task.data = isToken ? dataFor(model.toStdString(), samples, 5) : patterns(samples, 5, isDeep ? ImageShape{3, 32, 32} : ImageShape{1, 28, 28}, 10);
     return task;
 }
 
@@ -127,7 +129,7 @@ private slots:
     void aStepAllocatesNothing_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("devices");
-        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "vit"}) {
+        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "vit", "gpt", "text-encoder"}) {
             QTest::addRow("%s null", model) << model << "null:3";
             QTest::addRow("%s reference", model) << model << "reference:2";
             QTest::addRow("%s reference alone", model) << model << "reference:1";
@@ -147,7 +149,7 @@ private slots:
     void librariesAllocateNothingLarge_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("devices");
-        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "resnet18-cifar", "vit"}) {
+        for (const char* model : {"mlp", "lenet5", "fashion-cnn", "resnet18-cifar", "vit", "gpt"}) {
             QTest::addRow("%s alone", model) << model << "cpu:1";
             QTest::addRow("%s", model) << model << "cpu:2x1";
         }

@@ -7,7 +7,7 @@ using namespace lockstep;
 namespace {
 
 Run trained(const TrialSpec& spec, std::int64_t samples, RunOptions options = {}) {
-    Run out = run({.spec = spec, .data = patterns(samples, 13), .options = std::move(options), .onEvent = {}, .hashes = true});
+    Run out = run({.spec = spec, .data = dataFor(spec.model.id, samples, 13), .options = std::move(options), .onEvent = {}, .hashes = true});
     if (out.result.outcome != RunResult::Outcome::Finished) qWarning("%s", out.result.failed.what.c_str());
     return out;
 }
@@ -27,7 +27,7 @@ TrialSpec reproducibleSpec(const QString& model, const QString& backend, int dev
 void backendRows() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<QString>("backend");
-    for (const char* model : {"mlp", "fashion-cnn", "vit"}) {
+    for (const char* model : {"mlp", "fashion-cnn", "vit", "gpt", "text-encoder"}) {
         QTest::addRow("%s reference", model) << model << "reference";
         if (hasCpuBackend()) QTest::addRow("%s cpu", model) << model << "cpu";
     }
