@@ -12,7 +12,8 @@ namespace lockstep::cpu {
 namespace {
 
 Matrix matrixOf(const Value& value) {
-    return Matrix::rowMajor(static_cast<std::size_t>(value.type.shape[0]), static_cast<std::size_t>(value.type.shape[1]));
+    const Shape& shape = value.type.shape;
+    return Matrix::rowMajor(static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape[1]));
 }
 
 // Each thread has columns of its own, so that sums do not depend on how many there are.

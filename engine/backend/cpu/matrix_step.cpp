@@ -103,7 +103,8 @@ void MatrixStep::run(float scale, float learningRate, const float* gradient, flo
     if (m_repacking) repack(m_repacking->unpack, stored, matrix);
     m_orthogonaliser.run(matrix, scratch);
     if (m_repacking) repack(m_repacking->pack, matrix, stored);
-    const SgdRun step{.scale = m_size, .decay = m_decay, .momentum = 0, .learningRate = learningRate, .nesterov = false};
+    const SgdRun step{.scale = m_size, .decay = m_decay, .momentum = 0, .learningRate = learningRate,
+                      .nesterov = false};
     overFloats(m_machine.threads, m_count, [&](std::size_t begin, std::size_t end) {
         m_machine.simd->sgd(step, stored + begin, w + begin, nullptr, end - begin);
     });

@@ -48,12 +48,15 @@ void MatrixStep::orthogonalise(double* x, double* change, double* gram, double* 
     for (std::size_t i = 0; i < count; ++i) squares += x[i] * x[i];
     const double norm = std::sqrt(squares) + NewtonSchulz::kEpsilon;
     for (std::size_t i = 0; i < count; ++i) x[i] /= norm;
+    const auto transposed = [&](std::size_t k, std::size_t j) { return x[j * m_columns + k]; };
+    const auto gramAt = [&](std::size_t k, std::size_t j) { return gram[k * m_rows + j]; };
+    const auto at = [&](std::size_t k, std::size_t j) { return x[k * m_columns + j]; };
     for (int step = 0; step < NewtonSchulz::kSteps; ++step) {
-        multiply(m_rows, m_columns, m_rows, x, [&](std::size_t k, std::size_t j) { return x[j * m_columns + k]; }, gram);
-        multiply(m_rows, m_rows, m_rows, gram, [&](std::size_t k, std::size_t j) { return gram[k * m_rows + j]; }, square);
+        multiply(m_rows, m_columns, m_rows, x, transposed, gram);
+        multiply(m_rows, m_rows, m_rows, gram, gramAt, square);
         for (std::size_t i = 0; i < squareCount; ++i)
             gram[i] = NewtonSchulz::kB * gram[i] + NewtonSchulz::kC * square[i];
-        multiply(m_rows, m_rows, m_columns, gram, [&](std::size_t k, std::size_t j) { return x[k * m_columns + j]; }, change);
+        multiply(m_rows, m_rows, m_columns, gram, at, change);
         for (std::size_t i = 0; i < count; ++i) x[i] = NewtonSchulz::kA * x[i] + change[i];
     }
 }
