@@ -13,7 +13,8 @@ constexpr int kSamples = 10, kCurvePoints = 240;
 const QStringList kOfCurve{"schedule", "learning_rate", "epochs", "learning_rate_rule", "learning_rate_batch", "batch"};
 const QStringList kOfSamples{"dataset", "augmentation", "seed"};
 const QStringList kOfPlan{"dataset", "model", "devices", "batch", "accumulation", "mode", "shards", "shard_threads",
-                          "optimizer", "epochs", "bucket_bytes", "label_smoothing", "average_decay", "shares", "batch_norm"};
+                          "optimizer", "epochs", "bucket_bytes", "label_smoothing", "average_decay", "shares", "batch_norm",
+                          "weights", "new_head", "frozen"};
 
 QJsonObject part(const QJsonObject& spec, const QStringList& keys) {
     QJsonObject out;

@@ -16,7 +16,8 @@ namespace {
 const std::pair<const char*, const char*> kOptions[] = {
     {"title", "--title"}, {"devices", "--devices"}, {"batch", "--batch"}, {"epochs", "--epochs"},
     {"learning_rate", "--lr"}, {"label_smoothing", "--label-smoothing"}, {"seed", "--seed"}, {"mode", "--mode"},
-    {"accumulation", "--accumulation"}, {"average_decay", "--average-decay"}};
+    {"accumulation", "--accumulation"}, {"average_decay", "--average-decay"}, {"weights", "--weights"}, {"new_head", "--new-head"},
+    {"frozen", "--frozen"}};
 
 const char* optionOf(const QString& key) {
     for (const auto& [name, option] : kOptions) {

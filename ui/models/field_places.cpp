@@ -5,13 +5,17 @@ namespace lockstep::ui {
 namespace {
 
 const QStringList kOfEquation{"devices", "batch", "accumulation"};
+const QStringList kOfModel{"weights", "frozen"};
+const QStringList kOfHead{"new_head"};
 const QStringList kOfParts{"shares", "batch_norm"};
 const QStringList kOfRate{"learning_rate", "learning_rate_rule", "learning_rate_batch"};
 const QStringList kOfRun{"title", "epochs", "seed", "mode", "shards", "shard_threads"};
 const QStringList kOfFaults{"check_every", "on_lost_device", "on_non_finite", "timeout", "link_bandwidth", "link_latency"};
 
-// Shards are of the reproducible mode, parts of a batch of several devices in the fast one; a rule scales from a batch.
+// Random weights have no old head; shards are of the reproducible mode, parts of a batch of several devices in the fast one;
+// a rule scales from a batch.
 bool meansSomething(const SpecForm& form, const QString& path) {
+    if (kOfHead.contains(path)) return !form.value("weights").toString().isEmpty();
     if (path == "shards" || path == "shard_threads") return form.isReproducible();
     if (kOfParts.contains(path)) return !form.isReproducible() && form.devices().count() > 1;
     if (path == "learning_rate_batch") return form.value("learning_rate_rule").toString() != "none";
@@ -19,7 +23,7 @@ bool meansSomething(const SpecForm& form, const QString& path) {
 }
 
 bool isSet(const SpecForm& form, const FormField& field) {
-    return kOfParts.contains(field.path) && form.value(field.path) != field.fallback;
+    return (kOfParts.contains(field.path) || kOfHead.contains(field.path)) && form.value(field.path) != field.fallback;
 }
 
 }  // namespace
@@ -29,7 +33,9 @@ FieldPlaces::FieldPlaces(const SpecForm& form) {
         if (kOfEquation.contains(field.path)) continue;
         const bool isShown = meansSomething(form, field.path) || isSet(form, field) || !form.problemsAt(field.path).empty();
         if (!isShown) continue;
-        auto& place = kOfParts.contains(field.path)    ? devices
+        auto& place = kOfModel.contains(field.path)    ? model
+                      : kOfHead.contains(field.path)   ? head
+                      : kOfParts.contains(field.path)  ? devices
                       : kOfRate.contains(field.path)   ? rate
                       : kOfRun.contains(field.path)    ? run
                       : kOfFaults.contains(field.path) ? faults

@@ -11,11 +11,14 @@ namespace lockstep::ui {
 
 namespace {
 
+const QString kFileUnit = "file";
+
 FormField::Kind kindOf(const QJsonObject& row) {
     const auto kind = row["kind"].toString();
     if (kind == "flag") return FormField::Kind::Flag;
     if (kind == "integer") return FormField::Kind::Integer;
     if (kind == "number") return FormField::Kind::Number;
+    if (row["unit"].toString() == kFileUnit) return FormField::Kind::File;
     return row.contains("choices") ? FormField::Kind::Choice : FormField::Kind::Text;
 }
 
@@ -36,7 +39,7 @@ QVector<FormField> fieldsFrom(const QJsonArray& rows, const QString& group) {
         field.low = boundOf(row["low"]);
         field.high = boundOf(row["high"]);
         for (const auto& choice : row["choices"].toArray()) field.choices << choice.toString();
-        field.unit = row["unit"].toString();
+        if (field.kind != FormField::Kind::File) field.unit = row["unit"].toString();
         field.meaning = row["meaning"].toString();
         fields << field;
     }
@@ -91,6 +94,7 @@ QVector<Preset> presetsFrom(const QJsonArray& rows) {
 
 QString labelOf(const QString& name) {
     static const QHash<QString, QString> told{
+        {"weights", "Start from weights"},         {"frozen", "Frozen layers"},
         {"learning_rate_rule", "Rate scaling"},    {"learning_rate_batch", "Scaling from"},
         {"shares", "Parts of a batch"},            {"check_every", "Compare every"},
         {"on_lost_device", "Lost device"},         {"on_non_finite", "Non-finite numbers"},
@@ -114,6 +118,7 @@ QString FormField::range() const {
     if (low) return "at least " + numberText(*low);
     if (high) return "at most " + numberText(*high);
     if (kind == Kind::Flag) return "on or off";
+    if (kind == Kind::File) return "any file";
     return kind == Kind::Text ? "any text" : kind == Kind::Integer ? "any whole number" : "any number";
 }
 

@@ -11,7 +11,7 @@ namespace lockstep::ui {
 
 // One setting as a form shows it; the engine's ParamField.
 struct FormField {
-    enum class Kind { Flag, Integer, Number, Text, Choice };
+    enum class Kind { Flag, Integer, Number, Text, Choice, File };
     QString path;                                // "batch", "optimizer.momentum": where the spec and problems have it
     QString label;                               // "Momentum"
     Kind kind = Kind::Text;

@@ -2,6 +2,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QFileDialog>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QJsonDocument>
@@ -114,8 +115,9 @@ FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& 
     label->setBuddy(m_editor);
     setToolTip(field.help());
     row->addWidget(label);
-    const bool wide = field.kind == FormField::Kind::Text;
+    const bool wide = isText();
     row->addWidget(m_editor, wide ? 1 : 0);
+    if (field.kind == FormField::Kind::File) row->addWidget(makeFileButton());
     if (!field.unit.isEmpty()) row->addWidget(mutedLabel(field.unit));
     if (!wide) row->addStretch(1);
     layout->addLayout(row);
@@ -144,7 +146,7 @@ QWidget* FieldEditor::makeEditor() {
 }
 
 QLineEdit* FieldEditor::makeLine() {
-    const bool number = m_field.kind != FormField::Kind::Text;
+    const bool number = !isText();
     QLineEdit* line = number ? new NumberLine : new FormLine;
     if (number) line->setAlignment(Qt::AlignRight);
     if (number) line->setFixedWidth(kNumberWidth);
@@ -154,11 +156,23 @@ QLineEdit* FieldEditor::makeLine() {
     return line;
 }
 
+QPushButton* FieldEditor::makeFileButton() {
+    auto* button = new QPushButton("Choose…");
+    button->setObjectName(m_field.path + ".choose");
+    button->setToolTip(m_field.help());
+    button->setAccessibleName("Choose a file: " + m_field.label);
+    connect(button, &QPushButton::clicked, this, [this] {
+        const auto file = QFileDialog::getOpenFileName(this, m_field.label, m_form.value(m_field.path).toString());
+        if (!file.isEmpty()) m_form.setValue(m_field.path, file);
+    });
+    return button;
+}
+
 QJsonValue FieldEditor::parsed(const QString& text) const {
     bool whole = false, number = false;
     const auto asWhole = text.trimmed().toLongLong(&whole);
     const auto asNumber = text.trimmed().toDouble(&number);
-    if (m_field.kind == FormField::Kind::Text) return text;
+    if (isText()) return text;
     if (whole) return asWhole;
     return number ? QJsonValue(asNumber) : QJsonValue(text);
 }

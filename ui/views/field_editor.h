@@ -2,6 +2,7 @@
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSpinBox>
 #include <QVBoxLayout>
 #include <QWidget>
@@ -28,6 +29,8 @@ public:
 private:
     QWidget* makeEditor();
     QLineEdit* makeLine();
+    QPushButton* makeFileButton();
+    bool isText() const { return m_field.kind == FormField::Kind::Text || m_field.kind == FormField::Kind::File; }
     void showValue();
     void showProblems();
     QJsonValue parsed(const QString& text) const;

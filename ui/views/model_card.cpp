@@ -7,6 +7,7 @@
 #include <QTableView>
 
 #include "ui/models/dataset_text.h"
+#include "ui/models/field_places.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
@@ -35,11 +36,13 @@ QTableView* makeTable(LayerTable& layers) {
 }  // namespace
 
 ModelCard::ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explain, QWidget* parent)
-    : QWidget(parent), m_answers(answers) {
+    : QWidget(parent), m_form(form), m_answers(answers) {
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     auto* card = addCard(*outer, "Model");
     card->addWidget(new ChoiceForm(form, "model", explain));
+    card->addWidget(m_fields = new FieldList(form, explain));
+    card->addWidget(m_headFields = new FieldList(form, explain));
     m_summary = new QLabel;
     m_summary->setWordWrap(true);
     m_summary->setToolTip("Parameters: the numbers that training adjusts.\nMemory per device: weights, gradients, "
@@ -47,8 +50,17 @@ ModelCard::ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explai
     m_table = makeTable(m_layers);
     card->addWidget(m_summary);
     card->addWidget(m_table);
+    for (const auto change : {&SpecForm::catalogChanged, &SpecForm::changed, &SpecForm::problemsChanged})
+        connect(&form, change, this, [this] { showFields(); });
     connect(&answers, &FormAnswers::planChanged, this, [this] { showPlan(); });
+    showFields();
     showPlan();
+}
+
+void ModelCard::showFields() {
+    const FieldPlaces places(m_form);
+    m_fields->setFields(places.model);
+    m_headFields->setFields(places.head);
 }
 
 void ModelCard::showPlan() {

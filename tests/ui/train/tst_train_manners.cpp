@@ -80,6 +80,8 @@ private slots:
                                 "augmentation.crop_padding",
                                 "augmentation.cutout",
                                 "model",
+                                "weights",
+                                "frozen",
                                 "devices",
                                 "batch",
                                 "shares",

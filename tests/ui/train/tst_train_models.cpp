@@ -207,6 +207,10 @@ private slots:
         QCOMPARE(catalog.augmentation[0].help(), QString("Mirrors.\nDefault: off\nRange: on or off"));
         QCOMPARE(catalog.trial[2].range(), QString("at least 1"));
         QCOMPARE(labelOf("crop_padding"), QString("Crop padding"));
+        FormCatalog files;
+        files.take("settings", json(R"({"trial": [{"name": "weights", "kind": "text", "fallback": "", "unit": "file", "meaning": "M."}]})"));
+        QCOMPARE(files.trial[0].kind, FormField::Kind::File);
+        QCOMPARE(files.trial[0].help(), QString("M.\nDefault: empty\nRange: any file"));
     }
 
     void tilesSwitchDevices() {

@@ -126,6 +126,27 @@ private slots:
         m_page->findChild<QToolButton*>("faultSettings")->setChecked(false);
     }
 
+    void weightsAreChosenAndChecked() {
+        m_page->setSpec(synthetic());
+        QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 60000);
+        auto* weights = m_page->findChild<QLineEdit*>("weights");
+        QVERIFY(weights && m_page->findChild<QPushButton*>("weights.choose"));
+        QVERIFY(!m_page->findChild<QWidget*>("new_head"));
+        weights->setFocus();
+        QTest::keyClicks(weights, "/nowhere/w.safetensors");
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->shows("the weights /nowhere/w.safetensors cannot be read"), 30000);
+        QVERIFY(m_page->findChild<QWidget*>("new_head") && !m_page->canStart());
+        weights->clear();
+        emit weights->textEdited("");
+        auto* frozen = m_page->findChild<QLineEdit*>("frozen");
+        frozen->setFocus();
+        QTest::keyClicks(frozen, "stem");
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->shows("mlp has no layer \"stem\""), 30000);
+        QTest::keyClicks(frozen, "\b\b\b\bdense1");
+        QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 30000);
+        QCOMPARE(m_page->spec()["frozen"].toString(), QString("dense1"));
+    }
+
     void theCurveFollowsTheRule() {
         SpecForm form;
         FormAnswers answers(*m_bench->service, form);
