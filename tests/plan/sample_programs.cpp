@@ -89,9 +89,10 @@ private:
 
 }  // namespace
 
-Graph model(const std::string& name, std::int64_t batch, bool training, bool synchronises) {
+Graph model(const std::string& name, std::int64_t batch, bool training, bool synchronises,
+            const std::vector<std::string>& frozen) {
     const ModelEntry* entry = findModel(builtinModels(), name);
-    const ModelInput input{batch, kChannels, kExtent, kExtent, kClasses, 0, synchronises};
+    const ModelInput input{batch, kChannels, kExtent, kExtent, kClasses, 0, synchronises, frozen};
     return buildForward(*entry, ParamValues(entry->params), input, training).value();
 }
 

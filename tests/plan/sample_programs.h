@@ -10,7 +10,8 @@ namespace lockstep::sample {
 constexpr int kChannels = 3, kExtent = 16, kClasses = 10;
 
 // A built-in model on small images.
-Graph model(const std::string& name, std::int64_t batch, bool training, bool synchronises = false);
+Graph model(const std::string& name, std::int64_t batch, bool training, bool synchronises = false,
+            const std::vector<std::string>& frozen = {});
 
 // A network from layer codes, whatever they are: every sequence gives a legal graph. Codes: see sample_programs.cpp.
 Graph fromCodes(const std::vector<int>& codes, std::int64_t batch, bool training, bool synchronises = false);

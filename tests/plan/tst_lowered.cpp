@@ -95,6 +95,30 @@ private slots:
         }
     }
 
+    // What is frozen lies behind the others, and only where it is read and kept.
+    void frozenParametersLieBehind() {
+        const std::vector<std::string> frozen{"stem", "block1", "block8"};
+        const sample::Traits traits{.compute = DType::BF16, .padsWeights = true};
+        const Program nominal =
+            sample::training(sample::model("resnet18-cifar", 2, true, false, frozen), {}, traits, sample::averaging());
+        QCOMPARE(complaint(nominal), std::string());
+        const Program evaluation =
+            sample::evaluation(sample::model("resnet18-cifar", 2, false, false, frozen), with(nominal), traits);
+        QCOMPARE(complaint(evaluation), std::string());
+        const StoragePlan& storage = *nominal.storage;
+        QCOMPARE(storage.frozen.size(), std::size_t{3 * 5});
+        QCOMPARE(storage.frozen.front().offset, storage.parameterBytes);
+        const auto bytes = [&](Arena arena) { return nominal.arenaBytes[static_cast<std::size_t>(arena)]; };
+        QCOMPARE(bytes(Arena::Parameters), storage.parameterBytes + storage.frozenBytes);
+        QCOMPARE(bytes(Arena::Masters), 2 * bytes(Arena::Parameters));
+        QCOMPARE(bytes(Arena::Gradients), storage.parameterBytes);
+        QCOMPARE(bytes(Arena::Averages), 3 * storage.parameterBytes);
+        for (const StorageEntry& entry : storage.frozen) QCOMPARE(entry.value.type.dtype, DType::BF16);
+        // The statistics of five of twenty norms are not assigned: they come last, and are not staged.
+        QCOMPARE(bytes(Arena::Staging), storage.buffers[2 * (20 - 5)].offset);
+        QVERIFY(bytes(Arena::Staging) < bytes(Arena::Buffers));
+    }
+
     // Each update names its slice of the masters; together they are the masters, without gap or overlap.
     void updatesCoverTheMasters() {
         CompileOptions options;

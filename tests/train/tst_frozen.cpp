@@ -135,6 +135,28 @@ private slots:
         QVERIFY(sameBits(trained(spec).tensors, one.tensors));
     }
 
+    // With fused and laid-out kernels, and gradients that pass through what is frozen.
+    void theCpuTrainsWhatIsLeft() {
+        if (!hasCpuBackend()) QSKIP("built without the CPU backend");
+        TrialSpec spec = smallSpec("fashion-cnn", "reference:1");
+        spec.model.params["width"] = std::int64_t{16};
+        spec.frozen = "block1/conv,block3,block5/norm,head";
+        spec.epochs = 1;
+        const Run expected = trained(spec);
+        spec.devices = "cpu:1";
+        const Run actual = trained(spec);
+        QCOMPARE(actual.tensors.size(), expected.tensors.size());
+        for (const auto& [name, tensor] : expected.tensors) {
+            double difference = 0, largest = 1e-3;
+            for (std::size_t i = 0; i < tensor.as<double>().size(); ++i) {
+                const double value = tensor.as<double>()[i], other = actual.tensors.at(name).as<float>()[i];
+                difference = std::max(difference, std::abs(value - other));
+                largest = std::max(largest, std::abs(value));
+            }
+            QVERIFY2(difference < 1e-3 * largest, name.c_str());
+        }
+    }
+
     // All norms frozen: then there are no statistics to reduce, either.
     void aResumedRunEqualsAnUnbrokenOne() {
         TrialSpec spec = frozenSpec("reference:2");
