@@ -20,7 +20,8 @@ std::string describe(const BatchNormAttrs& attrs);
 extern const OpDef kBatchNormTrain;      // (x, gamma, beta, runningMean, runningVariance)
                                          //   -> y, mean, invStd, newMean, newVariance
 extern const OpDef kBatchNormEval;       // (x, gamma, beta, runningMean, runningVariance) -> y   (gradient of x alone)
-extern const OpDef kBatchNormEvalBackward;       // (dy, gamma, runningVariance) -> dx = dy gamma / sqrt(runningVariance + epsilon)
+extern const OpDef kBatchNormEvalBackward;   // (dy, gamma, runningVariance)
+                                             //   -> dx = dy gamma / sqrt(runningVariance + epsilon)
 extern const OpDef kBatchNormBackward;   // (x, gamma, mean, invStd, dy) -> dx, dgamma, dbeta
 
 // In training the running statistics are assigned; in evaluation, and in a frozen layer, they are read.

@@ -23,7 +23,8 @@ public:
     ~Replica();
 
     // Fills parameters and buffers from rank 0's `given`, by name, and the others by their initializers (keyed by seed and
-    // name); rank 0's values reach all by broadcast. Every rank of the group calls it. Ranks whose storage differs are an EngineError(Collective).
+    // name); rank 0's values reach all by broadcast. Every rank of the group calls it. Ranks whose storage differs are an
+    // EngineError(Collective).
     void initialize(std::uint64_t seed, const std::map<std::string, HostTensor>& given = {});
 
     struct StepTimes { double compute = 0, reduce = 0; };          // seconds
