@@ -50,9 +50,9 @@ void addInputOptions(CLI::App& command, InputOptions& options) {
 Result<ModelInput> inputFor(const InputOptions& options, const ModelEntry& model, std::int64_t batch) {
     ModelInput input = model.usual;
     input.batch = batch;
-    const auto take = model.task == ModelTask::ImageClasses ? takeShape : takeTokens;
-    if (!options.shape.empty() && !take(options.shape, input)) {
-        return Problem{"--input", model.task == ModelTask::ImageClasses ? "cli.bad-input" : "cli.bad-tokens", {options.shape}};
+    const bool isImage = model.task == ModelTask::ImageClasses;
+    if (!options.shape.empty() && !(isImage ? takeShape : takeTokens)(options.shape, input)) {
+        return Problem{"--input", isImage ? "cli.bad-input" : "cli.bad-tokens", {options.shape}};
     }
     input.classes = options.classes.value_or(model.usual.classes);
     if (input.classes < 2 || input.classes > kMostClasses) {

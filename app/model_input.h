@@ -9,7 +9,8 @@ namespace lockstep {
 
 // The image or the text that a model is asked about when no dataset is at hand.
 struct InputOptions {
-    std::string shape;                                       // "3x32x32", or of a text its tokens, "128"; empty: what is usual for the model
+    // "3x32x32", or of a text its tokens, "128"; empty: what is usual for the model.
+    std::string shape;
     std::optional<int> classes;
 };
 void addInputOptions(CLI::App& command, InputOptions& options);

@@ -31,7 +31,8 @@ int program(Context& context, const Options& options) {
     if (!resolved.ok()) return context.report(resolved.problems());
     const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
-    const auto info = infoOf(resolved.value().model->task, input.value(), spec.value().batch);      // one full batch: no short ones to compile
+    // One full batch: no short ones to compile.
+    const auto info = infoOf(resolved.value().model->task, input.value(), spec.value().batch);
     const auto plan = planRun(resolved.value(), info, info);
     const auto& rank = plan.ranks.front();
     fmt::print("{}", dump(options.evaluation ? *rank.evaluation : *rank.training));

@@ -20,8 +20,9 @@ struct ImageShape { int channels = 1, height = 0, width = 0; bool operator==(con
 // What a labelled image has: image u8 [channels, height, width], planar; label i32 [1], 0 … classes-1.
 std::vector<Field> imageFields(const ImageShape& shape);
 
-// What texts have, `tokens` of them each: tokens i32 [tokens]; for language models targets i32 [tokens], the token that follows
-// each, -1 where none counts; for classification length i32 [1], from 1, behind which the tokens are padding, and label i32 [1].
+// What texts have, as many tokens each: tokens i32 [tokens]. For language models targets i32 [tokens], the token that
+// follows each, or -1 where it does not count; for classification length i32 [1], from 1, behind which the tokens are
+// padding, and label i32 [1].
 std::vector<Field> languageFields(std::int64_t tokens);
 std::vector<Field> textFields(std::int64_t tokens);
 

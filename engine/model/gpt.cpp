@@ -18,7 +18,7 @@ ValueId build(GraphBuilder& b, ValueId tokens, ValueId, const ModelInput& input,
 
 ModelEntry gptModel() {
     ParamSchema params = tokenModelSchema(6, 128);
-    params.push_back({"tied", true, {}, {}, {}, "", "Whether the head is the embedding's own table, or has its own weights."});
+    params.push_back({"tied", true, {}, {}, {}, "", "Whether the head is the embedding's own table."});
     return {.name = "gpt",
             .meaning = "Causal transformer that predicts each next byte of a text.",
             .params = std::move(params),

@@ -21,7 +21,8 @@ ValueId batchNormLayer(GraphBuilder& b, ValueId x, const std::string& name);
 ValueId layerNormLayer(GraphBuilder& b, ValueId x, const std::string& name);
 // "<name>/weight" of `rows`,C: what stands for each token. Decays only where it is a dense layer's weight, too.
 ValueId embeddingTable(GraphBuilder& b, int rows, int width, bool isTied, const std::string& name);
-// A learned table, "<name>/weight", of x's shape but for the batch, is added to every sample; with `rows`, the first of so many.
+// A learned table, "<name>/weight", of x's shape but for the batch, is added to every sample; with `rows`, the first of
+// so many.
 ValueId positionLayer(GraphBuilder& b, ValueId x, const std::string& name, int rows = 0);
 // "<name>/conv", "<name>/norm", "<name>/relu"
 ValueId convNormRelu(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name);

@@ -14,7 +14,8 @@ namespace lockstep {
 
 // What a model learns, and from which fields of a sample (a token is a byte; T is the same for all samples):
 //   ImageClasses   image u8 [C,H,W], as the loader normalises it; label i32 [1]
-//   NextTokens     tokens i32 [T]; targets i32 [T], the token that follows each, -1: does not count. The classes are the tokens.
+//   NextTokens     tokens i32 [T]; targets i32 [T], the token that follows each, -1: does not count. The classes are the
+//                  tokens.
 //   TextClasses    tokens i32 [T]; length i32 [1], from 1: the tokens behind it are padding; label i32 [1]
 enum class ModelTask { ImageClasses, NextTokens, TextClasses };
 inline constexpr int kByteTokens = 256;            // how many there are

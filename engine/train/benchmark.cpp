@@ -90,7 +90,8 @@ private:
 
 BenchResult benchmark(const BenchRequest& request) {
     const ResolvedSpec& resolved = request.resolved;
-    const DatasetInfo info = infoOf(resolved.model->task, request.input, resolved.spec.batch);        // one batch: every step is full
+    // One batch: every step is full.
+    const DatasetInfo info = infoOf(resolved.model->task, request.input, resolved.spec.batch);
     const RunPlan plan = planRun(resolved, info, info);
     const auto group = makeGroup(resolved);
     std::vector<std::unique_ptr<BenchTask>> ranks;

@@ -26,8 +26,10 @@ public:
         fieldOf<std::int64_t>("ids", place).front() = id;
         const CounterRng rng(1, streamOf("bench"), 0, static_cast<std::uint64_t>(id));
         const auto image = fieldOf<float>("image", place);
-        for (std::size_t p = 0; p < image.size(); ++p) image[p] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(p)));
-        for (std::int32_t& label : fieldOf<std::int32_t>("label", place)) label = static_cast<std::int32_t>(id % m_classes);
+        for (std::size_t p = 0; p < image.size(); ++p)
+            image[p] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(p)));
+        for (std::int32_t& label : fieldOf<std::int32_t>("label", place))
+            label = static_cast<std::int32_t>(id % m_classes);
         const auto tokens = fieldOf<std::int32_t>("tokens", place);
         const auto targets = fieldOf<std::int32_t>("targets", place);
         const std::int64_t vocabulary = targets.empty() ? kByteTokens : m_classes;

@@ -83,9 +83,11 @@ Task fullTask(const QString& model, const QString& devices) {
     Task task = smallTask(model, devices);
     task.spec.model.params.clear();
     const bool isDeep = model == "resnet18-cifar", isToken = model == "gpt";
+    if (isToken) task.spec.model.params["layers"] = std::int64_t{2};
     task.spec.batch = isDeep ? 4 : 16;
     const std::int64_t samples = 13 * task.spec.batch;
-    task.data = isToken ? dataFor(model.toStdString(), samples, 5) : patterns(samples, 5, isDeep ? ImageShape{3, 32, 32} : ImageShape{1, 28, 28}, 10);
+    const ImageShape image = isDeep ? ImageShape{3, 32, 32} : ImageShape{1, 28, 28};
+    task.data = isToken ? dataFor(model.toStdString(), samples, 5) : patterns(samples, 5, image, 10);
     return task;
 }
 
