@@ -34,8 +34,7 @@ public:
         resolveOptimizer();
         resolveSchedule();
         resolveMode();
-        if (auto values = params(augmentationSchema(), m_spec.augmentation, "augmentation"))
-            m_resolved.augmentationParams = *values;
+        resolveAugmentation();
         for (const TrialField& each : trialFields()) {
             if (auto problem = problemOf(each)) m_problems.push_back(std::move(*problem));
         }
@@ -117,6 +116,15 @@ private:
         const double factor = rateFactor(m_spec.learningRateRule, m_spec.batch, m_spec.learningRateBatch);
         m_resolved.learningRate = m_spec.learningRate * factor;
         m_resolved.warmupFrom = factor > 1 ? 1 / factor : 0;
+    }
+
+    void resolveAugmentation() {
+        auto values = params(augmentationSchema(), m_spec.augmentation, "augmentation");
+        if (!values) return;
+        m_resolved.augmentationParams = std::move(*values);
+        if (!m_resolved.model || m_resolved.model->task == ModelTask::ImageClasses) return;
+        if (augmentationFrom(m_resolved.augmentationParams) == Augmentation{}) return;
+        add("augmentation", "spec.augmentation-of-text", {m_resolved.model->name});
     }
 
     void resolveMode() {

@@ -92,7 +92,8 @@ private:
 Graph model(const std::string& name, std::int64_t batch, bool training, bool synchronises,
             const std::vector<std::string>& frozen) {
     const ModelEntry* entry = findModel(builtinModels(), name);
-    const ModelInput input{batch, kChannels, kExtent, kExtent, kClasses, 0, synchronises, frozen};
+    ModelInput input{batch, kChannels, kExtent, kExtent, kClasses, 0, synchronises};
+    input.frozen = frozen;
     return buildForward(*entry, ParamValues(entry->params), input, training).value();
 }
 

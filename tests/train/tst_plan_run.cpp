@@ -46,6 +46,10 @@ private slots:
             [](TrialSpec& s) { s.schedule.params["warmup"] = -1.0; });
         row("augmentation", "augmentation.rotate", "spec.unknown-key",
             [](TrialSpec& s) { s.augmentation["rotate"] = true; });
+        row("augmented text", "augmentation", "spec.augmentation-of-text", [](TrialSpec& s) {
+            s.model = {"gpt", {}};
+            s.augmentation["mixup"] = 0.2;
+        });
         row("no batch", "batch", "spec.out-of-range", [](TrialSpec& s) { s.batch = 0; });
         row("small batch", "batch", "spec.batch-too-small", [](TrialSpec& s) { s.batch = 1; });
         row("epochs", "epochs", "spec.out-of-range", [](TrialSpec& s) { s.epochs = 0; });
