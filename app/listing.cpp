@@ -101,7 +101,10 @@ Json datasetsJson(const Environment& environment) {
 Json modelsJson(const Environment& environment) {
     Json out = Json::array();
     for (const auto& model : environment.models()) {
-        out.push_back({{"id", model.name}, {"meaning", model.meaning}, {"params", schemaJson(model.params)}});
+        out.push_back({{"id", model.name},
+                       {"meaning", model.meaning},
+                       {"task", std::string(text(model.task))},
+                       {"params", schemaJson(model.params)}});
     }
     return {{"models", out}};
 }
@@ -124,6 +127,8 @@ Json reportJson(const DatasetReport& report, const Words& words) {
     }
     return {{"format", report.format},
             {"fields", fieldsJson(report.fields)},
+            {"train_count", report.trainCount},
+            {"test_count", report.testCount},
             {"classes", report.classes},
             {"train_per_class", report.trainPerClass},
             {"test_per_class", report.testPerClass},

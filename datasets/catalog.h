@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-// The explicit list of the datasets we know: fashion-mnist, idx, cifar10, cifar100, image-folder, synthetic.
+// The explicit list of the datasets we know: fashion-mnist, idx, cifar10, cifar100, image-folder, text,
+// text-folder, text-csv, synthetic.
 // `cacheFolder` is where decoded images may be kept (empty: memory only).
 std::vector<DatasetEntry> builtinDatasets(const std::filesystem::path& cacheFolder);
 

@@ -4,8 +4,8 @@
 namespace lockstep {
 
 std::vector<DatasetEntry> builtinDatasets(const std::filesystem::path& cacheFolder) {
-    return {fashionMnistEntry(),           idxEntry(),      cifar10Entry(), cifar100Entry(),
-            imageFolderEntry(cacheFolder), syntheticEntry()};
+    return {fashionMnistEntry(), idxEntry(),        cifar10Entry(),  cifar100Entry(), imageFolderEntry(cacheFolder),
+            textEntry(),         textFolderEntry(), textCsvEntry(), syntheticEntry()};
 }
 
 }  // namespace lockstep

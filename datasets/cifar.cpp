@@ -4,6 +4,7 @@
 #include "datasets/byte_stream.h"
 #include "datasets/entries.h"
 #include "datasets/loading.h"
+#include "datasets/memory_dataset.h"
 
 namespace lockstep {
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kLargestFile = 256 << 20;
 
-void decodeOne(const ImageFile& file, const DecodedFormat& format, std::span<std::uint8_t> out) {
+void decodeOne(const LabelledFile& file, const DecodedFormat& format, std::span<std::uint8_t> out) {
     const auto bytes = readWhole(file.file, kLargestFile);
     toSquare(decodeImage(bytes, file.file, {format.channels, format.size}), format.size, format.channels, out);
 }
@@ -23,7 +23,7 @@ void decodeOne(const ImageFile& file, const DecodedFormat& format, std::span<std
 // Shared by the threads of one decodeAll; each takes the next file.
 class Decoding {
 public:
-    Decoding(std::span<const ImageFile> files, const DecodedFormat& format) : m_files(files), m_format(format) {
+    Decoding(std::span<const LabelledFile> files, const DecodedFormat& format) : m_files(files), m_format(format) {
         m_out.pixels.resize(files.size() * format.bytes());
     }
 
@@ -70,7 +70,7 @@ private:
         m_out.pixels.resize(kept * bytes);
     }
 
-    std::span<const ImageFile> m_files;
+    std::span<const LabelledFile> m_files;
     DecodedFormat m_format;
     DecodedImages m_out;
     std::atomic<std::size_t> m_next{0};
@@ -80,7 +80,7 @@ private:
 
 }  // namespace
 
-DecodedImages decodeAll(std::span<const ImageFile> files, const DecodedFormat& format) {
+DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format) {
     constexpr std::size_t kMostThreads = 8, kFilesWorthAThread = 16;
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
     const std::size_t helpers = std::min({cores, kMostThreads, files.size() / kFilesWorthAThread + 1}) - 1;

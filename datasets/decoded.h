@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/image_scan.h"
+#include "datasets/class_folders.h"
 
 namespace lockstep {
 
@@ -26,16 +26,16 @@ struct DecodedImages {
 };
 
 // Reads and decodes all files with a few threads. Not being able to decode a file is a failure of that file alone.
-DecodedImages decodeAll(std::span<const ImageFile> files, const DecodedFormat& format);
+DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format);
 
 // A hash of all that the decoded bytes depend on: names, sizes and times of the files, format, version of this code.
-std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const ImageFile> files,
+std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const LabelledFile> files,
                          const DecodedFormat& format);
 
 // The decoded images kept in `cache`, or nothing: absent, of other files, cut short or damaged (its checksum is
 // compared).
 std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key,
-                                         std::span<const ImageFile> files, const DecodedFormat& format);
+                                         std::span<const LabelledFile> files, const DecodedFormat& format);
 // Durable, by temporary file and rename. Throws EngineError(Io).
 void storeDecoded(const std::filesystem::path& cache, std::uint64_t key, const DecodedImages& images);
 

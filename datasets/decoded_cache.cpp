@@ -145,12 +145,12 @@ std::optional<DecodedImages> load(const std::filesystem::path& cache, std::uint6
 
 }  // namespace
 
-std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const ImageFile> files,
+std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const LabelledFile> files,
                          const DecodedFormat& format) {
     Hash hash;
     hash.add(root.string());
     hash.add(static_cast<std::uint64_t>(format.size) << 8 | static_cast<std::uint64_t>(format.channels));
-    for (const ImageFile& file : files) {
+    for (const LabelledFile& file : files) {
         hash.add(file.name);
         hash.add(file.bytes);
         hash.add(static_cast<std::uint64_t>(file.modifiedNs));
@@ -159,7 +159,7 @@ std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const Imag
 }
 
 std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std::uint64_t key,
-                                         std::span<const ImageFile> files, const DecodedFormat& format) {
+                                         std::span<const LabelledFile> files, const DecodedFormat& format) {
     try {
         return load(cache, key, files.size(), format.bytes());
     } catch (const ProblemError&) {

@@ -11,6 +11,10 @@ DatasetEntry idxEntry();
 DatasetEntry cifar10Entry();
 DatasetEntry cifar100Entry();
 DatasetEntry syntheticEntry();
+// Text, for models that foretell the next byte; and texts with classes.
+DatasetEntry textEntry();
+DatasetEntry textFolderEntry();
+DatasetEntry textCsvEntry();
 // `cacheFolder`: where decoded images are kept; empty: nowhere.
 DatasetEntry imageFolderEntry(const std::filesystem::path& cacheFolder);
 

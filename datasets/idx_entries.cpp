@@ -5,6 +5,7 @@
 #include "datasets/entries.h"
 #include "datasets/idx.h"
 #include "datasets/loading.h"
+#include "datasets/memory_dataset.h"
 
 namespace lockstep {
 

@@ -5,8 +5,9 @@
 #include "datasets/decoded.h"
 #include "datasets/entries.h"
 #include "datasets/image_codec.h"
-#include "datasets/image_scan.h"
+#include "datasets/class_folders.h"
 #include "datasets/loading.h"
+#include "datasets/memory_dataset.h"
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 
@@ -21,7 +22,7 @@ constexpr int kSmall = 64;
 constexpr std::uint64_t kLargestProbed = 64 << 20;
 
 // The headers of up to 256 images, spread evenly; unreadable ones are left out.
-std::vector<PictureSize> probe(const std::vector<ImageFile>& files) {
+std::vector<PictureSize> probe(const std::vector<LabelledFile>& files) {
     constexpr std::size_t kMost = 256;
     std::vector<PictureSize> sizes;
     const std::size_t taken = std::min(files.size(), kMost);
@@ -36,7 +37,7 @@ std::vector<PictureSize> probe(const std::vector<ImageFile>& files) {
     return sizes;
 }
 
-DecodedFormat chooseFormat(const std::vector<ImageFile>& files, const ParamValues& params) {
+DecodedFormat chooseFormat(const std::vector<LabelledFile>& files, const ParamValues& params) {
     const std::string& colour = params.string("colour");
     DecodedFormat format{static_cast<int>(params.integer("size")), colour == "grey" ? 1 : 3};
     if (format.size > 0 && colour != "auto") return format;
@@ -61,7 +62,7 @@ fs::path cacheFile(const fs::path& folder, const fs::path& root, const char* spl
 
 // The images of a split, from the cache or decoded; a cache that cannot be written costs time only.
 DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const char* split,
-                      const std::vector<ImageFile>& files, const DecodedFormat& format,
+                      const std::vector<LabelledFile>& files, const DecodedFormat& format,
                       std::vector<Problem>& warnings) {
     if (cacheFolder.empty()) return decodeAll(files, format);
     const fs::path cache = cacheFile(cacheFolder, root, split, format);
@@ -77,7 +78,7 @@ DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const c
     return images;
 }
 
-std::vector<std::int32_t> labelsOf(const std::vector<ImageFile>& files, const DecodedImages& images,
+std::vector<std::int32_t> labelsOf(const std::vector<LabelledFile>& files, const DecodedImages& images,
                                    std::vector<SkippedFile>& skipped) {
     std::vector<std::int32_t> labels;
     auto failure = images.failures.begin();
@@ -94,7 +95,7 @@ std::vector<std::int32_t> labelsOf(const std::vector<ImageFile>& files, const De
 
 Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues& params) {
     const fs::path root = fs::weakly_canonical(path);
-    ImageScan scan = scanImageFolder(root, params.number("test_share"));
+    FolderScan scan = scanClassFolders(root, {{".jpg", ".jpeg", ".png"}, "image.unknown-kind"}, params.number("test_share"));
     const DecodedFormat format = chooseFormat(scan.train, params);
     requireMemory(path.string(), (scan.train.size() + scan.test.size()) * format.bytes());
 
@@ -104,7 +105,7 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
     info.id = "image-folder";
     info.fields = imageFields({format.channels, format.size, format.size});
     info.classes = scan.classes;
-    const auto split = [&](const char* name, const std::vector<ImageFile>& files) {
+    const auto split = [&](const char* name, const std::vector<LabelledFile>& files) {
         DecodedImages images = decoded(cacheFolder, root, name, files, format, loaded.warnings);
         auto labels = labelsOf(files, images, loaded.skipped);
         if (info.mean.empty()) measureNormalisation(info, images.pixels);

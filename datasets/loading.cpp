@@ -10,9 +10,15 @@ namespace lockstep {
 
 namespace {
 
-std::vector<std::int64_t> perClass(const MemoryDataset& data) {
-    std::vector<std::int64_t> counts(data.info().classes.size());
-    for (const std::int32_t label : data.labels()) ++counts[static_cast<std::size_t>(label)];
+// Empty where samples have no label.
+std::vector<std::int64_t> perClass(const Dataset& data) {
+    const DatasetInfo& info = data.info();
+    const Field* field = findField(info.fields, "label");
+    if (!field) return {};
+    const auto label = static_cast<std::size_t>(field - info.fields.data());
+    std::vector<std::int64_t> counts(info.classes.size());
+    for (std::int64_t i = 0; i < info.count; ++i)
+        ++counts[static_cast<std::size_t>(*reinterpret_cast<const std::int32_t*>(data.resident(i, label)))];
     return counts;
 }
 
@@ -23,6 +29,7 @@ void check(const std::filesystem::path& path, const Loaded& loaded) {
     const auto &train = loaded.train->info().fields, &test = loaded.test->info().fields;
     if (train != test) throw ProblemError({field, "dataset.shape-mismatch", {text(train), text(test)}});
     const auto counts = perClass(*loaded.train);
+    if (counts.empty()) return;
     const auto inhabited = std::ranges::count_if(counts, [](std::int64_t count) { return count > 0; });
     if (inhabited < 2) throw ProblemError({field, "dataset.too-few-classes", {std::to_string(inhabited)}});
 }
@@ -36,6 +43,7 @@ void warnOfEmptyClasses(DatasetReport& report, const std::vector<std::int64_t>& 
 
 void warnOfImbalance(DatasetReport& report) {
     const auto& counts = report.trainPerClass;
+    if (counts.empty()) return;
     const auto [smallest, largest] = std::ranges::minmax_element(counts);
     if (*smallest == 0 || *largest < 2 * *smallest) return;
     const auto name = [&](auto at) { return report.classes[static_cast<std::size_t>(at - counts.begin())]; };
@@ -47,9 +55,11 @@ DatasetReport reportOf(const std::string& format, Loaded loaded) {
     DatasetReport report;
     report.format = format;
     report.fields = loaded.train->info().fields;
-    report.classes = loaded.train->info().classes;
+    report.trainCount = loaded.train->info().count;
+    report.testCount = loaded.test->info().count;
     report.trainPerClass = perClass(*loaded.train);
     report.testPerClass = perClass(*loaded.test);
+    if (!report.trainPerClass.empty()) report.classes = loaded.train->info().classes;
     report.skipped = std::move(loaded.skipped);
     report.warnings = std::move(loaded.warnings);
     warnOfEmptyClasses(report, report.trainPerClass, "training");

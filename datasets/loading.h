@@ -5,14 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "datasets/memory_dataset.h"
 #include "engine/data/dataset.h"
 
 namespace lockstep {
 
 // What a source makes of a folder.
 struct Loaded {
-    std::shared_ptr<const MemoryDataset> train, test;
+    std::shared_ptr<const Dataset> train, test;          // their labels are resident, if there are any
     std::vector<SkippedFile> skipped;
     std::vector<Problem> warnings;
 };
@@ -21,7 +20,7 @@ struct Loaded {
 using LoadFunction = std::function<Loaded(const std::filesystem::path&, const ParamValues&)>;
 
 // Gives the entry its open and inspect, both by `load`: one way to read for training and for reporting. Also checks
-// what holds for every source: a test split, equal shapes, at least two classes with training images.
+// what holds for every source: a test split, equal shapes, at least two classes with training samples.
 void loadBy(DatasetEntry& entry, LoadFunction load);
 
 // Class names "0", "1", …

@@ -3,6 +3,7 @@
 
 #include "datasets/entries.h"
 #include "datasets/loading.h"
+#include "datasets/memory_dataset.h"
 #include "engine/core/random.h"
 
 namespace lockstep {

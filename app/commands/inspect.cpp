@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 
 #include "app/commands/commands.h"
 #include "app/format.h"
@@ -18,18 +17,11 @@ struct Options {
     bool json = false;
 };
 
-std::int64_t total(const std::vector<std::int64_t>& counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-}
-
 std::string countAt(const std::vector<std::int64_t>& counts, std::size_t index) {
     return index < counts.size() ? countText(counts[index]) : "–";
 }
 
-void printReport(const DatasetReport& report, const std::string& path, const Words& words) {
-    fmt::print("{}: {}, {} classes, {} training and {} test samples of {}\n\n", path, report.format,
-               report.classes.size(), countText(total(report.trainPerClass)), countText(total(report.testPerClass)),
-               text(report.fields));
+void printClasses(const DatasetReport& report) {
     Table table({"CLASS", "TRAIN", "TEST", "BALANCE"});
     const auto most = report.trainPerClass.empty() ? 0 : *std::ranges::max_element(report.trainPerClass);
     for (std::size_t i = 0; i < report.classes.size(); ++i) {
@@ -38,7 +30,14 @@ void printReport(const DatasetReport& report, const std::string& path, const Wor
         table.add({report.classes[i], countAt(report.trainPerClass, i), countAt(report.testPerClass, i),
                    std::string(width, '#')});
     }
-    fmt::print("{}", table.text());
+    fmt::print("\n{}", table.text());
+}
+
+void printReport(const DatasetReport& report, const std::string& path, const Words& words) {
+    const auto classes = report.classes.empty() ? "" : fmt::format(" {} classes,", report.classes.size());
+    fmt::print("{}: {},{} {} training and {} test samples of {}\n", path, report.format, classes,
+               countText(report.trainCount), countText(report.testCount), text(report.fields));
+    if (!report.classes.empty()) printClasses(report);
     for (const auto& warning : report.warnings)
         fmt::print("\nwarning: {}\n  → {}\n", words.what(warning), words.remedy(warning));
     if (!report.skipped.empty()) fmt::print("\nSkipped ({}):\n", report.skipped.size());

@@ -61,7 +61,8 @@ struct SkippedFile { std::filesystem::path file; Problem reason; };
 struct DatasetReport {
     std::string format;                          // id of the entry that recognised it
     std::vector<Field> fields;
-    std::vector<std::string> classes;
+    std::int64_t trainCount = 0, testCount = 0;  // samples
+    std::vector<std::string> classes;            // empty with their counts where samples have no label
     std::vector<std::int64_t> trainPerClass, testPerClass;
     std::vector<SkippedFile> skipped;
     std::vector<Problem> warnings;               // imbalance, an empty class…

@@ -19,6 +19,11 @@ std::vector<ModelEntry> allModels() {
 
 }  // namespace
 
+std::string_view text(ModelTask task) {
+    constexpr std::string_view kNames[] = {"image-classes", "next-tokens", "text-classes"};
+    return kNames[static_cast<std::size_t>(task)];
+}
+
 const std::vector<ModelEntry>& builtinModels() {
     static const std::vector<ModelEntry> models = allModels();
     return models;

@@ -19,6 +19,7 @@ namespace lockstep {
 //   TextClasses    tokens i32 [T]; length i32 [1], from 1: the tokens behind it are padding; label i32 [1]
 enum class ModelTask { ImageClasses, NextTokens, TextClasses };
 inline constexpr int kByteTokens = 256;            // how many there are
+std::string_view text(ModelTask task);             // "image-classes", "next-tokens", "text-classes"; stable, used in events
 
 struct ModelInput {
     std::int64_t batch = 1;

@@ -191,6 +191,8 @@ Result<DatasetReport> inspectBoth(const Kind& kind, const std::filesystem::path&
     report.format = kind.table->id;
     report.fields = splits.value().train->info().fields;
     report.classes = splits.value().train->info().classes;
+    report.trainCount = splits.value().train->info().count;
+    report.testCount = splits.value().test->info().count;
     report.trainPerClass = countClasses(*splits.value().train, path, report.skipped);
     report.testPerClass = countClasses(*splits.value().test, path, report.skipped);
     return report;

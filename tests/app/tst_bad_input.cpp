@@ -82,6 +82,20 @@ private slots:
         QVERIFY2(outcome.err.contains("→"), qPrintable(outcome.err));
     }
 
+    void texts() {
+        const auto refused = [&](const char* name, const QByteArray& text, const QStringList& said) {
+            const auto file = m_program.write(name, text);
+            const auto outcome = m_program.run({"train", "--data", file, "--model", "gpt", "--devices", "cpu:1", "--batch", "1"});
+            for (const auto& word : QStringList{file, "→"} + said)
+                QVERIFY2(outcome.err.contains(word), qPrintable(word + " in: " + outcome.err));
+            QVERIFY(outcome.status != 0);
+        };
+        refused("latin.txt", "na\xefve", {"byte 2", "0xef", "iconv"});
+        refused("empty.txt", "", {"empty"});
+        refused("no_label.csv", "text,class\na,b\n", {"'label'", "text, class", "label_column"});
+        refused("open.csv", "text,label\na,b\n\"c,d\n", {"line 3", "quote"});
+    }
+
     void specFiles_data() {
         QTest::addColumn<QByteArray>("text");
         QTest::addColumn<QStringList>("said");

@@ -40,7 +40,7 @@ private slots:
         QStringList ids;
         const auto datasets = m_program.run({"datasets", "--json"}).last()["datasets"].toArray();
         for (const auto& each : datasets) ids << each.toObject()["id"].toString();
-        for (const char* id : {"fashion-mnist", "idx", "cifar10", "cifar100", "image-folder", "synthetic"}) {
+        for (const char* id : {"fashion-mnist", "idx", "cifar10", "cifar100", "image-folder", "text", "text-folder", "text-csv", "synthetic"}) {
             QVERIFY2(ids.contains(id), id);
         }
         const auto models = m_program.run({"models"});
@@ -163,6 +163,18 @@ private slots:
         for (const auto& count : json["test_per_class"].toArray()) QCOMPARE(count.toInt(), 1000);
         QVERIFY(m_program.run({"inspect", path}).out.contains(
             "60 000 training and 10 000 test samples of image u8[1x28x28], label i32[1]"));
+    }
+
+    void inspectReportsTexts() {
+        const auto text = m_program.write("text.txt", QByteArray("to be or not to be, ").repeated(100));
+        const auto said = m_program.run({"inspect", text});
+        QVERIFY2(said.out.contains("text, 15 training and 1 test samples of tokens i32[128], targets i32[128]"), qPrintable(said.out));
+        QVERIFY(!said.out.contains("CLASS"));
+        QCOMPARE(m_program.run({"inspect", text, "--json"}).last()["train_count"].toInt(), 15);
+        const auto table = m_program.write("table.csv", "text,label\n" + QByteArray("well,good\nill,bad\n").repeated(20));
+        const auto json = m_program.run({"inspect", table, "--json"}).last();
+        QCOMPARE(json["format"].toString(), QString("text-csv"));
+        QCOMPARE(json["classes"].toArray(), (QJsonArray{"bad", "good"}));
     }
 
     void aPrintedSpecIsASpec() {

@@ -9,6 +9,10 @@
 using namespace lockstep;
 using namespace lockstep::test;
 
+namespace {
+const FileKind kImageFiles{{".jpg", ".jpeg", ".png"}, "image.unknown-kind"};
+}
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -116,7 +120,7 @@ private slots:
         QCOMPARE(codes(report.value().warnings),
                  (std::vector<std::string>{"dataset.empty-class", "dataset.empty-class"}));
         fs::remove_all(folder / "train/dog");
-        QCOMPARE(codeOf(inspect(folder.path())), std::string("image-folder.unknown-class"));
+        QCOMPARE(codeOf(inspect(folder.path())), std::string("class-folder.unknown-class"));
         fs::remove_all(folder / "test/dog");
         QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.too-few-classes"));
         fs::remove_all(folder / "train/cat");
@@ -125,7 +129,7 @@ private slots:
         fs::remove_all(folder / "train/cat/bad.jpg");
         QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.no-samples"));
         const Folder bare;
-        QCOMPARE(codeOf(inspect(bare.path())), std::string("image-folder.no-classes"));
+        QCOMPARE(codeOf(inspect(bare.path())), std::string("class-folder.no-classes"));
         QCOMPARE(codeOf(inspect(bare / "nowhere")), std::string("dataset.not-found"));
     }
 
@@ -135,26 +139,26 @@ private slots:
             for (const std::string name : {"a", "b"})
                 writeFile(folder / (name + "/" + std::to_string(i) + ".png"), png(4, 4, false));
         }
-        const auto before = scanImageFolder(folder.path(), 0.2);
+        const auto before = scanClassFolders(folder.path(), kImageFiles, 0.2);
         const double share = static_cast<double>(before.test.size()) / 400;
         QVERIFY2(share > 0.12 && share < 0.28, qPrintable(QString::number(share)));
         std::set<std::string> test, all;
-        for (const ImageFile& file : before.test) test.insert(file.name), all.insert(file.name);
-        for (const ImageFile& file : before.train) all.insert(file.name);
+        for (const LabelledFile& file : before.test) test.insert(file.name), all.insert(file.name);
+        for (const LabelledFile& file : before.train) all.insert(file.name);
         QCOMPARE(all.size(), std::size_t{400});
         // Files that stay keep their split.
         for (int i = 0; i < 100; ++i) fs::remove(folder / ("a/" + std::to_string(i) + ".png"));
-        const auto after = scanImageFolder(folder.path(), 0.2);
-        for (const ImageFile& file : after.test) QVERIFY(test.contains(file.name));
-        QVERIFY(scanImageFolder(folder.path(), 0.5).test.size() > after.test.size());
+        const auto after = scanClassFolders(folder.path(), kImageFiles, 0.2);
+        for (const LabelledFile& file : after.test) QVERIFY(test.contains(file.name));
+        QVERIFY(scanClassFolders(folder.path(), kImageFiles, 0.5).test.size() > after.test.size());
         for (const auto& files : {before.train, before.test})
-            QVERIFY(std::ranges::is_sorted(files, {}, &ImageFile::name));
+            QVERIFY(std::ranges::is_sorted(files, {}, &LabelledFile::name));
     }
 
     void aClassOfOneImageIsTrainedOn() {
         const Folder folder;
         for (char c = 'a'; c < 'z'; ++c) writeFile(folder / (std::string(1, c) + "/only.png"), png(4, 4));
-        const auto scan = scanImageFolder(folder.path(), 0.9);
+        const auto scan = scanClassFolders(folder.path(), kImageFiles, 0.9);
         QCOMPARE(scan.train.size(), std::size_t{25});
         QCOMPARE(codeOf(inspect(folder.path())), std::string("dataset.missing-test"));
     }
@@ -174,7 +178,7 @@ private slots:
         writeSplits(folder);
         const Bytes whole = jpeg(16, 16);
         writeFile(folder / "train/cat/half.jpg", std::span(whole).first(whole.size() / 2));
-        const ImageScan scan = scanImageFolder(folder.path(), 0.2);
+        const FolderScan scan = scanClassFolders(folder.path(), kImageFiles, 0.2);
         const DecodedFormat format{16, 3};
         const std::uint64_t key = decodedKey(folder.path(), scan.train, format);
         const DecodedImages images = decodeAll(scan.train, format);
@@ -236,7 +240,7 @@ private slots:
         if (!archive) QSKIP("imagenet-sample.tar is absent (LOCKSTEP_TEST_DATA)");
         const Folder folder;
         if (!unpack(*archive, folder.path())) QSKIP("tar cannot unpack the photographs");
-        const auto scan = scanImageFolder(folder / "imagenet-sample", 0.2);
+        const auto scan = scanClassFolders(folder / "imagenet-sample", kImageFiles, 0.2);
         QCOMPARE(scan.classes.size(), std::size_t{200});
         QCOMPARE(scan.train.size() + scan.test.size(), std::size_t{200});
         const DecodedFormat format{64, 3};

@@ -16,6 +16,7 @@ constexpr std::array kTargets{
     FuzzTarget{"jpeg", runJpeg, capOfImage},
     FuzzTarget{"png", runPng, capOfImage},
     FuzzTarget{"image_folder", runImageFolder, capOfImage},
+    FuzzTarget{"text_csv", runTextCsv, capOfCsv},
     FuzzTarget{"checkpoint", runCheckpoint, capOfJson},
     FuzzTarget{"trial_spec", runTrialSpec, capOfJson},
     FuzzTarget{"train_event", runTrainEvent, capOfJson},

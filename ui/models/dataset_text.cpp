@@ -3,7 +3,6 @@
 #include <QJsonArray>
 #include <QLocale>
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 namespace lockstep::ui {
@@ -16,21 +15,25 @@ std::vector<qint64> numbersIn(const QJsonValue& array) {
     return numbers;
 }
 
-qint64 total(const std::vector<qint64>& counts) { return std::accumulate(counts.begin(), counts.end(), qint64{0}); }
-
-QString balanceText(const std::vector<qint64>& counts) {
-    if (counts.empty()) return {};
+// Of labelled samples.
+QString classesText(const QJsonObject& report) {
+    const auto classes = report["classes"].toArray().size();
+    const auto counts = numbersIn(report["train_per_class"]);
+    if (classes == 0 || counts.empty()) return {};
     const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
-    return *least == *most ? QString(" of %1 each").arg(countText(*most))
-                           : QString(" of %1 to %2").arg(countText(*least), countText(*most));
+    return QString(", %1 classes").arg(classes) +
+           (*least == *most ? QString(" of %1 each").arg(countText(*most))
+                            : QString(" of %1 to %2").arg(countText(*least), countText(*most)));
 }
 
-QString imageText(const QJsonArray& fields) {
+QString sampleText(const QJsonArray& fields) {
     for (const auto& each : fields) {
         const auto field = each.toObject();
+        const auto name = field["name"].toString();
         const auto shape = numbersIn(field["shape"]);
-        if (field["name"].toString() != "image" || shape.size() != 3) continue;
-        return QString(", %1 × %2 %3").arg(shape[2]).arg(shape[1]).arg(shape[0] == 1 ? "grey" : "colour");
+        if (name == "image" && shape.size() == 3)
+            return QString(", %1 × %2 %3").arg(shape[2]).arg(shape[1]).arg(shape[0] == 1 ? "grey" : "colour");
+        if (name == "tokens" && shape.size() == 1) return QString(", %1 bytes of text").arg(shape[0]);
     }
     return {};
 }
@@ -40,11 +43,9 @@ QString imageText(const QJsonArray& fields) {
 QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
 QString datasetSummary(const QJsonObject& report) {
-    const auto training = numbersIn(report["train_per_class"]), test = numbersIn(report["test_per_class"]);
-    return QString("%1 training and %2 test samples, %3 classes%4%5")
-        .arg(countText(total(training)), countText(total(test)))
-        .arg(report["classes"].toArray().size())
-        .arg(balanceText(training), imageText(report["fields"].toArray()));
+    return QString("%1 training and %2 test samples%3%4")
+        .arg(countText(report["train_count"].toInteger()), countText(report["test_count"].toInteger()),
+             classesText(report), sampleText(report["fields"].toArray()));
 }
 
 }  // namespace lockstep::ui

@@ -24,7 +24,7 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     m_card = qobject_cast<QFrame*>(card->parentWidget());
     card->addWidget(new ChoiceForm(form, "dataset", explain));
     card->addWidget(makePathRow());
-    card->addWidget(mutedLabel("Your own images: drop a folder or an archive on this page."));
+    card->addWidget(mutedLabel("Your own images or texts: drop a folder, a file or an archive on this page."));
     card->addWidget(m_problem = new ProblemLabel);
     card->addWidget(makeNotice());
     m_summary = new QLabel;

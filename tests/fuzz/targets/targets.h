@@ -9,6 +9,7 @@ bool runCifar(Input input);                // u8 which, u16 bytes of class names
 bool runJpeg(Input input);
 bool runPng(Input input);
 bool runImageFolder(Input input);          // u8 settings, three u16 sizes, four files
+bool runTextCsv(Input input);              // a table of texts and labels
 bool runCheckpoint(Input input);
 bool runTrialSpec(Input input);
 bool runTrainEvent(Input input);
@@ -21,6 +22,7 @@ bool runPluginTable(Input input);          // see plugin_table.cpp
 std::size_t capOfIdx(std::size_t bytes);
 std::size_t capOfCifar(std::size_t bytes);
 std::size_t capOfImage(std::size_t bytes);
+std::size_t capOfCsv(std::size_t bytes);
 std::size_t capOfJson(std::size_t bytes);
 std::size_t capOfTraceFile(std::size_t bytes);
 std::size_t capOfSeriesChunk(std::size_t bytes);

@@ -2,6 +2,7 @@
 #include <archive_entry.h>
 
 #include <QDirIterator>
+#include <QFile>
 #include <QPushButton>
 #include <QSignalSpy>
 
@@ -109,6 +110,19 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
         m_bench->page->history().undo();                     // one step back
         QVERIFY(dataset()["path"].toString() != folder);
+    }
+
+    void aTextIsTaken() {
+        const auto file = m_bench->folder.filePath("play.txt");
+        QFile text(file);
+        QVERIFY(text.open(QIODevice::WriteOnly));
+        text.write(QByteArray("what is in a name?\n").repeated(200));
+        text.close();
+        m_bench->drop(file);
+        QTRY_COMPARE_WITH_TIMEOUT(dataset()["path"].toString(), file, 60000);
+        QCOMPARE(dataset()["id"].toString(), QString("text"));
+        QVERIFY2(m_bench->shows("Recognised as Text: 29 training and 2 test samples, 128 bytes of text"),
+                 qPrintable(m_bench->visibleText()));
     }
 
     void archivesAreUnpackedAndTaken_data() {

@@ -184,11 +184,15 @@ private slots:
 
     void datasetsAreSummedUp() {
         QCOMPARE(
-            datasetSummary(json(R"({"classes": ["a", "b"], "train_per_class": [1000, 1000], "test_per_class": [5, 6],
+            datasetSummary(json(R"({"train_count": 2000, "test_count": 11, "classes": ["a", "b"], "train_per_class": [1000, 1000],
                                          "fields": [{"name": "image", "shape": [1, 28, 32]}]})")),
             QString("2,000 training and 11 test samples, 2 classes of 1,000 each, 32 × 28 grey"));
-        QCOMPARE(datasetSummary(json(R"({"classes": ["a", "b"], "train_per_class": [12, 400], "test_per_class": []})")),
-                 QString("412 training and 0 test samples, 2 classes of 12 to 400"));
+        QCOMPARE(datasetSummary(json(R"({"train_count": 412, "classes": ["a", "b"], "train_per_class": [12, 400],
+                                         "fields": [{"name": "tokens", "shape": [256]}]})")),
+                 QString("412 training and 0 test samples, 2 classes of 12 to 400, 256 bytes of text"));
+        QCOMPARE(datasetSummary(json(R"({"train_count": 90, "test_count": 5, "classes": [], "train_per_class": [],
+                                         "fields": [{"name": "tokens", "shape": [128]}]})")),
+                 QString("90 training and 5 test samples, 128 bytes of text"));
     }
 
     void problemsFindTheirFields() {

@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/data/dataset.h"
+
+namespace lockstep {
+
+struct LabelledFile {
+    std::filesystem::path file;
+    std::string name;                            // within the split: "cat/0001.jpg"
+    std::int32_t label = 0;
+    std::uint64_t bytes = 0;
+    std::int64_t modifiedNs = 0;
+};
+
+struct FolderScan {
+    std::vector<std::string> classes;            // names of the class folders, sorted bytewise
+    std::vector<LabelledFile> train, test;       // by class, then by name
+    std::vector<SkippedFile> skipped;            // of another kind, or no regular file
+};
+
+// Which files are samples: by the endings of their names, in small letters; of others, the code that says so.
+struct FileKind {
+    std::vector<std::string> endings;
+    std::string codeOfOthers;
+};
+
+// Lists a folder with one sub-folder per class, or with split folders (train; test, val, valid or validation) that hold
+// such sub-folders. Without a folder for testing, `testShare` of the files is held out, chosen by a hash of class and
+// file name: a file keeps its split when others come and go. Class folders may have folders of their own; hidden names
+// are passed over. Reads no file. Throws ProblemError "dataset.not-found", "class-folder.no-classes",
+// "class-folder.unknown-class"; std::filesystem_error.
+FolderScan scanClassFolders(const std::filesystem::path& root, const FileKind& kind, double testShare);
+
+// Which samples of one class are held out, by their names alone. One stays, so that no class is tested only.
+std::vector<bool> heldOut(std::span<const std::string_view> names, double share);
+
+// Whether a folder is of that form, by its names alone: a sub-folder, or one within a split, holds a file of the kind.
+bool hasClassFolders(const std::filesystem::path& root, const FileKind& kind);
+
+}  // namespace lockstep

@@ -1,0 +1,45 @@
+#include "datasets/labelled_texts.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "datasets/text_file.h"
+
+namespace lockstep {
+
+LabelledTexts::LabelledTexts(DatasetInfo info, std::int64_t sequence)
+    : m_info(std::move(info)), m_sequence(static_cast<std::size_t>(sequence)) {
+    m_info.fields = textFields(sequence);
+}
+
+void LabelledTexts::add(std::string_view text, std::int32_t label) {
+    assert(!text.empty() && static_cast<std::size_t>(label) < m_info.classes.size());
+    m_bytes += text.substr(0, m_sequence);
+    m_cut += text.size() > m_sequence;
+    m_begins.push_back(m_bytes.size());
+    m_labels.push_back(label);
+    ++m_info.count;
+}
+
+void LabelledTexts::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {
+    const auto at = static_cast<std::size_t>(index);
+    const std::string_view text = std::string_view(m_bytes).substr(m_begins[at], m_begins[at + 1] - m_begins[at]);
+    const auto length = static_cast<std::int32_t>(text.size());
+    writeTokens(text, into[0]);
+    std::memcpy(into[1].data(), &length, sizeof length);
+    if (!into[2].empty()) std::memcpy(into[2].data(), &m_labels[at], sizeof(std::int32_t));
+}
+
+const std::byte* LabelledTexts::resident(std::int64_t index, std::size_t field) const {
+    return field == 2 ? reinterpret_cast<const std::byte*>(&m_labels[static_cast<std::size_t>(index)]) : nullptr;
+}
+
+std::vector<Problem> warnOfCuts(const LabelledTexts& train, const LabelledTexts& test) {
+    const std::int64_t cut = train.cut() + test.cut();
+    if (cut == 0) return {};
+    const std::int64_t all = train.info().count + test.info().count;
+    const std::int64_t sequence = train.info().fields.front().type.shape.count();
+    return {{"dataset.sequence", "text.cut", {std::to_string(cut), std::to_string(all), std::to_string(sequence)}}};
+}
+
+}  // namespace lockstep

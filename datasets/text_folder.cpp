@@ -1,0 +1,45 @@
+#include "datasets/class_folders.h"
+#include "datasets/entries.h"
+#include "datasets/labelled_texts.h"
+#include "datasets/loading.h"
+#include "datasets/text_file.h"
+
+namespace lockstep {
+
+namespace {
+
+const FileKind& textFiles() {
+    static const FileKind kind{{".txt"}, "text.unknown-kind"};
+    return kind;
+}
+
+Loaded load(const std::filesystem::path& path, const ParamValues& params) {
+    FolderScan scan = scanClassFolders(path, textFiles(), params.number("test_share"));
+    DatasetInfo info;
+    info.id = "text-folder";
+    info.classes = std::move(scan.classes);
+    const auto read = [&](const std::vector<LabelledFile>& files) {
+        auto texts = std::make_shared<LabelledTexts>(info, params.integer("sequence"));
+        for (const LabelledFile& each : files) texts->add(readText(each.file), each.label);
+        return texts;
+    };
+    const auto train = read(scan.train), test = read(scan.test);
+    return {train, test, std::move(scan.skipped), warnOfCuts(*train, *test)};
+}
+
+}  // namespace
+
+DatasetEntry textFolderEntry() {
+    DatasetEntry entry;
+    entry.id = "text-folder";
+    entry.title = "Text folder";
+    entry.meaning = "A folder with one sub-folder of .txt files per class, or train and test folders of such.";
+    entry.params = {sequenceField(256, "Bytes of a sample; longer texts are cut."),
+                    testShareField(0.2, "Share of the texts held out for testing where there is no test folder.")};
+    entry.remedy = "Sort the texts into one folder per class and give the folder above them.";
+    entry.recognise = [](const std::filesystem::path& path) { return hasClassFolders(path, textFiles()) ? 65 : 0; };
+    loadBy(entry, load);
+    return entry;
+}
+
+}  // namespace lockstep

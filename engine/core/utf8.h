@@ -1,0 +1,19 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+// How many bytes the well-formed UTF-8 character has that `bytes` begins with (the Unicode Standard, table 3-7); 0: it begins
+// with none.
+std::size_t utf8Character(std::string_view bytes);
+
+// Where the first byte is that belongs to no well-formed character; npos: all of it is UTF-8.
+std::size_t findBrokenUtf8(std::string_view bytes);
+
+// What can be shown on a terminal: UTF-8 with U+FFFD for every byte that is none, and for every control character but tab and
+// newline.
+std::string legible(std::string_view bytes);
+
+}  // namespace lockstep
