@@ -105,6 +105,18 @@ Graph preActivation(DType compute, const Shape& image, std::int64_t channels) {
     return net.finish(net.dense(net.globalPool(net.relu(net.norm(x))), 10));
 }
 
+// The same with 1x1 convolutions around the 3x3 one: they take in norms and the other branch, too.
+Graph bottleneck(DType compute, const Shape& image, std::int64_t channels) {
+    Net net(compute, image);
+    ValueId x = net.conv(net.image(), 2 * channels, 3);
+    for (int i = 0; i < 2; ++i) {
+        ValueId y = net.conv(net.relu(net.norm(x)), channels, 1);
+        y = net.conv(net.relu(net.norm(y)), channels, 3);
+        x = net.add(net.conv(net.relu(net.norm(y)), 2 * channels, 1), x);
+    }
+    return net.finish(net.dense(net.globalPool(net.relu(net.norm(x))), 10));
+}
+
 // No norms: ReLU goes into convolutions, dense layers and pools; the image stays one through the flattening.
 Graph plain(DType compute, const Shape& image, std::int64_t channels) {
     Net net(compute, image);
@@ -126,8 +138,11 @@ struct NetCase {
     const char* name;
     BuildNet build;
 };
-constexpr NetCase kNets[] = {
-    {"residual", residual}, {"pre-activation", preActivation}, {"plain", plain}, {"shared", shared}};
+constexpr NetCase kNets[] = {{"residual", residual},
+                             {"pre-activation", preActivation},
+                             {"bottleneck", bottleneck},
+                             {"plain", plain},
+                             {"shared", shared}};
 
 double largestError(const Tensors& actual, const Tensors& expected, std::string& where) {
     double worst = 0;

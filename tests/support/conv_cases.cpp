@@ -43,6 +43,8 @@ std::vector<Convolution> convolutions() {
         {"resnet-64", {2, 64, 14, 14}, {64, 64, 3, 3}, {.padding = {1, 1}}, true},
         {"resnet-64-to-128", {2, 64, 9, 9}, {128, 64, 3, 3}, {.stride = {2, 2}, .padding = {1, 1}}},
         {"batch-33", {33, 16, 8, 8}, {16, 16, 3, 3}, {.padding = {1, 1}}},
+        {"pixels", {3, 48, 9, 7}, {32, 48, 1, 1}, {}},
+        {"pixels-in-chunks", {2, 16, 13, 19}, {64, 16, 1, 1}, {}},
         {"winograd-odd", {5, 32, 11, 9}, {48, 32, 3, 3}, {.padding = {1, 1}}, true},
         {"winograd-unpadded", {3, 16, 18, 13}, {32, 16, 3, 3}, {}},
         {"winograd-padding-2", {7, 16, 7, 10}, {16, 16, 3, 3}, {.padding = {2, 1}}, true},

@@ -12,15 +12,15 @@ onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, con
 // The library's extents of the weights: with groups G, K/G, C/G, R, S.
 std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w);
 
-// Winograd's algorithm (winograd.cpp), for 3x3 windows of stride 1 over whole blocks of 16 channels. It is worth it where
-// tiles of 4x4 pixels are filled well enough, and are enough to make up for transforming the weights.
+// Winograd's algorithm (winograd.cpp), for 3x3 windows of stride 1 over whole blocks of 16 channels. It is worth it
+// where tiles of 4x4 pixels are filled well enough, and are enough to make up for transforming the weights.
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
 // The algorithm of a backward-data pass whose kernel packs the weights into the layout it wants.
 inline constexpr const char* kPackedDirect = "direct+pack";
 
-// Products over the channels of each pixel (pointwise.cpp), for 1x1 windows of stride 1 over whole blocks of 16 channels
-// and no more filters than stay in the second-level cache.
+// Products over the channels of each pixel (pointwise.cpp), for 1x1 windows of stride 1 over whole blocks of 16
+// channels, and no more filters than stay in the second-level cache.
 bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
 // What takes a norm with x, and adds a tensor to y (see kConv2dFused).

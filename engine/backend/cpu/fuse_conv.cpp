@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fuse.h"
@@ -59,7 +60,7 @@ private:
             const ValueId y = add.inputs[side];
             const Node* conv = producer(y, kConv2d);
             if (!conv || isKept(y) || users(y).size() != 1 || !isOwn(*conv)) continue;
-            m_added[producerIndex(y)] = true;
+            m_added.insert(producerIndex(y));
             m_additions[i] = {conv, add.inputs[1 - side]};
             return;
         }
@@ -122,8 +123,8 @@ private:
     };
 
     const Graph& m_graph;
-    std::map<ValueId, const Node*> m_norms;      // by the output that need not be made
-    std::map<std::size_t, bool> m_added;         // convolutions that are made where their sum is
+    std::map<ValueId, const Node*> m_norms;       // by the output that need not be made
+    std::set<std::size_t> m_added;                // convolutions that are made where their sum is
     std::map<std::size_t, Addition> m_additions;  // by the place of the sum
 };
 

@@ -69,7 +69,8 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order);  // also with ReLU
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);  // also with the bias
 std::unique_ptr<Kernel> makeConv2dBackwardBias(const Order& order);
-void sumChannels(const Machine& machine, const ChannelRuns& runs, const float* x, float* sums);  // over samples and pixels
+// Over samples and pixels.
+void sumChannels(const Machine& machine, const ChannelRuns& runs, const float* x, float* sums);
 // conv2d_lanes.cpp: the same with samples in lanes
 std::unique_ptr<Kernel> makeLaneConv(const Order& order);
 std::unique_ptr<Kernel> makeLaneConvBackwardData(const Order& order);

@@ -73,8 +73,8 @@ std::vector<Desc> weightLayouts(const LayoutPass& pass, ValueId w, const std::ve
     return {reshaped(descOf(pass.newValue(w)), dims), any};
 }
 
-// Parameters keep the forward pass's layout. Where backward-data wants another one, its kernel packs them into its workspace,
-// as matrix products do: a few tenths of a per cent of the convolution.
+// Parameters keep the forward pass's layout. Where backward-data wants another one, its kernel packs them into its
+// workspace, as matrix products do: a few tenths of a per cent of the convolution.
 bool packsWeights(const LayoutPass& pass, ValueId w, const std::vector<std::int64_t>& dims, const Desc& wanted) {
     if (!pass.isParameter(w) || !pass.isDecided(w)) return false;
     const Desc has = reshaped(descOf(pass.newValue(w)), dims);
@@ -164,8 +164,7 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
         const std::vector<ValueId> inputs{takeLanes(pass, dy), takeRowMajorWeights(pass, w)};
         return pass.emit(node, inputs, "lanes", {lanesForm(pass, node.outputs[0])});
     }
-    if (const char* own =
-            ownAlgorithm(node, attrs, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape)) {
+    if (const char* own = ownAlgorithm(node, attrs, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape)) {
         std::vector<ValueId> inputs{pass.image(dy, blockedImage(pass.oldValue(dy).type.shape)),
                                     takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), attrs)};
         return pass.emit(node, std::move(inputs), own, {{blockedImage(shape)}});

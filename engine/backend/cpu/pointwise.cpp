@@ -50,7 +50,8 @@ public:
 
     std::size_t workspaceBytes() const override {
         const std::size_t filters = m_turned ? m_x.blocks * m_y.blocks * kFilter : 0;
-        return (m_norm.floats() + filters + static_cast<std::size_t>(m_machine.threads) * chunkFloats()) * sizeof(float);
+        const std::size_t chunks = static_cast<std::size_t>(m_machine.threads) * chunkFloats();
+        return (m_norm.floats() + filters + chunks) * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
@@ -118,10 +119,7 @@ private:
 class PointwiseBackwardWeights final : public Kernel {
 public:
     explicit PointwiseBackwardWeights(const Order& order)
-        : m_machine(order.machine),
-          m_x(order.input(0).type.shape),
-          m_dy(order.input(1).type.shape),
-          m_norm(order) {}
+        : m_machine(order.machine), m_x(order.input(0).type.shape), m_dy(order.input(1).type.shape), m_norm(order) {}
 
     std::size_t workspaceBytes() const override {
         return (m_norm.floats() + static_cast<std::size_t>(m_machine.threads) * partFloats()) * sizeof(float);

@@ -64,8 +64,10 @@ void Product::run(const float* a, const float* b, const float* bias, bool relu, 
         const Range units = partOf(divideUp(whole, unit), part, m_parts);
         const Range mine{units.begin * unit, std::min(units.end * unit, whole)};
         const Call call{a, b, bias, relu, c, block, block + m_blockFloats};
-        if (m_splitsRows) multiply(call, mine, {0, m_b.columns});
-        else multiply(call, {0, m_a.rows}, mine);
+        if (m_splitsRows)
+            multiply(call, mine, {0, m_b.columns});
+        else
+            multiply(call, {0, m_a.rows}, mine);
     });
 }
 

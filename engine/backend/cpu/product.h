@@ -14,10 +14,10 @@ struct Matrix {
     Matrix transposed() const { return {columns, rows, columnStride, rowStride}; }
 };
 
-// c = a b, c row-major. Both are packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance matrix
-// multiplication", TOMS 2008): panels of b's columns that stay in the first-level cache one after the other, blocks of a's
-// rows that stay in the second. Each thread has rows or columns of its own, whichever are more, and packs what it needs
-// itself. The bits do not depend on the threads.
+// c = a b, c row-major. Both are packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance
+// matrix multiplication", TOMS 2008): panels of b's columns that stay in the first-level cache one after the other,
+// blocks of a's rows that stay in the second. Each thread has rows or columns of its own, whichever are more, and packs
+// what it needs itself. The bits do not depend on the threads.
 class Product {
 public:
     Product(const Machine& machine, const Matrix& a, const Matrix& b);

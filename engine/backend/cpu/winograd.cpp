@@ -30,8 +30,8 @@ struct Image : WinogradImage {
     std::size_t blockStride() const { return static_cast<std::size_t>(height * width) * kLanes; }
 };
 
-// The points of some tiles: [point][block][tile][16]. Points lie a line more than a round number apart, or they would drive
-// each other out of the cache.
+// The points of some tiles: [point][block][tile][16]. Points lie a line more than a round number apart, or they would
+// drive each other out of the cache.
 struct Points {
     std::size_t blocks = 0, tiles = 0;
 
@@ -51,8 +51,9 @@ struct Filters {
     std::size_t floats() const { return kPoints * pointStride(); }
 };
 
-// How tiles are shared out: each thread takes tiles of its own through all stages, a block at a time. With few channels the
-// block and its products stay in the second-level cache; with many it is the filters that come from memory once per block.
+// How tiles are shared out: each thread takes tiles of its own through all stages, a block at a time. With few channels
+// the block and its products stay in the second-level cache; with many it is the filters that come from memory once per
+// block.
 struct Schedule {
     std::size_t tiles, block, parts;
 
@@ -78,14 +79,13 @@ private:
 };
 
 // Of all channel blocks of x, or of ReLU of its norm, whose affine forms lie at the front of the workspace.
-void transformData(const Machine& machine, const Image& x, const NormedInput& norm, const KernelCall& call,
-                   const WinogradSpan& span, float* data) {
-    const std::size_t blocks = x.sampleStride / x.blockStride();
-    const std::size_t blockStride = (span.pointStride - kLanes) / blocks;
-    for (std::size_t b = 0; b < blocks; ++b) {
+void transformData(const SimdTable& simd, const Image& x, const NormedInput& norm, const KernelCall& call,
+                   const Range& tiles, const Points& points, float* data) {
+    const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, points.pointStride()};
+    for (std::size_t b = 0; b < points.blocks; ++b) {
         const auto affine = norm ? norm.affine(reinterpret_cast<const float*>(call.workspace), b) : ChannelAffine{};
-        machine.simd->winogradData(x, in(call, 0) + b * x.blockStride(), span, norm ? &affine : nullptr,
-                                   data + b * blockStride);
+        simd.winogradData(x, in(call, 0) + b * x.blockStride(), span, norm ? &affine : nullptr,
+                          data + b * points.blockStride());
     }
 }
 
@@ -119,7 +119,7 @@ public:
         transformFilters(in(call, 1), filters);
         m_schedule.run([&](std::size_t part, std::size_t begin, std::size_t count) {
             float* data = filters + m_filters.floats() + part * partFloats();
-            transformData(m_machine, m_x, m_norm, call, {begin, count, m_data.pointStride()}, data);
+            transformData(*m_machine.simd, m_x, m_norm, call, {begin, begin + count}, m_data, data);
             for (std::size_t first = 0; first < m_filters.blocks; first += m_group)
                 convolve(call, {begin, count, first}, filters, data, data + m_data.floats());
         });
@@ -149,11 +149,11 @@ private:
                   float* products) const {
         const std::size_t blocks = std::min(m_group, m_filters.blocks - part.first);
         BlockProduct product{.filterStride = m_filters.blockStride(),
-                                .dataStride = m_data.blockStride(),
-                                .productStride = m_products.blockStride(),
-                                .blocks = blocks,
-                                .channelBlocks = m_filters.channelBlocks,
-                                .tiles = part.count};
+                             .dataStride = m_data.blockStride(),
+                             .productStride = m_products.blockStride(),
+                             .blocks = blocks,
+                             .channelBlocks = m_filters.channelBlocks,
+                             .tiles = part.count};
         for (std::size_t point = 0; point < kPoints; ++point) {
             product.filters = filters + point * m_filters.pointStride() + part.first * m_filters.blockStride();
             product.data = data + point * m_data.pointStride();
@@ -206,18 +206,16 @@ public:
         auto* const norm = reinterpret_cast<float*>(call.workspace);
         if (m_norm) m_norm.prepare(call, norm);
         float* const sums = norm + m_norm.floats();
-        inParts(static_cast<int>(m_schedule.parts), m_schedule.parts,
-                [&](std::size_t part, std::size_t, std::size_t) {
-                    std::fill_n(sums + part * partFloats(), m_filters.floats(), 0.0f);
-                });
+        inParts(static_cast<int>(m_schedule.parts), m_schedule.parts, [&](std::size_t part, std::size_t, std::size_t) {
+            std::fill_n(sums + part * partFloats(), m_filters.floats(), 0.0f);
+        });
         m_schedule.run([&](std::size_t part, std::size_t begin, std::size_t count) {
             addTiles(call, begin, count, sums + part * partFloats());
         });
         inParallel(m_machine.threads, m_filters.count(), m_filters.floats(), [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
-                m_machine.simd->winogradFilterGradient(sums + i * kFilter, m_filters.pointStride(),
-                                                       m_schedule.parts, partFloats(),
-                                                       out(call, 0) + i * kTaps * kFilter);
+                m_machine.simd->winogradFilterGradient(sums + i * kFilter, m_filters.pointStride(), m_schedule.parts,
+                                                       partFloats(), out(call, 0) + i * kTaps * kFilter);
         });
         if (m_bias) sumChannels(m_machine, *m_bias, in(call, 1), out(call, 1));
     }
@@ -227,21 +225,21 @@ private:
 
     void addTiles(const KernelCall& call, std::size_t begin, std::size_t count, float* filters) const {
         float *const data = filters + m_filters.floats(), *const gradients = data + m_data.floats();
-        transformData(m_machine, m_x, m_norm, call, {begin, count, m_data.pointStride()}, data);
+        transformData(*m_machine.simd, m_x, m_norm, call, {begin, begin + count}, m_data, data);
         for (std::size_t b = 0; b < m_gradients.blocks; ++b)
             m_machine.simd->winogradGradient(m_dy, in(call, 1) + b * m_dy.blockStride(),
                                              {begin, count, m_gradients.pointStride()},
                                              gradients + b * m_gradients.blockStride());
         for (std::size_t point = 0; point < kPoints; ++point)
             m_machine.simd->blockGradientProduct({.gradients = gradients + point * m_gradients.pointStride(),
-                                                     .data = data + point * m_data.pointStride(),
-                                                     .filters = filters + point * m_filters.pointStride(),
-                                                     .gradientStride = m_gradients.blockStride(),
-                                                     .dataStride = m_data.blockStride(),
-                                                     .filterStride = m_filters.blockStride(),
-                                                     .blocks = m_filters.blocks,
-                                                     .channelBlocks = m_filters.channelBlocks,
-                                                     .tiles = count});
+                                                  .data = data + point * m_data.pointStride(),
+                                                  .filters = filters + point * m_filters.pointStride(),
+                                                  .gradientStride = m_gradients.blockStride(),
+                                                  .dataStride = m_data.blockStride(),
+                                                  .filterStride = m_filters.blockStride(),
+                                                  .blocks = m_filters.blocks,
+                                                  .channelBlocks = m_filters.channelBlocks,
+                                                  .tiles = count});
     }
 
     const Machine& m_machine;

@@ -57,8 +57,10 @@ void tile(const GemmRun& run, std::size_t row) {
         }
     }
     for (int i = 0; i < kM; ++i, c += run.cRowStride) {
-        if (run.columns == kVectors * 16) putWhole(run, sums[i], c);
-        else putRest(run, sums[i], c);
+        if (run.columns == kVectors * 16)
+            putWhole(run, sums[i], c);
+        else
+            putRest(run, sums[i], c);
     }
 }
 

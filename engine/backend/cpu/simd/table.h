@@ -89,7 +89,8 @@ struct ChannelAffine {
 };
 
 // Products of blocks of 16 channels; a tile is one pixel, or one Winograd tile at one point:
-// products[block][tile][16] = [addends +] sum over channels of filters[block][channel][16] data[channel / 16][tile][channel % 16].
+// products[block][tile][16] = [addends +] sum over channels of
+//                             filters[block][channel][16] data[channel / 16][tile][channel % 16].
 struct BlockProduct {
     const float *filters = nullptr, *data = nullptr;
     const float* addends = nullptr;  // as products lie, or null
@@ -97,7 +98,8 @@ struct BlockProduct {
     std::size_t filterStride = 0, dataStride = 0, productStride = 0;  // from block to block
     std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
 };
-// filters[block][channel][16] += sum over tiles of gradients[block][tile][16] data[channel / 16][tile][channel % 16].
+// filters[block][channel][16] += sum over tiles of
+//                                gradients[block][tile][16] data[channel / 16][tile][channel % 16].
 struct BlockGradientProduct {
     const float *gradients = nullptr, *data = nullptr;
     float* filters = nullptr;

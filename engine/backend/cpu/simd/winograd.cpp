@@ -9,7 +9,8 @@ namespace {
 constexpr float kA = 0.625f, kB = 1.5f;
 constexpr float kA2 = kA * kA, kB2 = kB * kB;
 
-// Six inputs to six points: the transposed B of the algorithm, whose rows are the products of (x - point) over all other points.
+// Six inputs to six points: the transposed B of the algorithm, whose rows are the products of (x - point) over all
+// other points.
 [[gnu::always_inline]] inline void toPoints(const F16* d, F16* v) {
     const F16 evenA = d[4] - d[2] * kB2, oddA = (d[3] - d[1] * kB2) * kA;
     const F16 evenB = d[4] - d[2] * kA2, oddB = (d[3] - d[1] * kA2) * kB;
@@ -176,8 +177,8 @@ void winogradGradient(const WinogradImage& image, const float* dy, const Winogra
     }
 }
 
-void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span,
-                    const WinogradEnd& end, float* y) {
+void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const WinogradEnd& end,
+                    float* y) {
     const F16 offset = end.bias ? load(end.bias) : F16{};
     Tiles tiles(image, span.begin);
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
