@@ -61,6 +61,10 @@ void SentenceDataset::read(std::int64_t index, std::span<const std::span<std::by
     *field(2) = tokens[0];
 }
 
+bool readsImages(const std::string& model) {
+    return findModel(builtinModels(), model)->task == ModelTask::ImageClasses;
+}
+
 DatasetSplits dataFor(const std::string& model, std::int64_t train, std::int64_t test) {
     const ModelTask task = findModel(builtinModels(), model)->task;
     if (task == ModelTask::ImageClasses) return patterns(train, test);

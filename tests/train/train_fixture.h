@@ -41,6 +41,7 @@ private:
 };
 
 // What the model can be trained on: patterns or sentences.
+bool readsImages(const std::string& model);
 DatasetSplits dataFor(const std::string& model, std::int64_t train, std::int64_t test);
 DatasetSplits patterns(std::int64_t train, std::int64_t test, ImageShape shape = {1, 12, 12}, int classes = 4);
 

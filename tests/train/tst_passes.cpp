@@ -17,7 +17,8 @@ TrialSpec reproducibleSpec(const QString& model, const QString& backend, int dev
     TrialSpec spec = smallSpec(model.toStdString(), (backend + ":%1").arg(devices).toStdString());
     spec.mode = "reproducible";
     spec.batch = 20;
-    spec.augmentation = {{"cutout", std::int64_t{3}}, {"flip", true}, {"crop_padding", std::int64_t{2}}};
+    if (readsImages(spec.model.id))
+        spec.augmentation = {{"cutout", std::int64_t{3}}, {"flip", true}, {"crop_padding", std::int64_t{2}}};
     spec.optimizer.params["clip_norm"] = 1.0;
     if (model == "fashion-cnn") spec.model.params["dropout"] = 0.3;
     if (model == "mlp") spec.augmentation["mixup"] = 0.4;
