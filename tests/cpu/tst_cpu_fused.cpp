@@ -192,7 +192,8 @@ void tst_cpu_fused::nets() {
     const Shape image{samples, 3, height, 9};
     const Graph exact = kNets[net].build(DType::F64, image, channels);
     const Graph graph = kNets[net].build(DType::F32, image, channels);
-    const Tensors given = randomTensors(exact, 11);
+    // A seed with which no ReLU reads a number so near to zero that rounding decides on its mask.
+    const Tensors given = randomTensors(exact, 12);
     const RunResult expected = runGraph(*makeReferenceBackend(), exact, given);
     for (const bool inplace : {false, true}) {
         const RunResult actual =
