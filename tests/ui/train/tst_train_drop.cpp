@@ -161,8 +161,8 @@ private slots:
         QTest::addColumn<QString>("name");
         QTest::addColumn<QByteArray>("bytes");
         QTest::addColumn<QString>("words");
-        QTest::newRow("text") << "notes.txt" << QByteArray("buy milk\n")
-                              << "notes.txt is none of the formats looked for";
+        QTest::newRow("no data") << "sounds.bin" << QByteArray("\xff\xfe\x01milk", 7)
+                                 << "sounds.bin is none of the formats looked for";
         QTest::newRow("no zip") << "broken.zip" << QByteArray("PK no zip") << "broken.zip cannot be unpacked";
         QTest::newRow("empty") << "empty.tar.gz" << QByteArray() << "empty.tar.gz";
         QTest::newRow("no spec") << "list.json" << QByteArray("[1, 2]")
