@@ -19,17 +19,11 @@ void checkLogits(std::string_view op, Types in) {
     expectType(op, "labels", in[1], {rows, DType::I32});
 }
 
-void checkSmoothing(std::string_view op, const Attrs& attrs) {
-    const double smoothing = attrs.as<CrossEntropyAttrs>().smoothing;
-    expectAttribute(smoothing >= 0 && smoothing < 1, op, "smoothing", numberText(smoothing),
-                    "at least 0 and less than 1");
-}
-
 std::vector<TensorType> inferCrossEntropy(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "cross_entropy";
     expectInputs(op, in, 2);
     checkLogits(op, in);
-    checkSmoothing(op, attrs);
+    expectSmoothing(op, attrs.as<CrossEntropyAttrs>());
     return {scalar(), scalar()};
 }
 
@@ -37,7 +31,7 @@ std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
     constexpr std::string_view op = "cross_entropy_backward";
     expectInputs(op, in, 3);
     checkLogits(op, in);
-    checkSmoothing(op, attrs);
+    expectSmoothing(op, attrs.as<CrossEntropyAttrs>());
     expectType(op, "dLossSum", in[2], scalar());
     return {in[0]};
 }
@@ -59,6 +53,11 @@ void crossEntropyGradient(GradientContext& context) {
 }
 
 }  // namespace
+
+void expectSmoothing(std::string_view op, const CrossEntropyAttrs& attrs) {
+    expectAttribute(attrs.smoothing >= 0 && attrs.smoothing < 1, op, "smoothing", numberText(attrs.smoothing),
+                    "at least 0 and less than 1");
+}
 
 std::string describe(const CrossEntropyAttrs& attrs) {
     const std::string smoothing = attrs.smoothing == 0 ? "" : "smoothing=" + numberText(attrs.smoothing);

@@ -15,6 +15,7 @@ struct CrossEntropyAttrs {
     bool operator==(const CrossEntropyAttrs&) const = default;
 };
 std::string describe(const CrossEntropyAttrs& attrs);
+void expectSmoothing(std::string_view op, const CrossEntropyAttrs& attrs);   // 0 or more, less than 1; throws ProblemError
 
 struct TopKAttrs {
     int k = 1;

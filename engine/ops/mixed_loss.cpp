@@ -17,9 +17,7 @@ void check(std::string_view op, Types in, const Attrs& attrs) {
     expectType(op, "labels", in[1], {samples, DType::I32});
     expectType(op, "others", in[2], {samples, DType::I32});
     expectType(op, "lambda", in[3], {samples, in[0].dtype});
-    const double smoothing = attrs.as<CrossEntropyAttrs>().smoothing;
-    expectAttribute(smoothing >= 0 && smoothing < 1, op, "smoothing", numberText(smoothing),
-                    "at least 0 and less than 1");
+    expectSmoothing(op, attrs.as<CrossEntropyAttrs>());
 }
 
 std::vector<TensorType> infer(Types in, const Attrs& attrs) {

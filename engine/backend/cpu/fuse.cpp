@@ -47,14 +47,6 @@ private:
         if (!m_dropped[i]) append(oldNode(i), oldNode(i).outputs);
     }
 
-    void append(Node node, const std::vector<ValueId>& outputs) {
-        for (ValueId& input : node.inputs) input = now(input);
-        std::vector<Value> values;
-        for (const ValueId id : outputs) values.push_back({.name = oldValue(id).name, .type = oldValue(id).type});
-        const auto made = Rewriter::made().appendLowered(std::move(node), std::move(values));
-        for (std::size_t i = 0; i < outputs.size(); ++i) become(outputs[i], made[i]);
-    }
-
     // what patterns ask
 
     bool isOnlyUser(ValueId value, std::size_t node) const {

@@ -109,14 +109,6 @@ private:
         return true;
     }
 
-    void append(Node node, const std::vector<ValueId>& outputs) {
-        for (ValueId& input : node.inputs) input = now(input);
-        std::vector<Value> values;
-        for (const ValueId id : outputs) values.push_back({.name = oldValue(id).name, .type = oldValue(id).type});
-        const auto made = Rewriter::made().appendLowered(std::move(node), std::move(values));
-        for (std::size_t i = 0; i < outputs.size(); ++i) become(outputs[i], made[i]);
-    }
-
     struct Addition {
         const Node* conv;
         ValueId addend;

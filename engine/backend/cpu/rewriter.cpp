@@ -56,4 +56,12 @@ std::size_t Rewriter::producerIndex(ValueId old) const {
     return node ? index(*node) : 0;
 }
 
+void Rewriter::append(Node node, const std::vector<ValueId>& outputs) {
+    for (ValueId& input : node.inputs) input = now(input);
+    std::vector<Value> values;
+    for (const ValueId id : outputs) values.push_back({.name = oldValue(id).name, .type = oldValue(id).type});
+    const auto made = m_made.appendLowered(std::move(node), std::move(values));
+    for (std::size_t i = 0; i < outputs.size(); ++i) become(outputs[i], made[i]);
+}
+
 }  // namespace lockstep::cpu

@@ -25,6 +25,8 @@ protected:
 
     ValueId now(ValueId old) const { return *m_now[index(old)]; }
     void become(ValueId old, ValueId now) { m_now[index(old)] = now; }
+    // Appends a node of old values, which makes the old `outputs` anew.
+    void append(Node node, const std::vector<ValueId>& outputs);
     Graph& made() { return m_made; }
     const Graph& made() const { return m_made; }
 
