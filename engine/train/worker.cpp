@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 #include "engine/spec/shares.h"
 
 namespace lockstep {
@@ -233,7 +234,8 @@ void Worker::skipUpdate(std::size_t which) {
     if (!stops) return m_run.events.post(Message{"warning", {where, "run.update-skipped", {update, epoch}}});
     const std::string row = m_skipped > 1 ? " for " + std::to_string(m_skipped) + " times in a row" : "";
     throw EngineError(EngineError::Kind::NonFinite, where,
-                      "not a finite number in update " + update + ", epoch " + epoch + row + "; the update was not applied");
+                      "not a finite number in update " + update + ", epoch " + epoch + row + ", with learning rate " +
+                          numberText(m_schedule.at(m_step)) + "; the update was not applied");
 }
 
 std::string Worker::firstNonFinite(double lossSum) {

@@ -150,6 +150,7 @@ private slots:
         QCOMPARE(failure.step, 7);
         QCOMPARE(failure.where, std::string("loss"));
         QVERIFY(QString::fromStdString(failure.what).contains("update 8"));
+        QVERIFY(QString::fromStdString(failure.what).contains("with learning rate 0."));
         QCOMPARE(reached, 7);
         const auto kept = readCheckpoint(std::filesystem::path(folder.path().toStdString()) / "last.safetensors");
         QVERIFY(kept.ok());
