@@ -5,12 +5,16 @@
 #include "engine/autodiff/gradients.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/reference/reference_backend.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/pool2d.h"
+#include "engine/ops/tokens.h"
 #include "tests/support/op_cases.h"
 
 using namespace lockstep;
@@ -60,6 +64,25 @@ public:
         const ValueId w = parameter(name, {out, m_builder.typeOf(x).shape[1]});
         return lockstep::dense(m_builder, x, w, parameter(name + "/bias", {out}), name);
     }
+    // Of every token.
+    ValueId denseOverRows(ValueId x, std::int64_t out) {
+        const Shape& shape = m_builder.typeOf(x).shape;
+        const std::int64_t tokens = shape[1];
+        const ValueId rows = reshape(m_builder, x, {shape[0] * tokens, shape[2]}, next("rows"));
+        return reshape(m_builder, dense(rows, out), {shape[0], tokens, out}, next("tokens"));
+    }
+    ValueId layerNorm(ValueId x) {
+        const std::string name = next("norm");
+        const Shape features{m_builder.typeOf(x).shape[-1]};
+        const ValueId gamma = parameter(name + "/gamma", features), beta = parameter(name + "/beta", features);
+        return lockstep::layerNorm(m_builder, x, gamma, beta, {}, name);
+    }
+    ValueId attention(ValueId qkv) {
+        return lockstep::attention(m_builder, qkv, std::nullopt, {.heads = 2}, next("attention"));
+    }
+    ValueId gelu(ValueId x) { return lockstep::gelu(m_builder, x, next("gelu")); }
+    ValueId tokens(ValueId x) { return pixelsToTokens(m_builder, x, next("tokens")); }
+    ValueId tokenMean(ValueId x) { return lockstep::tokenMean(m_builder, x, next("mean")); }
     ValueId flatten(ValueId x) { return lockstep::flatten(m_builder, x, next("flatten")); }
     ValueId globalPool(ValueId x) { return globalAveragePool2d(m_builder, x, next("global")); }
 
@@ -134,6 +157,20 @@ Graph shared(DType compute, const Shape& image, std::int64_t channels) {
     return net.finish(net.dense(net.flatten(net.maxPool(twice)), 10));
 }
 
+// As in a transformer: dense layers with GELU or the other branch, layer norms inside and outside of branches; and a
+// GELU's input that is read twice.
+Graph transformer(DType compute, const Shape& image, std::int64_t channels) {
+    Net net(compute, image);
+    ValueId x = net.tokens(net.conv(net.image(), channels, 3));
+    for (int i = 0; i < 2; ++i) {
+        x = net.add(x, net.denseOverRows(net.attention(net.denseOverRows(net.layerNorm(x), 3 * channels)), channels));
+        const ValueId wide = net.denseOverRows(net.layerNorm(x), 2 * channels + 1);
+        const ValueId active = i == 0 ? net.gelu(wide) : net.add(net.gelu(wide), wide);
+        x = net.add(net.denseOverRows(active, channels), x);
+    }
+    return net.finish(net.dense(net.tokenMean(net.layerNorm(x)), 10));
+}
+
 struct NetCase {
     const char* name;
     BuildNet build;
@@ -142,7 +179,8 @@ constexpr NetCase kNets[] = {{"residual", residual},
                              {"pre-activation", preActivation},
                              {"bottleneck", bottleneck},
                              {"plain", plain},
-                             {"shared", shared}};
+                             {"shared", shared},
+                             {"transformer", transformer}};
 
 double largestError(const Tensors& actual, const Tensors& expected, std::string& where) {
     double worst = 0;

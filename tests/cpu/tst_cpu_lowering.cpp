@@ -17,6 +17,7 @@ private slots:
     void modelsStayLegal_data();
     void modelsStayLegal();
     void residualNetworkIsFused();
+    void transformerIsFused();
     void residualNetworkReordersNothing();
     void fewChannelsLieInLanes();
     void gradientsLieLikeTheirParameters();
@@ -125,6 +126,22 @@ void tst_cpu_lowering::residualNetworkIsFused() {
     auto evaluation = countOps(lowered(modelGraph("resnet18-cifar", 4, false)));
     QCOMPARE(evaluation["batch_norm_eval"] + evaluation["relu"] + evaluation["add"], 0);
     QCOMPARE(evaluation["norm_eval"], 17);
+}
+
+void tst_cpu_lowering::transformerIsFused() {
+    for (const char* name : {"vit", "gpt"}) {
+        const Graph forward = modelGraph(name, 2, false), training = modelGraph(name, 2, true);
+        std::map<std::string, int> ops = countOps(lowered(training));
+        QCOMPARE(ops["dense_gelu"], 6);
+        QCOMPARE(ops["dense_backward_data_gelu"], 6);
+        QCOMPARE(ops["dense_add"], 12);
+        QCOMPARE(ops["layer_norm_backward_add"], 12);
+        QCOMPARE(ops["gelu"] + ops["gelu_backward"], 0);
+        QCOMPARE(ops["add"], name == QByteArray("gpt") ? 1 : 0);  // the gradients of the table, which is the head, too
+        ops = countOps(lowered(forward));
+        QCOMPARE(ops["dense_gelu"], 6);
+        QCOMPARE(ops["add"] + ops["gelu"], 0);
+    }
 }
 
 void tst_cpu_lowering::residualNetworkReordersNothing() {

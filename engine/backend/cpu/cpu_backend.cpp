@@ -57,7 +57,7 @@ public:
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         refuseHalves(graph, name());
         const TeamOf team(options.threads);
-        return cpu::layOut(cpu::fuseConvolutions(cpu::fuse(graph)), options.layouts);
+        return cpu::layOut(cpu::fuseConvolutions(cpu::fuse(cpu::foldViews(graph))), options.layouts);
     }
 
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {

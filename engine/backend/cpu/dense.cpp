@@ -29,10 +29,17 @@ void addColumns(const Machine& machine, const float* rows, std::size_t count, st
 
 std::unique_ptr<Kernel> makeDense(const Order& order) {
     const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)).transposed());
-    const bool hasBias = order.node.inputs.size() == 3, relu = order.node.op == &kDenseRelu;
+    const OpDef* op = order.node.op;
+    const std::size_t addend = op == &kDenseAdd ? order.node.inputs.size() - 1 : 0;
+    const bool hasBias = order.node.inputs.size() == (addend ? 4 : 3);
     return kernelOf(
-        [product, hasBias, relu](const KernelCall& call) {
-            product.run(in(call, 0), in(call, 1), hasBias ? in(call, 2) : nullptr, relu, out(call, 0), call.workspace);
+        [product, op, addend, hasBias, last = order.node.outputs.size() - 1](const KernelCall& call) {
+            ProductEnd end;
+            if (hasBias) end.bias = in(call, 2);
+            if (addend) end.addends = in(call, addend);
+            if (op == &kDenseGelu) end.gelu = out(call, last);
+            end.relu = op == &kDenseRelu;
+            product.run(in(call, 0), in(call, 1), end, out(call, 0), call.workspace);
         },
         product.workspaceBytes());
 }
@@ -40,8 +47,10 @@ std::unique_ptr<Kernel> makeDense(const Order& order) {
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order) {
     const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)));
     return kernelOf(
-        [product](const KernelCall& call) {
-            product.run(in(call, 0), in(call, 1), nullptr, false, out(call, 0), call.workspace);
+        [product, hasGelu = order.node.op == &kDenseBackwardDataGelu](const KernelCall& call) {
+            ProductEnd end;
+            if (hasGelu) end.slopes = in(call, 2);
+            product.run(in(call, 0), in(call, 1), end, out(call, 0), call.workspace);
         },
         product.workspaceBytes());
 }
@@ -52,7 +61,7 @@ std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order) {
     const bool hasBias = order.node.outputs.size() == 2;
     return kernelOf(
         [&machine = order.machine, product, dy, hasBias](const KernelCall& call) {
-            product.run(in(call, 1), in(call, 0), nullptr, false, out(call, 0), call.workspace);
+            product.run(in(call, 1), in(call, 0), {}, out(call, 0), call.workspace);
             if (hasBias) addColumns(machine, in(call, 1), dy.rows, dy.columns, out(call, 1));
         },
         product.workspaceBytes());

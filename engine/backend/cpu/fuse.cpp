@@ -5,9 +5,11 @@
 
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/rewriter.h"
+#include "engine/ops/activation.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/layer_norm.h"
 #include "engine/ops/pool2d.h"
 
 namespace lockstep::cpu {
@@ -37,6 +39,10 @@ private:
         if (op == &kRelu && (normForward(i) || reluAfter(i, kConv2d, kConv2dRelu) || reluAfter(i, kDense, kDenseRelu)))
             return;
         if (op == &kReluBackward && (normBackward(i) || poolBackward(i))) return;
+        if (op == &kGelu && geluAfterDense(i)) return;
+        if (op == &kGeluBackward && geluBeforeDense(i)) return;
+        if (op == &kAdd && (addAfter(i, kDense, kDenseAdd) || addAfter(i, kLayerNormBackward, kLayerNormBackwardAdd)))
+            return;
         if (op == &kConv2dBackwardBias) weightsAndBias(i, kConv2dBackwardWeights, kConv2dBackwardWeightsBias);
         if (op == &kDenseBackwardBias) weightsAndBias(i, kDenseBackwardWeights, kDenseBackwardWeightsBias);
     }
@@ -79,8 +85,8 @@ private:
         const ValueId input = oldNode(relu).inputs[0];
         if (const Node* norm = normFor(input, relu, relu)) return replaceNorm(relu, *norm, nullptr, std::nullopt);
         const Node* add = producer(input, kAdd);
-        if (!add || !isOnlyUser(input, relu) || add->inputs[0] == add->inputs[1]) return false;
         const std::size_t at = producerIndex(input);
+        if (!add || m_dropped[at] || !isOnlyUser(input, relu) || add->inputs[0] == add->inputs[1]) return false;
         const Node *first = normFor(add->inputs[0], at, relu), *second = normFor(add->inputs[1], at, relu);
         if (!first && !second) return false;
         m_dropped[at] = true;
@@ -172,7 +178,9 @@ private:
     std::pair<ValueId, std::optional<ValueId>> gradientsOf(std::size_t relu) {
         const ValueId gradient = oldNode(relu).inputs[1];
         const Node* add = producer(gradient, kAdd);
-        if (!add || !isOnlyUser(gradient, relu) || add->inputs[0] == add->inputs[1]) return {gradient, std::nullopt};
+        if (!add || m_dropped[producerIndex(gradient)] || !isOnlyUser(gradient, relu) ||
+            add->inputs[0] == add->inputs[1])
+            return {gradient, std::nullopt};
         drop(gradient);
         return {add->inputs[0], add->inputs[1]};
     }
@@ -197,6 +205,47 @@ private:
         replace(relu, {&kMaxPool2dBackwardRelu, inputs, {}, backward->attrs, backward->scope, {}},
                 oldNode(relu).outputs);
         return true;
+    }
+
+    // dense layers with what follows them, and layer norm's gradient with that of the branch around it
+
+    bool geluAfterDense(std::size_t gelu) {
+        const ValueId y = oldNode(gelu).inputs[0];
+        const Node* dense = producer(y, kDense);
+        if (!dense || m_dropped[producerIndex(y)]) return false;
+        std::vector<ValueId> outputs = oldNode(gelu).outputs;
+        if (!isOnlyUser(y, gelu)) outputs.insert(outputs.begin(), y);
+        m_dropped[gelu] = true;
+        replace(producerIndex(y), {&kDenseGelu, dense->inputs, {}, dense->attrs, dense->scope, {}}, std::move(outputs));
+        return true;
+    }
+
+    bool geluBeforeDense(std::size_t gelu) {
+        const ValueId x = oldNode(gelu).inputs[0], dy = oldNode(gelu).inputs[1];
+        const Node* dense = producer(dy, kDenseBackwardData);
+        if (!dense || !isOnlyUser(dy, gelu)) return false;
+        drop(dy);
+        const std::vector<ValueId> inputs{dense->inputs[0], dense->inputs[1], x};
+        replace(gelu, {&kDenseBackwardDataGelu, inputs, {}, dense->attrs, dense->scope, {}}, oldNode(gelu).outputs);
+        return true;
+    }
+
+    // The sum takes the place of the op's first output.
+    bool addAfter(std::size_t add, const OpDef& op, const OpDef& fused) {
+        for (const std::size_t side : {0, 1}) {
+            const ValueId y = oldNode(add).inputs[side];
+            const Node* node = producer(y, op);
+            if (!node || node->outputs[0] != y || m_dropped[producerIndex(y)] || !isOnlyUser(y, add)) continue;
+            if (!std::ranges::all_of(node->outputs, [&](ValueId output) { return isUsedOnlyAfter(output, add - 1); }))
+                continue;
+            std::vector<ValueId> inputs = node->inputs, outputs = node->outputs;
+            inputs.push_back(oldNode(add).inputs[1 - side]);
+            outputs[0] = oldNode(add).outputs[0];
+            drop(y);
+            replace(add, {&fused, std::move(inputs), {}, node->attrs, node->scope, {}}, std::move(outputs));
+            return true;
+        }
+        return false;
     }
 
     // backward: weights and bias of one layer

@@ -13,6 +13,10 @@ extern const OpDef kReorder;  // (x) -> the same tensor in another layout
 extern const OpDef kConv2dRelu;                 // as conv2d
 extern const OpDef kConv2dBackwardWeightsBias;  // (x, dy) -> dw, dbias           Conv2dBackwardAttrs
 extern const OpDef kDenseRelu;                  // as dense
+extern const OpDef kDenseAdd;                   // (x, w [, bias], r) -> y + r
+extern const OpDef kDenseGelu;                  // (x, w [, bias]) -> [y,] gelu(y)
+extern const OpDef kDenseBackwardDataGelu;      // (dy, w, x) -> dx times gelu's slope at x
+extern const OpDef kLayerNormBackwardAdd;       // (x, gamma, mean, invStd, dy, r) -> dx + r, dgamma, dbeta
 extern const OpDef kDenseBackwardWeightsBias;   // (x, dy) -> dw, dbias
 extern const OpDef kMaxPool2dBackwardRelu;      // (dy, argmax, y) -> dx          Pool2dBackwardAttrs
                                                 //   where y, the pooled maximum of a ReLU's output, is positive

@@ -84,8 +84,8 @@ std::unique_ptr<Kernel> makePointwise(const Order& order);
 std::unique_ptr<Kernel> makePointwiseBackwardData(const Order& order);
 std::unique_ptr<Kernel> makePointwiseBackwardWeights(const Order& order);
 // dense.cpp
-std::unique_ptr<Kernel> makeDense(const Order& order);
-std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);
+std::unique_ptr<Kernel> makeDense(const Order& order);  // also with ReLU, GELU or an addend
+std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);  // also with GELU
 std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order);
 // batch_norm.cpp: plain and fused, and the statistics alone
@@ -117,7 +117,7 @@ std::unique_ptr<Kernel> makeGlobalAveragePool2dBackward(const Order& order);
 std::unique_ptr<Kernel> makeDropout(const Order& order);
 // layer_norm.cpp
 std::unique_ptr<Kernel> makeLayerNorm(const Order& order);
-std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order);
+std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order);  // also with an addend
 // activation.cpp
 std::unique_ptr<Kernel> makeGelu(const Order& order);
 std::unique_ptr<Kernel> makeGeluBackward(const Order& order);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/parallel.h"
 
@@ -43,6 +44,7 @@ public:
     explicit LayerNormBackward(const Order& order)
         : m_simd(*order.machine.simd),
           m_rows(order.input(0)),
+          m_adds(order.node.op == &kLayerNormBackwardAdd),
           m_parts(m_rows.count * m_rows.width < kSmallWork ? 1 : order.machine.threads) {}
 
     std::size_t workspaceBytes() const override {
@@ -76,6 +78,7 @@ private:
         run.mean = in(call, 2) + begin;
         run.invStd = in(call, 3) + begin;
         run.dy = in(call, 4) + at;
+        if (m_adds) run.addends = in(call, 5) + at;
         run.dx = out(call, 0) + at;
         run.dgamma = sums;
         run.dbeta = sums + m_rows.width;
@@ -86,6 +89,7 @@ private:
 
     const SimdTable& m_simd;
     Rows m_rows;
+    bool m_adds;
     int m_parts;
 };
 

@@ -54,10 +54,10 @@ void Orthogonaliser::run(float* x, std::byte* workspace) const {
     const double norm = std::sqrt(m_norm.of(x, scratch));
     combine(m_machine, floats(), 0, x, 1 / (norm + NewtonSchulz::kEpsilon), x);
     for (int step = 0; step < NewtonSchulz::kSteps; ++step) {
-        m_gram.run(from, from, nullptr, false, gram, scratch);
-        m_gramSquared.run(gram, gram, nullptr, false, squared, scratch);
+        m_gram.run(from, from, {}, gram, scratch);
+        m_gramSquared.run(gram, gram, {}, squared, scratch);
         combine(m_machine, squareFloats, NewtonSchulz::kB, gram, NewtonSchulz::kC, squared);
-        m_change.run(isTall() ? from : squared, isTall() ? squared : from, nullptr, false, to, scratch);
+        m_change.run(isTall() ? from : squared, isTall() ? squared : from, {}, to, scratch);
         combine(m_machine, floats(), NewtonSchulz::kA, from, 1, to);
         std::swap(from, to);
     }

@@ -56,14 +56,14 @@ Product::Product(const Machine& machine, const Matrix& a, const Matrix& b)
     m_panelFloats = roundUp(std::min(kColumns, b.columns), simd.panelColumns) * depth;
 }
 
-void Product::run(const float* a, const float* b, const float* bias, bool relu, float* c, std::byte* workspace) const {
+void Product::run(const float* a, const float* b, const ProductEnd& end, float* c, std::byte* workspace) const {
     const std::size_t unit = m_splitsRows ? m_machine.simd->panelRows : m_machine.simd->panelColumns;
     const std::size_t whole = m_splitsRows ? m_a.rows : m_b.columns;
     inParts(static_cast<int>(m_parts), m_parts, [&](std::size_t part, std::size_t, std::size_t) {
         float* block = reinterpret_cast<float*>(workspace) + part * (m_blockFloats + m_panelFloats);
         const Range units = partOf(divideUp(whole, unit), part, m_parts);
         const Range mine{units.begin * unit, std::min(units.end * unit, whole)};
-        const Call call{a, b, bias, relu, c, block, block + m_blockFloats};
+        const Call call{a, b, end, c, block, block + m_blockFloats};
         if (m_splitsRows)
             multiply(call, mine, {0, m_b.columns});
         else
@@ -82,6 +82,7 @@ void Product::multiply(const Call& call, const Range& rows, const Range& columns
                 extent.rows = {row, std::min(row + rowsAtOnce, rows.end)};
                 packRows(call.a, extent, call.block);
                 multiplyBlock(call, extent);
+                if (depth.end == m_a.columns) finishBlock(call, extent);
             }
         });
     }
@@ -116,13 +117,27 @@ void Product::multiplyBlock(const Call& call, const Extent& extent) const {
     run.depth = sizeOf(extent.depth);
     run.cRowStride = m_b.columns;
     run.adds = extent.depth.begin > 0;
-    run.relu = isLast && call.relu;
+    run.relu = isLast && call.end.relu;
     for (std::size_t column = extent.columns.begin; column < extent.columns.end; column += width) {
         run.columns = std::min(width, extent.columns.end - column);
-        run.bias = isLast && call.bias ? call.bias + column : nullptr;
+        run.bias = isLast && call.end.bias ? call.end.bias + column : nullptr;
         run.c = call.c + extent.rows.begin * m_b.columns + column;
         m_machine.simd->gemmPacked(run);
         run.panel += width * run.depth;
+    }
+}
+
+// While the block is in the cache.
+void Product::finishBlock(const Call& call, const Extent& extent) const {
+    const SimdTable& simd = *m_machine.simd;
+    const ProductEnd& end = call.end;
+    const std::size_t count = sizeOf(extent.columns);
+    for (std::size_t row = extent.rows.begin; row < extent.rows.end; ++row) {
+        const std::size_t at = row * m_b.columns + extent.columns.begin;
+        float* c = call.c + at;
+        if (end.addends) simd.add(c, end.addends + at, c, count);
+        if (end.slopes) simd.geluBackward(end.slopes + at, c, c, count);
+        if (end.gelu) simd.gelu(c, end.gelu + at, count);
     }
 }
 

@@ -14,6 +14,15 @@ struct Matrix {
     Matrix transposed() const { return {columns, rows, columnStride, rowStride}; }
 };
 
+// What becomes of c once its sums are there; addends, slopes and gelu lie as c does. Null: nothing.
+struct ProductEnd {
+    const float* bias = nullptr;     // one per column
+    const float* addends = nullptr;  // c += addends
+    const float* slopes = nullptr;   // c *= gelu's slope there
+    float* gelu = nullptr;           // gelu(c), which may be c
+    bool relu = false;
+};
+
 // c = a b, c row-major. Both are packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance
 // matrix multiplication", TOMS 2008): panels of b's columns that stay in the first-level cache one after the other,
 // blocks of a's rows that stay in the second. Each thread has rows or columns of its own, whichever are more, and packs
@@ -23,13 +32,12 @@ public:
     Product(const Machine& machine, const Matrix& a, const Matrix& b);
 
     std::size_t workspaceBytes() const { return m_parts * (m_blockFloats + m_panelFloats) * sizeof(float); }
-    // bias: one per column, or null.
-    void run(const float* a, const float* b, const float* bias, bool relu, float* c, std::byte* workspace) const;
+    void run(const float* a, const float* b, const ProductEnd& end, float* c, std::byte* workspace) const;
 
 private:
     struct Call {
-        const float *a, *b, *bias;
-        bool relu;
+        const float *a, *b;
+        const ProductEnd& end;
         float *c, *block, *panels;
     };
     // Rows of a, columns of b, and what of their common extent.
@@ -41,6 +49,7 @@ private:
     void packRows(const float* a, const Extent& extent, float* block) const;
     void packColumns(const float* b, const Extent& extent, float* panels) const;
     void multiplyBlock(const Call& call, const Extent& extent) const;
+    void finishBlock(const Call& call, const Extent& extent) const;
 
     const Machine& m_machine;
     Matrix m_a, m_b;

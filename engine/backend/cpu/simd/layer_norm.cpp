@@ -42,6 +42,7 @@ void forwardRow(const LayerNormRun& run, std::size_t row) {
 // Behind the end of a row dy counts as zero, and with it all that is summed.
 void backwardRow(const LayerNormBackwardRun& run, std::size_t row) {
     const float *x = run.x + row * run.width, *dy = run.dy + row * run.width;
+    const float* addends = run.addends ? run.addends + row * run.width : nullptr;
     float* dx = run.dx + row * run.width;
     const F16 mean = splat(run.mean[row]);
     const float invStd = run.invStd[row], width = static_cast<float>(run.width);
@@ -56,7 +57,9 @@ void backwardRow(const LayerNormBackwardRun& run, std::size_t row) {
         const F16 normalized = (get(x + i, 0.0f) - mean) * invStd, gradient = get(dy + i, 0.0f);
         put(run.dgamma + i, get(run.dgamma + i, 0.0f) + gradient * normalized);
         put(run.dbeta + i, get(run.dbeta + i, 0.0f) + gradient);
-        put(dx + i, (gradient * get(run.gamma + i, 0.0f) - sum - normalized * dot) * invStd);
+        F16 result = (gradient * get(run.gamma + i, 0.0f) - sum - normalized * dot) * invStd;
+        if (addends) result += get(addends + i, 0.0f);
+        put(dx + i, result);
     });
 }
 

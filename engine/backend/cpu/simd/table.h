@@ -114,9 +114,10 @@ struct LayerNormRun {
     std::size_t rows = 0, width = 0;
     float epsilon = 0;
 };
-// dgamma and dbeta are added to.
+// dgamma and dbeta are added to; addends, which may be null, to dx.
 struct LayerNormBackwardRun {
     const float *x = nullptr, *gamma = nullptr, *mean = nullptr, *invStd = nullptr, *dy = nullptr;
+    const float* addends = nullptr;
     float *dx = nullptr, *dgamma = nullptr, *dbeta = nullptr;
     std::size_t rows = 0, width = 0;
 };
