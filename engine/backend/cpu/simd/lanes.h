@@ -154,6 +154,19 @@ template <class T, class Number>
     put(at, value);
 }
 
+// Loops whose every index is a constant: an array that is read and written by them alone lies in registers.
+template <std::size_t kIndex>
+struct Index {
+    static constexpr std::size_t value = kIndex;
+};
+template <std::size_t kBegin, std::size_t kEnd, class Body>
+[[gnu::always_inline]] inline void unrolled(const Body& body) {
+    if constexpr (kBegin < kEnd) {
+        body(Index<kBegin>{});
+        unrolled<kBegin + 1, kEnd>(body);
+    }
+}
+
 // NaN stays NaN.
 [[gnu::always_inline]] inline F16 positive(F16 x) {
     return select(x < F16{}, F16{}, x);
