@@ -6,40 +6,40 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 namespace {
 
 #ifdef __AVX512F__
-constexpr int kTiles = 14, kBlocks = 2, kChannels = 8;
+constexpr std::size_t kTiles = 14, kBlocks = 2, kChannels = 8;
 #else
-constexpr int kTiles = 3, kBlocks = 1, kChannels = 2;
+constexpr std::size_t kTiles = 3, kBlocks = 1, kChannels = 2;
 #endif
 
 // kM tiles and kN blocks of outputs, summed over all channels in registers.
-template <int kM, int kN>
+template <std::size_t kM, std::size_t kN>
 void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
-    F16 sums[kN][kM] = {};
-    if (run.addends) {
-        for (int n = 0; n < kN; ++n) {
-            const float* from = run.addends + (block + static_cast<std::size_t>(n)) * run.productStride + tile * 16;
-            for (int m = 0; m < kM; ++m) sums[n][m] = load(from + m * 16);
-        }
-    }
+    const auto at = [&](std::size_t i) { return (block + i / kM) * run.productStride + (tile + i % kM) * 16; };
+    F16 sums[kN * kM];
+    unrolled<0, kN * kM>([&](auto i) __attribute__((always_inline)) {
+        sums[i.value] = run.addends ? load(run.addends + at(i.value)) : F16{};
+    });
     const float* u = run.filters + block * run.filterStride;
     const float* v = run.data + tile * 16;
     for (std::size_t c = 0; c < run.channelBlocks; ++c, v += run.dataStride) {
         for (int i = 0; i < 16; ++i, u += 16) {
             F16 filters[kN];
-            for (int n = 0; n < kN; ++n) filters[n] = load(u + static_cast<std::size_t>(n) * run.filterStride);
-            for (int m = 0; m < kM; ++m) {
-                const F16 factor = splat(v[m * 16 + i]);
-                for (int n = 0; n < kN; ++n) sums[n][m] += factor * filters[n];
-            }
+            unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
+                filters[n.value] = load(u + n.value * run.filterStride);
+            });
+            unrolled<0, kM>([&](auto m) __attribute__((always_inline)) {
+                const F16 factor = splat(v[m.value * 16 + i]);
+                unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
+                    sums[n.value * kM + m.value] += factor * filters[n.value];
+                });
+            });
         }
     }
-    for (int n = 0; n < kN; ++n) {
-        float* to = run.products + (block + static_cast<std::size_t>(n)) * run.productStride + tile * 16;
-        for (int m = 0; m < kM; ++m) store(to + m * 16, sums[n][m]);
-    }
+    unrolled<0, kN * kM>([&](auto i)
+                             __attribute__((always_inline)) { store(run.products + at(i.value), sums[i.value]); });
 }
 
-template <int kM, int kN>
+template <std::size_t kM, std::size_t kN>
 void productRest(const BlockProduct& run, std::size_t block, std::size_t tile) {
     if constexpr (kM > 0) {
         if (run.tiles - tile == kM) return productTile<kM, kN>(run, block, tile);
@@ -47,7 +47,7 @@ void productRest(const BlockProduct& run, std::size_t block, std::size_t tile) {
     }
 }
 
-template <int kN>
+template <std::size_t kN>
 void productBlocks(const BlockProduct& run, std::size_t block) {
     for (; block + kN <= run.blocks; block += kN) {
         std::size_t tile = 0;
@@ -57,26 +57,32 @@ void productBlocks(const BlockProduct& run, std::size_t block) {
     if constexpr (kN > 1) productBlocks<1>(run, block);
 }
 
-template <int kN>
+template <std::size_t kN>
 void gradientProductTile(const BlockGradientProduct& run, std::size_t block, std::size_t channel) {
-    F16 sums[kN][kChannels] = {};
+    F16 sums[kN * kChannels];
+    unrolled<0, kN * kChannels>([&](auto i) __attribute__((always_inline)) { sums[i.value] = F16{}; });
     const float* z = run.gradients + block * run.gradientStride;
     const float* v = run.data + channel / 16 * run.dataStride + channel % 16;
     for (std::size_t tile = 0; tile < run.tiles; ++tile, z += 16, v += 16) {
         F16 gradients[kN];
-        for (int n = 0; n < kN; ++n) gradients[n] = load(z + static_cast<std::size_t>(n) * run.gradientStride);
-        for (int c = 0; c < kChannels; ++c) {
-            const F16 factor = splat(v[c]);
-            for (int n = 0; n < kN; ++n) sums[n][c] += factor * gradients[n];
-        }
+        unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
+            gradients[n.value] = load(z + n.value * run.gradientStride);
+        });
+        unrolled<0, kChannels>([&](auto c) __attribute__((always_inline)) {
+            const F16 factor = splat(v[c.value]);
+            unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
+                sums[n.value * kChannels + c.value] += factor * gradients[n.value];
+            });
+        });
     }
-    for (int n = 0; n < kN; ++n) {
-        float* to = run.filters + (block + static_cast<std::size_t>(n)) * run.filterStride + channel * 16;
-        for (int c = 0; c < kChannels; ++c, to += 16) store(to, load(to) + sums[n][c]);
-    }
+    unrolled<0, kN * kChannels>([&](auto i) __attribute__((always_inline)) {
+        float* to =
+            run.filters + (block + i.value / kChannels) * run.filterStride + (channel + i.value % kChannels) * 16;
+        store(to, load(to) + sums[i.value]);
+    });
 }
 
-template <int kN>
+template <std::size_t kN>
 void gradientProductBlocks(const BlockGradientProduct& run, std::size_t block) {
     for (; block + kN <= run.blocks; block += kN) {
         for (std::size_t channel = 0; channel < run.channelBlocks * 16; channel += kChannels)

@@ -66,17 +66,23 @@ constexpr float kScale0 = 1 / (kA2 * kB2), kScaleA = 1 / (2 * kA2 * (kA2 - kB2))
     w[2] = evenA * kA2 + evenB * kB2 + u[5];
 }
 
-// kIn x kIn vectors to kOut x kOut, by columns and then by rows.
-template <int kIn, int kOut, class Transform>
-[[gnu::always_inline]] inline void twice(const F16* in, F16* out, Transform transform) {
+// take(i, j), kIn x kIn vectors, to put(i, j, value), kOut x kOut, by columns and then by rows.
+template <std::size_t kIn, std::size_t kOut, class Take, class Put, class Transform>
+[[gnu::always_inline]] inline void twice(Take take, Put put, Transform transform) {
     F16 half[kOut * kIn];
-    for (int j = 0; j < kIn; ++j) {
+    unrolled<0, kIn>([&](auto j) __attribute__((always_inline)) {
         F16 column[kIn], result[kOut];
-        for (int i = 0; i < kIn; ++i) column[i] = in[i * kIn + j];
+        unrolled<0, kIn>([&](auto i) __attribute__((always_inline)) { column[i.value] = take(i.value, j.value); });
         transform(column, result);
-        for (int i = 0; i < kOut; ++i) half[i * kIn + j] = result[i];
-    }
-    for (int i = 0; i < kOut; ++i) transform(half + i * kIn, out + i * kOut);
+        unrolled<0, kOut>([&](auto i)
+                              __attribute__((always_inline)) { half[i.value * kIn + j.value] = result[i.value]; });
+    });
+    unrolled<0, kOut>([&](auto i) __attribute__((always_inline)) {
+        F16 row[kIn], result[kOut];
+        unrolled<0, kIn>([&](auto j) __attribute__((always_inline)) { row[j.value] = half[i.value * kIn + j.value]; });
+        transform(row, result);
+        unrolled<0, kOut>([&](auto j) __attribute__((always_inline)) { put(i.value, j.value, result[j.value]); });
+    });
 }
 
 // Walks through the tiles of all samples.
@@ -106,24 +112,36 @@ private:
     std::int64_t m_row = 0, m_column = 0;
 };
 
-// A square of an image, zero outside of it.
-template <int kSide, class Load>
-[[gnu::always_inline]] inline void loadTile(const WinogradImage& image, const Tiles& tiles, const float* x, F16* tile,
-                                            Load take) {
-    const std::int64_t top = tiles.top(), left = tiles.left();
+// A square of an image, zero outside of it, to put(i, j, value).
+template <std::size_t kSide, std::size_t kOut, class Load, class Put, class Transform>
+[[gnu::always_inline]] inline void transformTile(const WinogradImage& image, const Tiles& tiles, const float* x,
+                                                 Load get, Put put, Transform transform) {
+    constexpr auto kRows = static_cast<std::int64_t>(kSide);
+    const std::int64_t top = tiles.top(), left = tiles.left(), stride = image.width * 16;
     const float* from = x + tiles.sample() * image.sampleStride + (top * image.width + left) * 16;
-    const bool isInside = top >= 0 && left >= 0 && top + kSide <= image.height && left + kSide <= image.width;
-    for (int i = 0; i < kSide; ++i, from += image.width * 16) {
-        if (isInside) {
-            for (int j = 0; j < kSide; ++j) tile[i * kSide + j] = take(from + j * 16);
-            continue;
-        }
-        const bool isRow = top + i >= 0 && top + i < image.height;
-        for (int j = 0; j < kSide; ++j) {
-            const bool isThere = isRow && left + j >= 0 && left + j < image.width;
-            tile[i * kSide + j] = isThere ? take(from + j * 16) : F16{};
+    const bool isInside = top >= 0 && left >= 0 && top + kRows <= image.height && left + kRows <= image.width;
+    const auto pixel = [=](std::size_t i, std::size_t j) __attribute__((always_inline)) {
+        return from + static_cast<std::int64_t>(i) * stride + static_cast<std::int64_t>(j) * 16;
+    };
+    if (isInside) {
+        const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
+            return get(pixel(i, j));
+        };
+        return twice<kSide, kOut>(take, put, transform);
+    }
+    F16 tile[kSide * kSide];
+    for (std::size_t i = 0; i < kSide; ++i) {
+        const std::int64_t row = top + static_cast<std::int64_t>(i);
+        for (std::size_t j = 0; j < kSide; ++j) {
+            const std::int64_t column = left + static_cast<std::int64_t>(j);
+            const bool isThere = row >= 0 && row < image.height && column >= 0 && column < image.width;
+            tile[i * kSide + j] = isThere ? get(pixel(i, j)) : F16{};
         }
     }
+    const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
+        return tile[i * kSide + j];
+    };
+    twice<kSide, kOut>(take, put, transform);
 }
 
 constexpr std::size_t kAhead = 8;  // tiles
@@ -137,21 +155,18 @@ constexpr std::size_t kAhead = 8;  // tiles
     }
 }
 
-}  // namespace
-
-namespace {
-
-template <class Load>
-[[gnu::always_inline]] inline void dataPoints(const WinogradImage& image, const float* x, const WinogradSpan& span,
-                                              float* points, Load take) {
+// Tiles of kSide x kSide pixels to points.
+template <std::size_t kSide, class Load, class Transform>
+[[gnu::always_inline]] inline void pointsOf(const WinogradImage& image, const float* x, const WinogradSpan& span,
+                                            float* points, Load get, Transform transform) {
     Tiles tiles(image, span.begin), ahead(image, span.begin + kAhead);
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
-        F16 tile[36], result[36];
         prefetchTile(image, ahead, x);
         ahead.next();
-        loadTile<6>(image, tiles, x, tile, take);
-        twice<6, 6>(tile, result, [](const F16* from, F16* to) { toPoints(from, to); });
-        for (std::size_t p = 0; p < 36; ++p) store(points + p * span.pointStride, result[p]);
+        const auto put = [&](std::size_t i, std::size_t j, F16 value) __attribute__((always_inline)) {
+            store(points + (i * 6 + j) * span.pointStride, value);
+        };
+        transformTile<kSide, 6>(image, tiles, x, get, put, transform);
     }
 }
 
@@ -159,22 +174,21 @@ template <class Load>
 
 void winogradData(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
                   float* points) {
-    if (!norm) return dataPoints(image, x, span, points, [](const float* from) { return load(from); });
+    const auto transform = [](const F16* from, F16* to) __attribute__((always_inline)) {
+        toPoints(from, to);
+    };
+    if (!norm)
+        return pointsOf<6>(
+            image, x, span, points, [](const float* from) { return load(from); }, transform);
     const F16 mean = load(norm->mean), scale = load(norm->scale), offset = load(norm->offset);
-    dataPoints(image, x, span, points,
-               [=](const float* from) { return positive((load(from) - mean) * scale + offset); });
+    const auto get = [=](const float* from) { return positive((load(from) - mean) * scale + offset); };
+    pointsOf<6>(image, x, span, points, get, transform);
 }
 
 void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points) {
-    Tiles tiles(image, span.begin), ahead(image, span.begin + kAhead);
-    for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
-        F16 tile[16], result[36];
-        prefetchTile(image, ahead, dy);
-        ahead.next();
-        loadTile<4>(image, tiles, dy, tile, [](const float* from) { return load(from); });
-        twice<4, 6>(tile, result, [](const F16* from, F16* to) { fromOutputs(from, to); });
-        for (std::size_t p = 0; p < 36; ++p) store(points + p * span.pointStride, result[p]);
-    }
+    pointsOf<4>(
+        image, dy, span, points, [](const float* from) { return load(from); },
+        [](const F16* from, F16* to) __attribute__((always_inline)) { fromOutputs(from, to); });
 }
 
 void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const WinogradEnd& end,
@@ -182,19 +196,22 @@ void winogradOutput(const WinogradImage& image, const float* points, const Winog
     const F16 offset = end.bias ? load(end.bias) : F16{};
     Tiles tiles(image, span.begin);
     for (std::size_t t = 0; t < span.count; ++t, tiles.next(), points += 16) {
-        F16 tile[36], result[16];
-        for (std::size_t p = 0; p < 36; ++p) tile[p] = load(points + p * span.pointStride);
-        twice<6, 4>(tile, result, [](const F16* from, F16* to) { toOutputs(from, to); });
         const std::int64_t rows = image.height - tiles.top(), columns = image.width - tiles.left();
-        std::int64_t at = static_cast<std::int64_t>(tiles.sample() * image.sampleStride) +
-                          (tiles.top() * image.width + tiles.left()) * 16;
-        for (int i = 0; i < 4 && i < rows; ++i, at += image.width * 16) {
-            for (int j = 0; j < 4 && j < columns; ++j) {
-                F16 value = result[i * 4 + j] + offset;
-                if (end.addends) value += load(end.addends + at + j * 16);
-                store(y + at + j * 16, end.relu ? positive(value) : value);
-            }
-        }
+        const std::int64_t first = static_cast<std::int64_t>(tiles.sample() * image.sampleStride) +
+                                   (tiles.top() * image.width + tiles.left()) * 16;
+        const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
+            return load(points + (i * 6 + j) * span.pointStride);
+        };
+        const auto put = [&](std::size_t i, std::size_t j, F16 value) __attribute__((always_inline)) {
+            const auto row = static_cast<std::int64_t>(i), column = static_cast<std::int64_t>(j);
+            if (row >= rows || column >= columns) return;
+            const std::int64_t at = first + (row * image.width + column) * 16;
+            value += offset;
+            if (end.addends) value += load(end.addends + at);
+            store(y + at, end.relu ? positive(value) : value);
+        };
+        twice<6, 4>(
+            take, put, [](const F16* from, F16* to) __attribute__((always_inline)) { toOutputs(from, to); });
     }
 }
 
@@ -206,24 +223,31 @@ void winogradFilter(const float* w, bool turned, float* points, std::size_t poin
         w = turnedTaps;
     }
     for (std::size_t row = 0; row < 16; ++row) {
-        F16 taps[9], result[36];
-        for (std::size_t tap = 0; tap < 9; ++tap) taps[tap] = load(w + tap * 256 + row * 16);
-        twice<3, 6>(taps, result, [](const F16* from, F16* to) { fromTaps(from, to); });
-        for (std::size_t p = 0; p < 36; ++p) store(points + p * pointStride + row * 16, result[p]);
+        const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
+            return load(w + (i * 3 + j) * 256 + row * 16);
+        };
+        const auto put = [&](std::size_t i, std::size_t j, F16 value) __attribute__((always_inline)) {
+            store(points + (i * 6 + j) * pointStride + row * 16, value);
+        };
+        twice<3, 6>(
+            take, put, [](const F16* from, F16* to) __attribute__((always_inline)) { fromTaps(from, to); });
     }
 }
 
 void winogradFilterGradient(const float* points, std::size_t pointStride, std::size_t parts, std::size_t partStride,
                             float* dw) {
     for (std::size_t row = 0; row < 16; ++row) {
-        F16 sums[36], result[9];
-        for (std::size_t p = 0; p < 36; ++p) {
-            const float* from = points + p * pointStride + row * 16;
-            sums[p] = load(from);
-            for (std::size_t part = 1; part < parts; ++part) sums[p] += load(from + part * partStride);
-        }
-        twice<6, 3>(sums, result, [](const F16* from, F16* to) { toTaps(from, to); });
-        for (std::size_t tap = 0; tap < 9; ++tap) store(dw + tap * 256 + row * 16, result[tap]);
+        const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
+            const float* from = points + (i * 6 + j) * pointStride + row * 16;
+            F16 sum = load(from);
+            for (std::size_t part = 1; part < parts; ++part) sum += load(from + part * partStride);
+            return sum;
+        };
+        const auto put = [&](std::size_t i, std::size_t j, F16 value) __attribute__((always_inline)) {
+            store(dw + (i * 3 + j) * 256 + row * 16, value);
+        };
+        twice<6, 3>(
+            take, put, [](const F16* from, F16* to) __attribute__((always_inline)) { toTaps(from, to); });
     }
 }
 
