@@ -116,6 +116,7 @@ Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, co
     put(json, "batch", options.batch);
     put(json, "mode", options.mode);
     put(json, "accumulation", options.accumulation);
+    put(json, "recompute", options.recompute);
     put(json, "epochs", options.epochs);
     put(json, "seed", options.seed);
     put(json, "learning_rate", options.learningRate);
@@ -158,6 +159,10 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
         .add_option("--accumulation", options.accumulation,
                     "Passes of each device per update; more take less memory for the same batch")
         ->type_name("N");
+    command
+        .add_option("--recompute", options.recompute,
+                    "none, or segments: activations are made again, not kept; less memory, a third more computing")
+        ->type_name("NAME");
     command.add_option("--optimizer", options.optimizer, "sgd, adamw, lars or muon")->type_name("NAME");
     command
         .add_option("--average-decay", options.averageDecay,

@@ -12,7 +12,8 @@ namespace lockstep {
 // A trial as the command line states it. What is given goes over the preset or the file, and that over the defaults.
 struct SpecOptions {
     std::string preset, file;
-    std::optional<std::string> title, dataset, data, model, weights, newHead, frozen, devices, optimizer, schedule, mode;
+    std::optional<std::string> title, dataset, data, model, weights, newHead, frozen, devices, optimizer, schedule, mode,
+        recompute;
     std::optional<std::int64_t> batch, epochs, accumulation;
     std::optional<std::uint64_t> seed;
     std::optional<double> learningRate, labelSmoothing, averageDecay;

@@ -11,29 +11,23 @@ namespace lockstep {
 
 namespace {
 
-// Which values depend on a parameter through ops that have a gradient: nobody needs the gradient of any other.
-std::vector<bool> dependsOnParameter(const Graph& graph) {
-    std::vector<bool> depends(graph.values().size());
-    for (const ValueId id : graph.withRole(ValueRole::Parameter)) depends[index(id)] = true;
-    for (const Node& node : graph.nodes()) {
-        const auto needed = [&](ValueId id) { return depends[index(id)]; };
-        const bool any = node.op->gradient && std::ranges::any_of(node.inputs, needed);
-        for (const ValueId id : node.outputs) depends[index(id)] = any;
-    }
-    return depends;
-}
-
 class BackwardPass {
 public:
     explicit BackwardPass(Graph& graph)
         : m_graph(graph), m_wanted(dependsOnParameter(graph)), m_gradients(graph.values().size()) {}
 
     // When a node's turn comes, all uses of its outputs have been walked over and their gradients summed.
-    void run(ValueId loss) {
+    std::vector<NodeId> run(ValueId loss) {
         const std::size_t forwardNodes = m_graph.nodes().size();
+        std::vector<NodeId> differentiated;
         seed(loss);
-        for (std::size_t i = forwardNodes; i-- > 0;) differentiate(static_cast<NodeId>(i));
+        for (std::size_t i = forwardNodes; i-- > 0;) {
+            const auto id = static_cast<NodeId>(i);
+            differentiate(id);
+            differentiated.resize(m_graph.nodes().size() - forwardNodes, id);      // the seed is the last node's
+        }
         record();
+        return differentiated;
     }
 
 private:
@@ -96,6 +90,17 @@ private:
 
 }  // namespace
 
-void appendGradients(Graph& graph, ValueId loss) { BackwardPass(graph).run(loss); }
+std::vector<NodeId> appendGradients(Graph& graph, ValueId loss) { return BackwardPass(graph).run(loss); }
+
+std::vector<bool> dependsOnParameter(const Graph& graph) {
+    std::vector<bool> depends(graph.values().size());
+    for (const ValueId id : graph.withRole(ValueRole::Parameter)) depends[index(id)] = true;
+    for (const Node& node : graph.nodes()) {
+        const auto needed = [&](ValueId id) { return depends[index(id)]; };
+        const bool any = node.op->gradient && std::ranges::any_of(node.inputs, needed);
+        for (const ValueId id : node.outputs) depends[index(id)] = any;
+    }
+    return depends;
+}
 
 }  // namespace lockstep

@@ -9,6 +9,7 @@
 #include "engine/plan/align.h"
 #include "engine/plan/flat_steps.h"
 #include "engine/plan/precision.h"
+#include "engine/plan/recompute.h"
 #include "engine/plan/schedule.h"
 #include "engine/plan/storage.h"
 
@@ -22,13 +23,16 @@ std::int64_t batchOf(const Graph& graph) {
     return graph.typeOf(inputs.front()).shape[0];
 }
 
-Graph withGradients(const Graph& forward) {
+Graph withGradients(const Graph& forward, bool recomputes) {
     Graph graph = forward;
     const auto loss = graph.output("loss_sum");
     if (!loss) throw EngineError(EngineError::Kind::Internal, "loss_sum", "the graph has no such output");
-    appendGradients(graph, *loss);
+    const std::vector<NodeId> differentiated = appendGradients(graph, *loss);
     verify(graph);
-    return graph;
+    if (!recomputes) return graph;
+    Graph again = recomputed(graph, differentiated);
+    verify(again);
+    return again;
 }
 
 std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, int threads, const StoragePlan* storage) {
@@ -122,9 +126,8 @@ private:
 
     Compiled compileGraph(const Graph& forward) {
         if (!training()) verify(forward);
-        Compiled compiled{lower(training() ? withGradients(forward) : forward, m_backend, m_options.threads,
-                                m_program.storage.get()),
-                          {}};
+        const Graph whole = training() ? withGradients(forward, m_options.recomputes) : forward;
+        Compiled compiled{lower(whole, m_backend, m_options.threads, m_program.storage.get()), {}};
         const Graph& graph = *compiled.graph;
         useStorage(graph);
         const Placement placement = placeValues(graph, m_program.kind, *m_program.storage, m_batch,

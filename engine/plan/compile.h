@@ -10,6 +10,7 @@ struct CompileOptions {
     std::size_t bucketBytes = 4u << 20;            // a bucket is closed once it holds this much (the first: a quarter)
     std::shared_ptr<const StoragePlan> storage;    // null: this is the nominal training program and decides it
     bool reduces = true;                           // false: world of one; no all-reduce steps
+    bool recomputes = false;                       // training: activations are made again instead of kept: recompute.h
 };
 
 // The forward graph of each pass over the rank's samples, in their order. The same graph twice is compiled once; null: a
@@ -17,8 +18,9 @@ struct CompileOptions {
 using ForwardPasses = std::vector<const Graph*>;
 
 // The batch size of a forward graph is that of its inputs. `batch` says where inputs lie in a batch slot.
-// Each graph in order: gradients (autodiff) on a copy, precision, lower (the backend's), storage and buckets (the first
-// time), schedule, memory; verify() between them. Throws ProblemError for what a person can repair, EngineError otherwise.
+// Each graph in order: gradients (autodiff) on a copy, recompute, precision, lower (the backend's), storage and buckets
+// (the first time), schedule, memory; verify() between them. Throws ProblemError for what a person can repair, EngineError
+// otherwise.
 Program compileTraining(const ForwardPasses& forward, const Backend& backend, const UpdateRule& update,
                         const BatchLayout& batch, const CompileOptions& options);
 

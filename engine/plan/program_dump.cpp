@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
+#include "engine/graph/graph_builder.h"
 #include "engine/plan/program.h"
+#include "engine/plan/recompute.h"
 #include "engine/plan/text_table.h"
 
 namespace lockstep {
@@ -66,6 +69,20 @@ std::string passesText(const std::vector<Pass>& passes) {
     return std::to_string(passes.size()) + " of " + sizes + "samples";
 }
 
+// "8 segments, 61 kernels once more"; empty where nothing runs again.
+std::string recomputeText(const Graph& graph) {
+    std::size_t segments = 0, kernels = 0;
+    bool isCopy = false;
+    for (const Node& node : graph.nodes()) {
+        if (node.op->isView) continue;
+        const bool wasCopy = std::exchange(isCopy, isWithin(node.scope, kRecomputeScope));
+        if (isCopy) ++kernels;
+        if (isCopy && !wasCopy) ++segments;
+    }
+    if (kernels == 0) return {};
+    return std::to_string(segments) + " segments, " + std::to_string(kernels) + " kernels once more";
+}
+
 void printHeader(std::ostream& out, const Program& program) {
     const bool training = program.kind == Program::Kind::Training;
     const StoragePlan& storage = *program.storage;
@@ -73,6 +90,9 @@ void printHeader(std::ostream& out, const Program& program) {
         << "backend      " << program.backend << ", threads " << program.threads << '\n'
         << "local batch  " << program.localBatch << '\n';
     if (program.passes.size() > 1) out << "passes       " << passesText(program.passes) << '\n';
+    const Graph* graph = program.passes.front().graph.get();
+    const std::string recomputed = graph ? recomputeText(*graph) : std::string();
+    if (!recomputed.empty()) out << "recompute    " << recomputed << '\n';
     if (training) out << "update       " << describe(program.update) << '\n';
     out << "storage      " << lockstep::text(storage.dtype) << ", " << storage.parameters.size() << " parameters, "
         << (storage.frozen.empty() ? "" : std::to_string(storage.frozen.size()) + " frozen, ")

@@ -42,6 +42,7 @@ struct TrialSpec {
     std::uint64_t seed = 1;
     std::string mode = "fast";                     // or "reproducible": the same bits on any number of devices
     std::int64_t accumulation = 1;                 // fast: passes of each device per update, one after another
+    std::string recompute = "none";                // or "segments": of activations, in the backward pass
     std::int64_t shards = 8;                       // reproducible: logical shards of a batch, a power of two
     std::int64_t shardThreads = 1;                 // reproducible: kernel threads, whatever the device has
     std::string shares;                            // fast: "2,1", weights by rank; "": equal; "balanced": by step times

@@ -44,6 +44,7 @@ public:
         : m_resolved(resolved), m_info(info), m_batch(batch) {
         m_options.bucketBytes = static_cast<std::size_t>(resolved.spec.bucketBytes);
         m_options.reduces = resolved.devices.size() > 1;
+        m_options.recomputes = resolved.spec.recompute == "segments";
     }
 
     // The first call is for the nominal program and decides storage and layouts for all others.

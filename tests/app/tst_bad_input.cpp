@@ -46,6 +46,7 @@ private slots:
         row("out of range", synthetic({"--set", "optimizer.momentum=1.5"}), 2, {"optimizer.momentum", "1.5"});
         row("epochs", synthetic({"--epochs", "0"}), 2, {"epochs", "0"});
         row("learning rate", synthetic({"--lr", "nan"}), 2, {"learning_rate"});
+        row("unknown way to recompute", synthetic({"--recompute", "blocks"}), 2, {"recompute", "blocks", "none, segments"});
         row("unknown model", synthetic({"--model", "lenet9"}), 2, {"lenet9", "lenet5"});
         row("unknown dataset", synthetic({"--dataset", "minst"}), 2, {"minst", "synthetic"});
         row("unknown devices", synthetic({"--devices", "tpu:2"}), 2, {"tpu", "cpu"});

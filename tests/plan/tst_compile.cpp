@@ -66,6 +66,7 @@ private slots:
             CompileOptions options;
             options.bucketBytes = *rc::gen::inRange<std::size_t>(0, 20000);
             options.reduces = *rc::gen::arbitrary<bool>();
+            options.recomputes = *rc::gen::arbitrary<bool>();
             const sample::Traits traits{.compute = *rc::gen::element(DType::F32, DType::F64, DType::BF16, DType::F16),
                                         .hostMemory = *rc::gen::arbitrary<bool>(),
                                         .padsWeights = *rc::gen::arbitrary<bool>()};

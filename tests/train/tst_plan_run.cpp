@@ -60,6 +60,7 @@ private slots:
         row("negative average", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = -0.1; });
         row("average not a number", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = NAN; });
         row("mode", "mode", "spec.not-a-choice", [](TrialSpec& s) { s.mode = "slow"; });
+        row("recompute", "recompute", "spec.not-a-choice", [](TrialSpec& s) { s.recompute = "all"; });
         row("accumulation", "accumulation", "spec.out-of-range", [](TrialSpec& s) { s.accumulation = 0; });
         row("too many passes", "batch", "spec.batch-below-accumulation", [](TrialSpec& s) { s.accumulation = 5; });
         row("passes of shards", "accumulation", "spec.accumulation-of-shards", [](TrialSpec& s) {

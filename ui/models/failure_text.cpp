@@ -19,7 +19,7 @@ struct KindText {
 
 constexpr KindText kKinds[] = {
     {Kind::OutOfMemory, "The run had not enough memory.",
-     "Take a smaller batch, more devices, more accumulation, or a smaller model."},
+     "Take a smaller batch, more devices, more accumulation, recomputed activations, or a smaller model."},
     {Kind::Device, "A device failed.",
      "Try again. If it happens again, train on other devices and look at the system's log for driver messages."},
     {Kind::Collective, "The devices lost touch with one another.",
