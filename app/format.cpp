@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ctime>
 
+#include "engine/spec/perplexity.h"
+
 namespace lockstep {
 
 std::string bytesText(std::uint64_t bytes) {
@@ -29,6 +31,14 @@ std::string percentText(double fraction) {
     return std::isfinite(fraction) ? fmt::format("{:.2f} %", 100 * fraction) : "–";
 }
 
+std::string perplexityText(double loss) {
+    return std::isfinite(loss) ? fmt::format("{:#.4g}", perplexity(loss)) : "–";
+}
+
+std::string bitsText(double loss) {
+    return std::isfinite(loss) ? fmt::format("{:.3f} bits per byte", bitsPerByte(loss)) : "– bits per byte";
+}
+
 std::string countText(std::int64_t count) {
     std::string digits = fmt::format("{}", count);
     const std::size_t first = count < 0 ? 1 : 0;
@@ -49,6 +59,15 @@ std::string timeText(const std::string& utc) {
     localtime_r(&moment, &local);
     char buffer[32];
     return {buffer, std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M", &local)};
+}
+
+std::string sampleText(const TextSample& sample) {
+    std::string out = "  ";
+    for (const char c : "«" + sample.prompt + "»" + sample.text) {
+        out += c;
+        if (c == '\n') out += "  ";
+    }
+    return out + "\n";
 }
 
 int columnsOf(std::string_view text) {

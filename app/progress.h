@@ -4,6 +4,7 @@
 #include <deque>
 #include <string>
 
+#include "engine/spec/perplexity.h"
 #include "engine/spec/train_event.h"
 
 namespace lockstep {
@@ -24,6 +25,7 @@ public:
 
     const RunStarted& started() const { return m_started; }
     const StepDone& step() const { return m_step; }
+    bool foretells() const { return m_started.task == kNextTokens; }     // bytes: perplexity counts, not accuracy
     std::int64_t totalSteps() const { return m_started.stepsPerEpoch * m_started.epochs; }
 
 private:

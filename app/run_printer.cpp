@@ -25,8 +25,11 @@ std::string plural(std::int64_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string testText(const RunFinished& event) {
+std::string testText(const RunFinished& event, bool foretells) {
     if (std::isnan(event.testAccuracy)) return "not evaluated yet";
+    if (foretells)
+        return fmt::format("test perplexity {}, {}, test loss {:.4f}", perplexityText(event.testLoss),
+                           bitsText(event.testLoss), event.testLoss);
     return fmt::format("test accuracy {} (best {}), test loss {:.4f}", percentText(event.testAccuracy),
                        percentText(event.bestAccuracy), event.testLoss);
 }
@@ -109,11 +112,21 @@ void RunPrinter::say(const StepDone&) {
 void RunPrinter::say(const EvalDone& event) {
     clearLine();
     const auto left = m_progress.eta();
-    fmt::print("epoch {}/{}  train loss {:.4f} accuracy {}  test loss {:.4f} accuracy {}{}  {}{}\n", event.epoch,
-               m_progress.started().epochs, event.trainLoss, percentText(event.trainAccuracy), event.loss,
-               percentText(event.accuracy), event.best ? " (best)" : "", rateText(event.samplesPerSecond),
+    const bool foretells = m_progress.foretells();
+    const auto quality = [&](double loss, double accuracy) {
+        return foretells ? "perplexity " + perplexityText(loss) : "accuracy " + percentText(accuracy);
+    };
+    const std::string more = foretells ? ", " + bitsText(event.loss) : event.best ? " (best)" : "";
+    fmt::print("epoch {}/{}  train loss {:.4f} {}  test loss {:.4f} {}{}  {}{}\n", event.epoch,
+               m_progress.started().epochs, event.trainLoss, quality(event.trainLoss, event.trainAccuracy), event.loss,
+               quality(event.loss, event.accuracy), more, rateText(event.samplesPerSecond),
                left > 0 ? "  ETA " + durationText(left) : "");
     m_lastLine = Clock::now();
+}
+
+void RunPrinter::say(const TextSample& event) {
+    clearLine();
+    fmt::print("{}", sampleText(event));
 }
 
 void RunPrinter::say(const StateChanged& event) {
@@ -149,7 +162,8 @@ void RunPrinter::say(const RunFinished& event) {
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
     fmt::print("{} {} after {} in {}: {}, {} in training\n", who,
                event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"),
-               durationText(event.seconds), testText(event), rateText(event.trainSamplesPerSecond));
+               durationText(event.seconds), testText(event, m_progress.foretells()),
+               rateText(event.trainSamplesPerSecond));
     if (event.trial == 0) return;
     if (event.outcome == "stopped")
         fmt::print("It goes on from its checkpoint with: lockstep resume {}\n", event.trial);

@@ -26,6 +26,7 @@ private:
     void say(const RunStarted& event);
     void say(const StepDone& event);
     void say(const EvalDone& event);
+    void say(const TextSample& event);
     void say(const CheckpointWritten&) {}
     void say(const StateChanged& event);
     void say(const Message& event);

@@ -1,5 +1,8 @@
 #include "app/trial_json.h"
 
+#include "engine/model/registry.h"
+#include "engine/spec/perplexity.h"
+
 namespace lockstep {
 
 namespace {
@@ -8,8 +11,13 @@ Json orNull(const std::optional<double>& value) { return value ? Json(*value) : 
 
 }  // namespace
 
+bool foretells(const std::string& model) {
+    const ModelEntry* entry = findModel(builtinModels(), model);
+    return entry && entry->task == ModelTask::NextTokens;
+}
+
 Json trialJson(const TrialRow& row) {
-    return {{"trial", row.id},
+    Json out = {{"trial", row.id},
             {"title", row.title},
             {"state", row.state},
             {"dataset", row.dataset},
@@ -32,6 +40,11 @@ Json trialJson(const TrialRow& row) {
             {"failure", row.failure},
             {"note", row.note},
             {"deleted", row.deleted}};
+    if (!foretells(row.model)) return out;
+    const auto derived = [&](double (*from)(double)) { return row.testLoss ? Json(from(*row.testLoss)) : Json(); };
+    out["test_perplexity"] = derived(&perplexity);
+    out["test_bits_per_byte"] = derived(&bitsPerByte);
+    return out;
 }
 
 }  // namespace lockstep

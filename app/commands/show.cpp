@@ -10,6 +10,7 @@
 #include "app/listing.h"
 #include "app/run_printer.h"
 #include "app/trial_json.h"
+#include "engine/spec/perplexity.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/train/schedule.h"
 
@@ -70,6 +71,9 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
     table.add({"state", row.deleted ? row.state + ", in the trash" : row.state});
     table.add({"progress",
                fmt::format("epoch {} of {}, step {}, attempt {}", row.epoch, row.epochs, row.step, row.attempts)});
+    if (foretells(row.model) && row.testLoss) {
+        table.add({"test perplexity", perplexityText(*row.testLoss) + ", " + bitsText(*row.testLoss)});
+    }
     if (row.testAccuracy) table.add({"test accuracy", percentText(*row.testAccuracy)});
     if (row.bestAccuracy) table.add({"best accuracy", percentText(*row.bestAccuracy)});
     if (row.testLoss) table.add({"test loss", fmt::format("{:.4f}", *row.testLoss)});
@@ -86,14 +90,22 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
     fmt::print("{}", table.text());
 }
 
-void printCurve(const TrialQuery& query, std::int64_t trial, const std::string& metric) {
-    const auto points = query.series(trial, metric);
+void printCurve(const std::string& metric, const std::vector<SeriesPoint>& points, double (*shown)(double) = nullptr) {
     if (points.empty()) return;
     std::vector<double> values;
-    for (const auto& point : points) values.push_back(point.value);
+    for (const auto& point : points) values.push_back(shown ? shown(point.value) : point.value);
     const auto curve = curveText(values, kCurveWidth, kCurveHeight);
     if (curve.empty()) return;
     fmt::print("\n{} over steps {} to {}\n{}", metric, points.front().step, points.back().step, curve);
+}
+
+// Without a metric that was asked for: what is learnt from, and what it comes to.
+void printCurves(const TrialQuery& query, const TrialRow& row) {
+    printCurve("loss", query.series(row.id, "loss"));
+    if (!foretells(row.model)) return printCurve("test_accuracy", query.series(row.id, "test_accuracy"));
+    printCurve("test perplexity", query.series(row.id, "test_loss"), &perplexity);
+    if (const auto sample = query.text(row.id))
+        fmt::print("\nwritten after epoch {}\n{}", sample->epoch, sampleText(*sample));
 }
 
 // Why the latest attempt failed; empty: it did not.
@@ -108,6 +120,8 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
     out["problems"] = problemsJson(problemsOf(query, row.id), words);
     out["spec"] = Json::parse(toJson(spec));
     out["metrics"] = query.metrics(row.id);
+    if (const auto sample = query.text(row.id))
+        out["text"] = {{"epoch", sample->epoch}, {"prompt", sample->prompt}, {"text", sample->text}};
     if (metric.empty()) return out;
     out["series"] = {{"metric", metric}, {"step", Json::array()}, {"seconds", Json::array()}, {"value", Json::array()}};
     for (const auto& point : query.series(row.id, metric)) {
@@ -132,12 +146,8 @@ int show(Context& context, const Options& options) {
         printSettings(spec.value());
         fmt::print("\n");
         printResults(row, problemsOf(*history.query, row.id), context.words());
-        if (!options.metric.empty()) {
-            printCurve(*history.query, row.id, options.metric);
-        } else {
-            printCurve(*history.query, row.id, "loss");
-            printCurve(*history.query, row.id, "test_accuracy");
-        }
+        if (options.metric.empty()) printCurves(*history.query, row);
+        else printCurve(options.metric, history.query->series(row.id, options.metric));
     }
     return kDone;
 }

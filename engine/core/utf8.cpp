@@ -55,6 +55,7 @@ std::size_t findBrokenUtf8(std::string_view bytes) {
 std::string legible(std::string_view bytes) {
     std::string out;
     while (!bytes.empty()) {
+        if (bytes.starts_with("\r\n")) bytes.remove_prefix(1);
         const std::size_t length = utf8Character(bytes);
         const bool shown = length > 0 && !isControl(bytes.substr(0, length));
         out += shown ? bytes.substr(0, length) : "\uFFFD";

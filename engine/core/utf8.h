@@ -12,8 +12,8 @@ std::size_t utf8Character(std::string_view bytes);
 // Where the first byte is that belongs to no well-formed character; npos: all of it is UTF-8.
 std::size_t findBrokenUtf8(std::string_view bytes);
 
-// What can be shown on a terminal: UTF-8 with U+FFFD for every byte that is none, and for every control character but tab and
-// newline.
+// What can be shown on a terminal: UTF-8 with U+FFFD for bytes that are none, and for every control character but tab
+// and newline; a carriage return before a newline is left out.
 std::string legible(std::string_view bytes);
 
 }  // namespace lockstep

@@ -22,14 +22,15 @@ constexpr const char* kRow =
     " failure_kind, failure_where, failure_what, failure_rank, note, attempts, step, epoch, epochs, batch,"
     " learning_rate, best_accuracy, test_accuracy, test_loss, samples_per_second, seconds, deleted, star, archived FROM trial ";
 
-// Metrics of evaluations by their field in EvalDone's JSON; evaluations that a later attempt took back do not count.
+// Metrics of evaluations by their field in EvalDone's JSON; those that a later attempt took back do not count.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kEvaluated = {{
     {"test_accuracy", "$.accuracy"}, {"test_accuracy5", "$.accuracy5"}, {"test_loss", "$.loss"},
     {"train_accuracy", "$.train_accuracy"}, {"train_loss", "$.train_loss"}}};
-constexpr const char* kStandingEvaluations =
-    " FROM event e WHERE e.trial = ?1 AND e.kind = 'eval_done' AND json_extract(e.json, ?2) >= 0 AND NOT EXISTS"
-    " (SELECT 1 FROM attempt later WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step"
-    " < e.step)";
+constexpr const char* kStanding =
+    " FROM event e WHERE e.trial = ?1 AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.trial = e.trial"
+    " AND later.number > e.attempt AND later.from_step < e.step)";
+const std::string kStandingEvaluations =
+    std::string(kStanding) + " AND e.kind = 'eval_done' AND json_extract(e.json, ?2) >= 0";
 
 // "out-of-memory in conv2d block3 on cpu:0 (rank 0): what was said"
 std::string failureOf(Statement& row, int kind) {
@@ -101,7 +102,7 @@ std::vector<NumberedEvent> readStateEvents(Database& database, std::int64_t tria
 std::vector<SeriesPoint> readEvaluations(Database& database, std::int64_t trial, const char* field) {
     std::vector<SeriesPoint> points;
     Statement query(database,
-                    std::string("SELECT e.step, json_extract(e.json, '$.seconds'), json_extract(e.json, ?2)") +
+                    "SELECT e.step, json_extract(e.json, '$.seconds'), json_extract(e.json, ?2)" +
                         kStandingEvaluations + " ORDER BY e.attempt, e.number");
     query.bind(1, trial), query.bind(2, field);
     while (query.executeStep()) {
@@ -213,7 +214,7 @@ std::vector<std::string> TrialQuery::metrics(std::int64_t trial) const {
         steps.bind(1, trial);
         while (steps.executeStep()) names.push_back(steps.getColumn(0).getString());
         for (const auto& [name, field] : kEvaluated) {
-            Statement evaluations(database, std::string("SELECT 1") + kStandingEvaluations + " LIMIT 1");
+            Statement evaluations(database, "SELECT 1" + kStandingEvaluations + " LIMIT 1");
             evaluations.bind(1, trial), evaluations.bind(2, field);
             if (evaluations.executeStep()) names.emplace_back(name);
         }
@@ -253,6 +254,16 @@ std::optional<RunFailed> TrialQuery::failure(std::int64_t trial) const {
         query.bind(1, trial);
         if (!query.executeStep()) return std::nullopt;
         return std::get<RunFailed>(readEvent(query.getColumn(0).getString()).event);
+    });
+}
+
+std::optional<TextSample> TrialQuery::text(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) -> std::optional<TextSample> {
+        Statement query(database, std::string("SELECT e.json") + kStanding +
+                                      " AND e.kind = 'text_sample' ORDER BY e.attempt DESC, e.number DESC LIMIT 1");
+        query.bind(1, trial);
+        if (!query.executeStep()) return std::nullopt;
+        return std::get<TextSample>(readEvent(query.getColumn(0).getString()).event);
     });
 }
 

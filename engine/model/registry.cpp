@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/model/architectures.h"
+#include "engine/spec/perplexity.h"
 
 namespace lockstep {
 
@@ -20,7 +21,7 @@ std::vector<ModelEntry> allModels() {
 }  // namespace
 
 std::string_view text(ModelTask task) {
-    constexpr std::string_view kNames[] = {"image-classes", "next-tokens", "text-classes"};
+    constexpr std::string_view kNames[] = {"image-classes", kNextTokens, "text-classes"};
     return kNames[static_cast<std::size_t>(task)];
 }
 

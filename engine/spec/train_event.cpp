@@ -22,7 +22,7 @@ void visit(auto& v, auto& e, const RunStarted*) {
     v("epochs", e.epochs), v("first_step", e.firstStep), v("train_samples", e.trainSamples);
     v("test_samples", e.testSamples), v("bytes_per_device", e.bytesPerDevice), v("shares", e.shares);
     v("batch_norm", e.batchNorm), v("learning_rate", e.learningRate), v("link_bandwidth", e.linkBandwidth);
-    v("link_latency", e.linkLatency);
+    v("link_latency", e.linkLatency), v("task", e.task);
 }
 void visit(auto& v, auto& e, const StepDone*) {
     v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("loss", e.loss), v("accuracy", e.accuracy);
@@ -56,6 +56,9 @@ void visit(auto& v, auto& e, const WorldChanged*) {
 }
 void visit(auto& v, auto& e, const StragglerFound*) {
     v("step", e.step), v("rank", e.rank), v("cause", e.cause), v("seconds", e.seconds), v("share", e.share);
+}
+void visit(auto& v, auto& e, const TextSample*) {
+    v("step", e.step), v("epoch", e.epoch), v("prompt", e.prompt), v("text", e.text);
 }
 
 class Writer {
@@ -158,7 +161,7 @@ std::vector<std::string> split(const std::string& joined) {
 constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames = {
     "run_started",   "step_done", "eval_done",    "checkpoint_written",
     "state_changed", "message",   "run_finished", "run_failed",
-    "world_changed", "straggler_found"};
+    "world_changed", "straggler_found", "text_sample"};
 
 template <std::size_t I = 0>
 TrainEvent readEvent(std::string_view name, const Json& object) {

@@ -23,6 +23,7 @@ struct RunStarted {
     std::string batchNorm = {};                    // "local", "synchronised", "per shard"; "": the model has none
     double learningRate = 0;                       // what the rule of the batch made of the spec's
     double linkBandwidth = 0, linkLatency = 0;     // MB/s, µs of simulated links; both 0: none are simulated
+    std::string task = {};                         // what the model learns: text(ModelTask); "": of an older version
 };
 struct StepDone {
     std::int64_t step = 0, epoch = 0, samples = 0;
@@ -40,6 +41,13 @@ struct EvalDone {
     double seconds = 0;                            // since the run started
     double samplesPerSecond = 0;                   // training rate of the epoch
     bool best = false;
+};
+// What a language model wrote after the epoch's evaluation. UTF-8, with U+FFFD for bytes that are none and for control
+// characters.
+struct TextSample {
+    std::int64_t step = 0, epoch = 0;
+    std::string prompt, text;                      // the text follows the prompt; shorter than asked for after a stop
+    bool operator==(const TextSample&) const = default;
 };
 struct CheckpointWritten { std::int64_t step = 0, epoch = 0; std::string file, role; };      // role: "last", "best"
 // The run goes on with other devices or shares, from a snapshot or from where it stands; RunStarted comes next.
@@ -86,10 +94,10 @@ std::optional<Problem> problemIn(const RunFailed& failed);
 
 using TrainEvent =
     std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed,
-                 WorldChanged, StragglerFound>;
+                 WorldChanged, StragglerFound, TextSample>;
 
 // The stable name in JSON and in the history: "run_started", "step_done", "eval_done", "checkpoint_written",
-// "state_changed", "message", "run_finished", "run_failed", "world_changed", "straggler_found".
+// "state_changed", "message", "run_finished", "run_failed", "world_changed", "straggler_found", "text_sample".
 std::string_view nameOf(const TrainEvent& event);
 bool isStepEvent(const TrainEvent& event);         // may be dropped for a slow reader
 

@@ -65,6 +65,19 @@ std::vector<TrialField> ofFineTuning() {
     };
 }
 
+std::vector<TrialField> ofTheText() {
+    using S = TrialSpec;
+    return {
+        field(&S::sampleLength, "sample_length", 0, 100'000, "bytes",
+              "Language models: how much text the model writes after each evaluation, to show what it has learnt; 0: "
+              "none."),
+        field(&S::samplePrompt, "sample_prompt", {}, {}, "",
+              "Language models: the text that it goes on from; empty: the beginning of the test data."),
+        field(&S::sampleTemperature, "sample_temperature", 0, 100, "",
+              "Language models: how freely it writes; 0: always the likeliest byte, 1: by the model's probabilities."),
+    };
+}
+
 std::vector<TrialField> ofTheDevices() {
     using S = TrialSpec;
     return {
@@ -118,7 +131,7 @@ ParamValue TrialField::valueIn(const TrialSpec& spec) const {
 const std::vector<TrialField>& trialFields() {
     static const std::vector<TrialField> fields = [] {
         std::vector<TrialField> all = ofTheBatch();
-        for (auto* more : {&ofFineTuning, &ofTheDevices, &ofItsFaults}) {
+        for (auto* more : {&ofFineTuning, &ofTheText, &ofTheDevices, &ofItsFaults}) {
             for (TrialField& each : more()) all.push_back(std::move(each));
         }
         return all;

@@ -38,6 +38,9 @@ struct TrialSpec {
     Choice schedule{"cosine", {}};
     std::map<std::string, ParamValue> augmentation;
     double labelSmoothing = 0;
+    std::int64_t sampleLength = 200;               // language models: bytes written after each evaluation; 0: none
+    std::string samplePrompt;                      // what they follow; empty: the beginning of the test split
+    double sampleTemperature = 0.8;                // of the softmax that they are drawn from; 0: the likeliest byte
     double averageDecay = 0;                       // > 0: evaluation uses averages of the weights; see averageDecayAt
     std::uint64_t seed = 1;
     std::string mode = "fast";                     // or "reproducible": the same bits on any number of devices

@@ -8,6 +8,7 @@
 #include "engine/ops/synchronised_norm.h"
 #include "engine/plan/agreement.h"
 #include "engine/plan/compile.h"
+#include "engine/train/text_writer.h"
 
 namespace lockstep {
 
@@ -34,6 +35,8 @@ bool hasBatchNorm(const Graph& forward) {
         return node.op == &kBatchNormTrain || node.op == &kBatchNormTrainFromSums;
     });
 }
+
+std::int64_t tokensOf(const std::vector<Field>& fields) { return findField(fields, "tokens")->type.shape.count(); }
 
 using PassSizes = std::vector<std::int64_t>;
 
@@ -74,6 +77,15 @@ public:
                 compileEvaluation(graphs.passes(), *m_resolved.backend, m_batch, options(threads)));
         }
         return program;
+    }
+
+    // Of one sequence, of another length than those of the samples.
+    std::shared_ptr<const Program> writing(const BatchLayout& window, int threads) const {
+        ModelInput input = modelInput(*m_resolved.model, m_info, 1, 0);
+        input.tokens = static_cast<int>(tokensOf(window.fields()));
+        const Graph graph = forward(std::move(input), false);
+        return std::make_shared<const Program>(
+            compileEvaluation({&graph}, *m_resolved.backend, window, options(threads)));
     }
 
     std::int64_t parameters() const {
@@ -120,7 +132,11 @@ private:
     }
 
     Graph forward(std::int64_t batch, bool training) const {
-        ModelInput input = modelInput(*m_resolved.model, m_info, batch, training ? m_resolved.spec.labelSmoothing : 0);
+        const double smoothing = training ? m_resolved.spec.labelSmoothing : 0;
+        return forward(modelInput(*m_resolved.model, m_info, batch, smoothing), training);
+    }
+
+    Graph forward(ModelInput input, bool training) const {
         input.synchronisesNorm = m_resolved.spec.batchNorm == "synchronised" && m_options.reduces;
         input.mixes = m_resolved.mixes();
         input.frozen = m_resolved.frozen;
@@ -144,7 +160,8 @@ std::size_t arenaBytes(const RankPrograms& programs) {
     for (std::size_t arena = 0; arena < kArenaCount; ++arena) {
         std::size_t most = 0;
         for (const auto* program :
-             {&programs.training, &programs.lastTraining, &programs.evaluation, &programs.lastEvaluation}) {
+             {&programs.training, &programs.lastTraining, &programs.evaluation, &programs.lastEvaluation,
+              &programs.writing}) {
             if (*program) most = std::max(most, (*program)->arenaBytes[arena]);
         }
         total += most;
@@ -159,6 +176,21 @@ std::int64_t capacityFor(const Partition& partition, const std::vector<std::int6
         for (int rank = 0; rank < partition.world(); ++rank) most = std::max(most, partition.share(batch, rank).count);
     }
     return most;
+}
+
+// Only where the tokens are bytes.
+bool writesText(const ResolvedSpec& resolved, const DatasetInfo& info) {
+    return resolved.model->task == ModelTask::NextTokens && resolved.spec.sampleLength > 0 &&
+           info.classes.size() == kByteTokens;
+}
+
+// One sequence: the prompt and all but the last byte of the text, or as much as a sample has.
+BatchLayout windowFor(const TrialSpec& spec, const DatasetInfo& info) {
+    const std::size_t prompt = spec.samplePrompt.empty() ? kUsualPromptBytes : spec.samplePrompt.size();
+    const std::int64_t whole = static_cast<std::int64_t>(prompt) + spec.sampleLength - 1;
+    DatasetInfo window = info;
+    window.fields = languageFields(std::min(tokensOf(info.fields), whole));
+    return batchLayout(window, 1);
 }
 
 int rankOfMost(const Partition& partition, std::int64_t batch) {
@@ -213,6 +245,7 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
     plan.totalSteps = plan.stepsPerEpoch * spec.epochs;
     Compiler compiler(resolved, train, plan.batch);
     const auto threadsOf = [&](int rank) { return resolved.devices[static_cast<std::size_t>(rank)].threads; };
+    if (writesText(resolved, train)) plan.window = windowFor(spec, train);
     const int nominal = rankOfMost(partition, spec.batch);
     compiler.training(partition.passSizes(spec.batch, nominal), threadsOf(nominal));
     for (int rank = 0; rank < world; ++rank) {
@@ -224,6 +257,7 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
         programs.lastTraining = compiler.training(passes(lastBatch(trainSampler)), threads);
         programs.evaluation = compiler.evaluation(passes(evaluationBatch), threads);
         programs.lastEvaluation = compiler.evaluation(passes(lastBatch(testSampler)), threads);
+        if (rank == 0 && plan.window.capacity() > 0) programs.writing = compiler.writing(plan.window, threads);
         plan.bytesPerDevice = std::max(plan.bytesPerDevice, arenaBytes(programs));
         plan.ranks.push_back(std::move(programs));
     }

@@ -45,10 +45,12 @@ ModelInput modelInput(const ModelEntry& model, const DatasetInfo& info, std::int
 struct RankPrograms {
     std::shared_ptr<const Program> training, lastTraining;  // lastTraining: the epoch's short batch; may equal training
     std::shared_ptr<const Program> evaluation, lastEvaluation;
+    std::shared_ptr<const Program> writing;                 // rank 0's, where the run writes text: text_writer.h
 };
 struct RunPlan {
     std::vector<RankPrograms> ranks;
     BatchLayout batch;                             // capacity: the largest local batch
+    BatchLayout window;                            // of the writing program: one sequence
     std::vector<std::int64_t> shares;              // samples of a full batch, by rank
     std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
     std::string batchNorm;                         // "local", "synchronised", "per shard"; "": the model has none

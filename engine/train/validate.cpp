@@ -35,6 +35,7 @@ public:
         resolveSchedule();
         resolveMode();
         resolveAugmentation();
+        requireLanguage();
         for (const TrialField& each : trialFields()) {
             if (auto problem = problemOf(each)) m_problems.push_back(std::move(*problem));
         }
@@ -125,6 +126,15 @@ private:
         if (!m_resolved.model || m_resolved.model->task == ModelTask::ImageClasses) return;
         if (augmentationFrom(m_resolved.augmentationParams) == Augmentation{}) return;
         add("augmentation", "spec.augmentation-of-text", {m_resolved.model->name});
+    }
+
+    // What is said of the text that a model is to write.
+    void requireLanguage() {
+        if (!m_resolved.model || m_resolved.model->task == ModelTask::NextTokens || m_spec.sampleLength == 0) return;
+        for (const TrialField& each : trialFields()) {
+            if (!each.field.name.starts_with("sample_") || each.valueIn(m_spec) == each.field.fallback) continue;
+            add(each.field.name, "spec.writes-no-text", {text(each.valueIn(m_spec)), m_resolved.model->name});
+        }
     }
 
     void resolveMode() {

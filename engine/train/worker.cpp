@@ -12,9 +12,6 @@ namespace lockstep {
 
 namespace {
 
-// The programs of a worker's replica. In place of one that it never needs stands another.
-enum : std::size_t { kTraining, kLastTraining, kEvaluation, kLastEvaluation };
-
 // Requests that travel through the reduced scalar "control", to which rank 0 alone contributes these; any rank may add
 // kWantsCheck, so that the sum tells how many do.
 enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4, kChangeWorld = 8, kWantsCheck = 64 };
@@ -27,7 +24,8 @@ bool isAverage(const std::string& tensor) { return tensor.starts_with(Replica::k
 
 std::vector<std::shared_ptr<const Program>> programList(const RankPrograms& programs) {
     const auto orTraining = [&](const auto& program) { return program ? program : programs.training; };
-    return {programs.training, programs.lastTraining, orTraining(programs.evaluation), orTraining(programs.lastEvaluation)};
+    return {programs.training, programs.lastTraining, orTraining(programs.evaluation),
+            orTraining(programs.lastEvaluation), orTraining(programs.writing)};
 }
 
 bool has(const Program& program, std::string_view scalar) {
@@ -99,6 +97,7 @@ void Worker::open() {
         };
     }
     openLoaders();
+    openWriter();
 }
 
 WeightTensors Worker::weights() const {
@@ -288,6 +287,7 @@ void Worker::finishEpoch() {
     const bool best = std::isfinite(m_test.meanLoss()) && m_test.accuracy() > m_best;
     if (best) m_best = m_test.accuracy();
     if (leads()) reportEvaluation(best);
+    writeText();
     ++m_epoch;
     m_stepInEpoch = 0;
     m_epochSums = {};

@@ -13,6 +13,7 @@
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
 #include "engine/train/schedule.h"
+#include "engine/train/text_writer.h"
 #include "engine/train/trainer.h"
 #include "engine/train/weights.h"
 
@@ -78,6 +79,9 @@ public:
     const RunFinished& finished() const { return m_finished; }
 
 private:
+    // The programs of the replica. In place of one that it never needs stands another.
+    enum : std::size_t { kTraining, kLastTraining, kEvaluation, kLastEvaluation, kWriting };
+
     void open();
     WeightTensors weights() const;
     void restore(const Checkpoint& checkpoint);
@@ -110,6 +114,9 @@ private:
     bool goesOn() const { return !m_stop && !m_leaves; }
     void reportStep(std::size_t which, double samples);
     void reportEvaluation(bool best);
+    void openWriter();
+    void writeText();
+    bool writeByte(std::string& text);
     void writeCheckpoint(const char* role);
 
     bool leads() const { return m_rank == 0; }
@@ -124,6 +131,8 @@ private:
 
     std::unique_ptr<Device> m_device;
     std::unique_ptr<Replica> m_replica;
+    std::optional<TextWriter> m_writer;          // rank 0's, of a run that writes text
+    std::string m_prompt;
     std::mutex m_loaderMutex;                    // guards the pointers against interrupt()
     std::unique_ptr<Loader> m_trainLoader, m_testLoader;
     std::int64_t m_testSteps = 0;

@@ -1,4 +1,6 @@
 #include "engine/core/error.h"
+#include "engine/core/random.h"
+#include "engine/core/utf8.h"
 #include "engine/train/worker.h"
 
 // What rank 0 says and writes on behalf of all.
@@ -34,6 +36,7 @@ void Worker::announce() {
     started.learningRate = m_run.resolved.learningRate;
     started.linkBandwidth = spec().linkBandwidth;
     started.linkLatency = spec().linkLatency;
+    started.task = text(m_run.resolved.model->task);
     m_run.events.post(started);
     m_run.events.post(StateChanged{"running", m_step});
     auto& step = std::get<StepDone>(m_stepEvent);
@@ -88,6 +91,36 @@ void Worker::reportEvaluation(bool best) {
     done.samplesPerSecond = spent > 0 ? m_epochSamples / spent : 0;
     done.best = best;
     m_run.events.post(done);
+}
+
+void Worker::openWriter() {
+    if (!programs().writing) return;
+    m_writer.emplace(*m_replica, kWriting, *programs().writing, m_run.plan.window);
+    m_prompt = spec().samplePrompt.empty() ? usualPrompt(*m_run.data.test) : spec().samplePrompt;
+}
+
+// The others wait for rank 0 byte by byte, so that a long text is not taken for a device that hangs, and a device that
+// hangs not for a long text.
+void Worker::writeText() {
+    if (m_run.plan.window.capacity() == 0) return;
+    std::string text = m_prompt;
+    for (double goesOn = 1; goesOn > 0; m_group.wait(m_group.broadcast(&goesOn, sizeof goesOn, 0))) {
+        if (leads()) goesOn = writeByte(text) ? 1 : 0;
+    }
+    if (!leads()) return;
+    text.erase(0, m_prompt.size());
+    m_run.events.post(TextSample{m_step, m_epoch + 1, legible(m_prompt), legible(text)});
+}
+
+// False: it is at its end, or the model's logits are no numbers.
+bool Worker::writeByte(std::string& text) {
+    const std::size_t done = text.size() - m_prompt.size();
+    if (done == static_cast<std::size_t>(spec().sampleLength) || m_run.control.stopping()) return false;
+    const auto shares = byteShares(m_writer->logitsAfter(text, scalars()), spec().sampleTemperature);
+    if (shares.empty()) return false;
+    const CounterRng random(spec().seed, streamOf("text"), static_cast<std::uint64_t>(m_epoch), 0);
+    text += static_cast<char>(byteAt(shares, random.uniform(static_cast<std::uint32_t>(done))));
+    return true;
 }
 
 void Worker::writeCheckpoint(const char* role) {

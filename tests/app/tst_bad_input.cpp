@@ -69,6 +69,8 @@ private slots:
         row("no such head", synthetic({"--new-head", "maybe"}), 2, {"new_head", "maybe", "auto"});
         row("no such layer", synthetic({"--frozen", "stem,head"}), 2, {"frozen", "stem", "dense1"});
         row("all frozen", synthetic({"--frozen", "dense1,dense2,head"}), 2, {"frozen", "mlp"});
+        row("a prompt for images", synthetic({"--set", "sample_prompt=Once"}), 2, {"sample_prompt", "Once", "mlp"});
+        row("too hot", synthetic({"--model", "gpt", "--set", "sample_temperature=1000"}), 2, {"sample_temperature"});
         row("export of nothing", {"export-weights", "/nowhere/last.safetensors", "w"}, 2, {"/nowhere/last.safetensors"});
         row("export by other names", {"export-weights", "a", "b", "--names", "keras"}, 2, {"--names", "torchvision"});
         row("inspect nothing", {"inspect", "/nowhere"}, 2, {"/nowhere"});

@@ -76,6 +76,25 @@ private slots:
         QCOMPARE(progress.line(20), std::string("epoch 1/5"));
     }
 
+    // As unsure as between 256 bytes: eight bits each.
+    void languageModelsAreToldByTheirPerplexity() {
+        Progress progress;
+        RunStarted started = fiveEpochsOfHundred();
+        started.task = "next-tokens";
+        progress.take(started);
+        StepDone step = stepAt(50, 5);
+        step.loss = std::log(256);
+        progress.take(step);
+        QVERIFY2(progress.line(200).ends_with("loss 5.5452  perplexity 256.0  ETA …"), progress.line(200).c_str());
+        QCOMPARE(bitsText(step.loss), std::string("8.000 bits per byte"));
+        QCOMPARE(perplexityText(2), std::string("7.389"));
+        QCOMPARE(perplexityText(NAN), std::string("–"));
+    }
+
+    void aSampleStandsApart() {
+        QCOMPARE(sampleText({10, 1, "To be,\nor", " not\nto be"}), std::string("  «To be,\n  or» not\n  to be\n"));
+    }
+
     void numbersForPeople() {
         QCOMPARE(bytesText(1023), std::string("1023 B"));
         QCOMPARE(bytesText(1536), std::string("1.5 KiB"));

@@ -5,6 +5,8 @@
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QtTest>
+#include <algorithm>
+#include <cmath>
 
 #include "tests/app/lockstep_program.h"
 
@@ -68,6 +70,42 @@ private slots:
         const auto spec = program.trial(2)["spec"].toObject();
         QCOMPARE(spec["weights"].toString(), file);
         QCOMPARE(spec["frozen"].toString(), QString("dense1,dense2"));
+    }
+
+    // A language model is told by its perplexity, and by what it writes.
+    void aTextIsLearnt() {
+        LockstepProgram program;
+        const auto notes = program.write("notes.txt", QByteArray("It was a dark and stormy night. ").repeated(200));
+        const QStringList start{"train", "--data", notes, "--model", "gpt", "--devices", "cpu:2", "--batch", "16",
+                                "--epochs", "2", "--optimizer", "adamw", "--lr", "0.01"};
+        const QStringList small{"--set", "model.layers=1", "model.width=16", "model.heads=2", "dataset.sequence=32",
+                                "sample_length=40", "sample_prompt=It was a dark "};
+        const auto trained = program.run(start + small);
+        QVERIFY2(trained.status == 0, qPrintable(trained.out + trained.err));
+        QCOMPARE(trained.out.count("bits per byte"), 3);     // of each epoch, and at the end
+        QVERIFY2(trained.out.contains("finished after"), qPrintable(trained.out));
+        QVERIFY2(trained.out.contains(": test perplexity "), qPrintable(trained.out));
+        QVERIFY(!trained.out.contains("accuracy"));
+        QCOMPARE(trained.out.count("  «It was a dark »"), 2);
+
+        const auto shown = program.trial(1);
+        const double perplexity = shown["test_perplexity"].toDouble();
+        QVERIFY(std::abs(perplexity - std::exp(shown["test_loss"].toDouble())) < 1e-9 * perplexity);
+        QVERIFY(std::abs(shown["test_bits_per_byte"].toDouble() - std::log2(perplexity)) < 1e-9);
+        const auto text = shown["text"].toObject();
+        QCOMPARE(text["epoch"].toInt(), 2);
+        QCOMPARE(text["prompt"].toString(), QString("It was a dark "));
+        QVERIFY(!text["text"].toString().isEmpty());
+        const auto told = program.run({"show", "1"}).out;
+        QVERIFY2(told.contains("test perplexity") && told.contains("bits per byte"), qPrintable(told));
+        QVERIFY2(told.contains("written after epoch 2\n  «It was a dark »"), qPrintable(told));
+
+        const auto events = program.run(start + small + QStringList{"--json", "--no-steps", "--no-history"}).lines();
+        const auto isText = [](const QJsonObject& event) { return event["event"].toString() == "text_sample"; };
+        const auto sample = std::find_if(events.rbegin(), events.rend(), isText);
+        QVERIFY(sample != events.rend());
+        QCOMPARE((*sample)["text"].toString(), text["text"].toString());
+        QCOMPARE(events.first()["task"].toString(), QString("next-tokens"));
     }
 
     void theJsonContract() {

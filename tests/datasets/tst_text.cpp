@@ -101,6 +101,7 @@ private slots:
     void whatCannotBeShownIsMarked() {
         QCOMPARE(legible("a\tb\nc é"), std::string("a\tb\nc é"));
         QCOMPARE(legible("\x1b[31m\x7f\r"), std::string("\uFFFD[31m\uFFFD\uFFFD"));
+        QCOMPARE(legible("a\r\nb\n\r"), std::string("a\nb\n\uFFFD"));
         QCOMPARE(legible("\xc2\x9b\xe2\x82x"), std::string("\uFFFD\uFFFD\uFFFDx"));
     }
 

@@ -35,6 +35,7 @@ private slots:
     void eventsOfAPurgedTrialDoNotStopTheOthers();
     void unknownTrialsAreNamed();
     void missingAndNonFiniteNumbersSurvive();
+    void theLastTextThatStandsIsFound();
 };
 
 namespace {
@@ -445,6 +446,26 @@ void tst_TrialStore::missingAndNonFiniteNumbersSurvive() {
     const auto row = *query->find(attempt.trial);
     QVERIFY(!row.testLoss.has_value() && !row.samplesPerSecond.has_value());
     QCOMPARE(*row.bestAccuracy, 0.25);
+}
+
+void tst_TrialStore::theLastTextThatStandsIsFound() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    const auto query = openQuery(folder.file());
+    const auto text = [&] { return query->text(attempt.trial); };
+    QVERIFY(!text() && !query->text(42));
+    const TextSample first{100, 1, "To be", " or\n\uFFFD"}, second{200, 2, "To be", " not"}, third{200, 2, "To be", ""};
+    attempt.sink->post(1, first);
+    QVERIFY(text() == first);
+    attempt.sink->post(2, second);
+    QVERIFY(text() == second);
+    const auto resumed = store->sinkFor(attempt.trial, store->beginAttempt(attempt.trial, 150));
+    QVERIFY(text() == first);                                // the second was taken back
+    resumed->post(3, third);
+    QVERIFY(text() == third);
+    store->beginAttempt(attempt.trial, 200);
+    QVERIFY(text() == third);
 }
 
 QTEST_APPLESS_MAIN(tst_TrialStore)

@@ -41,6 +41,10 @@ std::shared_ptr<Curve> headOf(const Curve& curve, std::size_t points, const Curv
     return head;
 }
 
+void dropAfter(auto& events, std::int64_t step) {
+    std::erase_if(events, [step](const auto& each) { return each.step > step; });
+}
+
 }  // namespace
 
 RunRecord::RunRecord() {
@@ -54,8 +58,10 @@ void RunRecord::addEarlier(const TrainEvent& event) {
     if (const auto* message = std::get_if<Message>(&event)) m_notes.emplace_back(*message);
     if (const auto* change = std::get_if<WorldChanged>(&event)) m_notes.emplace_back(*change);
     if (const auto* straggler = std::get_if<StragglerFound>(&event)) m_notes.emplace_back(*straggler);
+    if (const auto* sample = std::get_if<TextSample>(&event)) m_texts.push_back(*sample);
     const auto* started = std::get_if<RunStarted>(&event);
     if (!started) return;
+    dropAfter(m_texts, started->firstStep);
     std::erase_if(m_worlds, [&](const World& each) { return each.firstStep >= started->firstStep; });
     m_worlds.push_back({started->firstStep, started->devices.size()});
 }
@@ -121,7 +127,8 @@ void RunRecord::cutBackTo(std::int64_t step) {
         const std::size_t evaluated = pointsUpTo(*m_curves[i], step);
         if (evaluated < m_curves[i]->size()) m_curves[i] = headOf(*m_curves[i], evaluated, nullptr);
     }
-    std::erase_if(m_evaluations, [step](const EvalDone& each) { return each.step > step; });
+    dropAfter(m_evaluations, step);
+    dropAfter(m_texts, step);
     m_step = step;
 }
 
@@ -227,10 +234,18 @@ void RunRecord::on(const RunFailed& event) {
 
 std::int64_t RunRecord::totalSteps() const { return m_started ? m_started->stepsPerEpoch * m_started->epochs : 0; }
 
+std::pair<double, double> RunRecord::extremes(RunCurve which) const {
+    return curve(which)->extremes(CurveAxis::Step, 0, std::numeric_limits<double>::max());
+}
+
 std::optional<double> RunRecord::bestAccuracy() const {
-    const auto [low, high] = m_curves[static_cast<std::size_t>(RunCurve::TestAccuracy)]->extremes(
-        CurveAxis::Step, 0, std::numeric_limits<double>::max());
+    const auto [low, high] = extremes(RunCurve::TestAccuracy);
     return low > high ? std::nullopt : std::optional(high);
+}
+
+std::optional<double> RunRecord::lowestTestLoss() const {
+    const auto [low, high] = extremes(RunCurve::TestLoss);
+    return low > high ? std::nullopt : std::optional(low);
 }
 
 RankLoad RunRecord::mean(std::size_t rank) const {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/history/trial_query.h"
+#include "engine/spec/perplexity.h"
 #include "engine/spec/rank_load.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
@@ -37,7 +38,7 @@ public:
     // `ranks`: how many devices they had, as far as no RunStarted was added before.
     void addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                     std::size_t ranks);
-    void addEarlier(const TrainEvent& event);      // of an earlier attempt, in their order: its notes and its devices
+    void addEarlier(const TrainEvent& event);      // of an earlier attempt, in their order: its notes, texts, devices
     void expect(std::int64_t number) { m_next = number; }                // of the latest attempt's first event
 
     // Doubled and Gap: nothing was taken, because the event was here before, or because events in between are missing.
@@ -57,6 +58,9 @@ public:
     std::shared_ptr<const Curve> curve(RunCurve which) const { return m_curves[static_cast<std::size_t>(which)]; }
     // Of the latest attempt, and of those before it in the same process; evaluations only as far as they stand.
     const std::vector<EvalDone>& evaluations() const { return m_evaluations; }
+    // What the model wrote, of all attempts and as far as it stands, by epoch.
+    const std::vector<TextSample>& texts() const { return m_texts; }
+    bool foretells() const { return m_started && m_started->task == kNextTokens; }  // perplexity counts, not accuracy
     const std::vector<CheckpointWritten>& checkpoints() const { return m_checkpoints; }
     const std::vector<RunNote>& notes() const { return m_notes; }        // of all attempts
 
@@ -66,6 +70,7 @@ public:
     double rate() const { return m_rate; }                               // samples/s
     std::int64_t totalSteps() const;                                     // 0: not known yet
     std::optional<double> bestAccuracy() const;
+    std::optional<double> lowestTestLoss() const;
     std::size_t ranks() const { return m_latest.size(); }
     const RankLoad& latest(std::size_t rank) const { return m_latest[rank]; }
     RankLoad mean(std::size_t rank) const;         // moving, over about the last fifty steps
@@ -81,6 +86,7 @@ private:
     double offsetAt(double step) const;
     double clockAt(std::int64_t step, double seconds);
     void cutBackTo(std::int64_t step);
+    std::pair<double, double> extremes(RunCurve which) const;            // low > high: there are none
     std::size_t ranksAt(std::int64_t step, std::size_t otherwise) const;
     void addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                          std::size_t ranks);
@@ -91,6 +97,7 @@ private:
     void on(const StateChanged& event);
     void on(const Message& event) { m_notes.emplace_back(event); }
     void on(const WorldChanged& event);
+    void on(const TextSample& event) { m_texts.push_back(event); }
     void on(const StragglerFound& event) { m_notes.emplace_back(event); }
     void on(const RunFinished& event);
     void on(const RunFailed& event);
@@ -104,6 +111,7 @@ private:
     std::optional<RunFinished> m_finished;
     std::optional<RunFailed> m_failed;
     std::vector<EvalDone> m_evaluations;
+    std::vector<TextSample> m_texts;
     std::vector<CheckpointWritten> m_checkpoints;
     std::vector<RunNote> m_notes;
     std::vector<RankLoad> m_latest, m_sums;        // sums decay; m_mass is their weight
