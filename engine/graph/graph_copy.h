@@ -6,8 +6,9 @@
 
 namespace lockstep {
 
-// Makes a graph from another, node by node. Inputs, parameters and buffers are there from the start; the other `old` values,
-// those of the graph that is read and must stay, have a new one once a node has made it, or become() says which.
+// Makes a graph from another, node by node. Inputs, parameters and buffers are there from the start; the other `old`
+// values, those of the graph that is read and must stay, have a new one once a node has made it, or become() says
+// which.
 class GraphCopy {
 public:
     explicit GraphCopy(const Graph& from);
