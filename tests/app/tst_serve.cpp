@@ -83,7 +83,11 @@ private slots:
             const auto preset = each.toObject();
             const auto spec = QJsonDocument(preset["spec"].toObject()).toJson(QJsonDocument::Compact);
             QVERIFY(preset["spec"]["epochs"].toInt() > 0);
-            QCOMPARE(server.ask(request(2, "validate", "\"spec\":" + spec))["problems"].toArray(), QJsonArray());
+            // What a preset cannot know: where data lies that no package installs, and whether there is a GPU.
+            for (const auto& problem : server.ask(request(2, "validate", "\"spec\":" + spec))["problems"].toArray()) {
+                const auto code = problem.toObject()["code"].toString();
+                QVERIFY2(code == "spec.no-data-path" || code.startsWith("devices."), qPrintable(code));
+            }
         }
         const auto version = m_program.run({"--version"}).out.trimmed();
         QCOMPARE("lockstep " + server.ask(request(3, "hello"))["lockstep"].toString(), version);
