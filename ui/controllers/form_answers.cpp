@@ -14,7 +14,7 @@ const QStringList kOfCurve{"schedule", "learning_rate", "epochs", "learning_rate
 const QStringList kOfSamples{"dataset", "augmentation", "seed"};
 const QStringList kOfPlan{"dataset", "model", "devices", "batch", "accumulation", "mode", "shards", "shard_threads",
                           "optimizer", "epochs", "bucket_bytes", "label_smoothing", "average_decay", "shares", "batch_norm",
-                          "weights", "new_head", "frozen", "recompute"};
+                          "weights", "new_head", "frozen", "recompute", "sample_length", "sample_prompt"};
 
 QJsonObject part(const QJsonObject& spec, const QStringList& keys) {
     QJsonObject out;

@@ -1,5 +1,7 @@
 #include "ui/models/field_places.h"
 
+#include "engine/spec/perplexity.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -7,15 +9,22 @@ namespace {
 const QStringList kOfEquation{"devices", "batch", "accumulation"};
 const QStringList kOfModel{"weights", "frozen"};
 const QStringList kOfHead{"new_head"};
+const QStringList kOfText{"sample_length", "sample_prompt", "sample_temperature"};
 const QStringList kOfParts{"shares", "batch_norm"};
 const QStringList kOfRate{"learning_rate", "learning_rate_rule", "learning_rate_batch"};
 const QStringList kOfRun{"title", "epochs", "seed", "mode", "shards", "shard_threads"};
 const QStringList kOfFaults{"check_every", "on_lost_device", "on_non_finite", "timeout", "link_bandwidth", "link_latency"};
 
-// Random weights have no old head; shards are of the reproducible mode, parts of a batch of several devices in the fast one;
-// a rule scales from a batch.
+bool foretells(const SpecForm& form) {
+    const FormOption* model = form.catalog().option("model", form.value("model").toString());
+    return model && model->task.toStdString() == kNextTokens;
+}
+
+// Random weights have no old head; only models that foretell bytes write text; shards are of the reproducible mode,
+// parts of a batch of several devices in the fast one; a rule scales from a batch.
 bool meansSomething(const SpecForm& form, const QString& path) {
     if (kOfHead.contains(path)) return !form.value("weights").toString().isEmpty();
+    if (kOfText.contains(path)) return foretells(form);
     if (path == "shards" || path == "shard_threads") return form.isReproducible();
     if (kOfParts.contains(path)) return !form.isReproducible() && form.devices().count() > 1;
     if (path == "learning_rate_batch") return form.value("learning_rate_rule").toString() != "none";
@@ -23,7 +32,8 @@ bool meansSomething(const SpecForm& form, const QString& path) {
 }
 
 bool isSet(const SpecForm& form, const FormField& field) {
-    return (kOfParts.contains(field.path) || kOfHead.contains(field.path)) && form.value(field.path) != field.fallback;
+    const bool hides = kOfParts.contains(field.path) || kOfHead.contains(field.path) || kOfText.contains(field.path);
+    return hides && form.value(field.path) != field.fallback;
 }
 
 }  // namespace
@@ -36,6 +46,7 @@ FieldPlaces::FieldPlaces(const SpecForm& form) {
         auto& place = kOfModel.contains(field.path)    ? model
                       : kOfHead.contains(field.path)   ? head
                       : kOfParts.contains(field.path)  ? devices
+                      : kOfText.contains(field.path)   ? text
                       : kOfRate.contains(field.path)   ? rate
                       : kOfRun.contains(field.path)    ? run
                       : kOfFaults.contains(field.path) ? faults

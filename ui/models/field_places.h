@@ -9,7 +9,7 @@ namespace lockstep::ui {
 // unless they are set or wrong all the same. Devices, batch and accumulation are the equation's.
 struct FieldPlaces {
     explicit FieldPlaces(const SpecForm& form);
-    QVector<FormField> model, head, devices, rate, run, faults, more;
+    QVector<FormField> model, head, text, devices, rate, run, faults, more;
 };
 
 }  // namespace lockstep::ui

@@ -57,7 +57,8 @@ QVector<FormOption> optionsFrom(const QJsonArray& rows, const QString& group) {
                               fieldsFrom(row["params"].toArray(), group),
                               row["state"].toString(),
                               row["path"].toString(),
-                              row["remedy"].toString()};
+                              row["remedy"].toString(),
+                              row["task"].toString()};
     }
     return options;
 }
@@ -100,7 +101,8 @@ QString labelOf(const QString& name) {
         {"shares", "Parts of a batch"},            {"check_every", "Compare every"},
         {"on_lost_device", "Lost device"},         {"on_non_finite", "Non-finite numbers"},
         {"timeout", "Wait at most"},               {"link_bandwidth", "Simulated bandwidth"},
-        {"link_latency", "Simulated latency"}};
+        {"link_latency", "Simulated latency"},     {"sample_length", "Text to write"},
+        {"sample_prompt", "Prompt"},               {"sample_temperature", "Temperature"}};
     QString label = told.value(name, name);
     label.replace('_', ' ');
     if (!label.isEmpty()) label[0] = label[0].toUpper();

@@ -29,6 +29,7 @@ struct FormOption {
     QString id, title, meaning;
     QVector<FormField> fields;
     QString state, path, remedy;  // datasets: "present", "needs-path" or "absent"; the usual place; what to do
+    QString task;                 // models: what they learn
 };
 
 struct Preset {

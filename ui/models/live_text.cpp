@@ -75,6 +75,11 @@ QString words(const Message& message, const Explain& explain) {
     return (message.level == "warning" ? "⚠ " : "") + said.what + (said.remedy.isEmpty() ? "" : "\n" + said.remedy);
 }
 
+QString perplexityText(double loss) {
+    return QString("best test perplexity %1, %2 bits per byte")
+        .arg(runNumber(perplexity(loss)), runNumber(bitsPerByte(loss)));
+}
+
 }  // namespace
 
 QString liveNote(const RunNote& note, const Explain& explain) {
@@ -108,7 +113,11 @@ QString liveProgress(const RunRecord& record) {
         QString("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
         QString("step %1 of %2").arg(count(record.step()), count(record.totalSteps())), runDuration(record.seconds())};
     if (const auto left = record.remaining()) parts << "about " + runDuration(*left) + " left";
-    if (const auto best = record.bestAccuracy()) parts << "best test accuracy " + runPercent(*best);
+    if (record.foretells()) {
+        if (const auto loss = record.lowestTestLoss()) parts << perplexityText(*loss);
+    } else if (const auto best = record.bestAccuracy()) {
+        parts << "best test accuracy " + runPercent(*best);
+    }
     if (record.missing() > 0) parts << count(record.missing()) + " events lost";
     return parts.join(" · ");
 }

@@ -18,6 +18,7 @@
 #include "ui/views/failure_card.h"
 #include "ui/views/plot_controls.h"
 #include "ui/views/run_buttons.h"
+#include "ui/views/text_card.h"
 
 namespace lockstep::ui {
 
@@ -25,7 +26,7 @@ namespace {
 
 constexpr int kTileWidth = 400;                   // with its shares in one line
 constexpr const char* kEmpty = "Curves appear with the first step";
-constexpr std::size_t kLoss = 0, kAccuracy = 1, kRate = 2, kLearningRate = 3;
+constexpr std::size_t kLoss = 0, kQuality = 1, kRate = 2, kLearningRate = 3;
 
 template <class Label = QLabel>
 QLabel* label(const char* role, const QString& words = {}) {
@@ -94,18 +95,15 @@ LivePage::LivePage(RunFeed* feed, Explain explain, QWidget* parent)
     QWidget* plots = buildPlots();
     column->addWidget(new PlotControls({m_plots.begin(), m_plots.end()}));
     column->addWidget(plots, 1);
+    m_text = new TextCard;
+    m_text->hide();
+    column->addWidget(m_text);
     m_tileArea = new QWidget;
     m_tileGrid = new QGridLayout(m_tileArea);
     m_tileGrid->setContentsMargins(0, 0, 0, 0);
     m_tileGrid->setSpacing(space::kMedium);
     column->addWidget(m_tileArea);
-    m_messagesTitle = label("heading", "Messages");
-    m_messages = new QListWidget;
-    m_messages->setAccessibleName("Messages of the run");
-    m_messages->setWordWrap(true);
-    m_messages->setMaximumHeight(90);
-    column->addWidget(m_messagesTitle);
-    column->addWidget(m_messages);
+    buildMessages(*column);
 
     auto* scroll = new QScrollArea;
     scroll->setWidget(body);
@@ -153,12 +151,22 @@ QWidget* LivePage::buildHeader() {
     return header;
 }
 
+void LivePage::buildMessages(QBoxLayout& column) {
+    m_messagesTitle = label("heading", "Messages");
+    m_messages = new QListWidget;
+    m_messages->setAccessibleName("Messages of the run");
+    m_messages->setWordWrap(true);
+    m_messages->setMaximumHeight(90);
+    column.addWidget(m_messagesTitle);
+    column.addWidget(m_messages);
+}
+
 QList<QAction*> LivePage::pageActions() const { return m_buttons->actions(); }
 
 QWidget* LivePage::buildPlots() {
     const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
     m_plots[kLoss] = new PlotView({"Loss", kEmpty, {}, {}, {}});
-    m_plots[kAccuracy] = new PlotView({"Accuracy", kEmpty, &runPercent, percentTick, PlotRange{0, 1}});
+    m_plots[kQuality] = new PlotView({"Accuracy", kEmpty, &runPercent, percentTick, PlotRange{0, 1}});
     m_plots[kRate] = new PlotView({"Images per second", kEmpty, &runCount, &runCount, {}});
     m_plots[kLearningRate] = new PlotView({"Learning rate", kEmpty, {}, {}, {}});
     auto* area = new QWidget;
@@ -187,6 +195,7 @@ void LivePage::refresh() {
     m_buttons->refresh();
     updateTrouble();
     updatePlots();
+    updateText();
     updateTiles();
     updateMessages();
 }
@@ -242,14 +251,25 @@ void LivePage::updateTrouble() {
 // All in the colour that the trial has everywhere; a plot's second curve is dashed.
 void LivePage::updatePlots() {
     const RunRecord& record = m_feed->record();
+    if (record.foretells() && !m_foretells) {
+        m_foretells = true;
+        m_plots[kQuality]->setLook({"Perplexity", kEmpty, {}, {}, {}});
+        m_plots[kQuality]->setLog(true);           // from some hundred down to a few
+        m_plots[kRate]->setLook({"Sequences per second", kEmpty, &runCount, &runCount, {}});
+    }
     const double perEpoch = record.started() ? static_cast<double>(record.started()->stepsPerEpoch) : 0;
     const auto series = [&](const char* name, RunCurve curve, bool smoothed, bool second = false) {
         const std::int64_t trial = m_feed->trial();
         return PlotSeries{name, record.curve(curve), trial, seriesMarker(trial), perEpoch, smoothed, second};
     };
     m_plots[kLoss]->setSeries({series("train", RunCurve::Loss, true), series("test", RunCurve::TestLoss, false, true)});
-    m_plots[kAccuracy]->setSeries(
-        {series("train", RunCurve::Accuracy, true), series("test", RunCurve::TestAccuracy, false, true)});
+    PlotSeries train = series("train", RunCurve::Accuracy, true);
+    PlotSeries test = series("test", RunCurve::TestAccuracy, false, true);
+    if (m_foretells) {
+        train.curve = m_perplexity.follow(record.curve(RunCurve::Loss));
+        test.curve = m_testPerplexity.follow(record.curve(RunCurve::TestLoss));
+    }
+    m_plots[kQuality]->setSeries({std::move(train), std::move(test)});
     std::vector<PlotSeries> rates{series("total", RunCurve::Rate, true)};
     if (record.ranks() > 1) rates.push_back(series("per device", RunCurve::RatePerDevice, true, true));
     m_plots[kRate]->setSeries(std::move(rates));
@@ -259,6 +279,12 @@ void LivePage::updatePlots() {
         plot->setMoments(moments);
         plot->refresh();
     }
+}
+
+void LivePage::updateText() {
+    const RunRecord& record = m_feed->record();
+    m_text->setVisible(record.foretells());
+    m_text->setSamples(record.texts(), isFinal(m_feed->state()));
 }
 
 void LivePage::buildTiles(const RunStarted& started) {

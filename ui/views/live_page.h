@@ -6,6 +6,7 @@
 
 #include "ui/controllers/run_feed.h"
 #include "ui/explanation.h"
+#include "ui/models/perplexity_curve.h"
 #include "ui/views/plot_view.h"
 
 class QBoxLayout;
@@ -19,6 +20,7 @@ namespace lockstep::ui {
 class DeviceTile;
 class FailureCard;
 class RunButtons;
+class TextCard;
 
 // One run, live or long ended: progress, buttons, curves, devices, messages, and what went wrong. GUI thread; the feed
 // must outlive the page or go with it.
@@ -41,11 +43,13 @@ protected:
 private:
     QWidget* buildHeader();
     QWidget* buildPlots();
+    void buildMessages(QBoxLayout& column);
 
     void refresh();
     void updateHeader();
     void updateTrouble();
     void updatePlots();
+    void updateText();
     void updateTiles();
     void updateMessages();
     void applyTheme();
@@ -62,6 +66,9 @@ private:
     RunButtons* m_buttons = nullptr;
     FailureCard* m_failure = nullptr;
     std::array<PlotView*, 4> m_plots{};
+    PerplexityCurve m_perplexity, m_testPerplexity;
+    bool m_foretells = false;                      // the plots are those of a model that foretells bytes
+    TextCard* m_text = nullptr;
     QWidget* m_tileArea = nullptr;
     QGridLayout* m_tileGrid = nullptr;
     std::vector<DeviceTile*> m_tiles;

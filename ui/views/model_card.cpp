@@ -60,7 +60,7 @@ ModelCard::ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explai
 void ModelCard::showFields() {
     const FieldPlaces places(m_form);
     m_fields->setFields(places.model);
-    m_headFields->setFields(places.head);
+    m_headFields->setFields(places.head + places.text);
 }
 
 void ModelCard::showPlan() {

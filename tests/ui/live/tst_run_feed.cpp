@@ -8,6 +8,7 @@
 #include <QInputDialog>
 #include <QLabel>
 #include <QListWidget>
+#include <QPlainTextEdit>
 #include <QLocalServer>
 #include <QLocalSocket>
 #include <QPushButton>
@@ -23,6 +24,7 @@
 #include "engine/session/session_server.h"
 #include "tests/ui/run_home.h"
 #include "ui/views/live_page.h"
+#include "ui/views/text_card.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -38,8 +40,9 @@ const Explain kExplain = [](const Problem& problem) {
 // An engine's outside without an engine: lease, row, socket, history.
 class PlayedRun {
 public:
-    explicit PlayedRun(const Places& places)
-        : m_store(std::move(TrialStore::open(preparePlaces(places).value().history())).value()) {
+    explicit PlayedRun(const Places& places, std::string task = "image-classes")
+        : m_task(std::move(task)),
+          m_store(std::move(TrialStore::open(preparePlaces(places).value().history())).value()) {
         m_store->createTrial({}, places.runs());
         fs::create_directories(places.run(1));
         m_lease = Lease::tryAcquire(places.lease(1));
@@ -73,10 +76,12 @@ private:
         started.epochs = 400;
         started.firstStep = firstStep;
         started.linkBandwidth = 100;
+        started.task = m_task;
         post(started);
         post(StateChanged{"running", firstStep});
     }
 
+    const std::string m_task;
     std::optional<Lease> m_lease;
     std::unique_ptr<TrialStore> m_store;
     std::shared_ptr<EventSink> m_history;
@@ -243,6 +248,35 @@ private slots:
         QVERIFY(explained && isVirtual);
         shoot(page, "failed");
         applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);
+    }
+
+    // What a language model wrote is on its page, also on one that is opened later; its accuracy is not.
+    void aLanguageModelShowsItsText() {
+        RunHome home;
+        PlayedRun run(home.places, "next-tokens");
+        RunFeed feed(home.places, 1);
+        LivePage page(&feed, kExplain);
+        page.resize(1280, 1000);
+        page.show();
+        const auto* card = page.findChild<TextCard*>();
+        QVERIFY(until([&] { return feed.connected() && feed.record().ranks() == 4; }));
+        QVERIFY(until([&] { return card->isVisible(); }));
+        for (int i = 1; i <= 100; ++i) run.post(stepDone(i));
+        run.post(EvalDone{100, 1, 50, 1.5, 0.5});
+        run.post(TextSample{100, 1, "To be", " or not to\n\uFFFDbe"});
+        const auto textOf = [](const LivePage& each) {
+            return each.findChild<QPlainTextEdit*>("writtenText")->toPlainText();
+        };
+        QVERIFY(until([&] { return textOf(page) == QString("To be or not to\n\uFFFDbe"); }));
+        QStringList titles;
+        for (const auto* label : page.findChildren<QLabel*>()) titles << label->text();
+        QVERIFY(titles.contains("Perplexity") && !titles.contains("Accuracy"));
+        shoot(page, "text");
+
+        RunFeed second(home.places, 1);
+        LivePage later(&second, kExplain);
+        later.show();
+        QVERIFY(until([&] { return textOf(later) == textOf(page); }));
     }
 
     // A device is lost while the page watches: it goes on from the snapshot, without a look at the history.

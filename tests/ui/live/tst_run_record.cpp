@@ -4,6 +4,7 @@
 
 #include "ui/models/failure_text.h"
 #include "ui/models/live_text.h"
+#include "ui/models/perplexity_curve.h"
 #include "ui/models/run_record.h"
 #include "ui/models/run_text.h"
 
@@ -304,6 +305,53 @@ private slots:
         QCOMPARE(record.notes().size(), std::size_t{2});
         QVERIFY(std::holds_alternative<StragglerFound>(record.notes()[1]));
         QVERIFY(!record.started() && !record.awaitsWorld());
+    }
+
+    // By a later attempt, within this process or before it.
+    void textsAreTakenBackWithTheirSteps() {
+        const auto sample = [](std::int64_t step) { return TextSample{step, step / 100, "a", std::to_string(step)}; };
+        RunRecord record;
+        record.addEarlier(started());
+        for (const std::int64_t at : {100, 200, 300}) record.addEarlier(sample(at));
+        record.addEarlier(started(2, 200));
+        record.addEarlier(sample(300));
+        record.expect(9);
+        RunStarted third = started(3, 200);
+        third.task = "next-tokens";
+        record.take({9, third});
+        record.take({10, sample(300)});
+        record.take({11, lost(250, 310)});
+        QVERIFY(record.texts() == (std::vector{sample(100), sample(200)}));
+        QVERIFY(record.foretells());
+    }
+
+    void languageModelsAreToldByTheirPerplexity() {
+        RunRecord record;
+        RunStarted begun = started();
+        begun.task = "next-tokens";
+        record.take({1, begun});
+        std::int64_t number = 2;
+        for (const double loss : {std::log(16.0), std::log(4.0), std::log(8.0)}) {
+            StepDone done = step(number - 1, 0.1);
+            done.loss = loss;
+            record.take({number++, done});
+        }
+        PerplexityCurve perplexities;
+        const auto curve = perplexities.follow(record.curve(RunCurve::Loss));
+        QCOMPARE(curve->size(), std::size_t{3});
+        QVERIFY(std::abs(curve->value(1) - 4) < 1e-12);
+        record.take({number, step(4, 0.5)});
+        QCOMPARE(perplexities.follow(record.curve(RunCurve::Loss)), curve);
+        QCOMPARE(curve->size(), std::size_t{4});
+        QCOMPARE(curve->x(CurveAxis::Step, 3), 4.0);
+        EvalDone tested = evaluation(100, 1, 0.5);
+        tested.loss = std::log(4.0);
+        record.take({number + 1, tested});
+        const QString told = liveProgress(record);
+        QVERIFY2(told.contains("best test perplexity 4.000, 2.000 bits per byte"), qPrintable(told));
+        QVERIFY(!told.contains("accuracy"));
+        record.take({number + 2, lost(2, 4)});
+        QCOMPARE(perplexities.follow(record.curve(RunCurve::Loss))->size(), std::size_t{2});
     }
 
     void aValueThatIsNoneLeavesTheRest() {
