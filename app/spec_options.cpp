@@ -13,6 +13,7 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr std::string_view kPresetFolder = "presets/";
+constexpr std::string_view kFirstPreset = "fashion";          // needs nothing but the program, and minutes
 constexpr std::string_view kPresetEnding = ".json";
 
 std::string presetName(const EmbeddedText& text) {
@@ -86,6 +87,7 @@ std::vector<std::string> presetNames() {
     for (const auto& text : embeddedTexts()) {
         if (auto name = presetName(text); !name.empty()) names.push_back(std::move(name));
     }
+    std::ranges::stable_partition(names, [](const std::string& name) { return name == kFirstPreset; });
     return names;
 }
 

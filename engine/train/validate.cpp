@@ -35,9 +35,9 @@ public:
         resolveSchedule();
         resolveMode();
         resolveAugmentation();
-        requireLanguage();
         for (const TrialField& each : trialFields()) {
             if (auto problem = problemOf(each)) m_problems.push_back(std::move(*problem));
+            else requireLanguage(each);
         }
         if (!m_problems.empty()) return std::move(m_problems);
         return std::move(m_resolved);
@@ -129,12 +129,10 @@ private:
     }
 
     // What is said of the text that a model is to write.
-    void requireLanguage() {
+    void requireLanguage(const TrialField& each) {
         if (!m_resolved.model || m_resolved.model->task == ModelTask::NextTokens || m_spec.sampleLength == 0) return;
-        for (const TrialField& each : trialFields()) {
-            if (!each.field.name.starts_with("sample_") || each.valueIn(m_spec) == each.field.fallback) continue;
-            add(each.field.name, "spec.writes-no-text", {text(each.valueIn(m_spec)), m_resolved.model->name});
-        }
+        if (!each.field.name.starts_with("sample_") || each.valueIn(m_spec) == each.field.fallback) return;
+        add(each.field.name, "spec.writes-no-text", {text(each.valueIn(m_spec)), m_resolved.model->name});
     }
 
     void resolveMode() {
