@@ -1,5 +1,6 @@
 #include "app/spec_options.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/embedded.h"

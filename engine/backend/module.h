@@ -12,7 +12,7 @@ namespace lockstep {
 // kBackendAbi), "no-driver: <words>", "no-device: <words>", or just words. It throws nothing.
 // Problems say which file, driver or library is missing and what to do: "backend.module-missing",
 // "backend.module-broken", "backend.no-driver", "backend.no-device". The library is never unloaded.
-constexpr int kBackendAbi = 2;
+constexpr int kBackendAbi = 3;
 Result<std::unique_ptr<Backend>> openBackendModule(const std::filesystem::path& file);
 
 }  // namespace lockstep

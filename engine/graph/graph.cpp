@@ -88,6 +88,10 @@ void Graph::setLayout(ValueId value, std::shared_ptr<const Layout> layout) {
     m_values[index(value)].layout = std::move(layout);
 }
 
+void Graph::setAlgorithm(NodeId node, std::string algorithm) {
+    m_nodes[index(node)].algorithm = std::move(algorithm);
+}
+
 std::vector<ValueId> Graph::withRole(ValueRole role) const {
     std::vector<ValueId> ids;
     for (std::size_t i = 0; i < m_values.size(); ++i) {

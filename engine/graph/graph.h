@@ -90,6 +90,7 @@ public:
     void setGradient(ValueId parameter, ValueId gradient);
     std::optional<ValueId> gradientOf(ValueId parameter) const;
     void setLayout(ValueId value, std::shared_ptr<const Layout> layout);
+    void setAlgorithm(NodeId node, std::string algorithm);
 
     std::span<const Node> nodes() const { return m_nodes; }
     std::span<const Value> values() const { return m_values; }

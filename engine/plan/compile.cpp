@@ -35,13 +35,16 @@ Graph withGradients(const Graph& forward, bool recomputes) {
     return again;
 }
 
-std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, int threads, const StoragePlan* storage) {
+std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, const CompileOptions& options,
+                                   const StoragePlan* storage) {
     const Graph precise = toPrecision(graph, backend.computeType());
     verify(precise);
     ParameterLayouts layouts;
     if (storage) layouts = layoutsOf(*storage);
     auto lowered = std::make_shared<const Graph>(
-        backend.lower(precise, {.threads = threads, .layouts = storage ? &layouts : nullptr}));
+        backend.lower(precise, {.threads = options.threads,
+                                .layouts = storage ? &layouts : nullptr,
+                                .operands = options.operands}));
     verify(*lowered);
     return lowered;
 }
@@ -127,7 +130,7 @@ private:
     Compiled compileGraph(const Graph& forward) {
         if (!training()) verify(forward);
         const Graph whole = training() ? withGradients(forward, m_options.recomputes) : forward;
-        Compiled compiled{lower(whole, m_backend, m_options.threads, m_program.storage.get()), {}};
+        Compiled compiled{lower(whole, m_backend, m_options, m_program.storage.get()), {}};
         const Graph& graph = *compiled.graph;
         useStorage(graph);
         const Placement placement = placeValues(graph, m_program.kind, *m_program.storage, m_batch,

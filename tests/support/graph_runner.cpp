@@ -197,6 +197,7 @@ double relativeError(const HostTensor& a, const HostTensor& b, double floor) {
 RunResult runGraph(const Backend& backend, const Graph& graph, const Tensors& given, const RunOptions& options) {
     LowerOptions lowering;
     lowering.threads = options.threads;
+    lowering.operands = options.operands;
     RunResult result;
     result.lowered = backend.lower(graph, lowering);
     const Graph& lowered = result.lowered;

@@ -1,6 +1,7 @@
 #include "engine/backend/cpu/cpu_backend.h"
 
 #include <fstream>
+#include <mutex>
 
 #include <omp.h>
 #include <sched.h>
@@ -9,6 +10,7 @@
 #include "engine/backend/cpu/cpu_device.h"
 #include "engine/backend/cpu/fuse.h"
 #include "engine/backend/cpu/lay_out.h"
+#include "engine/backend/cpu/product_speed.h"
 
 namespace lockstep {
 
@@ -57,12 +59,24 @@ public:
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         refuseHalves(graph, name());
         const TeamOf team(options.threads);
-        return cpu::layOut(cpu::fuseConvolutions(cpu::fuse(cpu::foldViews(graph))), options.layouts);
+        return cpu::layOut(cpu::fuseConvolutions(cpu::fuse(cpu::foldViews(graph))), options);
+    }
+
+    bool multipliesIn(DType operands) const override { return operands == DType::F32 || operands == DType::BF16; }
+
+    double productSpeed(DType operands) const override {
+        if (operands != DType::BF16) return operands == DType::F32 ? 1 : 0;
+        std::call_once(m_measured, [this] { m_bf16Speed = cpu::measureBf16Speed(); });
+        return m_bf16Speed;
     }
 
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {
         return std::make_unique<cpu::CpuDevice>(choice);
     }
+
+private:
+    mutable std::once_flag m_measured;
+    mutable double m_bf16Speed = 0;
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ CpuDevice::CpuDevice(const DeviceChoice& choice)
     : m_choice(choice), m_teamBefore(omp_get_max_threads()), m_modeBefore(_mm_getcsr()) {
     omp_set_num_threads(choice.threads);
     m_machine.simd = &bestSimd();
+    m_machine.bf16 = bestBf16();
     m_machine.threads = choice.threads;
 #pragma omp parallel num_threads(choice.threads)
     _mm_setcsr(_mm_getcsr() | kFlushDenormals);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/backend.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/parallel.h"
@@ -28,7 +29,8 @@ void addColumns(const Machine& machine, const float* rows, std::size_t count, st
 }  // namespace
 
 std::unique_ptr<Kernel> makeDense(const Order& order) {
-    const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)).transposed());
+    const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)).transposed(),
+                          operandsOf(order.node));
     const OpDef* op = order.node.op;
     const std::size_t addend = op == &kDenseAdd ? order.node.inputs.size() - 1 : 0;
     const bool hasBias = order.node.inputs.size() == (addend ? 4 : 3);
@@ -45,7 +47,7 @@ std::unique_ptr<Kernel> makeDense(const Order& order) {
 }
 
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order) {
-    const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)));
+    const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)), operandsOf(order.node));
     return kernelOf(
         [product, hasGelu = order.node.op == &kDenseBackwardDataGelu](const KernelCall& call) {
             ProductEnd end;
@@ -57,7 +59,7 @@ std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order) {
 
 std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order) {
     const Matrix x = matrixOf(order.input(0)), dy = matrixOf(order.input(1));
-    const Product product(order.machine, dy.transposed(), x);
+    const Product product(order.machine, dy.transposed(), x, operandsOf(order.node));
     const bool hasBias = order.node.outputs.size() == 2;
     return kernelOf(
         [&machine = order.machine, product, dy, hasBias](const KernelCall& call) {

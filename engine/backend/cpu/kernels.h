@@ -17,6 +17,7 @@ namespace lockstep::cpu {
 struct Machine {
     onednn::Engine engine;
     const SimdTable* simd = nullptr;
+    const Bf16Table* bf16 = nullptr;  // null: products of bf16 are those of rounded floats
     int threads = 1;
 };
 

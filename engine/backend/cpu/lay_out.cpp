@@ -133,11 +133,20 @@ void layOutGlobalPoolBackward(LayoutPass& pass, const Node& node) {
     pass.emit(node, {pass.rowMajor(node.inputs[0])}, "simd", {{pass.imageLayouts(dx).front()}});
 }
 
-// Rows of features, and matrix products, which pack what they read: nothing is gained by another than row-major.
-void layOutDense(LayoutPass& pass, const Node& node) {
+void layOutRowMajor(LayoutPass& pass, const Node& node, std::string algorithm) {
     std::vector<ValueId> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(pass.rowMajor(input));
-    pass.emit(node, std::move(inputs), "simd");
+    pass.emit(node, std::move(inputs), std::move(algorithm));
+}
+
+// Rows of features.
+void layOutDense(LayoutPass& pass, const Node& node) {
+    layOutRowMajor(pass, node, "simd");
+}
+
+// Matrix products pack what they read: nothing is gained by another layout.
+void layOutProduct(LayoutPass& pass, const Node& node) {
+    layOutRowMajor(pass, node, pass.operands() == DType::F32 ? "simd" : std::string(text(pass.operands())));
 }
 
 struct Rule {
@@ -153,14 +162,14 @@ constexpr Rule kRules[] = {
     {&kConv2dBackwardWeightsBias, layOutConvBackwardWeights},
     {&kConv2dBackwardWeightsNormed, layOutConvBackwardWeights},
     {&kConv2dBackwardBias, layOutSums},
-    {&kDense, layOutDense},
-    {&kDenseRelu, layOutDense},
-    {&kDenseAdd, layOutDense},
-    {&kDenseGelu, layOutDense},
-    {&kDenseBackwardData, layOutDense},
-    {&kDenseBackwardDataGelu, layOutDense},
-    {&kDenseBackwardWeights, layOutDense},
-    {&kDenseBackwardWeightsBias, layOutDense},
+    {&kDense, layOutProduct},
+    {&kDenseRelu, layOutProduct},
+    {&kDenseAdd, layOutProduct},
+    {&kDenseGelu, layOutProduct},
+    {&kDenseBackwardData, layOutProduct},
+    {&kDenseBackwardDataGelu, layOutProduct},
+    {&kDenseBackwardWeights, layOutProduct},
+    {&kDenseBackwardWeightsBias, layOutProduct},
     {&kBatchNormTrain, layOutNormForward},
     {&kBatchNormEval, layOutNormForward},
     {&kBatchNormEvalBackward, layOutNormForward},
@@ -209,8 +218,8 @@ LayoutRule findRule(const OpDef& op) {
     return found == std::end(kRules) ? nullptr : found->rule;
 }
 
-Graph layOut(const Graph& graph, const ParameterLayouts* layouts) {
-    return LayoutPass(graph, layouts).run();
+Graph layOut(const Graph& graph, const LowerOptions& options) {
+    return LayoutPass(graph, options).run();
 }
 
 }  // namespace lockstep::cpu

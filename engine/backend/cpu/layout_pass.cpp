@@ -13,13 +13,17 @@ constexpr const char* kAnyAxes = "abcdef";       // names for as many as there m
 
 }  // namespace
 
-LayoutPass::LayoutPass(const Graph& graph, const ParameterLayouts* layouts)
-    : Rewriter(graph), m_graph(graph), m_block(onednn::preferredBlock()), m_decided(graph.values().size()) {
+LayoutPass::LayoutPass(const Graph& graph, const LowerOptions& options)
+    : Rewriter(graph),
+      m_graph(graph),
+      m_block(onednn::preferredBlock()),
+      m_operands(options.operands),
+      m_decided(graph.values().size()) {
     for (const ValueId parameter : graph.withRole(ValueRole::Parameter)) {
         if (const auto gradient = graph.gradientOf(parameter)) m_parameters[*gradient] = parameter;
     }
     for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen}) {
-        for (const ValueId parameter : graph.withRole(role)) take(parameter, layouts);
+        for (const ValueId parameter : graph.withRole(role)) take(parameter, options.layouts);
     }
 }
 

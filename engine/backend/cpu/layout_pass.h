@@ -14,10 +14,11 @@ namespace lockstep::cpu {
 // An activation may be seen as an image where the old graph has it flattened: its new value then has the image's shape.
 class LayoutPass : public Rewriter {
 public:
-    LayoutPass(const Graph& graph, const ParameterLayouts* layouts);
+    LayoutPass(const Graph& graph, const LowerOptions& options);
     Graph run();
 
     const onednn::Engine& engine() const { return m_engine; }
+    DType operands() const { return m_operands; }  // of products of matrices
     const Value& newValue(ValueId old) const { return made().value(now(old)); }
     using Rewriter::become;
     using Rewriter::made;
@@ -61,6 +62,7 @@ private:
     const Graph& m_graph;
     onednn::Engine m_engine;
     int m_block;
+    DType m_operands;
     std::vector<bool> m_decided;
     std::map<ValueId, ValueId> m_parameters;                         // by gradient
     std::map<std::pair<ValueId, std::string>, ValueId> m_reordered;  // by new value and what it was reordered to

@@ -44,8 +44,9 @@ void splitRows(const SimdTable& simd, const float* from, std::size_t stride, std
 
 }  // namespace
 
-Product::Product(const Machine& machine, const Matrix& a, const Matrix& b)
+Product::Product(const Machine& machine, const Matrix& a, const Matrix& b, DType operands)
     : m_machine(machine), m_a(a), m_b(b), m_splitsRows(a.rows >= b.columns) {
+    if (operands == DType::BF16) m_elements = machine.bf16 ? Elements::Pairs : Elements::Rounded;
     const SimdTable& simd = *machine.simd;
     const bool isSmall = a.rows * a.columns * b.columns < kSmallWork * 16;
     const std::size_t items = m_splitsRows ? divideUp(a.rows, simd.panelRows) : divideUp(b.columns, simd.panelColumns);
@@ -72,15 +73,19 @@ void Product::run(const float* a, const float* b, const ProductEnd& end, float* 
 }
 
 void Product::multiply(const Call& call, const Range& rows, const Range& columns) const {
-    const std::size_t rowsAtOnce = kRowPanels * m_machine.simd->panelRows;
+    const SimdTable& simd = *m_machine.simd;
+    const std::size_t rowsAtOnce = kRowPanels * simd.panelRows;
     for (std::size_t column = columns.begin; column < columns.end; column += kColumns) {
         Extent extent{rows, {column, std::min(column + kColumns, columns.end)}, {}};
         inPieces({0, m_a.columns}, kDepth, [&](const Range& depth) {
             extent.depth = depth;
             packColumns(call.b, extent, call.panels);
+            toElements(call.panels, divideUp(sizeOf(extent.columns), simd.panelColumns), simd.panelColumns,
+                       sizeOf(depth));
             for (std::size_t row = rows.begin; row < rows.end; row += rowsAtOnce) {
                 extent.rows = {row, std::min(row + rowsAtOnce, rows.end)};
                 packRows(call.a, extent, call.block);
+                toElements(call.block, divideUp(sizeOf(extent.rows), simd.panelRows), simd.panelRows, sizeOf(depth));
                 multiplyBlock(call, extent);
                 if (depth.end == m_a.columns) finishBlock(call, extent);
             }
@@ -109,20 +114,26 @@ void Product::packColumns(const float* b, const Extent& extent, float* panels) c
                   std::min(width, sizeOf(extent.columns) - column), panels + column * depth);
 }
 
+void Product::toElements(float* panels, std::size_t count, std::size_t width, std::size_t depth) const {
+    if (m_elements == Elements::Rounded) m_machine.simd->roundToBf16(panels, count * width * depth);
+    if (m_elements == Elements::Pairs) m_machine.bf16->toPairs(panels, count, width, depth);
+}
+
 void Product::multiplyBlock(const Call& call, const Extent& extent) const {
     const std::size_t width = m_machine.simd->panelColumns;
     const bool isLast = extent.depth.end == m_a.columns;
     GemmRun run{.a = call.block, .panel = call.panels};
     run.rows = sizeOf(extent.rows);
-    run.depth = sizeOf(extent.depth);
+    run.depth = m_elements == Elements::Pairs ? divideUp(sizeOf(extent.depth), 2) : sizeOf(extent.depth);
     run.cRowStride = m_b.columns;
     run.adds = extent.depth.begin > 0;
     run.relu = isLast && call.end.relu;
+    const auto gemm = m_elements == Elements::Pairs ? m_machine.bf16->gemm : m_machine.simd->gemmPacked;
     for (std::size_t column = extent.columns.begin; column < extent.columns.end; column += width) {
         run.columns = std::min(width, extent.columns.end - column);
         run.bias = isLast && call.end.bias ? call.end.bias + column : nullptr;
         run.c = call.c + extent.rows.begin * m_b.columns + column;
-        m_machine.simd->gemmPacked(run);
+        gemm(run);
         run.panel += width * run.depth;
     }
 }

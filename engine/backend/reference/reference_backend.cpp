@@ -8,11 +8,14 @@
 #include "engine/backend/reference/device.h"
 #include "engine/backend/reference/kernels.h"
 #include "engine/core/error.h"
+#include "engine/ops/dense.h"
 #include "engine/ops/elementwise.h"
 
 namespace lockstep {
 
 namespace {
+
+constexpr const OpDef* kProducts[] = {&kDense, &kDenseBackwardData, &kDenseBackwardWeights};
 
 bool isSingle(const Graph& graph, ValueId value) {
     return graph.typeOf(value).dtype == DType::F32;
@@ -44,11 +47,18 @@ public:
         return {info};
     }
 
-    Graph lower(const Graph& graph, const LowerOptions&) const override {
+    bool multipliesIn(DType operands) const override { return operands == DType::F32 || operands == DType::BF16; }
+
+    Graph lower(const Graph& graph, const LowerOptions& options) const override {
         refuseHalves(graph, name());
-        for (const Node& node : graph.nodes())
+        Graph lowered = graph;
+        for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+            const Node& node = graph.nodes()[i];
             if (!node.op->isView) requireKernel(graph, node);
-        return graph;
+            if (options.operands != DType::F32 && std::ranges::count(kProducts, node.op) > 0)
+                lowered.setAlgorithm(static_cast<NodeId>(i), std::string(text(options.operands)));
+        }
+        return lowered;
     }
 
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {

@@ -1,94 +1,28 @@
-#include "engine/backend/cpu/simd/lanes.h"
+#include "engine/backend/cpu/simd/gemm_tile.h"
 #include "engine/backend/cpu/simd/loops.h"
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-namespace {
-
-// As many sums at once as there are registers for; fewer where a's rows need registers for their places.
-#ifdef __AVX512F__
-constexpr std::size_t kVectors = 2, kRows = 14, kStridedRows = 8;
-#else
-constexpr std::size_t kVectors = 1, kRows = 6, kStridedRows = 6;
-#endif
-
-[[gnu::always_inline]] inline void putWhole(const GemmRun& run, F16 sum, float* c, std::size_t column) {
-    if (run.adds) sum += load(c + column);
-    if (run.bias) sum += load(run.bias + column);
-    store(c + column, run.relu ? positive(sum) : sum);
-}
-
-// The last columns, fewer than a panel's.
-void putRest(const GemmRun& run, F16 sum, float* c, std::size_t column) {
-    if (column >= run.columns) return;
-    const std::size_t left = run.columns - column < 16 ? run.columns - column : 16;
-    if (run.adds) sum += load(Rest(c + column, left).lane);
-    if (run.bias) sum += load(Rest(run.bias + column, left).lane);
-    Rest rest;
-    store(rest.lane, run.relu ? positive(sum) : sum);
-    rest.copyTo(c + column, left);
-}
-
-// Packed: a has kRows floats at each depth, those of a panel of rows.
-template <std::size_t kM, bool kIsPacked>
-void tile(const GemmRun& run, std::size_t row) {
-    float* c = run.c + row * run.cRowStride;
-    for (std::size_t i = 0; i < kM; ++i) {
-        const float* ahead = c + i * run.cRowStride;
-        for (std::size_t j = 0; j < kVectors; ++j) __builtin_prefetch(ahead + j * 16, 1, 3);
-    }
-    F16 sums[kM * kVectors];
-    unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) { sums[at.value] = F16{}; });
-    const float* a = kIsPacked ? run.a + row * run.depth : run.a + row * run.aRowStride;
-    const float* b = run.panel;
-    const std::size_t rowStride = kIsPacked ? 1 : run.aRowStride, depthStride = kIsPacked ? kRows : run.aDepthStride;
-    for (std::size_t k = 0; k < run.depth; ++k, a += depthStride, b += kVectors * 16) {
-        F16 columns[kVectors];
-        unrolled<0, kVectors>([&](auto j)
-                                  __attribute__((always_inline)) { columns[j.value] = load(b + j.value * 16); });
-        unrolled<0, kM>([&](auto i) __attribute__((always_inline)) {
-            const F16 factor = splat(a[i.value * rowStride]);
-            unrolled<0, kVectors>([&](auto j) __attribute__((always_inline)) {
-                sums[i.value * kVectors + j.value] += factor * columns[j.value];
-            });
-        });
-    }
-    const bool isWhole = run.columns == kVectors * 16;
-    unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) {
-        float* to = c + (at.value / kVectors) * run.cRowStride;
-        constexpr std::size_t kColumn = at.value % kVectors * 16;
-        if (isWhole)
-            putWhole(run, sums[at.value], to, kColumn);
-        else
-            putRest(run, sums[at.value], to, kColumn);
-    });
-}
-
-template <std::size_t kM, bool kIsPacked>
-void rest(const GemmRun& run, std::size_t row) {
-    if constexpr (kM > 0) {
-        if (run.rows - row == kM) return tile<kM, kIsPacked>(run, row);
-        rest<kM - 1, kIsPacked>(run, row);
-    }
-}
-
-template <std::size_t kM, bool kIsPacked>
-void tiles(const GemmRun& run) {
-    std::size_t row = 0;
-    for (; row + kM <= run.rows; row += kM) tile<kM, kIsPacked>(run, row);
-    rest<kM - 1, kIsPacked>(run, row);
-}
-
-}  // namespace
-
 const std::size_t kPanelColumns = kVectors * 16, kPanelRows = kRows;
 
 void gemmPanel(const GemmRun& run) {
-    tiles<kStridedRows, false>(run);
+    tiles<FloatLanes, kStridedRows, false>(run);
 }
 
 void gemmPacked(const GemmRun& run) {
-    tiles<kRows, true>(run);
+    tiles<FloatLanes, kRows, true>(run);
+}
+
+// Just below half of what is cut off is added, and the lowest bit that stays: ties go to the even one. NaN stays NaN,
+// which the sum would carry over to zero.
+void roundToBf16(float* x, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        std::uint32_t bits;
+        __builtin_memcpy(&bits, x + i, sizeof bits);
+        const bool isNan = (bits & 0x7fffffffu) > 0x7f800000u;
+        bits = (isNan ? bits | 0x400000u : bits + 0x7fffu + ((bits >> 16) & 1)) & 0xffff0000u;
+        __builtin_memcpy(x + i, &bits, sizeof bits);
+    }
 }
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

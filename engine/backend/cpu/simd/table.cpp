@@ -32,6 +32,7 @@ const SimdTable kTable{
     .panelRows = kPanelRows,
     .gemmPanel = gemmPanel,
     .gemmPacked = gemmPacked,
+    .roundToBf16 = roundToBf16,
     .laneConv = laneConv,
     .laneConvWeights = laneConvWeights,
     .winogradData = winogradData,

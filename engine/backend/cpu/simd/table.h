@@ -176,6 +176,7 @@ struct SimdTable {
     void (*gemmPanel)(const GemmRun& run);
     // a is packed: for each panel of `panelRows` rows, that many floats at each depth; its strides are not looked at.
     void (*gemmPacked)(const GemmRun& run);
+    void (*roundToBf16)(float* x, std::size_t count);  // to nearest, ties to even, as floats
     // weights: C,R,S,K; bias may be null
     void (*laneConv)(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu,
                      float* y);
@@ -234,6 +235,19 @@ namespace v4 {
 extern const SimdTable kTable;
 }  // namespace v4
 
+// Products of panels of pairs, each two bf16 of neighbouring depths in the place of a float (AVX512_BF16).
+struct Bf16Table {
+    std::size_t panelColumns, panelRows;  // the v4 table's, which packs the panels
+    // `count` panels, one behind the other, of `depth` rows of `width` floats are rounded (to nearest, ties to even) to
+    // as many panels of (depth + 1) / 2 rows of pairs, which begin at the same place; an odd depth gets a zero.
+    void (*toPairs)(float* panels, std::size_t count, std::size_t width, std::size_t depth);
+    void (*gemm)(const GemmRun& run);  // as gemmPacked; the depth is counted in pairs
+};
+namespace v4_bf16 {
+extern const Bf16Table kBf16Table;
+}
+
+const Bf16Table* bestBf16();                // null where this processor has no such instructions
 const SimdTable& bestSimd();                // of this processor
 std::array<const SimdTable*, 3> allSimd();  // null where this processor cannot run it
 

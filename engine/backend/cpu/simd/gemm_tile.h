@@ -1,0 +1,91 @@
+#pragma once
+#include "engine/backend/cpu/simd/lanes.h"
+#include "engine/backend/cpu/simd/table.h"
+
+// The tile of a product of packed matrices: sums that stay in registers while the depth goes by.
+namespace lockstep::cpu::LOCKSTEP_SIMD {
+
+// As many sums at once as there are registers for; fewer where a's rows need registers for their places.
+#ifdef __AVX512F__
+constexpr std::size_t kVectors = 2, kRows = 14, kStridedRows = 8;
+#else
+constexpr std::size_t kVectors = 1, kRows = 6, kStridedRows = 6;
+#endif
+
+[[gnu::always_inline]] inline void putWhole(const GemmRun& run, F16 sum, float* c, std::size_t column) {
+    if (run.adds) sum += load(c + column);
+    if (run.bias) sum += load(run.bias + column);
+    store(c + column, run.relu ? positive(sum) : sum);
+}
+
+// The last columns, fewer than a panel's.
+inline void putRest(const GemmRun& run, F16 sum, float* c, std::size_t column) {
+    if (column >= run.columns) return;
+    const std::size_t left = run.columns - column < 16 ? run.columns - column : 16;
+    if (run.adds) sum += load(Rest(c + column, left).lane);
+    if (run.bias) sum += load(Rest(run.bias + column, left).lane);
+    Rest rest;
+    store(rest.lane, run.relu ? positive(sum) : sum);
+    rest.copyTo(c + column, left);
+}
+
+// Sixteen products of floats.
+struct FloatLanes {
+    [[gnu::always_inline]] static F16 load(const float* at) { return get<F16>(at); }
+    [[gnu::always_inline]] static F16 splat(const float* at) { return Splat<F16>::of(*at); }
+    [[gnu::always_inline]] static F16 add(F16 sum, F16 a, F16 b) { return sum + a * b; }
+};
+
+// Packed: a has kRows elements at each depth, those of a panel of rows. Elements are as large as a float; Lanes says
+// what they are.
+template <class Lanes, std::size_t kM, bool kIsPacked>
+void tile(const GemmRun& run, std::size_t row) {
+    float* c = run.c + row * run.cRowStride;
+    for (std::size_t i = 0; i < kM; ++i) {
+        const float* ahead = c + i * run.cRowStride;
+        for (std::size_t j = 0; j < kVectors; ++j) __builtin_prefetch(ahead + j * 16, 1, 3);
+    }
+    F16 sums[kM * kVectors];
+    unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) { sums[at.value] = F16{}; });
+    const float* a = kIsPacked ? run.a + row * run.depth : run.a + row * run.aRowStride;
+    const float* b = run.panel;
+    const std::size_t rowStride = kIsPacked ? 1 : run.aRowStride, depthStride = kIsPacked ? kRows : run.aDepthStride;
+    for (std::size_t k = 0; k < run.depth; ++k, a += depthStride, b += kVectors * 16) {
+        decltype(Lanes::load(b)) columns[kVectors];
+        unrolled<0, kVectors>([&](auto j)
+                                  __attribute__((always_inline)) { columns[j.value] = Lanes::load(b + j.value * 16); });
+        unrolled<0, kM>([&](auto i) __attribute__((always_inline)) {
+            const auto factor = Lanes::splat(a + i.value * rowStride);
+            unrolled<0, kVectors>([&](auto j) __attribute__((always_inline)) {
+                F16& sum = sums[i.value * kVectors + j.value];
+                sum = Lanes::add(sum, factor, columns[j.value]);
+            });
+        });
+    }
+    const bool isWhole = run.columns == kVectors * 16;
+    unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) {
+        float* to = c + (at.value / kVectors) * run.cRowStride;
+        constexpr std::size_t kColumn = at.value % kVectors * 16;
+        if (isWhole)
+            putWhole(run, sums[at.value], to, kColumn);
+        else
+            putRest(run, sums[at.value], to, kColumn);
+    });
+}
+
+template <class Lanes, std::size_t kM, bool kIsPacked>
+void rest(const GemmRun& run, std::size_t row) {
+    if constexpr (kM > 0) {
+        if (run.rows - row == kM) return tile<Lanes, kM, kIsPacked>(run, row);
+        rest<Lanes, kM - 1, kIsPacked>(run, row);
+    }
+}
+
+template <class Lanes, std::size_t kM, bool kIsPacked>
+void tiles(const GemmRun& run) {
+    std::size_t row = 0;
+    for (; row + kM <= run.rows; row += kM) tile<Lanes, kM, kIsPacked>(run, row);
+    rest<Lanes, kM - 1, kIsPacked>(run, row);
+}
+
+}  // namespace lockstep::cpu::LOCKSTEP_SIMD

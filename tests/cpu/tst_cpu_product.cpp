@@ -1,0 +1,221 @@
+#include <QtTest>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/product.h"
+#include "engine/backend/reference/reference_backend.h"
+#include "engine/core/random.h"
+#include "engine/ops/dense.h"
+#include "tests/support/graph_runner.h"
+#include "tests/support/op_cases.h"
+
+using namespace lockstep;
+using namespace lockstep::cpu;
+
+// Products of matrices in both precisions, by each instruction set, beside plain sums in double.
+class tst_cpu_product : public QObject {
+    Q_OBJECT
+private slots:
+    void agreesWithPlainSums_data();
+    void agreesWithPlainSums();
+    void roundsToNearestEven_data() { machines(); }
+    void roundsToNearestEven();
+    void bitsDoNotDependOnThreads_data() { machines(); }
+    void bitsDoNotDependOnThreads();
+    void denseLayersAgreeWithTheReference_data();
+    void denseLayersAgreeWithTheReference();
+    void speedIsMeasuredOnce();
+
+private:
+    static void machines();
+};
+
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats noise(std::uint32_t stream, std::size_t count) {
+    const CounterRng rng(5, stream, 0, 0);
+    Floats values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(i)));
+    return values;
+}
+
+// Eight significant bits, in double's own rounding.
+double bf16Of(double x) {
+    if (x == 0 || !std::isfinite(x)) return x;
+    int exponent = 0;
+    const double fraction = std::frexp(x, &exponent);
+    return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+}
+
+double operandOf(DType type, float x) {
+    return type == DType::BF16 ? bf16Of(x) : x;
+}
+
+// Of a row of machines().
+struct Chosen : Machine {
+    explicit Chosen(int index, int count = 1) {
+        const auto tables = allSimd();
+        const auto at = static_cast<std::size_t>(index);
+        simd = at < tables.size() ? tables[at] : &bestSimd();
+        bf16 = at < tables.size() ? nullptr : bestBf16();
+        threads = count;
+    }
+};
+
+Floats run(const Product& product, const Floats& a, const Floats& b, std::size_t count, const ProductEnd& end = {}) {
+    Floats c(count, 1e9f), workspace(product.workspaceBytes() / sizeof(float), 1e9f);
+    product.run(a.data(), b.data(), end, c.data(), reinterpret_cast<std::byte*>(workspace.data()));
+    return c;
+}
+
+}  // namespace
+
+// The last one has instructions for pairs of bf16.
+void tst_cpu_product::machines() {
+    QTest::addColumn<int>("index");
+    const auto tables = allSimd();
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+        if (tables[i]) QTest::newRow(tables[i]->name) << static_cast<int>(i);
+    }
+    if (bestBf16()) QTest::newRow("v4_bf16") << static_cast<int>(tables.size());
+}
+
+void tst_cpu_product::agreesWithPlainSums_data() {
+    machines();
+}
+
+// Both matrices as they lie and turned, with what may follow the sums.
+void tst_cpu_product::agreesWithPlainSums() {
+    QFETCH(int, index);
+    const Chosen machine(index);
+    struct Size {
+        std::size_t rows, columns, depth;
+    };
+    for (const Size size : {Size{1, 1, 1},
+                            {15, 33, 1},
+                            {13, 31, 2},
+                            {14, 32, 3},
+                            {29, 70, 19},
+                            {3, 1100, 5},
+                            {120, 40, 257},
+                            {17, 65, 515}}) {
+        const auto [rows, columns, depth] = size;
+        const Floats a = noise(1, rows * depth), b = noise(2, depth * columns), bias = noise(3, columns);
+        const Floats addends = noise(4, rows * columns);
+        for (int which = 0; which < 8; ++which) {
+            const DType type = which & 4 ? DType::BF16 : DType::F32;
+            const bool turnsA = which & 1, turnsB = which & 2;
+            const Matrix left = turnsA ? Matrix::rowMajor(depth, rows).transposed() : Matrix::rowMajor(rows, depth);
+            const Matrix right =
+                turnsB ? Matrix::rowMajor(columns, depth).transposed() : Matrix::rowMajor(depth, columns);
+            ProductEnd end;
+            end.bias = turnsA ? bias.data() : nullptr;
+            end.addends = turnsB ? addends.data() : nullptr;
+            end.relu = turnsA && !turnsB;
+            const Floats c = run(Product(machine, left, right, type), a, b, rows * columns, end);
+            for (std::size_t i = 0; i < rows * columns; ++i) {
+                double sum = end.bias ? bias[i % columns] : 0, magnitude = 1;
+                for (std::size_t k = 0; k < depth; ++k) {
+                    const double term = operandOf(type, a[i / columns * left.rowStride + k * left.columnStride]) *
+                                        operandOf(type, b[k * right.rowStride + i % columns * right.columnStride]);
+                    sum += term;
+                    magnitude += std::abs(term);
+                }
+                if (end.relu) sum = std::max(sum, 0.0);
+                if (end.addends) sum += addends[i];
+                QVERIFY2(std::abs(c[i] - sum) <= 5e-7 * magnitude, qPrintable(QString("%1x%2x%3, %4: %5, not %6 at %7")
+                                                                                  .arg(rows)
+                                                                                  .arg(columns)
+                                                                                  .arg(depth)
+                                                                                  .arg(which)
+                                                                                  .arg(c[i])
+                                                                                  .arg(sum)
+                                                                                  .arg(i)));
+            }
+        }
+    }
+}
+
+void tst_cpu_product::roundsToNearestEven() {
+    QFETCH(int, index);
+    const Chosen machine(index);
+    const auto fromBits = [](std::uint32_t bits) {
+        float x = 0;
+        std::memcpy(&x, &bits, sizeof x);
+        return x;
+    };
+    const float infinity = std::numeric_limits<float>::infinity();
+    const std::pair<float, float> pairs[] = {
+        {1.0f, 1.0f},
+        {fromBits(0x3f808000), fromBits(0x3f800000)},  // half way: down to the even one
+        {fromBits(0x3f818000), fromBits(0x3f820000)},  // and up to it
+        {fromBits(0x3f808001), fromBits(0x3f810000)},
+        {fromBits(0xbf807fff), fromBits(0xbf800000)},
+        {std::numeric_limits<float>::max(), infinity},
+        {infinity, infinity},
+        {-infinity, -infinity},
+    };
+    const Product product(machine, Matrix::rowMajor(1, 3), Matrix::rowMajor(3, 1), DType::BF16);
+    for (const auto& [from, to] : pairs) {
+        QCOMPARE(run(product, {0, 0, from}, {1, 1, 1}, 1)[0], to);
+        QCOMPARE(run(product, {1, 1, 1}, {0, from, 0}, 1)[0], to);
+    }
+    for (const std::uint32_t bits : {0x7fffffffu, 0x7f800001u, 0xffffffffu, 0x7fc00000u}) {
+        QVERIFY(std::isnan(run(product, {0, 0, fromBits(bits)}, {1, 1, 1}, 1)[0]));
+        QVERIFY(std::isnan(run(product, {1, 1, 1}, {fromBits(bits), 0, 0}, 1)[0]));
+    }
+}
+
+void tst_cpu_product::bitsDoNotDependOnThreads() {
+    QFETCH(int, index);
+    const Floats a = noise(1, 90 * 300), b = noise(2, 300 * 75);
+    const auto with = [&](int threads) {
+        const Chosen machine(index, threads);
+        return run(Product(machine, Matrix::rowMajor(90, 300), Matrix::rowMajor(300, 75), DType::BF16), a, b, 90 * 75);
+    };
+    const Floats alone = with(1);
+    for (const int threads : {2, 3, 5}) QVERIFY(with(threads) == alone);
+}
+
+void tst_cpu_product::denseLayersAgreeWithTheReference_data() {
+    QTest::addColumn<int>("at");
+    const auto& cases = test::opCases();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        if (cases[i].name.starts_with("dense")) QTest::newRow(cases[i].name.c_str()) << static_cast<int>(i);
+    }
+}
+
+void tst_cpu_product::denseLayersAgreeWithTheReference() {
+    QFETCH(int, at);
+    const test::OpCase& one = test::opCases()[static_cast<std::size_t>(at)];
+    const auto with = [&](const Backend& backend, DType operands) {
+        test::RunOptions options;
+        options.operands = operands;
+        return test::runCase(backend, one, options);
+    };
+    const auto actual = with(*makeCpuBackend(), DType::BF16), expected = with(*makeReferenceBackend(), DType::BF16);
+    QCOMPARE(actual.size(), expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i)
+        QVERIFY2(test::relativeError(actual[i], expected[i]) <= one.tolerance, std::to_string(i).c_str());
+    const double rounding = test::relativeError(with(*makeCpuBackend(), DType::F32)[0], expected[0]);
+    const bool isProduct = one.op != &kDenseBackwardBias;
+    QVERIFY2(isProduct ? rounding > one.tolerance && rounding < 0.1 : rounding <= one.tolerance,
+             std::to_string(rounding).c_str());
+}
+
+void tst_cpu_product::speedIsMeasuredOnce() {
+    const auto backend = makeCpuBackend();
+    const double speed = backend->productSpeed(DType::BF16);
+    QVERIFY2(speed > 0.05 && speed < 20, qPrintable(QString::number(speed)));
+    QCOMPARE(backend->productSpeed(DType::BF16), speed);
+    QCOMPARE(backend->productSpeed(DType::F32), 1.0);
+    QCOMPARE(backend->productSpeed(DType::F16), 0.0);
+}
+
+QTEST_APPLESS_MAIN(tst_cpu_product)
+#include "tst_cpu_product.moc"
