@@ -1,5 +1,7 @@
 #include "app/listing.h"
 
+#include <fmt/format.h>
+
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
 #include "engine/train/schedule.h"
@@ -70,12 +72,21 @@ Json devicesJson(const Environment& environment, const Words& words) {
                            {"backend", info.backend},
                            {"memory_bytes", info.memoryBytes},
                            {"cores", info.cores}});
+        const double speed = environment.backend(info.backend)->productSpeed(DType::BF16);
+        if (speed > 0) devices.back()["bf16_speed"] = speed;
     }
     Json missing = Json::array();
     for (const auto& [backend, reason] : environment.missing()) {
         missing.push_back({{"backend", backend}, {"problems", problemsJson({reason}, words)}});
     }
     return {{"devices", devices}, {"missing", missing}};
+}
+
+std::string bf16Text(const Environment& environment, const DeviceInfo& info) {
+    const double speed = environment.backend(info.backend)->productSpeed(DType::BF16);
+    if (speed == 0) return {};
+    return fmt::format("products of matrices in bf16 run at {:.2f} times the speed of fp32{}", speed,
+                       speed < 1 ? ": bf16 is slower on this processor" : "");
 }
 
 Presence presenceOf(const DatasetEntry& entry) {

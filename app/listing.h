@@ -9,7 +9,10 @@ namespace lockstep {
 // What this machine offers, as JSON: for `--json` and for `lockstep serve`. Keys are snake_case.
 using Json = nlohmann::ordered_json;
 
+// "bf16_speed", of products of matrices, fp32's being 1, where it is known.
 Json devicesJson(const Environment& environment, const Words& words);
+// What --precision bf16 brings on a device, in words; empty: unknown.
+std::string bf16Text(const Environment& environment, const DeviceInfo& info);
 Json datasetsJson(const Environment& environment);
 Json modelsJson(const Environment& environment);
 Json settingsJson();                                         // optimizers, schedules, augmentation, with their fields

@@ -117,6 +117,7 @@ Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, co
     put(json, "frozen", options.frozen);
     put(json, "devices", options.devices);
     put(json, "batch", options.batch);
+    put(json, "precision", options.precision);
     put(json, "mode", options.mode);
     put(json, "accumulation", options.accumulation);
     put(json, "recompute", options.recompute);
@@ -156,6 +157,8 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
     command.add_option("--devices", options.devices, "cpu:2, cpu:2x1 (one core each), cuda:0,1, cuda:all")
         ->type_name("LIST");
     command.add_option("--batch", options.batch, "Samples per update, over all devices together")->type_name("N");
+    command.add_option("--precision", options.precision, "fp32, or bf16: products of matrices read rounded operands")
+        ->type_name("NAME");
     command.add_option("--mode", options.mode, "fast, or reproducible: the same bits on 1, 2, 4 or 8 devices of a kind")
         ->type_name("NAME");
     command

@@ -17,6 +17,7 @@ struct SpecOptions {
     std::optional<std::int64_t> batch, epochs, accumulation;
     std::optional<std::uint64_t> seed;
     std::optional<double> learningRate, labelSmoothing, averageDecay;
+    std::optional<std::string> precision;
     std::vector<std::string> settings;                       // "optimizer.momentum=0.95"
 };
 

@@ -22,6 +22,10 @@ int devices(Context& context, bool json) {
                    info.memoryBytes > 0 ? bytesText(info.memoryBytes) : "–"});
     }
     fmt::print("{}", table.text());
+    for (const auto& info : environment.devices()) {
+        const auto speed = bf16Text(environment, info);
+        if (!speed.empty()) fmt::print("\n{}: {}\n", info.id, speed);
+    }
     for (const auto& [backend, reason] : environment.missing()) {
         fmt::print("\nNot available: {}\n  {}\n", backend, context.words().what(reason));
         const auto remedy = context.words().remedy(reason);

@@ -81,6 +81,9 @@ std::vector<TrialField> ofTheText() {
 std::vector<TrialField> ofTheDevices() {
     using S = TrialSpec;
     return {
+        choice(&S::precision, "precision", {"fp32", "bf16"},
+               "What products of matrices read: fp32, or bf16 with half as many bits, added up in fp32. Weights, gradients "
+               "and convolutions stay fp32."),
         choice(&S::mode, "mode", {"fast", "reproducible"},
                "fast: each device takes its part of the batch at once; reproducible: the same bits on 1, 2, 4 or 8 "
                "devices."),

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,15 @@ struct ResolvedSpec {
     std::vector<double> shares;                    // of a batch, by rank, relative to each other; empty: equal
     std::vector<std::string> frozen;               // layers
 
+    DType operands() const { return spec.multipliesInBf16() ? DType::BF16 : DType::F32; }       // of products of matrices
     bool mixes() const { return augmentationParams.number("mixup") > 0; }
 };
 // Does not look at the weights file, which a run that goes on has no need of: see weights.h.
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
+
+// Where the run's precision is slower than f32 on its devices, a problem that says how much, "run.slow-precision"; the run
+// uses it all the same. Measures the first time: see Backend::productSpeed().
+std::optional<Problem> slowPrecision(const ResolvedSpec& resolved);
 
 // How the run divides its batches: by ranks and accumulation, or by logical shards where it is reproducible.
 Partition partitionOf(const ResolvedSpec& resolved);

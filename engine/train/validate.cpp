@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdio>
 
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
@@ -31,6 +33,7 @@ public:
         resolveDataset();
         resolveModel();
         resolveDevices();
+        resolvePrecision();
         resolveOptimizer();
         resolveSchedule();
         resolveMode();
@@ -94,6 +97,12 @@ private:
         }
         m_resolved.devices = std::move(devices).value();
         m_resolved.backend = m_environment.backend(m_resolved.devices.front().backend);
+    }
+
+    void resolvePrecision() {
+        const Backend* backend = m_resolved.backend;
+        if (!backend || backend->multipliesIn(m_resolved.operands())) return;
+        add("precision", "spec.no-such-precision", {m_spec.precision, std::string(backend->name())});
     }
 
     void resolveOptimizer() {
@@ -195,6 +204,14 @@ private:
 };
 
 }  // namespace
+
+std::optional<Problem> slowPrecision(const ResolvedSpec& resolved) {
+    const double speed = resolved.backend->productSpeed(resolved.operands());
+    if (resolved.operands() == DType::F32 || speed == 0 || speed >= 1) return std::nullopt;
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "%.2f", speed);
+    return Problem{"precision", "run.slow-precision", {resolved.spec.precision, text.data()}};
+}
 
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment) {
     return Resolver(spec, environment).resolve();

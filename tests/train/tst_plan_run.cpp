@@ -61,6 +61,7 @@ private slots:
         row("average not a number", "average_decay", "spec.out-of-range", [](TrialSpec& s) { s.averageDecay = NAN; });
         row("mode", "mode", "spec.not-a-choice", [](TrialSpec& s) { s.mode = "slow"; });
         row("recompute", "recompute", "spec.not-a-choice", [](TrialSpec& s) { s.recompute = "all"; });
+        row("precision", "precision", "spec.not-a-choice", [](TrialSpec& s) { s.precision = "fp8"; });
         row("accumulation", "accumulation", "spec.out-of-range", [](TrialSpec& s) { s.accumulation = 0; });
         row("too many passes", "batch", "spec.batch-below-accumulation", [](TrialSpec& s) { s.accumulation = 5; });
         row("passes of shards", "accumulation", "spec.accumulation-of-shards", [](TrialSpec& s) {

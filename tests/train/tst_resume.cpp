@@ -38,6 +38,7 @@ private slots:
         QTest::addColumn<QString>("devices");
         QTest::addColumn<QString>("optimizer");
         QTest::addColumn<double>("averageDecay");
+        QTest::newRow("bf16") << "mlp" << "reference:2" << "sgd" << 0.0;
         QTest::newRow("mlp") << "mlp" << "reference:2" << "sgd" << 0.0;
         QTest::newRow("adamw") << "mlp" << "reference:3" << "adamw" << 0.0;
         QTest::newRow("lars") << "mlp" << "reference:2" << "lars" << 0.0;
@@ -45,6 +46,7 @@ private slots:
         QTest::newRow("averages") << "mlp" << "reference:2" << "sgd" << 0.9;
         QTest::newRow("batch norm") << "fashion-cnn" << "reference:2" << "sgd" << 0.0;
         if (!hasCpuBackend()) return;
+        QTest::newRow("cpu bf16") << "fashion-cnn" << "cpu:2x1" << "adamw" << 0.0;
         QTest::newRow("cpu alone") << "fashion-cnn" << "cpu:1" << "sgd" << 0.0;
         QTest::newRow("cpu") << "fashion-cnn" << "cpu:2x1" << "sgd" << 0.0;
         QTest::newRow("cpu lars") << "fashion-cnn" << "cpu:2x1" << "lars" << 0.0;
@@ -60,6 +62,7 @@ private slots:
         QFETCH(double, averageDecay);
         TrialSpec spec = smallSpec(model.toStdString(), devices.toStdString());
         spec.optimizer.id = optimizer.toStdString();
+        if (QString(QTest::currentDataTag()).contains("bf16")) spec.precision = "bf16";
         if (devices.startsWith("cpu")) spec.model.params["width"] = std::int64_t{16};      // weights in blocks
         spec.model.params["dropout"] = 0.3;
         spec.learningRate = 0.01;

@@ -17,7 +17,7 @@ const std::pair<const char*, const char*> kOptions[] = {
     {"title", "--title"}, {"devices", "--devices"}, {"batch", "--batch"}, {"epochs", "--epochs"},
     {"learning_rate", "--lr"}, {"label_smoothing", "--label-smoothing"}, {"seed", "--seed"}, {"mode", "--mode"},
     {"accumulation", "--accumulation"}, {"average_decay", "--average-decay"}, {"weights", "--weights"}, {"new_head", "--new-head"},
-    {"frozen", "--frozen"}, {"recompute", "--recompute"}};
+    {"frozen", "--frozen"}, {"recompute", "--recompute"}, {"precision", "--precision"}};
 
 const char* optionOf(const QString& key) {
     for (const auto& [name, option] : kOptions) {

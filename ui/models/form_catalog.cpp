@@ -80,6 +80,13 @@ DeviceRequest devicesFrom(const QJsonObject& answer) {
     return devices;
 }
 
+double bf16SpeedIn(const QJsonObject& answer) {
+    for (const auto& each : answer["devices"].toArray()) {
+        if (each.toObject()["backend"].toString() == "cpu") return each.toObject()["bf16_speed"].toDouble();
+    }
+    return 0;
+}
+
 QVector<Preset> presetsFrom(const QJsonArray& rows) {
     QVector<Preset> presets;
     for (const auto& each : rows) {
@@ -138,7 +145,7 @@ QStringList FormCatalog::requests() { return {"settings", "datasets", "models", 
 void FormCatalog::take(const QString& request, const QJsonObject& answer) {
     if (request == "datasets") datasets = optionsFrom(answer["datasets"].toArray(), "dataset");
     if (request == "models") models = optionsFrom(answer["models"].toArray(), "model");
-    if (request == "devices") devices = devicesFrom(answer);
+    if (request == "devices") devices = devicesFrom(answer), bf16Speed = bf16SpeedIn(answer);
     if (request == "presets") presets = presetsFrom(answer["presets"].toArray());
     if (request != "settings") return;
     optimizers = optionsFrom(answer["optimizers"].toArray(), "optimizer");

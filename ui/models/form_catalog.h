@@ -44,6 +44,7 @@ struct FormCatalog {
     QVector<Preset> presets;
     QJsonObject defaults;                        // a whole spec
     DeviceRequest devices;
+    double bf16Speed = 0;                        // of products of matrices on the CPU, fp32's being 1; 0: unknown
 
     // What to ask, each without arguments, and where the answers go.
     static QStringList requests();

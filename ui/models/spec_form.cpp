@@ -194,6 +194,13 @@ void SpecForm::setProblems(Problems problems) {
     emit problemsChanged();
 }
 
+QString SpecForm::noteAt(const QString& path) const {
+    const double speed = m_catalog.bf16Speed;
+    if (path != "precision" || value(path).toString() != "bf16" || speed <= 0 || !devices().onCpu()) return {};
+    const auto much = QString("products of matrices run at %1 times the speed of fp32.").arg(speed, 0, 'f', 2);
+    return speed < 1 ? "bf16 is slower on this processor: " + much : "On this processor " + much;
+}
+
 Problems SpecForm::problemsAt(const QString& path) const {
     Problems found;
     std::ranges::copy_if(m_problems, std::back_inserter(found),

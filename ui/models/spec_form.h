@@ -63,6 +63,7 @@ public:
     const Problems& problems() const { return m_problems; }
     Problems problemsAt(const QString& path) const;
     Problems otherProblems() const;
+    QString noteAt(const QString& path) const;   // what a field's value brings on this machine; empty: nothing to say
 
 signals:
     void catalogChanged();

@@ -123,10 +123,14 @@ FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& 
     layout->addLayout(row);
     m_problem = new ProblemLabel;
     layout->addWidget(m_problem);
+    layout->addWidget(m_note = mutedLabel({}));
     connect(&form, &SpecForm::changed, this, [this] { showValue(); });
+    for (const auto change : {&SpecForm::changed, &SpecForm::catalogChanged})
+        connect(&form, change, this, [this] { showNote(); });
     connect(&form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
     showValue();
     showProblems();
+    showNote();
 }
 
 QWidget* FieldEditor::makeEditor() {
@@ -191,6 +195,12 @@ void FieldEditor::showValue() {
 }
 
 void FieldEditor::showProblems() { m_problem->tell(m_form.problemsAt(m_field.path), m_explain); }
+
+void FieldEditor::showNote() {
+    const auto note = m_form.noteAt(m_field.path);
+    m_note->setText(note);
+    m_note->setVisible(!note.isEmpty());
+}
 
 FieldList::FieldList(SpecForm& form, const Explain& explain, QWidget* parent)
     : QWidget(parent), m_form(form), m_explain(explain) {

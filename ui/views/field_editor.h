@@ -33,6 +33,7 @@ private:
     bool isText() const { return m_field.kind == FormField::Kind::Text || m_field.kind == FormField::Kind::File; }
     void showValue();
     void showProblems();
+    void showNote();
     QJsonValue parsed(const QString& text) const;
 
     SpecForm& m_form;
@@ -40,6 +41,7 @@ private:
     Explain m_explain;
     QWidget* m_editor = nullptr;
     ProblemLabel* m_problem = nullptr;
+    QLabel* m_note = nullptr;
 };
 
 // Fields below each other.

@@ -137,6 +137,27 @@ private slots:
         QCOMPARE(form.value("batch").toInt(), 60);
     }
 
+    void precisionSaysWhatItBringsHere() {
+        SpecForm form;
+        auto catalog = smallCatalog();
+        const auto noteAt = [&](double speed) {
+            catalog.take("devices", {{"devices", QJsonArray{QJsonObject{{"id", "cpu"}, {"backend", "cpu"}, {"cores", 2},
+                                                                        {"name", "CPU"}, {"bf16_speed", speed}}}}});
+            form.setCatalog(catalog);
+            return form.noteAt("precision");
+        };
+        QVERIFY(noteAt(0.5).isEmpty());                      // fp32 is chosen
+        form.setValue("precision", "bf16");
+        QCOMPARE(noteAt(0.5), QString("bf16 is slower on this processor: products of matrices run at 0.50 times the "
+                                      "speed of fp32."));
+        QCOMPARE(noteAt(1.756), QString("On this processor products of matrices run at 1.76 times the speed of fp32."));
+        QVERIFY(form.noteAt("mode").isEmpty());
+        QVERIFY(noteAt(0).isEmpty());                        // nobody knows
+        noteAt(0.5);
+        form.setDevices("cuda:0");
+        QVERIFY(form.noteAt("precision").isEmpty());         // another processor
+    }
+
     void shardsAreThePassesOfTheReproducibleMode() {
         SpecForm form;
         form.setCatalog(smallCatalog());

@@ -1,0 +1,199 @@
+#include <QtTest>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/backend/null/null_backend.h"
+#include "engine/plan/program.h"
+#include "tests/train/train_fixture.h"
+
+using namespace lockstep;
+
+namespace {
+
+TrialSpec specOf(const QString& model, const QString& devices, const char* precision = "bf16") {
+    TrialSpec spec = smallSpec(model.toStdString(), devices.toStdString());
+    spec.precision = precision;
+    return spec;
+}
+
+Run trained(const TrialSpec& spec, std::int64_t samples) {
+    Run out = run({.spec = spec, .data = dataFor(spec.model.id, samples, 13), .options = {}, .onEvent = {}, .hashes = true});
+    if (out.result.outcome != RunResult::Outcome::Finished) qWarning("%s", out.result.failed.what.c_str());
+    return out;
+}
+
+std::vector<double> lossesOf(const Run& run) {
+    std::vector<double> losses;
+    for (const StepDone& step : run.recorder.all<StepDone>()) losses.push_back(step.loss);
+    return losses;
+}
+
+void compareLosses(const std::vector<double>& actual, const std::vector<double>& expected, double tolerance) {
+    QCOMPARE(actual.size(), expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        const auto words = QString("step %1: %2, not %3").arg(i + 1).arg(actual[i]).arg(expected[i]);
+        QVERIFY2(std::abs(actual[i] - expected[i]) <= tolerance * std::abs(expected[i]), qPrintable(words));
+    }
+}
+
+// The null backend, with products as a test wants them.
+class StubBackend final : public Backend {
+public:
+    StubBackend(bool hasBf16, double speed) : m_hasBf16(hasBf16), m_speed(speed), m_null(makeNullBackend()) {}
+
+    std::string_view name() const override { return m_null->name(); }
+    std::vector<DeviceInfo> devices() const override { return m_null->devices(); }
+    bool multipliesIn(DType operands) const override { return m_hasBf16 || operands == DType::F32; }
+    double productSpeed(DType) const override { return m_speed; }
+    Graph lower(const Graph& graph, const LowerOptions& options) const override { return m_null->lower(graph, options); }
+    std::unique_ptr<Device> open(const DeviceChoice& choice) const override { return m_null->open(choice); }
+
+private:
+    bool m_hasBf16;
+    double m_speed;
+    std::unique_ptr<Backend> m_null;
+};
+
+Environment environmentWith(bool hasBf16, double speed) {
+    Environment environment;
+    environment.add(std::make_unique<StubBackend>(hasBf16, speed));
+    for (const ModelEntry& model : builtinModels()) environment.add(model);
+    DatasetEntry patterns;
+    patterns.id = "patterns";
+    patterns.needsPath = false;
+    environment.add(patterns);
+    return environment;
+}
+
+}  // namespace
+
+// Products of matrices with operands in bf16, as a run chooses them.
+class TstPrecision : public QObject {
+    Q_OBJECT
+
+private slots:
+    void transformersLearnAsInF32_data() { transformers(); }
+
+    // Ten steps: rounding is there, and does not matter.
+    void transformersLearnAsInF32() {
+        QFETCH(QString, model);
+        QFETCH(QString, backend);
+        TrialSpec spec = specOf(model, backend + ":1", "fp32");
+        spec.optimizer.id = "adamw";
+        spec.learningRate = 0.01;
+        const auto expected = lossesOf(trained(spec, 40));
+        spec.precision = "bf16";
+        const auto losses = lossesOf(trained(spec, 40));
+        QCOMPARE(losses.size(), std::size_t{10});
+        compareLosses(losses, expected, 2e-2);
+        QVERIFY(losses != expected);
+        QVERIFY2(losses.back() < 0.96 * losses.front(), qPrintable(QString::number(losses.back() / losses.front())));
+    }
+
+    void theCpuFollowsTheReference_data() { transformers(); }
+
+    // The reference's sums are in double: an activation may fall on the other side of a rounding.
+    void theCpuFollowsTheReference() {
+        QFETCH(QString, model);
+        QFETCH(QString, backend);
+        if (backend == "reference") return;
+        compareLosses(lossesOf(trained(specOf(model, "cpu:1"), 40)), lossesOf(trained(specOf(model, "reference:1"), 40)),
+                      2e-3);
+    }
+
+    void reproducibleRunsKeepTheirBits_data() { transformers(); }
+
+    void reproducibleRunsKeepTheirBits() {
+        QFETCH(QString, model);
+        QFETCH(QString, backend);
+        TrialSpec spec = specOf(model, backend + ":1");
+        spec.mode = "reproducible";
+        spec.batch = 20;
+        const Run one = trained(spec, 47);
+        QCOMPARE(one.result.outcome, RunResult::Outcome::Finished);
+        for (const int devices : {2, 4, 8}) {
+            spec.devices = (backend + ":%1").arg(devices).toStdString();
+            const Run many = trained(spec, 47);
+            QVERIFY(sameBits(many.tensors, one.tensors));
+            QCOMPARE(lossesOf(many), lossesOf(one));
+        }
+    }
+
+    // Three devices in passes, of which a short last batch leaves some without samples.
+    void unevenPartsTrainAsOneDeviceDoes() {
+        TrialSpec spec = specOf("gpt", "reference:1");
+        const Run one = trained(spec, 18);
+        spec.devices = "reference:3";
+        spec.accumulation = 2;
+        const Run many = trained(spec, 18);
+        QCOMPARE(many.result.outcome, RunResult::Outcome::Finished);
+        compareLosses(lossesOf(many), lossesOf(one), 1e-5);
+    }
+
+    void everyProductIsMarked() {
+        if (!hasCpuBackend()) QSKIP("the CPU backend is not built");
+        const auto data = dataFor("vit", 16, 8);
+        for (const char* precision : {"fp32", "bf16"}) {
+            const RunPlan plan =
+                planRun(resolved(specOf("vit", "cpu:1", precision)), data.train->info(), data.test->info());
+            for (const auto& program : {plan.ranks[0].training, plan.ranks[0].evaluation}) {
+                int products = 0;
+                for (const Node& node : program->passes[0].graph->nodes()) {
+                    const bool isProduct = node.op->name.starts_with("dense") && node.op->name != "dense_backward_bias";
+                    QCOMPARE(node.algorithm == "bf16", isProduct && precision == std::string_view("bf16"));
+                    products += isProduct ? 1 : 0;
+                }
+                QVERIFY(products > 4);
+            }
+        }
+    }
+
+    void devicesWithoutItRefuse() {
+        const auto environment = environmentWith(false, 0);
+        const auto problems = validate(specOf("mlp", "null:2"), environment);
+        QCOMPARE(problems.size(), std::size_t{1});
+        QVERIFY((problems[0] == Problem{"precision", "spec.no-such-precision", {"bf16", "null"}}));
+        QVERIFY(validate(specOf("mlp", "null:2", "fp32"), environment).empty());
+    }
+
+    void aSlowPrecisionIsSaidOnce_data() {
+        QTest::addColumn<QString>("precision");
+        QTest::addColumn<double>("speed");
+        QTest::addColumn<int>("warnings");
+        QTest::newRow("slower") << "bf16" << 0.512 << 1;
+        QTest::newRow("faster") << "bf16" << 1.7 << 0;
+        QTest::newRow("unknown") << "bf16" << 0.0 << 0;
+        QTest::newRow("fp32") << "fp32" << 0.512 << 0;
+    }
+
+    void aSlowPrecisionIsSaidOnce() {
+        QFETCH(QString, precision);
+        QFETCH(double, speed);
+        QFETCH(int, warnings);
+        const auto environment = environmentWith(true, speed);
+        const auto spec = resolve(specOf("mlp", "null:2", qPrintable(precision)), environment);
+        RunControl control;
+        Recorder recorder;
+        const auto result = runTrial(spec.value(), patterns(16, 8), {}, control, {&recorder});
+        QCOMPARE(result.outcome, RunResult::Outcome::Finished);
+        const auto messages = recorder.all<Message>();
+        QCOMPARE(static_cast<int>(messages.size()), warnings);
+        if (warnings == 0) return;
+        QCOMPARE(messages[0].level, std::string("warning"));
+        QVERIFY((messages[0].text == Problem{"precision", "run.slow-precision", {"bf16", "0.51"}}));
+    }
+
+private:
+    static void transformers() {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("backend");
+        for (const char* model : {"vit", "gpt", "text-encoder"}) {
+            QTest::addRow("%s reference", model) << model << "reference";
+            if (hasCpuBackend()) QTest::addRow("%s cpu", model) << model << "cpu";
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TstPrecision)
+#include "tst_precision.moc"
