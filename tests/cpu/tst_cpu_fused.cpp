@@ -66,7 +66,7 @@ public:
     }
     // Of every token.
     ValueId denseOverRows(ValueId x, std::int64_t out) {
-        const Shape& shape = m_builder.typeOf(x).shape;
+        const Shape shape = m_builder.typeOf(x).shape;
         const std::int64_t tokens = shape[1];
         const ValueId rows = reshape(m_builder, x, {shape[0] * tokens, shape[2]}, next("rows"));
         return reshape(m_builder, dense(rows, out), {shape[0], tokens, out}, next("tokens"));
