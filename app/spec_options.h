@@ -13,11 +13,10 @@ namespace lockstep {
 struct SpecOptions {
     std::string preset, file;
     std::optional<std::string> title, dataset, data, model, weights, newHead, frozen, devices, optimizer, schedule, mode,
-        recompute;
+        recompute, precision;
     std::optional<std::int64_t> batch, epochs, accumulation;
     std::optional<std::uint64_t> seed;
     std::optional<double> learningRate, labelSmoothing, averageDecay;
-    std::optional<std::string> precision;
     std::vector<std::string> settings;                       // "optimizer.momentum=0.95"
 };
 

@@ -50,6 +50,22 @@ std::size_t activations(const Program& program) {
     return program.arenaBytes[static_cast<std::size_t>(Arena::Activations)];
 }
 
+// One trained as it is, one with activations made again: some are, and the weights have the same bits.
+struct Runs { Run kept, again; };
+Runs bothRuns(TrialSpec spec, int pixels) {
+    const DatasetSplits data = dataOf(spec.model.id, pixels);
+    Run kept = trained(spec, data);
+    spec.recompute = "segments";
+    const auto copies = copiesIn(*planOf(spec, data).ranks[0].training);
+    Runs runs{std::move(kept), trained(spec, data)};
+    [&] {
+        QVERIFY(copies > 0);
+        QCOMPARE(runs.again.result.outcome, RunResult::Outcome::Finished);
+        QVERIFY(!runs.again.tensors.empty() && sameBits(runs.again.tensors, runs.kept.tensors));
+    }();
+    return runs;
+}
+
 }  // namespace
 
 // Activations that are made again instead of kept change nothing but the memory that training takes.
@@ -76,13 +92,9 @@ private slots:
     void bitsStay() {
         QFETCH(TrialSpec, spec);
         QFETCH(int, pixels);
-        const DatasetSplits data = dataOf(spec.model.id, pixels);
-        const Run kept = trained(spec, data);
-        spec.recompute = "segments";
-        QVERIFY(copiesIn(*planOf(spec, data).ranks[0].training) > 0);
-        const Run again = trained(spec, data);
-        QCOMPARE(again.result.outcome, RunResult::Outcome::Finished);
-        QVERIFY(!again.tensors.empty() && sameBits(again.tensors, kept.tensors));
+        const Runs runs = bothRuns(spec, pixels);
+        if (QTest::currentTestFailed()) return;
+        const Run &kept = runs.kept, &again = runs.again;
         const auto steps = kept.recorder.all<StepDone>(), others = again.recorder.all<StepDone>();
         QCOMPARE(others.size(), std::size_t{3});
         for (std::size_t i = 0; i < steps.size(); ++i) QCOMPARE(others[i].loss, steps[i].loss);
@@ -131,14 +143,8 @@ private slots:
         QFETCH(Setting, setting);
         TrialSpec spec = deepSpec("fashion-cnn", "reference:1");
         setting(spec);
-        const DatasetSplits data = dataOf(spec.model.id, 12);
-        const Run kept = trained(spec, data);
-        spec.recompute = "segments";
-        QVERIFY(copiesIn(*planOf(spec, data).ranks[0].training) > 0);
-        const Run again = trained(spec, data);
-        QCOMPARE(again.result.outcome, RunResult::Outcome::Finished);
-        QVERIFY(!again.tensors.empty() && sameBits(again.tensors, kept.tensors));
-        QVERIFY(again.hashes == kept.hashes);
+        const Runs runs = bothRuns(spec, 12);
+        QVERIFY(runs.again.hashes == runs.kept.hashes);
     }
 
     void evaluationStaysAsItIs() {
