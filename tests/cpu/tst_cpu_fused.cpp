@@ -1,21 +1,9 @@
 #include <QtTest>
 
-#include <optional>
-
-#include "engine/autodiff/gradients.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/reference/reference_backend.h"
-#include "engine/ops/activation.h"
-#include "engine/ops/attention.h"
-#include "engine/ops/batch_norm.h"
-#include "engine/ops/conv2d.h"
-#include "engine/ops/dense.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/layer_norm.h"
-#include "engine/ops/loss.h"
-#include "engine/ops/pool2d.h"
-#include "engine/ops/tokens.h"
 #include "tests/support/op_cases.h"
+#include "tests/support/small_net.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -34,87 +22,19 @@ namespace {
 
 // Convolutions here are followed by a batch norm or have no bias: the gradient of a bias that a norm takes away is
 // noise.
-class Net {
-public:
-    Net(DType compute, const Shape& image) : m_compute(compute) {
-        m_x = m_builder.input("image", {image, compute});
-        m_labels = m_builder.input("label", {{image[0]}, DType::I32});
-    }
-
-    ValueId image() const { return m_x; }
-    ValueId conv(ValueId x, std::int64_t channels, int window, int stride = 1) {
-        const std::string name = next("conv");
-        const ValueId w = parameter(name, {channels, m_builder.typeOf(x).shape[1], window, window});
-        return conv2d(m_builder, x, w, std::nullopt, {.stride = {stride, stride}, .padding = {window / 2, window / 2}},
-                      name);
-    }
-    ValueId norm(ValueId x) {
-        const std::string name = next("norm");
-        const Shape channels{m_builder.typeOf(x).shape[1]};
-        const ValueId gamma = parameter(name + "/gamma", channels), beta = parameter(name + "/beta", channels);
-        const ValueId mean = m_builder.graph().addBuffer(name + "/mean", {channels, m_compute}, {});
-        const ValueId variance = m_builder.graph().addBuffer(name + "/variance", {channels, m_compute}, {});
-        return batchNorm(m_builder, x, gamma, beta, mean, variance, {}, name);
-    }
-    ValueId relu(ValueId x) { return lockstep::relu(m_builder, x, next("relu")); }
-    ValueId add(ValueId x, ValueId y) { return lockstep::add(m_builder, x, y, next("add")); }
-    ValueId maxPool(ValueId x) { return maxPool2d(m_builder, x, {.window = {2, 2}, .stride = {2, 2}}, next("max")); }
-    ValueId dense(ValueId x, std::int64_t out) {
-        const std::string name = next("dense");
-        const ValueId w = parameter(name, {out, m_builder.typeOf(x).shape[1]});
-        return lockstep::dense(m_builder, x, w, parameter(name + "/bias", {out}), name);
-    }
-    // Of every token.
-    ValueId denseOverRows(ValueId x, std::int64_t out) {
-        const Shape shape = m_builder.typeOf(x).shape;
-        const std::int64_t tokens = shape[1];
-        const ValueId rows = reshape(m_builder, x, {shape[0] * tokens, shape[2]}, next("rows"));
-        return reshape(m_builder, dense(rows, out), {shape[0], tokens, out}, next("tokens"));
-    }
-    ValueId layerNorm(ValueId x) {
-        const std::string name = next("norm");
-        const Shape features{m_builder.typeOf(x).shape[-1]};
-        const ValueId gamma = parameter(name + "/gamma", features), beta = parameter(name + "/beta", features);
-        return lockstep::layerNorm(m_builder, x, gamma, beta, {}, name);
-    }
-    ValueId attention(ValueId qkv) {
-        return lockstep::attention(m_builder, qkv, std::nullopt, {.heads = 2}, next("attention"));
-    }
-    ValueId gelu(ValueId x) { return lockstep::gelu(m_builder, x, next("gelu")); }
-    ValueId tokens(ValueId x) { return pixelsToTokens(m_builder, x, next("tokens")); }
-    ValueId tokenMean(ValueId x) { return lockstep::tokenMean(m_builder, x, next("mean")); }
-    ValueId flatten(ValueId x) { return lockstep::flatten(m_builder, x, next("flatten")); }
-    ValueId globalPool(ValueId x) { return globalAveragePool2d(m_builder, x, next("global")); }
-
-    Graph finish(ValueId logits) {
-        const LossValues loss = crossEntropy(m_builder, logits, m_labels, 0, "loss");
-        m_builder.graph().addOutput("loss_sum", loss.sum);
-        m_builder.graph().addOutput("logits", logits);
-        appendGradients(m_builder.graph(), loss.sum);
-        return m_builder.take();
-    }
-
-private:
-    ValueId parameter(const std::string& name, const Shape& shape) {
-        return m_builder.graph().addParameter(name, {shape, m_compute}, {}, true);
-    }
-    std::string next(const std::string& kind) { return kind + std::to_string(++m_count); }
-
-    GraphBuilder m_builder{true};
-    DType m_compute;
-    ValueId m_x{}, m_labels{};
-    int m_count = 0;
-};
+ValueId conv(Net& net, ValueId x, std::int64_t channels, int window, int stride = 1) {
+    return net.conv(x, channels, window, {.stride = {stride, stride}, .padding = {window / 2, window / 2}});
+}
 
 using BuildNet = Graph (*)(DType compute, const Shape& image, std::int64_t channels);
 
 // Identity and projected shortcuts, as in ResNet: every fused form of the norm, forward and backward.
 Graph residual(DType compute, const Shape& image, std::int64_t channels) {
-    Net net(compute, image);
-    ValueId x = net.relu(net.norm(net.conv(net.image(), channels, 3)));
+    Net net(compute, true, image);
+    ValueId x = net.relu(net.norm(conv(net, net.image(), channels, 3)));
     for (const int stride : {1, 2, 1}) {
-        const ValueId y = net.norm(net.conv(net.relu(net.norm(net.conv(x, channels, 3, stride))), channels, 3));
-        const ValueId shortcut = stride == 1 ? x : net.norm(net.conv(x, channels, 1, stride));
+        const ValueId y = net.norm(conv(net, net.relu(net.norm(conv(net, x, channels, 3, stride))), channels, 3));
+        const ValueId shortcut = stride == 1 ? x : net.norm(conv(net, x, channels, 1, stride));
         x = net.relu(stride == 1 ? net.add(shortcut, y) : net.add(y, shortcut));
     }
     return net.finish(net.dense(net.globalPool(x), 10));
@@ -122,37 +42,37 @@ Graph residual(DType compute, const Shape& image, std::int64_t channels) {
 
 // Norm and ReLU before each convolution, with the sum left bare: He et al., arXiv 1603.05027.
 Graph preActivation(DType compute, const Shape& image, std::int64_t channels) {
-    Net net(compute, image);
-    ValueId x = net.conv(net.image(), channels, 3);
-    for (int i = 0; i < 2; ++i) x = net.add(x, net.conv(net.relu(net.norm(x)), channels, 3));
+    Net net(compute, true, image);
+    ValueId x = conv(net, net.image(), channels, 3);
+    for (int i = 0; i < 2; ++i) x = net.add(x, conv(net, net.relu(net.norm(x)), channels, 3));
     return net.finish(net.dense(net.globalPool(net.relu(net.norm(x))), 10));
 }
 
 // The same with 1x1 convolutions around the 3x3 one: they take in norms and the other branch, too.
 Graph bottleneck(DType compute, const Shape& image, std::int64_t channels) {
-    Net net(compute, image);
-    ValueId x = net.conv(net.image(), 2 * channels, 3);
+    Net net(compute, true, image);
+    ValueId x = conv(net, net.image(), 2 * channels, 3);
     for (int i = 0; i < 2; ++i) {
-        ValueId y = net.conv(net.relu(net.norm(x)), channels, 1);
-        y = net.conv(net.relu(net.norm(y)), channels, 3);
-        x = net.add(net.conv(net.relu(net.norm(y)), 2 * channels, 1), x);
+        ValueId y = conv(net, net.relu(net.norm(x)), channels, 1);
+        y = conv(net, net.relu(net.norm(y)), channels, 3);
+        x = net.add(conv(net, net.relu(net.norm(y)), 2 * channels, 1), x);
     }
     return net.finish(net.dense(net.globalPool(net.relu(net.norm(x))), 10));
 }
 
 // No norms: ReLU goes into convolutions, dense layers and pools; the image stays one through the flattening.
 Graph plain(DType compute, const Shape& image, std::int64_t channels) {
-    Net net(compute, image);
-    ValueId x = net.maxPool(net.relu(net.conv(net.image(), channels, 5)));
-    x = net.maxPool(net.relu(net.conv(x, channels + 3, 3)));
+    Net net(compute, true, image);
+    ValueId x = net.maxPool(net.relu(conv(net, net.image(), channels, 5)));
+    x = net.maxPool(net.relu(conv(net, x, channels + 3, 3)));
     return net.finish(net.dense(net.relu(net.dense(net.flatten(x), 13)), 10));
 }
 
 // A ReLU's output that is read from outside, and a norm whose output has two readers: little may be fused.
 Graph shared(DType compute, const Shape& image, std::int64_t channels) {
-    Net net(compute, image);
-    const ValueId normed = net.norm(net.conv(net.image(), channels, 3)), active = net.relu(normed);
-    const ValueId joined = net.relu(net.add(net.add(normed, active), net.norm(net.conv(active, channels, 1))));
+    Net net(compute, true, image);
+    const ValueId normed = net.norm(conv(net, net.image(), channels, 3)), active = net.relu(normed);
+    const ValueId joined = net.relu(net.add(net.add(normed, active), net.norm(conv(net, active, channels, 1))));
     const ValueId twice = net.relu(net.add(joined, joined));
     return net.finish(net.dense(net.flatten(net.maxPool(twice)), 10));
 }
@@ -160,13 +80,13 @@ Graph shared(DType compute, const Shape& image, std::int64_t channels) {
 // As in a transformer: dense layers with GELU or the other branch, layer norms inside and outside of branches; and a
 // GELU's input that is read twice.
 Graph transformer(DType compute, const Shape& image, std::int64_t channels) {
-    Net net(compute, image);
-    ValueId x = net.tokens(net.conv(net.image(), channels, 3));
+    Net net(compute, true, image);
+    ValueId x = net.tokens(conv(net, net.image(), channels, 3));
     for (int i = 0; i < 2; ++i) {
-        x = net.add(x, net.denseOverRows(net.attention(net.denseOverRows(net.layerNorm(x), 3 * channels)), channels));
-        const ValueId wide = net.denseOverRows(net.layerNorm(x), 2 * channels + 1);
+        x = net.add(x, net.rowsDense(net.attention(net.layerNorm(x), 2, false), channels));
+        const ValueId wide = net.rowsDense(net.layerNorm(x), 2 * channels + 1);
         const ValueId active = i == 0 ? net.gelu(wide) : net.add(net.gelu(wide), wide);
-        x = net.add(net.denseOverRows(active, channels), x);
+        x = net.add(net.rowsDense(active, channels), x);
     }
     return net.finish(net.dense(net.tokenMean(net.layerNorm(x)), 10));
 }
