@@ -3,6 +3,7 @@
 #include <QHash>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QRegularExpression>
 #include <algorithm>
 
 #include "ui/models/problem_list.h"
@@ -138,6 +139,11 @@ QString FormField::help() const {
     lines << "Default: " + (standard.isEmpty() ? "empty" : standard + (unit.isEmpty() ? QString() : ' ' + unit));
     lines << (choices.isEmpty() ? "Range: " : "One of: ") + range();
     return lines.join('\n');
+}
+
+QString FormField::whenEmpty() const {
+    static const QRegularExpression words("empty: ([^;.]+)");
+    return words.match(meaning).captured(1);
 }
 
 QStringList FormCatalog::requests() { return {"settings", "datasets", "models", "devices", "presets"}; }

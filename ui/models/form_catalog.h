@@ -22,6 +22,7 @@ struct FormField {
 
     QString range() const;                       // "0 … 1", "at least 1", "on or off", "any text"
     QString help() const;                        // meaning, unit, default, range: for tooltips
+    QString whenEmpty() const;                   // what an empty field stands for, as the meaning has it: "random ones"
 };
 
 // Something chosen by name: a dataset, model, optimizer or schedule.

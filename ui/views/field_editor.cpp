@@ -154,6 +154,7 @@ QLineEdit* FieldEditor::makeLine() {
     QLineEdit* line = number ? new NumberLine : new FormLine;
     if (number) line->setAlignment(Qt::AlignRight);
     if (number) line->setFixedWidth(kNumberWidth);
+    line->setPlaceholderText(m_field.whenEmpty());
     connect(line, &QLineEdit::textEdited, this,
             [this](const QString& text) { m_form.setValue(m_field.path, parsed(text), Edit::Typing); });
     connect(line, &QLineEdit::editingFinished, this, [this] { m_form.endTyping(); });

@@ -236,6 +236,13 @@ private slots:
         files.take("settings", json(R"({"trial": [{"name": "weights", "kind": "text", "fallback": "", "unit": "file", "meaning": "M."}]})"));
         QCOMPARE(files.trial[0].kind, FormField::Kind::File);
         QCOMPARE(files.trial[0].help(), QString("M.\nDefault: empty\nRange: any file"));
+        QCOMPARE(files.trial[0].whenEmpty(), QString());
+    }
+
+    void whatAnEmptyFieldStandsForIsInItsMeaning() {
+        FormField field;
+        field.meaning = "Where it starts; empty: random ones.";
+        QCOMPARE(field.whenEmpty(), QString("random ones"));
     }
 
     void tilesSwitchDevices() {
