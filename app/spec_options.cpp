@@ -167,7 +167,7 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
         ->type_name("N");
     command
         .add_option("--recompute", options.recompute,
-                    "none, or segments: activations are made again, not kept; less memory, a third more computing")
+                    "none, or segments: activations are made again, not kept; less memory, a fifth to a half more computing")
         ->type_name("NAME");
     command.add_option("--optimizer", options.optimizer, "sgd, adamw, lars or muon")->type_name("NAME");
     command

@@ -33,7 +33,7 @@ std::vector<TrialField> ofTheBatch() {
               "Passes of each device per update, one after another; more take less memory for the same batch."),
         choice(&S::recompute, "recompute", {"none", "segments"},
                "none: what the forward pass makes is kept for the backward pass; segments: most of it is forgotten and "
-               "made again, part by part: less memory for about a third more computing, and the same gradients."),
+               "made again, part by part: less memory for a fifth to a half more computing, and the same gradients."),
         field(&S::epochs, "epochs", 1, 1'000'000, "epochs", "How often the run sees every training image."),
         field(&S::learningRate, "learning_rate", 0, 1000, "",
               "How far an update moves the weights; the schedule varies it over the run."),
