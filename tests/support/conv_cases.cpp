@@ -49,6 +49,8 @@ std::vector<Convolution> convolutions() {
         {"winograd-unpadded", {3, 16, 18, 13}, {32, 16, 3, 3}, {}},
         {"winograd-padding-2", {7, 16, 7, 10}, {16, 16, 3, 3}, {.padding = {2, 1}}, true},
         {"winograd-one-tile", {37, 48, 4, 3}, {16, 48, 3, 3}, {.padding = {1, 1}}},
+        {"winograd-image", {35, 48, 2, 2}, {32, 48, 3, 3}, {.padding = {1, 1}}, true},
+        {"winograd-image-many-filters", {33, 256, 2, 2}, {272, 256, 3, 3}, {.padding = {1, 1}}},
         {"winograd-many-filters", {9, 256, 5, 7}, {272, 256, 3, 3}, {.padding = {1, 1}}},
     };
 }

@@ -47,8 +47,9 @@ bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
     const bool isWindow = attrs.groups == 1 && attrs.stride == kOnes && attrs.dilation == kOnes && w[2] == 3 &&
                           w[3] == 3 && std::max(attrs.padding[0], attrs.padding[1]) <= 2;
     const std::int64_t tilesPerImage = ((y[2] + 3) / 4) * ((y[3] + 3) / 4);
+    const bool isTwoByTwo = y[2] == 2 && y[3] == 2 && attrs.padding == kOnes;
     return isWindow && isBlocked(w) && y[0] * tilesPerImage >= kEnoughTiles &&
-           y[2] * y[3] >= kEnoughPixels * tilesPerImage;
+           (isTwoByTwo || y[2] * y[3] >= kEnoughPixels * tilesPerImage);
 }
 
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w) {

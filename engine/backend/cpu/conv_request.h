@@ -13,7 +13,8 @@ onednn::ConvRequest convRequest(onednn::Pass pass, const Conv2dAttrs& attrs, con
 std::vector<std::int64_t> weightDims(const Conv2dAttrs& attrs, const Shape& w);
 
 // Winograd's algorithm (winograd.cpp), for 3x3 windows of stride 1 over whole blocks of 16 channels. It is worth it
-// where tiles of 4x4 pixels are filled well enough, and are enough to make up for transforming the weights.
+// where tiles of 4x4 pixels are filled well enough, or are 2x2 images with padding 1, and are enough to make up for
+// transforming the weights.
 bool suitsWinograd(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
 // The algorithm of a backward-data pass whose kernel packs the weights into the layout it wants.

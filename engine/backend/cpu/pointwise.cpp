@@ -162,7 +162,8 @@ private:
                                               .filterStride = m_x.blocks * kFilter,
                                               .blocks = m_dy.blocks,
                                               .channelBlocks = m_x.blocks,
-                                              .tiles = chunk.count});
+                                              .tiles = chunk.count,
+                                              .adds = true});
     }
 
     const Machine& m_machine;

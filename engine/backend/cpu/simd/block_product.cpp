@@ -78,7 +78,7 @@ void gradientProductTile(const BlockGradientProduct& run, std::size_t block, std
     unrolled<0, kN * kChannels>([&](auto i) __attribute__((always_inline)) {
         float* to =
             run.filters + (block + i.value / kChannels) * run.filterStride + (channel + i.value % kChannels) * 16;
-        store(to, load(to) + sums[i.value]);
+        store(to, run.adds ? load(to) + sums[i.value] : sums[i.value]);
     });
 }
 

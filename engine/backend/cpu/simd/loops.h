@@ -41,9 +41,8 @@ void winogradData(const WinogradImage& image, const float* x, const WinogradSpan
 void winogradGradient(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
 void winogradOutput(const WinogradImage& image, const float* points, const WinogradSpan& span, const WinogradEnd& end,
                     float* y);
-void winogradFilter(const float* w, bool turned, float* points, std::size_t pointStride);
-void winogradFilterGradient(const float* points, std::size_t pointStride, std::size_t parts, std::size_t partStride,
-                            float* dw);
+void winogradFilter(WinogradForm form, const float* w, bool turned, float* points, std::size_t pointStride);
+void winogradFilterGradient(WinogradForm form, const WinogradSums& sums, bool adds, float* dw);
 void blockProduct(const BlockProduct& run);
 void blockGradientProduct(const BlockGradientProduct& run);
 

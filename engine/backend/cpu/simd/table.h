@@ -64,18 +64,29 @@ struct GemmRun {
     bool adds = false, relu = false;
 };
 
-// Winograd's convolution F(4x4,3x3) (Lavin & Gray, arXiv 1509.09308) of images in blocks of 16 channels: each output tile
-// of 4x4 pixels follows from 36 numbers, its "points", which are products over channels. Tiles are counted row by row
-// through all samples; in memory every point has `pointStride` floats of its own, 16 for each tile or filter row.
+// Winograd's convolution of images in blocks of 16 channels: each tile of outputs follows from numbers, its "points",
+// that are products over channels. Tiles are counted row by row through all samples; in memory every point has
+// `pointStride` floats of its own, 16 for each tile or filter row.
+enum class WinogradForm {
+    Tile4,   // F(4x4,3x3) (Lavin & Gray, arXiv 1509.09308): 4x4 outputs from 6x6 points
+    Image2,  // all of a 2x2 image with padding 1, a product with a Toeplitz matrix of Toeplitz blocks: 3x3 points by
+             // Karatsuba's algorithm transposed (Winograd, Arithmetic Complexity of Computations, SIAM 1980)
+};
 struct WinogradImage {
-    std::int64_t height = 0, width = 0;          // of the image that is read or written
-    std::int64_t tileRows = 0, tileColumns = 0;  // tiles of 4x4 outputs
-    std::int64_t top = 0, left = 0;              // padding of what is read
+    WinogradForm form = WinogradForm::Tile4;
+    std::int64_t height = 0, width = 0;  // of the image that is read or written
+    std::int64_t tileRows = 0, tileColumns = 0;
+    std::int64_t top = 0, left = 0;  // padding of what is read; Image2: none
     std::size_t sampleStride = 0;
 };
 struct WinogradSpan {
     std::size_t begin = 0, count = 0;  // tiles
     std::size_t pointStride = 0;
+};
+// The points of filters' gradients, which are the sums of `parts` arrays one after the other.
+struct WinogradSums {
+    const float* points = nullptr;
+    std::size_t pointStride = 0, parts = 1, partStride = 0;
 };
 // What becomes of an output's sum; addends lie as y does. Null: nothing is added.
 struct WinogradEnd {
@@ -98,13 +109,14 @@ struct BlockProduct {
     std::size_t filterStride = 0, dataStride = 0, productStride = 0;  // from block to block
     std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
 };
-// filters[block][channel][16] += sum over tiles of
-//                                gradients[block][tile][16] data[channel / 16][tile][channel % 16].
+// filters[block][channel][16] = [themselves +] sum over tiles of
+//                               gradients[block][tile][16] data[channel / 16][tile][channel % 16].
 struct BlockGradientProduct {
     const float *gradients = nullptr, *data = nullptr;
     float* filters = nullptr;
     std::size_t gradientStride = 0, dataStride = 0, filterStride = 0;
     std::size_t blocks = 0, channelBlocks = 0, tiles = 0;
+    bool adds = false;
 };
 
 // Rows of `width` floats: y = (x - mean) invStd gamma + beta.
@@ -183,17 +195,16 @@ struct SimdTable {
     // sums: K,C,R,S with 16 lanes each, added to
     void (*laneConvWeights)(const LaneConv& conv, const float* x, const float* dy, float* sums);
 
-    // x, dy and y: a channel block of the first sample. Data with a norm: of ReLU of the norm of x. Filters: 9 taps of 16
-    // channels and 16 outputs ("turned": the taps backwards, of 16 outputs and 16 channels).
+    // x, dy and y: a channel block of the first sample. Data with a norm: of ReLU of the norm of x. Filters: 9 taps of
+    // 16 channels and 16 outputs ("turned": the taps backwards, of 16 outputs and 16 channels).
     void (*winogradData)(const WinogradImage& image, const float* x, const WinogradSpan& span,
                          const ChannelAffine* norm, float* points);
     void (*winogradGradient)(const WinogradImage& image, const float* dy, const WinogradSpan& span, float* points);
     void (*winogradOutput)(const WinogradImage& image, const float* points, const WinogradSpan& span,
                            const WinogradEnd& end, float* y);
-    void (*winogradFilter)(const float* w, bool turned, float* points, std::size_t pointStride);
-    // The sum of `parts` gradients.
-    void (*winogradFilterGradient)(const float* points, std::size_t pointStride, std::size_t parts,
-                                   std::size_t partStride, float* dw);
+    void (*winogradFilter)(WinogradForm form, const float* w, bool turned, float* points, std::size_t pointStride);
+    // adds: to what is there already.
+    void (*winogradFilterGradient)(WinogradForm form, const WinogradSums& sums, bool adds, float* dw);
     void (*blockProduct)(const BlockProduct& run);
     void (*blockGradientProduct)(const BlockGradientProduct& run);
 

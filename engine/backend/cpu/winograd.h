@@ -1,0 +1,104 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+
+#include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/normed_input.h"
+#include "engine/backend/cpu/parallel.h"
+
+// What the two schedules of Winograd's convolution share: winograd.cpp, where the points of all filters stay in the
+// cache and tiles go by, and winograd_streamed.cpp, where tiles stay and filters go by.
+namespace lockstep::cpu::winograd {
+
+constexpr std::size_t kLanes = 16, kFilter = kLanes * kLanes, kTaps = 9;
+
+inline std::size_t divideUp(std::size_t a, std::size_t b) {
+    return (a + b - 1) / b;
+}
+
+// x and y of a convolution, or dx and dy. The tiles are those of `outputs`.
+struct Shapes {
+    Shape inputs, outputs;
+    std::array<int, 2> padding;
+
+    WinogradForm form() const {
+        const auto isTwoByTwo = [](const Shape& image) { return image[2] == 2 && image[3] == 2; };
+        return isTwoByTwo(inputs) && isTwoByTwo(outputs) ? WinogradForm::Image2 : WinogradForm::Tile4;
+    }
+    std::size_t points() const { return form() == WinogradForm::Tile4 ? 36 : 9; }
+    std::size_t inputBlocks() const { return static_cast<std::size_t>(inputs[1]) / kLanes; }
+    std::size_t outputBlocks() const { return static_cast<std::size_t>(outputs[1]) / kLanes; }
+    std::size_t tiles() const {
+        return static_cast<std::size_t>(outputs[0] * tilesAlong(outputs[2]) * tilesAlong(outputs[3]));
+    }
+    WinogradImage input() const {
+        WinogradImage image = imageOf(inputs);
+        if (form() == WinogradForm::Image2) return image;
+        image.top = padding[0];
+        image.left = padding[1];
+        return image;
+    }
+    WinogradImage output() const { return imageOf(outputs); }
+
+private:
+    std::int64_t tilesAlong(std::int64_t pixels) const {
+        const std::int64_t side = form() == WinogradForm::Tile4 ? 4 : 2;
+        return (pixels + side - 1) / side;
+    }
+    WinogradImage imageOf(const Shape& shape) const {
+        return {.form = form(),
+                .height = shape[2],
+                .width = shape[3],
+                .tileRows = tilesAlong(outputs[2]),
+                .tileColumns = tilesAlong(outputs[3]),
+                .sampleStride = static_cast<std::size_t>(shape[1] * shape[2] * shape[3])};
+    }
+};
+
+inline std::size_t blockStride(const WinogradImage& image) {
+    return static_cast<std::size_t>(image.height * image.width) * kLanes;
+}
+
+// The points of some tiles: [point][block][tile][16]. Points lie a line more than a round number apart, or they would
+// drive each other out of the cache.
+struct Points {
+    std::size_t count = 0, blocks = 0, tiles = 0;
+
+    std::size_t blockStride() const { return tiles * kLanes; }
+    std::size_t pointStride() const { return blocks * blockStride() + kLanes; }
+    std::size_t floats() const { return count * pointStride(); }
+};
+
+// The points of some filters: [point][block of outputs][block of channels][16 channels][16], likewise.
+struct Filters {
+    std::size_t points = 0, blocks = 0, channelBlocks = 0;
+
+    std::size_t blockStride() const { return channelBlocks * kFilter; }
+    std::size_t pointStride() const { return blocks * blockStride() + kLanes; }
+    std::size_t floats() const { return points * pointStride(); }
+};
+
+// The points of some channel blocks of x, or of ReLU of its norm, whose affine forms lie at the front of the workspace.
+inline void transformData(const SimdTable& simd, const WinogradImage& image, const NormedInput& norm,
+                          const KernelCall& call, const Range& blocks, const Range& tiles, const Points& points,
+                          float* data) {
+    const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, points.pointStride()};
+    for (std::size_t b = blocks.begin; b < blocks.end; ++b) {
+        const auto affine = norm ? norm.affine(reinterpret_cast<const float*>(call.workspace), b) : ChannelAffine{};
+        simd.winogradData(image, in(call, 0) + b * blockStride(image), span, norm ? &affine : nullptr,
+                          data + b * points.blockStride());
+    }
+}
+
+// Where their points, with others' products beside them, do not fit into the second-level cache.
+inline bool areMany(const Shapes& shapes) {
+    return shapes.inputBlocks() * shapes.outputBlocks() >= 256;
+}
+
+// winograd_streamed.cpp
+std::unique_ptr<Kernel> makeStreamed(const Order& order, const Shapes& shapes, bool turned);
+std::unique_ptr<Kernel> makeStreamedBackwardWeights(const Order& order, const Shapes& shapes);
+
+}  // namespace lockstep::cpu::winograd
