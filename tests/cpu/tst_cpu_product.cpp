@@ -103,22 +103,35 @@ void tst_cpu_product::agreesWithPlainSums() {
                             {29, 70, 19},
                             {3, 1100, 5},
                             {120, 40, 257},
-                            {17, 65, 515}}) {
+                            {17, 65, 515},
+                            {513, 128, 128},
+                            {667, 384, 160},
+                            {560, 256, 1056}}) {
         const auto [rows, columns, depth] = size;
+        const bool isFast = suitsStrassen(*machine.simd, static_cast<std::int64_t>(rows),
+                                          static_cast<std::int64_t>(columns), static_cast<std::int64_t>(depth));
+        QCOMPARE(isFast, rows >= 512);
         const Floats a = noise(1, rows * depth), b = noise(2, depth * columns), bias = noise(3, columns);
         const Floats addends = noise(4, rows * columns);
         for (int which = 0; which < 8; ++which) {
             const DType type = which & 4 ? DType::BF16 : DType::F32;
+            const Arithmetic arithmetic = which & 4 ? Arithmetic::Bf16
+                                          : isFast  ? Arithmetic::Strassen
+                                                    : Arithmetic::Plain;
             const bool turnsA = which & 1, turnsB = which & 2;
             const Matrix left = turnsA ? Matrix::rowMajor(depth, rows).transposed() : Matrix::rowMajor(rows, depth);
             const Matrix right =
                 turnsB ? Matrix::rowMajor(columns, depth).transposed() : Matrix::rowMajor(depth, columns);
+            // Higham, Accuracy and Stability of Numerical Algorithms, 23.2.2: a few times more, of all rows and
+            // columns.
+            const double tolerance = arithmetic == Arithmetic::Strassen ? 2e-6 : 5e-7;
             ProductEnd end;
             end.bias = turnsA ? bias.data() : nullptr;
             end.addends = turnsB ? addends.data() : nullptr;
             end.relu = turnsA && !turnsB;
-            const Floats c = run(Product(machine, left, right, type), a, b, rows * columns, end);
-            for (std::size_t i = 0; i < rows * columns; ++i) {
+            const Floats c = run(Product(machine, left, right, arithmetic), a, b, rows * columns, end);
+            const std::size_t step = isFast ? 53 : 1;  // numbers enough, of every row, column and quarter
+            for (std::size_t i = 0; i < rows * columns; i += step) {
                 double sum = end.bias ? bias[i % columns] : 0, magnitude = 1;
                 for (std::size_t k = 0; k < depth; ++k) {
                     const double term = operandOf(type, a[i / columns * left.rowStride + k * left.columnStride]) *
@@ -128,14 +141,15 @@ void tst_cpu_product::agreesWithPlainSums() {
                 }
                 if (end.relu) sum = std::max(sum, 0.0);
                 if (end.addends) sum += addends[i];
-                QVERIFY2(std::abs(c[i] - sum) <= 5e-7 * magnitude, qPrintable(QString("%1x%2x%3, %4: %5, not %6 at %7")
-                                                                                  .arg(rows)
-                                                                                  .arg(columns)
-                                                                                  .arg(depth)
-                                                                                  .arg(which)
-                                                                                  .arg(c[i])
-                                                                                  .arg(sum)
-                                                                                  .arg(i)));
+                QVERIFY2(std::abs(c[i] - sum) <= tolerance * magnitude,
+                         qPrintable(QString("%1x%2x%3, %4: %5, not %6 at %7")
+                                        .arg(rows)
+                                        .arg(columns)
+                                        .arg(depth)
+                                        .arg(which)
+                                        .arg(c[i])
+                                        .arg(sum)
+                                        .arg(i)));
             }
         }
     }
@@ -160,7 +174,7 @@ void tst_cpu_product::roundsToNearestEven() {
         {infinity, infinity},
         {-infinity, -infinity},
     };
-    const Product product(machine, Matrix::rowMajor(1, 3), Matrix::rowMajor(3, 1), DType::BF16);
+    const Product product(machine, Matrix::rowMajor(1, 3), Matrix::rowMajor(3, 1), Arithmetic::Bf16);
     for (const auto& [from, to] : pairs) {
         QCOMPARE(run(product, {0, 0, from}, {1, 1, 1}, 1)[0], to);
         QCOMPARE(run(product, {1, 1, 1}, {0, from, 0}, 1)[0], to);
@@ -173,13 +187,22 @@ void tst_cpu_product::roundsToNearestEven() {
 
 void tst_cpu_product::bitsDoNotDependOnThreads() {
     QFETCH(int, index);
-    const Floats a = noise(1, 90 * 300), b = noise(2, 300 * 75);
-    const auto with = [&](int threads) {
-        const Chosen machine(index, threads);
-        return run(Product(machine, Matrix::rowMajor(90, 300), Matrix::rowMajor(300, 75), DType::BF16), a, b, 90 * 75);
+    struct Case {
+        std::size_t rows, columns, depth;
+        Arithmetic arithmetic;
     };
-    const Floats alone = with(1);
-    for (const int threads : {2, 3, 5}) QVERIFY(with(threads) == alone);
+    for (const Case& one : {Case{90, 75, 300, Arithmetic::Bf16},
+                            {650, 256, 128, Arithmetic::Strassen},
+                            {520, 768, 128, Arithmetic::Strassen}}) {
+        const Floats a = noise(1, one.rows * one.depth), b = noise(2, one.depth * one.columns);
+        const auto with = [&](int threads) {
+            const Chosen machine(index, threads);
+            const Matrix left = Matrix::rowMajor(one.rows, one.depth), right = Matrix::rowMajor(one.depth, one.columns);
+            return run(Product(machine, left, right, one.arithmetic), a, b, one.rows * one.columns);
+        };
+        const Floats alone = with(1);
+        for (const int threads : {2, 3, 5}) QVERIFY(with(threads) == alone);
+    }
 }
 
 void tst_cpu_product::denseLayersAgreeWithTheReference_data() {

@@ -30,7 +30,7 @@ void addColumns(const Machine& machine, const float* rows, std::size_t count, st
 
 std::unique_ptr<Kernel> makeDense(const Order& order) {
     const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)).transposed(),
-                          operandsOf(order.node));
+                          arithmeticOf(order.node));
     const OpDef* op = order.node.op;
     const std::size_t addend = op == &kDenseAdd ? order.node.inputs.size() - 1 : 0;
     const bool hasBias = order.node.inputs.size() == (addend ? 4 : 3);
@@ -47,7 +47,7 @@ std::unique_ptr<Kernel> makeDense(const Order& order) {
 }
 
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order) {
-    const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)), operandsOf(order.node));
+    const Product product(order.machine, matrixOf(order.input(0)), matrixOf(order.input(1)), arithmeticOf(order.node));
     return kernelOf(
         [product, hasGelu = order.node.op == &kDenseBackwardDataGelu](const KernelCall& call) {
             ProductEnd end;
@@ -59,7 +59,7 @@ std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order) {
 
 std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order) {
     const Matrix x = matrixOf(order.input(0)), dy = matrixOf(order.input(1));
-    const Product product(order.machine, dy.transposed(), x, operandsOf(order.node));
+    const Product product(order.machine, dy.transposed(), x, arithmeticOf(order.node));
     const bool hasBias = order.node.outputs.size() == 2;
     return kernelOf(
         [&machine = order.machine, product, dy, hasBias](const KernelCall& call) {

@@ -4,6 +4,7 @@
 
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/layout_pass.h"
+#include "engine/backend/cpu/product.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
@@ -146,7 +147,14 @@ void layOutDense(LayoutPass& pass, const Node& node) {
 
 // Matrix products pack what they read: nothing is gained by another layout.
 void layOutProduct(LayoutPass& pass, const Node& node) {
-    layOutRowMajor(pass, node, pass.operands() == DType::F32 ? "simd" : std::string(text(pass.operands())));
+    const Shape& x = pass.oldValue(node.inputs[0]).type.shape;
+    const Shape& w = pass.oldValue(node.inputs[1]).type.shape;
+    const bool isBackwardData = node.op == &kDenseBackwardData || node.op == &kDenseBackwardDataGelu;
+    const bool isBackwardWeights = node.op == &kDenseBackwardWeights || node.op == &kDenseBackwardWeightsBias;
+    const bool isFast = isBackwardWeights ? suitsStrassen(bestSimd(), w[1], x[1], x[0])
+                                          : suitsStrassen(bestSimd(), x[0], isBackwardData ? w[1] : w[0], x[1]);
+    const std::string algorithm = isFast ? kStrassen : "simd";
+    layOutRowMajor(pass, node, pass.operands() == DType::F32 ? algorithm : std::string(text(pass.operands())));
 }
 
 struct Rule {

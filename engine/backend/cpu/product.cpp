@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/backend.h"
 #include "engine/backend/cpu/panels.h"
 
 namespace lockstep::cpu {
@@ -9,6 +10,9 @@ namespace lockstep::cpu {
 namespace {
 
 constexpr std::size_t kDepth = 256, kColumns = 1024, kRowPanels = 8;
+// By Strassen's algorithm: of a block of rows and of columns, the first half are paired with the second.
+constexpr std::size_t kOperands = 7, kStrassenDepth = 512, kStrassenFloats = 512 * 512, kStrassenUnit = 32;
+constexpr std::size_t kPairedColumnPanels = 2;
 
 std::size_t divideUp(std::size_t a, std::size_t b) {
     return (a + b - 1) / b;
@@ -22,13 +26,14 @@ std::size_t sizeOf(const Range& range) {
     return range.end - range.begin;
 }
 
-// body(part) for parts of about one size, none larger than `most`.
+// body(part) for parts of 0 to `count`, of about one size, none larger than `most`, and all but the last multiples of
+// `unit`.
 template <class Body>
-void inPieces(const Range& range, std::size_t most, Body body) {
-    const std::size_t pieces = divideUp(sizeOf(range), most);
+void inPieces(std::size_t count, std::size_t most, std::size_t unit, Body body) {
+    const std::size_t pieces = divideUp(count, most), units = divideUp(count, unit);
     for (std::size_t i = 0; i < pieces; ++i) {
-        const Range piece = partOf(sizeOf(range), i, pieces);
-        body(Range{range.begin + piece.begin, range.begin + piece.end});
+        const Range piece = partOf(units, i, pieces);
+        body(Range{piece.begin * unit, std::min(piece.end * unit, count)});
     }
 }
 
@@ -44,21 +49,57 @@ void splitRows(const SimdTable& simd, const float* from, std::size_t stride, std
 
 }  // namespace
 
-Product::Product(const Machine& machine, const Matrix& a, const Matrix& b, DType operands)
-    : m_machine(machine), m_a(a), m_b(b), m_splitsRows(a.rows >= b.columns) {
-    if (operands == DType::BF16) m_elements = machine.bf16 ? Elements::Pairs : Elements::Rounded;
+Arithmetic arithmeticOf(const Node& node) {
+    if (operandsOf(node) == DType::BF16) return Arithmetic::Bf16;
+    return node.algorithm == kStrassen ? Arithmetic::Strassen : Arithmetic::Plain;
+}
+
+bool suitsStrassen(const SimdTable& simd, std::int64_t rows, std::int64_t columns, std::int64_t depth) {
+    constexpr std::int64_t kEnoughRows = 512, kEnoughColumns = 128, kEnoughDepth = 128;
+    const auto unit = static_cast<std::int64_t>(2 * kPairedColumnPanels * simd.panelColumns);
+    return columns % unit == 0 && depth % kStrassenUnit == 0 && rows >= kEnoughRows && columns >= kEnoughColumns &&
+           depth >= kEnoughDepth;
+}
+
+Product::Product(const Machine& machine, const Matrix& a, const Matrix& b, Arithmetic arithmetic)
+    : m_machine(machine),
+      m_a(a),
+      m_b(b),
+      m_isStrassen(arithmetic == Arithmetic::Strassen),
+      m_splitsRows(a.rows >= b.columns) {
+    if (arithmetic == Arithmetic::Bf16) m_elements = machine.bf16 ? Elements::Pairs : Elements::Rounded;
     const SimdTable& simd = *machine.simd;
     const bool isSmall = a.rows * a.columns * b.columns < kSmallWork * 16;
-    const std::size_t items = m_splitsRows ? divideUp(a.rows, simd.panelRows) : divideUp(b.columns, simd.panelColumns);
+    const std::size_t items = m_splitsRows ? divideUp(a.rows, rowUnit()) : divideUp(b.columns, columnUnit());
     m_parts = isSmall ? 1 : std::min(items, static_cast<std::size_t>(machine.threads));
+    if (m_isStrassen) {
+        const std::size_t depth = std::min(kStrassenDepth, a.columns);
+        m_blockFloats = roundUp(kOperands * kStrassenPanels * simd.panelRows * depth / 2 + 16, 16);
+        m_panelFloats = kOperands * std::min(columnsAtOnce(), b.columns) / 2 * depth / 2;
+        return;
+    }
     const std::size_t depth = std::min(kDepth, a.columns);
     m_blockFloats = roundUp(std::min(kRowPanels * simd.panelRows, a.rows), simd.panelRows) * depth + 16;
     m_blockFloats = roundUp(m_blockFloats, 16);
     m_panelFloats = roundUp(std::min(kColumns, b.columns), simd.panelColumns) * depth;
 }
 
+std::size_t Product::rowUnit() const {
+    return m_machine.simd->panelRows * (m_isStrassen ? 2 * kStrassenPanels : 1);
+}
+std::size_t Product::columnUnit() const {
+    return m_machine.simd->panelColumns * (m_isStrassen ? 2 * kPairedColumnPanels : 1);
+}
+std::size_t Product::depthUnit() const {
+    return m_isStrassen ? kStrassenUnit : 1;
+}
+std::size_t Product::columnsAtOnce() const {
+    return m_isStrassen ? kStrassenFloats / std::min(kStrassenDepth, m_a.columns) / columnUnit() * columnUnit()
+                        : kColumns;
+}
+
 void Product::run(const float* a, const float* b, const ProductEnd& end, float* c, std::byte* workspace) const {
-    const std::size_t unit = m_splitsRows ? m_machine.simd->panelRows : m_machine.simd->panelColumns;
+    const std::size_t unit = m_splitsRows ? rowUnit() : columnUnit();
     const std::size_t whole = m_splitsRows ? m_a.rows : m_b.columns;
     inParts(static_cast<int>(m_parts), m_parts, [&](std::size_t part, std::size_t, std::size_t) {
         float* block = reinterpret_cast<float*>(workspace) + part * (m_blockFloats + m_panelFloats);
@@ -74,22 +115,94 @@ void Product::run(const float* a, const float* b, const ProductEnd& end, float* 
 
 void Product::multiply(const Call& call, const Range& rows, const Range& columns) const {
     const SimdTable& simd = *m_machine.simd;
-    const std::size_t rowsAtOnce = kRowPanels * simd.panelRows;
-    for (std::size_t column = columns.begin; column < columns.end; column += kColumns) {
-        Extent extent{rows, {column, std::min(column + kColumns, columns.end)}, {}};
-        inPieces({0, m_a.columns}, kDepth, [&](const Range& depth) {
+    const std::size_t rowsAtOnce = m_isStrassen ? rowUnit() : kRowPanels * simd.panelRows;
+    for (std::size_t column = columns.begin; column < columns.end; column += columnsAtOnce()) {
+        Extent extent{rows, {column, std::min(column + columnsAtOnce(), columns.end)}, {}};
+        inPieces(m_a.columns, m_isStrassen ? kStrassenDepth : kDepth, depthUnit(), [&](const Range& depth) {
             extent.depth = depth;
-            packColumns(call.b, extent, call.panels);
-            toElements(call.panels, divideUp(sizeOf(extent.columns), simd.panelColumns), simd.panelColumns,
-                       sizeOf(depth));
+            if (m_isStrassen) {
+                packQuarterColumns(call.b, extent, call.panels);
+            } else {
+                packColumns(call.b, extent, call.panels);
+                toElements(call.panels, divideUp(sizeOf(extent.columns), simd.panelColumns), simd.panelColumns,
+                           sizeOf(depth));
+            }
             for (std::size_t row = rows.begin; row < rows.end; row += rowsAtOnce) {
                 extent.rows = {row, std::min(row + rowsAtOnce, rows.end)};
-                packRows(call.a, extent, call.block);
-                toElements(call.block, divideUp(sizeOf(extent.rows), simd.panelRows), simd.panelRows, sizeOf(depth));
-                multiplyBlock(call, extent);
+                if (m_isStrassen) {
+                    packQuarterRows(call.a, extent, call.block);
+                    multiplyQuarters(call, extent);
+                } else {
+                    packRows(call.a, extent, call.block);
+                    toElements(call.block, divideUp(sizeOf(extent.rows), simd.panelRows), simd.panelRows,
+                               sizeOf(depth));
+                    multiplyBlock(call, extent);
+                }
                 if (depth.end == m_a.columns) finishBlock(call, extent);
             }
         });
+    }
+}
+
+std::size_t Product::halfOf(const Range& rows) const {
+    return roundUp(divideUp(sizeOf(rows), 2), m_machine.simd->panelRows);
+}
+
+// Rows that the lower half does not have count as zero.
+void Product::packQuarterRows(const float* a, const Extent& extent, float* block) const {
+    const std::size_t half = halfOf(extent.rows), depth = sizeOf(extent.depth) / 2, stride = half * depth;
+    const Range upper{extent.rows.begin, std::min(extent.rows.begin + half, extent.rows.end)};
+    const Range lower{upper.end, extent.rows.end};
+    const Range left{extent.depth.begin, extent.depth.begin + depth}, right{left.end, extent.depth.end};
+    const auto pack = [&](const Range& rows, const Range& columns, std::size_t operand) {
+        float* to = block + operand * stride;
+        if (sizeOf(rows) < half) std::fill_n(to, stride, 0.0f);
+        packRows(a, {rows, {}, columns}, to);
+    };
+    pack(upper, left, 0);
+    pack(upper, right, 1);
+    pack(lower, left, 2);
+    pack(lower, right, 6);
+    m_machine.simd->strassenRows(block, stride, stride);
+}
+
+void Product::packQuarterColumns(const float* b, const Extent& extent, float* panels) const {
+    const std::size_t half = columnUnit() / 2, depth = sizeOf(extent.depth) / 2;
+    const std::size_t stride = sizeOf(extent.columns) / 2 * depth;
+    const Range upper{extent.depth.begin, extent.depth.begin + depth}, lower{upper.end, extent.depth.end};
+    for (std::size_t column = extent.columns.begin; column < extent.columns.end; column += 2 * half) {
+        float* const to = panels + (column - extent.columns.begin) / 2 * depth;
+        const Range left{column, column + half}, right{left.end, left.end + half};
+        packColumns(b, {{}, left, upper}, to);
+        packColumns(b, {{}, left, lower}, to + stride);
+        packColumns(b, {{}, right, upper}, to + 2 * stride);
+        packColumns(b, {{}, right, lower}, to + 5 * stride);
+    }
+    m_machine.simd->strassenColumns(panels, stride, stride);
+}
+
+void Product::multiplyQuarters(const Call& call, const Extent& extent) const {
+    const SimdTable& simd = *m_machine.simd;
+    const std::size_t half = halfOf(extent.rows), right = columnUnit() / 2, width = simd.panelColumns;
+    const bool isLast = extent.depth.end == m_a.columns;
+    StrassenRun run{.depth = sizeOf(extent.depth) / 2};
+    run.aStride = half * run.depth;
+    run.bStride = sizeOf(extent.columns) / 2 * run.depth;
+    run.a = call.block;
+    run.cRowStride = m_b.columns;
+    run.panels = half / simd.panelRows;
+    run.upperRows = std::min(half, sizeOf(extent.rows));
+    run.lowerRows = sizeOf(extent.rows) - run.upperRows;
+    run.lower = half;
+    run.right = right;
+    run.adds = extent.depth.begin > 0;
+    run.relu = isLast && call.end.relu;
+    for (std::size_t pair = 0; pair < sizeOf(extent.columns) / 2; pair += width) {
+        const std::size_t column = extent.columns.begin + pair / right * 2 * right + pair % right;
+        run.b = call.panels + pair * run.depth;
+        run.bias = isLast && call.end.bias ? call.end.bias + column : nullptr;
+        run.c = call.c + extent.rows.begin * m_b.columns + column;
+        simd.strassenTiles(run);
     }
 }
 

@@ -14,6 +14,15 @@ struct Matrix {
     Matrix transposed() const { return {columns, rows, columnStride, rowStride}; }
 };
 
+// How a product is made, which its node's algorithm names. Bf16: see operandsOf(). Strassen: with seven eighths of the
+// multiplications, and a few bits less of the small numbers of rows and columns that also hold large ones.
+enum class Arithmetic { Plain, Bf16, Strassen };
+inline constexpr const char* kStrassen = "strassen";
+Arithmetic arithmeticOf(const Node& node);
+
+// Whether Strassen's algorithm takes the product, and is faster.
+bool suitsStrassen(const SimdTable& simd, std::int64_t rows, std::int64_t columns, std::int64_t depth);
+
 // What becomes of c once its sums are there; addends, slopes and gelu lie as c does. Null: nothing.
 struct ProductEnd {
     const float* bias = nullptr;     // one per column
@@ -27,10 +36,11 @@ struct ProductEnd {
 // packed as the loops read them (Goto & van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008):
 // panels of b's columns that stay in the first-level cache one after the other, blocks of a's rows that stay in the
 // second. Each thread has rows or columns of its own, whichever are more, and packs what it needs itself. The bits do
-// not depend on the threads.
+// not depend on the threads: by Strassen's algorithm, where rows and columns come in pairs, these are at a distance of
+// their own within blocks, of which each thread has whole ones.
 class Product {
 public:
-    Product(const Machine& machine, const Matrix& a, const Matrix& b, DType operands = DType::F32);
+    Product(const Machine& machine, const Matrix& a, const Matrix& b, Arithmetic arithmetic = Arithmetic::Plain);
 
     std::size_t workspaceBytes() const { return m_parts * (m_blockFloats + m_panelFloats) * sizeof(float); }
     void run(const float* a, const float* b, const ProductEnd& end, float* c, std::byte* workspace) const;
@@ -48,7 +58,17 @@ private:
         Range rows, columns, depth;
     };
 
+    // Rows and columns that stay together: panels, or pairs of some.
+    std::size_t rowUnit() const;
+    std::size_t columnUnit() const;
+    std::size_t depthUnit() const;
+    std::size_t columnsAtOnce() const;
+
     void multiply(const Call& call, const Range& rows, const Range& columns) const;
+    std::size_t halfOf(const Range& rows) const;  // whole panels
+    void packQuarterRows(const float* a, const Extent& extent, float* block) const;
+    void packQuarterColumns(const float* b, const Extent& extent, float* panels) const;
+    void multiplyQuarters(const Call& call, const Extent& extent) const;
     void packRows(const float* a, const Extent& extent, float* block) const;
     void packColumns(const float* b, const Extent& extent, float* panels) const;
     void toElements(float* panels, std::size_t count, std::size_t width, std::size_t depth) const;
@@ -58,6 +78,7 @@ private:
     const Machine& m_machine;
     Matrix m_a, m_b;
     Elements m_elements = Elements::Floats;
+    bool m_isStrassen = false;
     bool m_splitsRows = true;
     std::size_t m_parts = 1, m_blockFloats = 0, m_panelFloats = 0;
 };

@@ -17,9 +17,9 @@ constexpr int kTries = 5;
 // A product with everything that it reads and writes.
 class Trial {
 public:
-    Trial(const Machine& machine, DType operands)
+    Trial(const Machine& machine, Arithmetic arithmetic)
         : m_product(machine, Matrix::rowMajor(kRows, kDepth), Matrix::rowMajor(kColumns, kDepth).transposed(),
-                    operands),
+                    arithmetic),
           m_a(kRows * kDepth, 0.5f),
           m_b(kColumns * kDepth, 0.25f),
           m_c(kRows * kColumns),
@@ -43,7 +43,7 @@ double measureBf16Speed() {
     Machine machine;
     machine.simd = &bestSimd();
     machine.bf16 = bestBf16();
-    Trial single(machine, DType::F32), half(machine, DType::BF16);
+    Trial single(machine, Arithmetic::Plain), half(machine, Arithmetic::Bf16);
     double singleSeconds = 1e9, halfSeconds = 1e9;
     for (int i = 0; i < kTries; ++i) {
         singleSeconds = std::min(singleSeconds, single.seconds());

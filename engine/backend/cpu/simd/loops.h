@@ -32,6 +32,9 @@ void lanesToRows(const float* lanes, float* rows, std::size_t rowStride, std::si
 extern const std::size_t kPanelColumns, kPanelRows;
 void gemmPanel(const GemmRun& run);
 void gemmPacked(const GemmRun& run);
+void strassenTiles(const StrassenRun& run);
+void strassenRows(float* operands, std::size_t stride, std::size_t count);
+void strassenColumns(float* operands, std::size_t stride, std::size_t count);
 void roundToBf16(float* x, std::size_t count);
 void laneConv(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu, float* y);
 void laneConvWeights(const LaneConv& conv, const float* x, const float* dy, float* sums);

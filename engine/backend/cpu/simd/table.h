@@ -64,6 +64,24 @@ struct GemmRun {
     bool adds = false, relu = false;
 };
 
+// Tiles of c = a b by Strassen's algorithm in Winograd's form, seven products of quarters instead of eight (Huang et
+// al., "Strassen's algorithm reloaded", SC 2016, for making its sums as operands are packed):
+//   a11 b11, a12 b21, s2 t2, s3 t3, s1 t1, s4 b22, a22 t4    operands 0 to 6 of both sides, `aStride` and `bStride`
+//   apart s1 = a21 + a22, s2 = s1 - a11, s3 = a11 - a21, s4 = a12 - s2, t1 = b12 - b11, t2 = b22 - t1, t3 = b22 - b12,
+//   t4 = t2 - b21
+// each packed as gemmPacked's are: a panel of rows, a panel of columns. Rows and columns of c's lower and right
+// quarters lie `lower` rows and `right` columns after those of its upper and left ones.
+constexpr std::size_t kStrassenPanels = 4;
+struct StrassenRun {
+    const float *a = nullptr, *b = nullptr;
+    std::size_t aStride = 0, bStride = 0, depth = 0;  // of each operand
+    const float* bias = nullptr;                      // one per column, or null
+    float* c = nullptr;
+    std::size_t cRowStride = 0, lower = 0, right = 0;
+    std::size_t panels = 0, upperRows = 0, lowerRows = 0;  // of rows, at most kStrassenPanels; the rows that there are
+    bool adds = false, relu = false;
+};
+
 // Winograd's convolution of images in blocks of 16 channels: each tile of outputs follows from numbers, its "points",
 // that are products over channels. Tiles are counted row by row through all samples; in memory every point has
 // `pointStride` floats of its own, 16 for each tile or filter row.
@@ -188,6 +206,12 @@ struct SimdTable {
     void (*gemmPanel)(const GemmRun& run);
     // a is packed: for each panel of `panelRows` rows, that many floats at each depth; its strides are not looked at.
     void (*gemmPacked)(const GemmRun& run);
+    void (*strassenTiles)(const StrassenRun& run);
+    // Of `count` floats, a multiple of 16, the operands above from the quarters. Given as 0, 1, 2, 6: a11, a12, a21,
+    // a22.
+    void (*strassenRows)(float* operands, std::size_t stride, std::size_t count);
+    // Given as 0, 1, 2, 5: b11, b21, b12, b22.
+    void (*strassenColumns)(float* operands, std::size_t stride, std::size_t count);
     void (*roundToBf16)(float* x, std::size_t count);  // to nearest, ties to even, as floats
     // weights: C,R,S,K; bias may be null
     void (*laneConv)(const LaneConv& conv, const float* x, const float* weights, const float* bias, bool relu,
