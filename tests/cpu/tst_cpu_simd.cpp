@@ -156,7 +156,7 @@ void tst_cpu_simd::normGradients() {
                      x2 = noise(16, count);
         for (const GradMask mask : {GradMask::None, GradMask::Recomputed, GradMask::FromOutput}) {
             for (const bool pair : {false, true}) {
-                for (const GradOther other : {GradOther::None, GradOther::Kept, GradOther::Norm}) {
+                for (const GradOther other : {GradOther::None, GradOther::Kept, GradOther::Norm, GradOther::Added}) {
                     Floats out = guarded(count), dx = guarded(count);
                     const GradRun run{.g1 = g1.data(),
                                       .g2 = pair ? g2.data() : nullptr,
@@ -185,9 +185,11 @@ void tst_cpu_simd::normGradients() {
                     simd.gradApply(run, mask, pair, other);
                     compare(dx, count, [&](std::size_t i) {
                         const std::size_t k = i % 16;
-                        return gradient(i) * scale[k] + (static_cast<double>(x[i]) - mean[k]) * slope[k] + shift[k];
+                        const double branch = other == GradOther::Added ? x2[i] : 0;
+                        return gradient(i) * scale[k] + (static_cast<double>(x[i]) - mean[k]) * slope[k] + shift[k] +
+                               branch;
                     });
-                    compare(out, other == GradOther::None ? 0 : count, [&](std::size_t i) {
+                    compare(out, other == GradOther::None || other == GradOther::Added ? 0 : count, [&](std::size_t i) {
                         const std::size_t k = i % 16;
                         if (other == GradOther::Kept) return gradient(i);
                         return gradient(i) * scale2[k] + (static_cast<double>(x2[i]) - mean2[k]) * slope2[k] +
@@ -319,9 +321,7 @@ void tst_cpu_simd::activations() {
         simd.geluBackward(x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return dy[i] * (phi(x[i]) + x[i] * density(x[i])); });
         simd.siluBackward(x.data(), dy.data(), y.data(), count);
-        compare(y, count, [&](std::size_t i) {
-            return dy[i] * sigmoid(x[i]) * (1 + x[i] * (1 - sigmoid(x[i])));
-        });
+        compare(y, count, [&](std::size_t i) { return dy[i] * sigmoid(x[i]) * (1 + x[i] * (1 - sigmoid(x[i]))); });
     }
     Floats special{std::nanf(""), -200, 200}, y(3);
     for (const auto function : {simd.gelu, simd.silu}) {
@@ -343,9 +343,7 @@ void tst_cpu_simd::layerNorms() {
             return sum / static_cast<double>(width);
         };
         compare(mean, rows, [&](std::size_t row) { return moment(row, 0, 1); });
-        compare(invStd, rows, [&](std::size_t row) {
-            return 1 / std::sqrt(moment(row, moment(row, 0, 1), 2) + 1e-3);
-        });
+        compare(invStd, rows, [&](std::size_t row) { return 1 / std::sqrt(moment(row, moment(row, 0, 1), 2) + 1e-3); });
         compare(y, rows * width, [&](std::size_t i) {
             return (static_cast<double>(x[i]) - mean[i / width]) * invStd[i / width] * gamma[i % width] +
                    beta[i % width];
@@ -392,13 +390,13 @@ void tst_cpu_simd::rowsOfLogits() {
         QCOMPARE(largest, *std::ranges::max_element(z));
         QVERIFY(std::abs(sum - want) < 1e-6 * want);
         simd.softmaxGradient(z.data(), count, largest, 2 / sum, 0.25f, dz.data());
-        compare(dz, count, [&](std::size_t i) { return 2 / want * std::exp(static_cast<double>(z[i]) - largest) - 0.25; });
+        compare(dz, count,
+                [&](std::size_t i) { return 2 / want * std::exp(static_cast<double>(z[i]) - largest) - 0.25; });
         z[count / 2] = z[count / 3];
         if (count > 40) z[5] = std::numeric_limits<float>::quiet_NaN();
         for (const std::size_t at : {std::size_t{0}, count / 3, count / 2, count - 1}) {
             std::size_t before = 0;
-            for (std::size_t i = 0; i < count; ++i)
-                before += i != at && !(z[i] < z[at]) && !(z[i] == z[at] && i > at);
+            for (std::size_t i = 0; i < count; ++i) before += i != at && !(z[i] < z[at]) && !(z[i] == z[at] && i > at);
             QCOMPARE(simd.rankOf(z.data(), count, at), before);
         }
     }

@@ -19,8 +19,8 @@ Ports portsOf(const Node& node, const FusedNormBackwardAttrs& attrs) {
     if (attrs.pair) ports.g2 = next++;
     if (attrs.mask == GradMask::Recomputed) ports.beta = next++;
     if (attrs.mask == GradMask::FromOutput) ports.z = next++;
-    if (attrs.other == GradOther::Norm) ports.second = next;
-    if (attrs.other != GradOther::None) {
+    if (attrs.other == GradOther::Norm || attrs.other == GradOther::Added) ports.second = next;
+    if (attrs.other == GradOther::Kept || attrs.other == GradOther::Norm) {
         ports.other = 0;
         ports.dx = 1;
     }

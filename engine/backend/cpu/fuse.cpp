@@ -41,6 +41,7 @@ private:
         if (op == &kReluBackward && (normBackward(i) || poolBackward(i))) return;
         if (op == &kGelu && geluAfterDense(i)) return;
         if (op == &kGeluBackward && geluBeforeDense(i)) return;
+        if (op == &kAdd && addAfterNormBackward(i)) return;
         if (op == &kAdd && (addAfter(i, kDense, kDenseAdd) || addAfter(i, kLayerNormBackward, kLayerNormBackwardAdd)))
             return;
         if (op == &kConv2dBackwardBias) weightsAndBias(i, kConv2dBackwardWeights, kConv2dBackwardWeightsBias);
@@ -164,6 +165,7 @@ private:
         inputs.push_back(beta.value_or(z));
         std::vector<ValueId> outputs = norm.outputs;
         drop(norm.outputs[0]);
+        if (attrs.other == GradOther::None) m_normBackwards[norm.outputs[0]] = relu;
         if (attrs.other == GradOther::Kept) outputs.insert(outputs.begin(), masked);
         if (second) {
             inputs.insert(inputs.end(), second->inputs.begin(), second->inputs.begin() + 4);
@@ -172,6 +174,27 @@ private:
             drop(second->outputs[0]);
         }
         replace(relu, {&kNormBackward, std::move(inputs), {}, Attrs::of(attrs), norm.scope, {}}, std::move(outputs));
+    }
+
+    // The gradient of a branch around a norm goes in with that through it.
+    bool addAfterNormBackward(std::size_t add) {
+        for (const std::size_t side : {0, 1}) {
+            const ValueId dx = oldNode(add).inputs[side];
+            const auto found = m_normBackwards.find(dx);
+            if (found == m_normBackwards.end() || !isOnlyUser(dx, add)) continue;
+            const auto isLater = [&](ValueId output) { return output == dx || isUsedOnlyAfter(output, add); };
+            if (!std::ranges::all_of(m_fused.at(found->second).outputs, isLater)) continue;
+            Fused fused = std::move(m_fused.at(found->second));
+            m_fused.erase(found->second);
+            auto attrs = fused.node.attrs.as<FusedNormBackwardAttrs>();
+            attrs.other = GradOther::Added;
+            fused.node.attrs = Attrs::of(attrs);
+            fused.node.inputs.push_back(oldNode(add).inputs[1 - side]);
+            fused.outputs[0] = oldNode(add).outputs[0];
+            replace(add, std::move(fused.node), std::move(fused.outputs));
+            return true;
+        }
+        return false;
     }
 
     // A sum that only this node reads is read as its two parts.
@@ -266,8 +289,9 @@ private:
     }
 
     const Graph& m_graph;
-    std::vector<bool> m_dropped;           // replaced by the fused node of another place, or of this one
-    std::map<std::size_t, Fused> m_fused;  // by the place of the node that they replace
+    std::vector<bool> m_dropped;                     // replaced by the fused node of another place, or of this one
+    std::map<std::size_t, Fused> m_fused;            // by the place of the node that they replace
+    std::map<ValueId, std::size_t> m_normBackwards;  // places of fused ones, by the dx that they make alone
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ std::string describe(const FusedNormBackwardAttrs& attrs) {
     say(attrs.mask != GradMask::None, "relu");
     say(attrs.other == GradOther::Kept, "+tensor");
     say(attrs.other == GradOther::Norm, "+norm");
+    say(attrs.other == GradOther::Added, "then sum");
     return text;
 }
 

@@ -50,7 +50,8 @@ extern const OpDef kNormTrain;  // (x, gamma, beta, runningMean, runningVariance
 extern const OpDef kNormEval;   // the same inputs -> y
 
 // Backward of the above: g = mask(g1 [+ g2]) with ReLU's mask from the forward output z or recomputed from x and beta.
-// other Kept: g goes to the other branch; Norm: g goes through the shortcut's norm.
+// other Kept: g goes to the other branch; Norm: g goes through the shortcut's norm; Added: dx is summed with r, the
+// gradient of a branch around the norm.
 struct FusedNormBackwardAttrs {
     GradMask mask = GradMask::None;
     bool pair = false;
@@ -58,7 +59,7 @@ struct FusedNormBackwardAttrs {
     bool operator==(const FusedNormBackwardAttrs&) const = default;
 };
 std::string describe(const FusedNormBackwardAttrs& attrs);
-extern const OpDef kNormBackward;  // (g1, x, gamma, mean, invStd [, g2][, beta | z][, x2, gamma2, mean2, invStd2])
+extern const OpDef kNormBackward;  // (g1, x, gamma, mean, invStd [, g2][, beta | z][, x2, gamma2, mean2, invStd2 | r])
                                    //   -> [g | dx2,] dx, dgamma, dbeta [, dgamma2, dbeta2]
 
 }  // namespace lockstep::cpu

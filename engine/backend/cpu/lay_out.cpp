@@ -96,9 +96,9 @@ void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
     if (attrs.pair) images.push_back(next++);
     if (attrs.mask == GradMask::FromOutput) images.push_back(next);
     if (attrs.mask != GradMask::None) ++next;
-    if (attrs.other == GradOther::Norm) images.push_back(next);
-    layOutNorm(pass, node, 1, images,
-               attrs.other == GradOther::None ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, 1});
+    const bool isPair = attrs.other == GradOther::Kept || attrs.other == GradOther::Norm;
+    if (attrs.other == GradOther::Norm || attrs.other == GradOther::Added) images.push_back(next);
+    layOutNorm(pass, node, 1, images, isPair ? std::vector<std::size_t>{0, 1} : std::vector<std::size_t>{0});
 }
 
 void layOutPool(LayoutPass& pass, const Node& node) {

@@ -133,7 +133,9 @@ void gradApplyWhole(const GradRun& run) {
         const F16 g = gradient<kMask, kPair>(run, i, centred, scale, offset);
         if constexpr (kOther == GradOther::Kept) store(run.out + i, g);
         if constexpr (kNorm) store(run.out + i, g * scale2 + ((load(run.x2 + i) - mean2) * slope2 + shift2));
-        store(run.dx + i, g * scale + (centred * slope + shift));
+        F16 dx = g * scale + (centred * slope + shift);
+        if constexpr (kOther == GradOther::Added) dx += load(run.x2 + i);
+        store(run.dx + i, dx);
     }
 }
 
@@ -186,7 +188,7 @@ void gradApplyRun(const GradRun& run) {
     GradRest rest(run, whole, left);
     gradApplyWhole<kMask, kPair, kOther>(rest.over(run));
     rest.dx.copyTo(run.dx + whole, left);
-    if constexpr (kOther != GradOther::None) rest.out.copyTo(run.out + whole, left);
+    if constexpr (kOther == GradOther::Kept || kOther == GradOther::Norm) rest.out.copyTo(run.out + whole, left);
 }
 
 template <GradMask kMask, bool kPair>
@@ -198,6 +200,8 @@ void gradApplyOther(const GradRun& run, GradOther other) {
             return gradApplyRun<kMask, kPair, GradOther::Kept>(run);
         case GradOther::Norm:
             return gradApplyRun<kMask, kPair, GradOther::Norm>(run);
+        case GradOther::Added:
+            return gradApplyRun<kMask, kPair, GradOther::Added>(run);
     }
 }
 

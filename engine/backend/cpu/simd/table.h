@@ -10,7 +10,8 @@
 namespace lockstep::cpu {
 
 enum class GradMask { None, Recomputed, FromOutput };  // where ReLU's mask comes from
-enum class GradOther { None, Kept, Norm };             // the masked gradient also goes out, or through a second norm
+// The masked gradient also goes out, or through a second norm; or another branch's gradient is added to dx.
+enum class GradOther { None, Kept, Norm, Added };
 
 // y = (x - mean) scale + offset [+ r | + (r - mean2) scale2] [, negative values to zero]
 struct NormRun {
@@ -23,7 +24,7 @@ struct NormRun {
 };
 
 // g = mask(g1 [+ g2]); sums: S += g, Q += g (x - mean), R += g (x2 - mean2);
-// apply: dx = scale g + slope (x - mean) + shift; out = g or the same through the second norm.
+// apply: dx = scale g + slope (x - mean) + shift [+ x2]; out = g or the same through the second norm.
 struct GradRun {
     const float *g1 = nullptr, *g2 = nullptr, *x = nullptr, *z = nullptr, *x2 = nullptr;
     float *out = nullptr, *dx = nullptr;
