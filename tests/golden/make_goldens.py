@@ -208,25 +208,37 @@ def batch(case, step):
     return (x,), (7 * torch.arange(case['batch']) + 3 * step) % 10
 
 
-def run(case):
+def train(case, dtype):
+    """The model after STEPS steps in that precision; losses, gradient norms, and the norms of the first step's gradients."""
     torch.manual_seed(0)
-    model = case.pop('make')().double().train()
+    model = case['make']().double().train()
     initialize(model)
+    model.to(dtype)
     optimizer = optimizer_of(case, model)
     losses, norms, gradients = [], [], []
-    for step in range(case.pop('steps', STEPS)):
+    for step in range(STEPS):
         x, y = texts.batch(case, step, uniform) if 'tokens' in case else batch(case, step)
         model.zero_grad()
-        loss = nn.functional.cross_entropy(model(*x), y, label_smoothing=case['smoothing'], ignore_index=-1)
+        outputs = model(*(each.to(dtype) if each.is_floating_point() else each for each in x))
+        loss = nn.functional.cross_entropy(outputs, y, label_smoothing=case['smoothing'], ignore_index=-1)
         loss.backward()
         norms.append(clip(model, case['clip']))
         if case['decay'] == 0 and step == 0:
             gradients = [float(p.grad.norm()) for p in model.parameters()]
         optimizer.step()
         losses.append(float(loss))
+    return model, losses, norms, gradients
+
+
+def run(case):
+    """Numbers in double, and how far PyTorch's own float is from its double: deep networks on noise enlarge rounding."""
+    model, losses, norms, gradients = train(case, torch.float64)
+    _, single, single_norms, _ = train(case, torch.float32)
+    errors = [max(abs(a - b) / abs(b), abs(m - n) / abs(n) / 100) for a, b, m, n in zip(single, losses, single_norms, norms)]
     sums = {'parameters': sum(float(p.abs().sum()) for p in model.parameters()),
             'buffers': sum(float(b.abs().sum()) for b in model.buffers() if b.dtype == torch.float64)}
-    return dict(case, losses=losses, gradient_norms=norms, first_gradients=gradients, absolute_sums=sums)
+    shown = {key: value for key, value in case.items() if key != 'make'}
+    return dict(shown, losses=losses, gradient_norms=norms, first_gradients=gradients, absolute_sums=sums, single_errors=errors)
 
 
 def main():

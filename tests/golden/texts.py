@@ -68,9 +68,9 @@ class TextEncoder(nn.Module):
         self.trunk, self.head = Trunk(256, layers, width, heads, context, False), nn.Linear(width, classes)
 
     def forward(self, tokens, lengths):
-        counts = (torch.arange(tokens.shape[1]) < lengths[:, None]).double()
+        counts = (torch.arange(tokens.shape[1]) < lengths[:, None]).to(self.head.weight.dtype)
         x = self.trunk(tokens, lengths) * counts[:, :, None]
-        return self.head(x.sum(1) / lengths[:, None])
+        return self.head(x.sum(1) / counts.sum(1, keepdim=True))
 
     def undecayed(self):
         return self.trunk.tables()
