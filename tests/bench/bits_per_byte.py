@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""How well the GPT of the preset text-gpt foretells a text, trained by Lockstep and by PyTorch: bits per byte of its held-out end.
+
+    tests/bench/bits_per_byte.py TEXT [--lockstep build/bin/lockstep] [--peers ../shared/peers] [--seed 1]
+
+Both take the same windows of 128 bytes, model, AdamW, batch and one-cycle schedule for one epoch; random first weights and the order of
+windows differ. PyTorch's side needs python3-torch and the peer scripts.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+WINDOW, BATCH, RATE, RISE, DECAY, HELD_OUT = 128, 16, 1e-3, 0.3, 0.1, 0.05
+
+
+def windows(torch, part):
+    x = torch.tensor(list(part), dtype=torch.long)
+    count = (len(x) - 1 + WINDOW - 1) // WINDOW
+    tokens, targets = torch.zeros(count, WINDOW, dtype=torch.long), torch.full((count, WINDOW), -1, dtype=torch.long)
+    for i in range(count):
+        begin = i * WINDOW
+        these, next_ones = x[begin:begin + WINDOW], x[begin + 1:begin + 1 + WINDOW]
+        tokens[i, :len(these)], targets[i, :len(next_ones)] = these, next_ones
+    return tokens, targets
+
+
+def make_model(torch, models):
+    """The peer's GPT with the head tied to the table; which of its parameters decay, and which do not."""
+    model = models.GPT()
+    torch.nn.init.normal_(model.tok.weight, std=0.02)
+    model.head.weight = model.tok.weight
+    tables = {id(model.tok.weight), id(model.pos)}
+    decayed = [p for p in model.parameters() if p.dim() >= 2 and id(p) not in tables]
+    plain = [p for p in model.parameters() if p.dim() < 2 or id(p) in tables]
+    return model, [dict(params=decayed, weight_decay=DECAY), dict(params=plain, weight_decay=0.0)]
+
+
+def rate_at(step, steps):
+    rise = math.floor(RISE * steps)
+    return RATE * ((step + 1) / rise if step < rise else (1 + math.cos(math.pi * (step - rise) / (steps - rise))) / 2)
+
+
+def in_pytorch(args, text):
+    sys.path.insert(0, args.peers)
+    import models
+    import torch
+    torch.manual_seed(args.seed)
+    cut = len(text) - int(HELD_OUT * len(text))
+    tokens, targets = windows(torch, text[:cut])
+    model, groups = make_model(torch, models)
+    optimizer = torch.optim.AdamW(groups, lr=RATE)
+    order, steps = torch.randperm(len(tokens)), (len(tokens) + BATCH - 1) // BATCH
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group['lr'] = rate_at(step, steps)
+        these = order[step * BATCH:(step + 1) * BATCH]
+        loss = torch.nn.functional.cross_entropy(model(tokens[these]), targets[these].flatten(), ignore_index=-1)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    tokens, targets = windows(torch, text[cut:])
+    total = 0.0
+    with torch.no_grad():
+        for these, wanted in zip(tokens.split(64), targets.split(64)):
+            total += float(torch.nn.functional.cross_entropy(model(these), wanted.flatten(), ignore_index=-1, reduction='sum'))
+    return total / int((targets >= 0).sum()) / math.log(2)
+
+
+def in_lockstep(args):
+    command = [args.lockstep, 'train', '--preset', 'text-gpt', '--data', args.text, '--seed', str(args.seed), '--json', '--no-steps']
+    with tempfile.TemporaryDirectory() as home:
+        out = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ, LOCKSTEP_HOME=home)).stdout
+    return json.loads(out.splitlines()[-1])['test_loss'] / math.log(2)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('text')
+    parser.add_argument('--lockstep', default=os.path.join(ROOT, 'build', 'bin', 'lockstep'))
+    parser.add_argument('--peers', default=os.path.join(ROOT, '..', 'shared', 'peers'))
+    parser.add_argument('--seed', type=int, default=1)
+    args = parser.parse_args()
+    ours = in_lockstep(args)
+    print(f'Lockstep {ours:.3f} bits per byte', flush=True)
+    if os.path.exists(os.path.join(args.peers, 'models.py')):
+        with open(args.text, 'rb') as file:
+            theirs = in_pytorch(args, file.read())
+        print(f'PyTorch {theirs:.3f}, ours over theirs {ours / theirs:.3f}')
+
+
+if __name__ == '__main__':
+    main()
