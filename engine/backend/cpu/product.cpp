@@ -14,10 +14,6 @@ constexpr std::size_t kDepth = 256, kColumns = 1024, kRowPanels = 8;
 constexpr std::size_t kOperands = 7, kStrassenDepth = 512, kStrassenFloats = 512 * 512, kStrassenUnit = 32;
 constexpr std::size_t kPairedColumnPanels = 2;
 
-std::size_t divideUp(std::size_t a, std::size_t b) {
-    return (a + b - 1) / b;
-}
-
 std::size_t roundUp(std::size_t a, std::size_t b) {
     return divideUp(a, b) * b;
 }

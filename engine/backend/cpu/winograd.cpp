@@ -38,12 +38,9 @@ public:
     Winograd(const Order& order, const Shapes& shapes, bool turned)
         : m_machine(order.machine),
           m_turned(turned),
-          m_hasBias(order.node.op != &kConv2dFused && order.node.inputs.size() == 3),
-          m_relu(order.node.op == &kConv2dRelu),
           m_norm(order),
-          m_addend(addendOf(order.node)),
           m_x(shapes.input()),
-          m_y(shapes.output()),
+          m_y(order, shapes),
           m_schedule(shapes, order.machine.threads),
           m_filters{shapes.points(), shapes.outputBlocks(), shapes.inputBlocks()},
           m_data{shapes.points(), shapes.inputBlocks(), m_schedule.block},
@@ -98,22 +95,14 @@ private:
             product.products = products + point * m_products.pointStride();
             m_machine.simd->blockProduct(product);
         }
-        const WinogradSpan span{tiles.begin, tiles.end - tiles.begin, m_products.pointStride()};
-        for (std::size_t block = blocks.begin; block < blocks.end; ++block) {
-            const std::size_t at = block * blockStride(m_y);
-            m_machine.simd->winogradOutput(m_y, products + (block - blocks.begin) * m_products.blockStride(), span,
-                                           {.bias = m_hasBias ? in(call, 2) + block * kLanes : nullptr,
-                                            .addends = m_addend ? in(call, *m_addend) + at : nullptr,
-                                            .relu = m_relu},
-                                           out(call, 0) + at);
-        }
+        m_y.write(call, blocks, tiles, m_products, products);
     }
 
     const Machine& m_machine;
-    bool m_turned, m_hasBias, m_relu;
+    bool m_turned;
     NormedInput m_norm;
-    std::optional<std::size_t> m_addend;
-    WinogradImage m_x, m_y;
+    WinogradImage m_x;
+    Outputs m_y;
     Schedule m_schedule;
     Filters m_filters;
     Points m_data, m_products;

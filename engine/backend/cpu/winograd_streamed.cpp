@@ -1,4 +1,3 @@
-#include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/winograd.h"
 
 // Many filters, few tiles: the points of a round of tiles are made once; then the filters go by, a few blocks of
@@ -35,12 +34,9 @@ public:
         : m_machine(order.machine),
           m_shapes(shapes),
           m_turned(turned),
-          m_hasBias(order.node.op != &kConv2dFused && order.node.inputs.size() == 3),
-          m_relu(order.node.op == &kConv2dRelu),
           m_norm(order),
-          m_addend(addendOf(order.node)),
           m_x(shapes.input()),
-          m_y(shapes.output()),
+          m_y(order, shapes),
           m_tiles(tilesAtOnce(shapes, shapes.inputBlocks())),
           m_data{shapes.points(), shapes.inputBlocks(), m_tiles},
           m_products{shapes.points(), kGroup, m_tiles},
@@ -65,7 +61,7 @@ public:
                     const std::size_t first = group * kGroup;
                     const Range blocks{first, std::min(first + kGroup, m_shapes.outputBlocks())};
                     convolve(in(call, 1), blocks, tiles, data, products);
-                    finish(call, blocks, tiles, products);
+                    m_y.write(call, blocks, tiles, m_products, products);
                 }
             });
         });
@@ -107,24 +103,12 @@ private:
         }
     }
 
-    void finish(const KernelCall& call, const Range& blocks, const Range& tiles, const float* products) const {
-        for (std::size_t block = blocks.begin; block < blocks.end; ++block) {
-            const std::size_t at = block * blockStride(m_y);
-            m_machine.simd->winogradOutput(m_y, products + (block - blocks.begin) * m_products.blockStride(),
-                                           {tiles.begin, tiles.end - tiles.begin, m_products.pointStride()},
-                                           {.bias = m_hasBias ? in(call, 2) + block * kLanes : nullptr,
-                                            .addends = m_addend ? in(call, *m_addend) + at : nullptr,
-                                            .relu = m_relu},
-                                           out(call, 0) + at);
-        }
-    }
-
     const Machine& m_machine;
     Shapes m_shapes;
-    bool m_turned, m_hasBias, m_relu;
+    bool m_turned;
     NormedInput m_norm;
-    std::optional<std::size_t> m_addend;
-    WinogradImage m_x, m_y;
+    WinogradImage m_x;
+    Outputs m_y;
     std::size_t m_tiles;
     Points m_data, m_products;
     Filters m_filters;
