@@ -36,21 +36,12 @@ struct FloatLanes {
     [[gnu::always_inline]] static F16 add(F16 sum, F16 a, F16 b) { return sum + a * b; }
 };
 
-// Packed: a has kRows elements at each depth, those of a panel of rows. Elements are as large as a float; Lanes says
-// what they are.
-template <class Lanes, std::size_t kM, bool kIsPacked>
-void tile(const GemmRun& run, std::size_t row) {
-    float* c = run.c + row * run.cRowStride;
-    for (std::size_t i = 0; i < kM; ++i) {
-        const float* ahead = c + i * run.cRowStride;
-        for (std::size_t j = 0; j < kVectors; ++j) __builtin_prefetch(ahead + j * 16, 1, 3);
-    }
-    F16 sums[kM * kVectors];
+// sums = kM rows of a times one panel.
+template <class Lanes, std::size_t kM>
+[[gnu::always_inline]] inline void sumUp(const float* a, std::size_t rowStride, std::size_t depthStride, const float* b,
+                                         std::size_t depth, F16* sums) {
     unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) { sums[at.value] = F16{}; });
-    const float* a = kIsPacked ? run.a + row * run.depth : run.a + row * run.aRowStride;
-    const float* b = run.panel;
-    const std::size_t rowStride = kIsPacked ? 1 : run.aRowStride, depthStride = kIsPacked ? kRows : run.aDepthStride;
-    for (std::size_t k = 0; k < run.depth; ++k, a += depthStride, b += kVectors * 16) {
+    for (std::size_t k = 0; k < depth; ++k, a += depthStride, b += kVectors * 16) {
         decltype(Lanes::load(b)) columns[kVectors];
         unrolled<0, kVectors>([&](auto j)
                                   __attribute__((always_inline)) { columns[j.value] = Lanes::load(b + j.value * 16); });
@@ -62,6 +53,21 @@ void tile(const GemmRun& run, std::size_t row) {
             });
         });
     }
+}
+
+// Packed: a has kRows elements at each depth, those of a panel of rows. Elements are as large as a float; Lanes says
+// what they are.
+template <class Lanes, std::size_t kM, bool kIsPacked>
+void tile(const GemmRun& run, std::size_t row) {
+    float* c = run.c + row * run.cRowStride;
+    for (std::size_t i = 0; i < kM; ++i) {
+        const float* ahead = c + i * run.cRowStride;
+        for (std::size_t j = 0; j < kVectors; ++j) __builtin_prefetch(ahead + j * 16, 1, 3);
+    }
+    F16 sums[kM * kVectors];
+    const float* a = kIsPacked ? run.a + row * run.depth : run.a + row * run.aRowStride;
+    sumUp<Lanes, kM>(a, kIsPacked ? 1 : run.aRowStride, kIsPacked ? kRows : run.aDepthStride, run.panel, run.depth,
+                     sums);
     const bool isWhole = run.columns == kVectors * 16;
     unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) {
         float* to = c + (at.value / kVectors) * run.cRowStride;

@@ -15,19 +15,7 @@ struct Quarter {
 // sums = the tile's product of one pair of operands.
 [[gnu::always_inline]] inline void multiply(const StrassenRun& run, std::size_t panel, std::size_t operand, F16* sums) {
     const float* a = run.a + operand * run.aStride + panel * kRows * run.depth;
-    const float* b = run.b + operand * run.bStride;
-    unrolled<0, kVectorsOfTile>([&](auto at) __attribute__((always_inline)) { sums[at.value] = F16{}; });
-    for (std::size_t k = 0; k < run.depth; ++k, a += kRows, b += kVectors * 16) {
-        F16 columns[kVectors];
-        unrolled<0, kVectors>([&](auto j)
-                                  __attribute__((always_inline)) { columns[j.value] = load(b + j.value * 16); });
-        unrolled<0, kRows>([&](auto i) __attribute__((always_inline)) {
-            const F16 factor = splat(a[i.value]);
-            unrolled<0, kVectors>([&](auto j) __attribute__((always_inline)) {
-                sums[i.value * kVectors + j.value] += factor * columns[j.value];
-            });
-        });
-    }
+    sumUp<FloatLanes, kRows>(a, 1, kRows, run.b + operand * run.bStride, run.depth, sums);
 }
 
 // How many of a tile's rows there are.
