@@ -65,6 +65,7 @@ void EngineService::withdraw(qint64 question) {
 
 void EngineService::retry() {
     if (m_state != State::Unavailable) return;
+    sendNext();                                              // those still open are the last child's
     m_crashes.clear();
     m_problem.reset();
     m_state = State::Stopped;

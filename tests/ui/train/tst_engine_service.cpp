@@ -102,6 +102,27 @@ private slots:
         QVERIFY(!service.problem());
     }
 
+    // Before the question that the last child died of was answered.
+    void retryAtTheMomentItIsGone() {
+        const auto program = engine("#!/bin/sh\nread a\necho '{\"id\":0,\"lockstep\":\"" LOCKSTEP_VERSION
+                                    "\"}'\nread b\nexit 7\n",
+                                    true);
+        EngineService service(program);
+        int failed = 0;
+        bool answered = false;
+        for (int i = 0; i < 2; ++i)                          // one for each child
+            service.ask("models", {}, this, [&](const EngineAnswer& answer) { failed += !answer.ok(); });
+        connect(&service, &EngineService::unavailable, this, [&] {
+            QFile::remove(program);
+            QVERIFY(QFile::link(LOCKSTEP_PROGRAM, program));
+            service.retry();
+            service.ask("settings", {}, this, [&](const EngineAnswer& answer) { answered = answer.ok(); });
+        });
+        QTRY_VERIFY_WITH_TIMEOUT(answered, 60000);
+        QCOMPARE(failed, 2);
+        QVERIFY(service.isAvailable());
+    }
+
 private:
     QString engine(const QByteArray& script, bool executable) {
         const auto path = m_folder.filePath(QString("engine-%1").arg(++m_engines));
