@@ -320,6 +320,13 @@ void tst_cpu_simd::activations() {
         compare(y, count, [&](std::size_t i) { return x[i] * sigmoid(x[i]); });
         simd.geluBackward(x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return dy[i] * (phi(x[i]) + x[i] * density(x[i])); });
+        Floats slope = guarded(count);
+        std::copy_n(x.begin(), count, slope.begin());
+        simd.geluAndSlope(slope.data(), y.data(), count);
+        compare(y, count, [&](std::size_t i) { return x[i] * phi(x[i]); });
+        compare(slope, count, [&](std::size_t i) { return phi(x[i]) + x[i] * density(x[i]); });
+        simd.multiply(x.data(), dy.data(), y.data(), count);
+        compare(y, count, [&](std::size_t i) { return x[i] * dy[i]; });
         simd.siluBackward(x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return dy[i] * sigmoid(x[i]) * (1 + x[i] * (1 - sigmoid(x[i]))); });
     }

@@ -232,21 +232,32 @@ private:
 
     // dense layers with what follows them, and layer norm's gradient with that of the branch around it
 
+    // In training GELU's slopes are made with it and kept in place of its input, where only its gradient reads that.
     bool geluAfterDense(std::size_t gelu) {
         const ValueId y = oldNode(gelu).inputs[0];
         const Node* dense = producer(y, kDense);
-        if (!dense || m_dropped[producerIndex(y)]) return false;
+        const auto isSlopes = [&](std::size_t user) { return user == gelu || isGeluBeforeDense(user); };
+        if (!dense || m_dropped[producerIndex(y)] || isKept(y) || !std::ranges::all_of(users(y), isSlopes))
+            return false;
         std::vector<ValueId> outputs = oldNode(gelu).outputs;
-        if (!isOnlyUser(y, gelu)) outputs.insert(outputs.begin(), y);
+        if (users(y).size() > 1) outputs.insert(outputs.begin(), y);
         m_dropped[gelu] = true;
         replace(producerIndex(y), {&kDenseGelu, dense->inputs, {}, dense->attrs, dense->scope, {}}, std::move(outputs));
         return true;
     }
 
+    bool isGeluBeforeDense(std::size_t gelu) const {
+        const Node& node = oldNode(gelu);
+        return node.op == &kGeluBackward && producer(node.inputs[1], kDenseBackwardData) &&
+               isOnlyUser(node.inputs[1], gelu);
+    }
+
     bool geluBeforeDense(std::size_t gelu) {
         const ValueId x = oldNode(gelu).inputs[0], dy = oldNode(gelu).inputs[1];
+        const auto forward = m_fused.find(producerIndex(x));
+        if (!isGeluBeforeDense(gelu) || forward == m_fused.end() || forward->second.node.op != &kDenseGelu)
+            return false;
         const Node* dense = producer(dy, kDenseBackwardData);
-        if (!dense || !isOnlyUser(dy, gelu)) return false;
         drop(dy);
         const std::vector<ValueId> inputs{dense->inputs[0], dense->inputs[1], x};
         replace(gelu, {&kDenseBackwardDataGelu, inputs, {}, dense->attrs, dense->scope, {}}, oldNode(gelu).outputs);

@@ -14,8 +14,8 @@ extern const OpDef kConv2dRelu;                 // as conv2d
 extern const OpDef kConv2dBackwardWeightsBias;  // (x, dy) -> dw, dbias           Conv2dBackwardAttrs
 extern const OpDef kDenseRelu;                  // as dense
 extern const OpDef kDenseAdd;                   // (x, w [, bias], r) -> y + r
-extern const OpDef kDenseGelu;                  // (x, w [, bias]) -> [y,] gelu(y)
-extern const OpDef kDenseBackwardDataGelu;      // (dy, w, x) -> dx times gelu's slope at x
+extern const OpDef kDenseGelu;                  // (x, w [, bias]) -> [gelu's slope at y,] gelu(y)
+extern const OpDef kDenseBackwardDataGelu;      // (dy, w, slope) -> dx * slope
 extern const OpDef kLayerNormBackwardAdd;       // (x, gamma, mean, invStd, dy, r) -> dx + r, dgamma, dbeta
 extern const OpDef kDenseBackwardWeightsBias;   // (x, dy) -> dw, dbias
 extern const OpDef kMaxPool2dBackwardRelu;      // (dy, argmax, y) -> dx          Pool2dBackwardAttrs

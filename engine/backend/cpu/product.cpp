@@ -33,11 +33,14 @@ void inPieces(std::size_t count, std::size_t most, std::size_t unit, Body body) 
     }
 }
 
-// `depth` rows of `count` floats into panels as wide as `width`, all panels of a row at once: rows may lie far apart.
+// `depth` rows of `count` floats into panels as wide as `width`, all panels of a row at once. Rows may lie far apart,
+// where the processor does not foresee them.
 void splitRows(const SimdTable& simd, const float* from, std::size_t stride, std::size_t count, std::size_t depth,
                std::size_t width, float* panels) {
+    constexpr std::size_t kAhead = 8;
     const std::size_t whole = count / width * width;
     for (std::size_t k = 0; k < depth; ++k, from += stride, panels += width) {
+        for (std::size_t i = 0; i < count; i += 16) __builtin_prefetch(from + kAhead * stride + i);
         simd.copyRows(from, width, width, panels, width * depth, count / width);
         if (whole < count) simd.copyRows(from + whole, 0, count - whole, panels + whole * depth, 0, 1);
     }
@@ -256,8 +259,9 @@ void Product::finishBlock(const Call& call, const Extent& extent) const {
         const std::size_t at = row * m_b.columns + extent.columns.begin;
         float* c = call.c + at;
         if (end.addends) simd.add(c, end.addends + at, c, count);
-        if (end.slopes) simd.geluBackward(end.slopes + at, c, c, count);
-        if (end.gelu) simd.gelu(c, end.gelu + at, count);
+        if (end.slopes) simd.multiply(c, end.slopes + at, c, count);
+        if (end.gelu == call.c) simd.gelu(c, c, count);
+        if (end.gelu && end.gelu != call.c) simd.geluAndSlope(c, end.gelu + at, count);
     }
 }
 

@@ -27,8 +27,8 @@ bool suitsStrassen(const SimdTable& simd, std::int64_t rows, std::int64_t column
 struct ProductEnd {
     const float* bias = nullptr;     // one per column
     const float* addends = nullptr;  // c += addends
-    const float* slopes = nullptr;   // c *= gelu's slope there
-    float* gelu = nullptr;           // gelu(c), which may be c
+    const float* slopes = nullptr;   // c *= slopes
+    float* gelu = nullptr;           // gelu(c); c becomes gelu's slope, unless this is c
     bool relu = false;
 };
 

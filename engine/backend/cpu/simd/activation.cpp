@@ -21,17 +21,46 @@ template <class Function>
     if (left > 0) storeRest(dx + i, apply(function, loadRest(x + i, left), loadRest(dy + i, left)), left);
 }
 
+template <class T>
+struct GeluOf {
+    [[gnu::always_inline]] explicit GeluOf(T x) {
+        const Normal<T> normal = normalOf(x);
+        value = x * normal.cdf;
+        slope = normal.cdf + x * normal.density;
+    }
+    T value, slope;
+};
+template <class T>
+struct GeluOf<Pair<T>> {
+    [[gnu::always_inline]] explicit GeluOf(Pair<T> x) {
+        const GeluOf<T> low(x.low), high(x.high);
+        value = {low.value, high.value};
+        slope = {low.slope, high.slope};
+    }
+    Pair<T> value, slope;
+};
+
 }  // namespace
 
 void gelu(const float* x, float* y, std::size_t count) {
     forEach(x, y, count, [](auto v) { return v * normalOf(v).cdf; });
 }
 
+void geluAndSlope(float* x, float* y, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        const GeluOf<F16> of(load(x + i));
+        store(y + i, of.value);
+        store(x + i, of.slope);
+    }
+    if (i == count) return;
+    const GeluOf<F16> of(loadRest(x + i, count - i));
+    storeRest(y + i, of.value, count - i);
+    storeRest(x + i, of.slope, count - i);
+}
+
 void geluBackward(const float* x, const float* dy, float* dx, std::size_t count) {
-    forEach(x, dy, dx, count, [](auto v, auto g) {
-        const auto normal = normalOf(v);
-        return g * (normal.cdf + v * normal.density);
-    });
+    forEach(x, dy, dx, count, [](auto v, auto g) { return g * GeluOf<decltype(v)>(v).slope; });
 }
 
 void silu(const float* x, float* y, std::size_t count) {

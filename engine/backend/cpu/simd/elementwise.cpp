@@ -41,6 +41,12 @@ void add(const float* a, const float* b, float* y, std::size_t count) {
     for (; i < count; ++i) y[i] = a[i] + b[i];
 }
 
+void multiply(const float* a, const float* b, float* y, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) store(y + i, load(a + i) * load(b + i));
+    for (; i < count; ++i) y[i] = a[i] * b[i];
+}
+
 void scale(const float* x, float factor, float* y, std::size_t count) {
     std::size_t i = 0;
     for (; i + 16 <= count; i += 16) store(y + i, load(x + i) * factor);

@@ -185,6 +185,7 @@ struct SimdTable {
     void (*relu6)(const float* x, float* y, std::size_t count);
     void (*relu6Backward)(const float* y, const float* dy, float* dx, std::size_t count);
     void (*add)(const float* a, const float* b, float* y, std::size_t count);
+    void (*multiply)(const float* a, const float* b, float* y, std::size_t count);
     void (*scale)(const float* x, float factor, float* y, std::size_t count);
     void (*addRow)(float* y, const float* row, std::size_t count);  // y += row
     void (*copyRows)(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,
@@ -234,6 +235,7 @@ struct SimdTable {
     void (*blockGradientProduct)(const BlockGradientProduct& run);
 
     void (*gelu)(const float* x, float* y, std::size_t count);
+    void (*geluAndSlope)(float* x, float* y, std::size_t count);  // y = gelu(x); x becomes the slope there
     void (*geluBackward)(const float* x, const float* dy, float* dx, std::size_t count);
     void (*silu)(const float* x, float* y, std::size_t count);
     void (*siluBackward)(const float* x, const float* dy, float* dx, std::size_t count);
