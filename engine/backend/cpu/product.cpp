@@ -54,7 +54,7 @@ Arithmetic arithmeticOf(const Node& node) {
 }
 
 bool suitsStrassen(const SimdTable& simd, std::int64_t rows, std::int64_t columns, std::int64_t depth) {
-    constexpr std::int64_t kEnoughRows = 512, kEnoughColumns = 128, kEnoughDepth = 128;
+    constexpr std::int64_t kEnoughRows = 256, kEnoughColumns = 128, kEnoughDepth = 128;
     const auto unit = static_cast<std::int64_t>(2 * kPairedColumnPanels * simd.panelColumns);
     return columns % unit == 0 && depth % kStrassenUnit == 0 && rows >= kEnoughRows && columns >= kEnoughColumns &&
            depth >= kEnoughDepth;
@@ -143,19 +143,21 @@ void Product::multiply(const Call& call, const Range& rows, const Range& columns
     }
 }
 
-std::size_t Product::halfOf(const Range& rows) const {
-    return roundUp(divideUp(sizeOf(rows), 2), m_machine.simd->panelRows);
+// Floats of an operand of a block of rows: the upper half's, in whole panels.
+std::size_t Product::quarterFloats(const Extent& extent) const {
+    const std::size_t half = divideUp(sizeOf(extent.rows), 2);
+    return roundUp(half, m_machine.simd->panelRows) * sizeOf(extent.depth) / 2;
 }
 
-// Rows that the lower half does not have count as zero.
+// Rows that a half does not have count as zero.
 void Product::packQuarterRows(const float* a, const Extent& extent, float* block) const {
-    const std::size_t half = halfOf(extent.rows), depth = sizeOf(extent.depth) / 2, stride = half * depth;
-    const Range upper{extent.rows.begin, std::min(extent.rows.begin + half, extent.rows.end)};
+    const std::size_t depth = sizeOf(extent.depth) / 2, stride = quarterFloats(extent);
+    const Range upper{extent.rows.begin, extent.rows.begin + divideUp(sizeOf(extent.rows), 2)};
     const Range lower{upper.end, extent.rows.end};
     const Range left{extent.depth.begin, extent.depth.begin + depth}, right{left.end, extent.depth.end};
     const auto pack = [&](const Range& rows, const Range& columns, std::size_t operand) {
         float* to = block + operand * stride;
-        if (sizeOf(rows) < half) std::fill_n(to, stride, 0.0f);
+        if (sizeOf(rows) * depth < stride) std::fill_n(to, stride, 0.0f);
         packRows(a, {rows, {}, columns}, to);
     };
     pack(upper, left, 0);
@@ -182,17 +184,16 @@ void Product::packQuarterColumns(const float* b, const Extent& extent, float* pa
 
 void Product::multiplyQuarters(const Call& call, const Extent& extent) const {
     const SimdTable& simd = *m_machine.simd;
-    const std::size_t half = halfOf(extent.rows), right = columnUnit() / 2, width = simd.panelColumns;
+    const std::size_t right = columnUnit() / 2, width = simd.panelColumns;
     const bool isLast = extent.depth.end == m_a.columns;
     StrassenRun run{.depth = sizeOf(extent.depth) / 2};
-    run.aStride = half * run.depth;
+    run.aStride = quarterFloats(extent);
     run.bStride = sizeOf(extent.columns) / 2 * run.depth;
     run.a = call.block;
     run.cRowStride = m_b.columns;
-    run.panels = half / simd.panelRows;
-    run.upperRows = std::min(half, sizeOf(extent.rows));
+    run.upperRows = run.lower = divideUp(sizeOf(extent.rows), 2);
     run.lowerRows = sizeOf(extent.rows) - run.upperRows;
-    run.lower = half;
+    run.panels = divideUp(run.upperRows, simd.panelRows);
     run.right = right;
     run.adds = extent.depth.begin > 0;
     run.relu = isLast && call.end.relu;

@@ -65,7 +65,7 @@ private:
     std::size_t columnsAtOnce() const;
 
     void multiply(const Call& call, const Range& rows, const Range& columns) const;
-    std::size_t halfOf(const Range& rows) const;  // whole panels
+    std::size_t quarterFloats(const Extent& extent) const;
     void packQuarterRows(const float* a, const Extent& extent, float* block) const;
     void packQuarterColumns(const float* b, const Extent& extent, float* panels) const;
     void multiplyQuarters(const Call& call, const Extent& extent) const;

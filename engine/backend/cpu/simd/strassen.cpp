@@ -5,17 +5,26 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 namespace {
 
-constexpr std::size_t kVectorsOfTile = kRows * kVectors;
+constexpr std::size_t kVectorsOfTile = kRows * kVectors, kFewRows = kRows / 2 + 1, kFewest = kRows / 4;
 
 // Of c.
 struct Quarter {
     bool lower, right;
 };
 
-// sums = the tile's product of one pair of operands.
-[[gnu::always_inline]] inline void multiply(const StrassenRun& run, std::size_t panel, std::size_t operand, F16* sums) {
-    const float* a = run.a + operand * run.aStride + panel * kRows * run.depth;
-    sumUp<FloatLanes, kRows>(a, 1, kRows, run.b + operand * run.bStride, run.depth, sums);
+struct Operands {
+    const float *a, *b;
+};
+[[gnu::always_inline]] inline Operands operandsOf(const StrassenRun& run, std::size_t panel, std::size_t operand) {
+    return {run.a + operand * run.aStride + panel * kRows * run.depth, run.b + operand * run.bStride};
+}
+
+// The first kM rows of a tile.
+template <std::size_t kM>
+[[gnu::noinline]] void multiplyFirst(const Operands& of, std::size_t depth, F16* sums) {
+    F16 first[kM * kVectors];
+    sumUp<FloatLanes, kM>(of.a, 1, kRows, of.b, depth, first);
+    unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) { sums[at.value] = first[at.value]; });
 }
 
 // How many of a tile's rows there are.
@@ -54,14 +63,26 @@ struct Quarter {
 // products are added to waits there, too.
 void strassenTiles(const StrassenRun& run) {
     F16 u2[kStrassenPanels][kVectorsOfTile], u3[kStrassenPanels][kVectorsOfTile];
+    // The last panel may have a few rows only, which need no whole tile.
+    const std::size_t few = run.upperRows - (run.panels - 1) * kRows;
+    const std::size_t whole = few > kFewRows ? run.panels : run.panels - 1;
     const auto each = [&](std::size_t operand, Quarter next, auto use) __attribute__((always_inline)) {
-        for (std::size_t panel = 0; panel < run.panels; ++panel) {
+        for (std::size_t panel = 0; panel < whole; ++panel) {
             F16 sums[kVectorsOfTile];
             prefetch(run, panel, next);
-            multiply(run, panel, operand, sums);
+            const Operands of = operandsOf(run, panel, operand);
+            sumUp<FloatLanes, kRows>(of.a, 1, kRows, of.b, run.depth, sums);
             unrolled<0, kVectorsOfTile>([&](auto at)
                                             __attribute__((always_inline)) { use(panel, at.value, sums[at.value]); });
         }
+        if (whole == run.panels) return;
+        F16 sums[kFewRows * kVectors]{};
+        const Operands of = operandsOf(run, whole, operand);
+        if (few <= kFewest)
+            multiplyFirst<kFewest>(of, run.depth, sums);
+        else
+            multiplyFirst<kFewRows>(of, run.depth, sums);
+        for (std::size_t at = 0; at < kFewRows * kVectors; ++at) use(whole, at, sums[at]);
     };
     constexpr Quarter kC11{false, false}, kC12{false, true}, kC21{true, false}, kC22{true, true};
     each(

@@ -79,7 +79,8 @@ struct StrassenRun {
     const float* bias = nullptr;                      // one per column, or null
     float* c = nullptr;
     std::size_t cRowStride = 0, lower = 0, right = 0;
-    std::size_t panels = 0, upperRows = 0, lowerRows = 0;  // of rows, at most kStrassenPanels; the rows that there are
+    // Of rows, one to kStrassenPanels; the rows that there are, no more of the lower ones.
+    std::size_t panels = 0, upperRows = 0, lowerRows = 0;
     bool adds = false, relu = false;
 };
 
