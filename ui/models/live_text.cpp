@@ -20,13 +20,13 @@ QString devicesText(const RunStarted& started) {
 QString devicesText(std::size_t number) { return number == 1 ? QString("1 device") : QString("%1 devices").arg(number); }
 
 bool sharesDiffer(const std::vector<std::int64_t>& shares) {
-    return !shares.empty() && std::ranges::max(shares) - std::ranges::min(shares) > 1;       // 1: an odd image
+    return !shares.empty() && std::ranges::max(shares) - std::ranges::min(shares) > 1;       // 1: an odd sample
 }
 
 QString sharesText(const std::vector<std::int64_t>& shares) {
     QStringList parts;
     for (const auto each : shares) parts << count(each);
-    return "parts of " + parts.join(", ") + " images";
+    return "parts of " + parts.join(", ") + " samples";
 }
 
 QString linksText(const RunStarted& started) {
@@ -62,7 +62,7 @@ QString words(const WorldChanged& change) {
 }
 
 QString words(const StragglerFound& found) {
-    const QString why = found.cause == "data"      ? "it waits for its images"
+    const QString why = found.cause == "data"      ? "it waits for its samples"
                         : found.cause == "compute" ? "it computes longer"
                                                    : "its part of the summing takes longer";
     return QString("Device %1 keeps the others waiting: %2 per update (%3), %4. Seen at step %5.")

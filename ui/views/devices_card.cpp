@@ -223,7 +223,7 @@ void DevicesCard::showEquation(const DeviceTiles& devices) {
     if (!m_form.isReproducible() && !m_form.value("shares").toString().isEmpty()) {
         remark = "The devices take unequal parts of the batch; “Per device” is what equal ones would be.";
     } else if (!equation.divides()) {
-        remark = QString("%1 images do not divide evenly: each part is %2. The update is exact all the same.")
+        remark = QString("%1 samples do not divide evenly: each part is %2. The update is exact all the same.")
                      .arg(equation.batch)
                      .arg(equation.partText());
     }

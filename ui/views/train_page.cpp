@@ -250,7 +250,7 @@ QString TrainPage::footerText() const {
     if (m_copied) return "The command is on the clipboard.";
     const auto& plan = m_answers.plan();
     if (plan.isEmpty()) return {};
-    return QString("%1 steps of %2 images, %3 steps an epoch; %4 parameters; %5 per device")
+    return QString("%1 steps of %2 samples, %3 steps an epoch; %4 parameters; %5 per device")
         .arg(countText(plan["total_steps"].toInteger()), countText(m_form.equation().batch),
              countText(plan["steps_per_epoch"].toInteger()), countText(plan["parameters"].toInteger()),
              bytesText(plan["bytes_per_device"].toDouble()));
@@ -322,10 +322,16 @@ void TrainPage::dropEvent(QDropEvent* event) {
     takeFile(path);
 }
 
-// A spec file fills the form; anything else is data to look at.
+// A spec file fills the form, weights are where to start from; anything else is data to look at.
 void TrainPage::takeFile(const QString& path) {
     if (path.endsWith(".json", Qt::CaseInsensitive) && QFileInfo(path).isFile()) return openSpecFile(path);
+    if (path.endsWith(".safetensors", Qt::CaseInsensitive)) return takeWeights(path);
     m_dataset->take(path);
+}
+
+void TrainPage::takeWeights(const QString& path) {
+    m_form.setValue("weights", path);
+    if (auto* editor = findChild<QWidget*>("weights")) m_scroll->ensureWidgetVisible(editor);
 }
 
 void TrainPage::keyPressEvent(QKeyEvent* event) {

@@ -90,6 +90,7 @@ private:
     Problems allProblems() const;
     void commitEdits();
     void takeFile(const QString& path);
+    void takeWeights(const QString& path);
     const Preset* firstPreset() const;
 
     EngineService& m_service;

@@ -248,7 +248,7 @@ private slots:
         QVERIFY(said(WorldChanged{"diverged", 20, 21, -1, "they differ", {"cpu:0", "cpu:1"}}).contains("1 step again"));
         QCOMPARE(said(StragglerFound{50, 1, "compute", 0.012, 0.25}),
                  QString("Device 1 keeps the others waiting: 12.00 ms per update (25 %), it computes longer. Seen at step 50."));
-        QVERIFY(said(StragglerFound{50, 1, "data", 0.012, 0.25}).contains("images"));
+        QVERIFY(said(StragglerFound{50, 1, "data", 0.012, 0.25}).contains("samples"));
         QCOMPARE(said(Message{"warning", {"", "some.code", {}}}), QString("⚠ explained some.code\ndo something"));
     }
 
@@ -265,7 +265,7 @@ private slots:
         usual.linkLatency = 50;
         usual.virtualDevices = true;
         record.take({2, usual});
-        QCOMPARE(liveSubtitle({}, record), QString("2 virtual devices · 0 parameters · parts of 43, 22 images · batch norm over "
+        QCOMPARE(liveSubtitle({}, record), QString("2 virtual devices · 0 parameters · parts of 43, 22 samples · batch norm over "
                                                    "all devices · simulated links: 100 MB/s, 50 µs"));
     }
 

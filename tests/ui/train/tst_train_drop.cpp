@@ -100,6 +100,16 @@ private slots:
     }
     void cleanup() { m_bench.reset(); }
 
+    void weightsAreTaken() {
+        const auto weights = m_bench->file("start.safetensors", "not weights");
+        m_bench->drop(weights);
+        QCOMPARE(m_bench->page->spec()["weights"].toString(), weights);
+        QCOMPARE(dataset()["id"].toString(), QString("synthetic"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->shows("the weights " + weights + " are not safetensors"), 60000);
+        m_bench->page->history().undo();
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+    }
+
     void aFolderOfImagesIsTaken() {
         const auto folder = m_bench->imageFolder("pets");
         m_bench->drop(folder);
