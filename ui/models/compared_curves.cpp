@@ -60,7 +60,7 @@ const std::vector<ComparedMetric>& comparedMetrics() {
         {"both_losses", QObject::tr("Loss, test and train"), "test_loss", "train_loss"},
         {"loss", QObject::tr("Training loss of each step"), "loss", "", false, true},
         {"accuracy", QObject::tr("Training accuracy of each step"), "accuracy", "", true, true},
-        {"samples_per_second", QObject::tr("Images per second"), "samples_per_second", "", false, true},
+        {"samples_per_second", QObject::tr("Samples per second"), "samples_per_second", "", false, true},
         {"learning_rate", QObject::tr("Learning rate"), "learning_rate", ""},
         {"gradient_norm", QObject::tr("Gradient norm"), "gradient_norm", "", false, true},
     };

@@ -28,7 +28,7 @@ constexpr std::array<ColumnWords, kTrialColumns> kWords = {{
     {"Epochs", "Passes over the training data: done / planned"},
     {"Best", "The best accuracy on the test data so far"},
     {"Test", "The newest accuracy on the test data"},
-    {"Images/s", "Training samples per second, over all devices together"},
+    {"Samples/s", "Training samples per second, over all devices together"},
     {"Duration", "Time spent training and evaluating, without pauses"},
     {"Created", "When the trial was accepted, in local time"},
     {"Tags", "Words of your own, separated by commas; F2 changes them"},

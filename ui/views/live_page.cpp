@@ -167,7 +167,7 @@ QWidget* LivePage::buildPlots() {
     const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
     m_plots[kLoss] = new PlotView({"Loss", kEmpty, {}, {}, {}});
     m_plots[kQuality] = new PlotView({"Accuracy", kEmpty, &runPercent, percentTick, PlotRange{0, 1}});
-    m_plots[kRate] = new PlotView({"Images per second", kEmpty, &runCount, &runCount, {}});
+    m_plots[kRate] = new PlotView({"Samples per second", kEmpty, &runCount, &runCount, {}});
     m_plots[kLearningRate] = new PlotView({"Learning rate", kEmpty, {}, {}, {}});
     auto* area = new QWidget;
     auto* grid = new QGridLayout(area);
