@@ -255,8 +255,7 @@ private:
     bool geluBeforeDense(std::size_t gelu) {
         const ValueId x = oldNode(gelu).inputs[0], dy = oldNode(gelu).inputs[1];
         const auto forward = m_fused.find(producerIndex(x));
-        if (!isGeluBeforeDense(gelu) || forward == m_fused.end() || forward->second.node.op != &kDenseGelu)
-            return false;
+        if (!producer(x, kDense) || forward == m_fused.end() || forward->second.node.op != &kDenseGelu) return false;
         const Node* dense = producer(dy, kDenseBackwardData);
         drop(dy);
         const std::vector<ValueId> inputs{dense->inputs[0], dense->inputs[1], x};
