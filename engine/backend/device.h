@@ -60,6 +60,8 @@ public:
     virtual bool isHostMemory() const = 0;             // arenas are ordinary memory: batches are read in place
     virtual Buffer allocate(std::size_t bytes) = 0;    // zeroed
     virtual Stream& stream(Lane lane) = 0;
+    // Before the kernels of a step: a device whose kernels read the scalars from its own memory copies them there.
+    virtual void beginStep(const StepScalars&) {}
 
     // The kernel of one node of a lowered graph. inputs/outputs of its calls are the node's values in order.
     virtual std::unique_ptr<Kernel> prepare(const Graph& graph, const Node& node) = 0;

@@ -1,6 +1,5 @@
 #include "engine/ops/dropout.h"
 
-#include "engine/core/random.h"
 #include "engine/graph/gradient_context.h"
 #include "engine/ops/rules.h"
 
@@ -38,12 +37,6 @@ std::string describe(const DropoutAttrs& attrs) { return "rate=" + numberText(at
 constinit const OpDef kDropout{
     .name = "dropout", .infer = inferDropout, .gradient = dropoutGradient, .inplaceInput = 0};
 constinit const OpDef kDropoutBackward{.name = "dropout_backward", .infer = inferBackward, .inplaceInput = 0};
-
-bool dropoutKeeps(std::uint64_t seed, std::int64_t epoch, const DropoutAttrs& attrs, std::int64_t sampleId,
-                  std::uint32_t element) {
-    const CounterRng rng(seed, attrs.stream, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sampleId));
-    return rng.uniform(element) >= attrs.rate;
-}
 
 ValueId dropout(GraphBuilder& b, ValueId x, ValueId ids, double rate, const std::string& name) {
     if (!b.training()) return x;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/core/random.h"
 #include "engine/graph/graph_builder.h"
 
 namespace lockstep {
@@ -19,8 +20,11 @@ extern const OpDef kDropout;                         // (x: N,…; ids: N, i64) 
 extern const OpDef kDropoutBackward;                 // (dy, ids) -> dx: the same mask again
 
 // The definition all backends follow. `element` counts logical elements within the sample, row-major.
-bool dropoutKeeps(std::uint64_t seed, std::int64_t epoch, const DropoutAttrs& attrs, std::int64_t sampleId,
-                  std::uint32_t element);
+constexpr bool dropoutKeeps(std::uint64_t seed, std::int64_t epoch, const DropoutAttrs& attrs, std::int64_t sampleId,
+                            std::uint32_t element) {
+    const CounterRng rng(seed, attrs.stream, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sampleId));
+    return rng.uniform(element) >= attrs.rate;
+}
 
 // In evaluation: x itself.
 ValueId dropout(GraphBuilder& b, ValueId x, ValueId ids, double rate, const std::string& name);

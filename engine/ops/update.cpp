@@ -146,10 +146,6 @@ std::string describe(const UpdateRule& rule) {
     return out;
 }
 
-double averageDecayAt(double decay, std::int64_t updates) {
-    const auto number = static_cast<double>(updates + 1);
-    return std::min(decay, (1 + number) / (10 + number));
-}
 
 const std::vector<UpdateEntry>& updateRules() {
     static const std::vector<UpdateEntry> entries{{"sgd", sgdParams(), makeSgd},

@@ -45,7 +45,10 @@ std::string describe(const UpdateRule& rule);
 // Averages follow the update of number t (from 1): average += (1 - d) (parameter - average), d = min(decay, (1 + t) /
 // (10 + t)), so that they soon forget the initial values, as TensorFlow's ExponentialMovingAverage with num_updates
 // (tensorflow/python/training/moving_averages.py). `updates`: done before this one.
-double averageDecayAt(double decay, std::int64_t updates);
+constexpr double averageDecayAt(double decay, std::int64_t updates) {
+    const auto number = static_cast<double>(updates + 1), early = (1 + number) / (10 + number);
+    return decay < early ? decay : early;
+}
 
 // Five steps X <- a X + b X Xt X + c X Xt X Xt X from X / ‖X‖ (Frobenius) bring all singular values of at least 0.002 into
 // 0.68 ... 1.21 and leave the singular vectors as they are: the quintic of "Muon", see above.

@@ -258,6 +258,7 @@ void Replica::initialize(std::uint64_t seed, const std::map<std::string, HostTen
 Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control) {
     Prepared& prepared = *m_programs[which];
     beginStep(prepared, batch, control);
+    m_device.beginStep(scalars);
     for (std::size_t i = 0; i < prepared.steps.size(); ++i) {
         if (beforeStep) beforeStep(which, i);
         runStep(prepared, i, batch, scalars);

@@ -3,10 +3,8 @@
 #include <cstring>
 
 #include "engine/backend/cpu/cpu_backend.h"
-#include "engine/backend/reference/reference_backend.h"
 #include "engine/ops/embedding.h"
-#include "tests/support/op_cases.h"
-#include "tests/support/update_cases.h"
+#include "tests/support/against_reference.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -25,26 +23,6 @@ private slots:
 };
 
 namespace {
-
-QString message(const std::string& what, double error) {
-    return QStringLiteral("%1 differs by %2 of its largest element").arg(what.c_str()).arg(error);
-}
-
-// Some of these are zero but for rounding (a bias ahead of a batch norm has no gradient): they are measured against the
-// largest of all.
-void compareAll(const Tensors& actual, const Tensors& expected, double tolerance) {
-    QCOMPARE(actual.size(), expected.size());
-    double largest = 0;
-    for (const auto& [name, tensor] : expected) largest = std::max(largest, largestMagnitude(tensor));
-    for (const auto& [name, tensor] : expected) {
-        const double error = relativeError(actual.at(name), tensor, 1e-2 * largest);
-        QVERIFY2(error <= tolerance, qPrintable(message(name, error)));
-    }
-}
-
-HostTensor asTensor(const std::vector<double>& values) {
-    return tensorOf({static_cast<std::int64_t>(values.size())}, values);
-}
 
 // In place wherever an op allows it on one thread, apart on two.
 RunOptions optionsFor(int threads) {
@@ -68,12 +46,8 @@ void tst_op_cpu::ops_data() {
 void tst_op_cpu::ops() {
     QFETCH(const OpCase*, opCase);
     QFETCH(int, threads);
-    const auto expected = runCase(*makeReferenceBackend(), *opCase);
-    const auto actual = runCase(*makeCpuBackend(), *opCase, optionsFor(threads));
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        const double error = relativeError(actual[i], expected[i]);
-        QVERIFY2(error <= opCase->tolerance, qPrintable(message("output " + std::to_string(i), error)));
-    }
+    const std::string found = differences(*makeCpuBackend(), *opCase, optionsFor(threads));
+    QVERIFY2(found.empty(), found.c_str());
 }
 
 void tst_op_cpu::tablesGradientsHaveTheSameBitsForAnyThreads() {
@@ -97,16 +71,8 @@ void tst_op_cpu::graphs_data() {
 void tst_op_cpu::graphs() {
     QFETCH(const GraphCase*, graphCase);
     QFETCH(int, threads);
-    const auto run = [&](const Backend& backend) {
-        const Graph graph = graphCase->build(backend.computeType());
-        RunResult result = runGraph(backend, graph, randomTensors(graph, 17), optionsFor(threads));
-        verify(result.lowered);
-        return result;
-    };
-    const RunResult expected = run(*makeReferenceBackend()), actual = run(*makeCpuBackend());
-    compareAll(actual.outputs, expected.outputs, graphCase->tolerance);
-    compareAll(actual.gradients, expected.gradients, graphCase->tolerance);
-    compareAll(actual.buffers, expected.buffers, graphCase->tolerance);
+    const std::string found = differences(*makeCpuBackend(), *graphCase, optionsFor(threads));
+    QVERIFY2(found.empty(), found.c_str());
 }
 
 void tst_op_cpu::updates_data() {
@@ -116,16 +82,8 @@ void tst_op_cpu::updates_data() {
 
 void tst_op_cpu::updates() {
     QFETCH(const UpdateCase*, updateCase);
-    const UpdateResult expected = runUpdate(*makeReferenceBackend(), *updateCase);
-    const UpdateResult actual = runUpdate(*makeCpuBackend(), *updateCase);
-    QVERIFY(relativeError(asTensor(actual.weights), asTensor(expected.weights)) < 1e-6);
-    QVERIFY(relativeError(asTensor(actual.buffer), asTensor(expected.buffer)) < 1e-6);
-    QCOMPARE(actual.states.size(), expected.states.size());
-    for (std::size_t i = 0; i < expected.states.size(); ++i)
-        QVERIFY(relativeError(asTensor(actual.states[i]), asTensor(expected.states[i])) < 1e-6);
-    QCOMPARE(actual.averages.size(), expected.averages.size());
-    QVERIFY(relativeError(asTensor(actual.averages), asTensor(expected.averages)) < 1e-6);
-    QCOMPARE(actual.gate.skip != 0, expected.gate.skip != 0);
+    const std::string found = differences(*makeCpuBackend(), *updateCase);
+    QVERIFY2(found.empty(), found.c_str());
 }
 
 QTEST_APPLESS_MAIN(tst_op_cpu)

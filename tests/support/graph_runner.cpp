@@ -63,6 +63,7 @@ private:
         const auto kernel = m_device->prepare(m_graph, node);
         const Buffer workspace = m_device->allocate(kernel->workspaceBytes());
         Stream& stream = m_device->stream(Lane::Compute);
+        m_device->beginStep(m_options.scalars);
         kernel->run({inputs, outputs, workspace.data(), &m_options.scalars, &stream});
         stream.synchronize();
     }

@@ -115,6 +115,7 @@ private:
                 const StepScalars& scalars) {
         const Buffer workspace = m_device->allocate(kernel.workspaceBytes());
         Stream& stream = m_device->stream(Lane::Compute);
+        m_device->beginStep(scalars);
         kernel.run({inputs, outputs, workspace.data(), &scalars, &stream});
         stream.synchronize();
     }

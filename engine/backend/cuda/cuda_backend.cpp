@@ -4,7 +4,7 @@
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/lowering.h"
 
-namespace lockstep {
+namespace lockstep::cuda {
 
 std::vector<DeviceInfo> CudaBackend::devices() const {
     std::vector<DeviceInfo> list;
@@ -16,8 +16,8 @@ std::vector<DeviceInfo> CudaBackend::devices() const {
     return list;
 }
 
-Graph CudaBackend::lower(const Graph& graph, const LowerOptions&) const { return lowerForCuda(graph, cudaKernelNames()); }
+Graph CudaBackend::lower(const Graph& graph, const LowerOptions&) const { return cuda::lower(graph); }
 
 std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const { return std::make_unique<CudaDevice>(choice); }
 
-}  // namespace lockstep
+}  // namespace lockstep::cuda

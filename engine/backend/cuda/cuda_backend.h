@@ -1,7 +1,7 @@
 #pragma once
 #include "engine/backend/backend.h"
 
-namespace lockstep {
+namespace lockstep::cuda {
 
 // NVIDIA cards through the CUDA runtime. Exists only where a driver and at least one card were found.
 class CudaBackend final : public Backend {
@@ -17,4 +17,4 @@ private:
     int m_cards;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::cuda

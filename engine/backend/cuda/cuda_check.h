@@ -1,12 +1,11 @@
 #pragma once
-#include <cublasLt.h>
 #include <cuda_runtime.h>
 
 #include <string>
 
 #include "engine/core/error.h"
 
-namespace lockstep {
+namespace lockstep::cuda {
 
 // Turns a status into an EngineError that names the place; out of memory keeps its own kind.
 inline void check(cudaError_t status, const std::string& where) {
@@ -15,9 +14,4 @@ inline void check(cudaError_t status, const std::string& where) {
     throw EngineError(kind, where, cudaGetErrorString(status));
 }
 
-inline void check(cublasStatus_t status, const std::string& where) {
-    if (status == CUBLAS_STATUS_SUCCESS) return;
-    throw EngineError(EngineError::Kind::Device, where, cublasLtGetStatusString(status));
-}
-
-}  // namespace lockstep
+}  // namespace lockstep::cuda

@@ -1,16 +1,18 @@
 #include "engine/backend/cuda/cuda_device.h"
 
 #include "engine/backend/cuda/kernels.h"
+#include "engine/backend/cuda/layout.h"
 
-namespace lockstep {
+namespace lockstep::cuda {
 
 CudaDevice::CudaDevice(DeviceChoice choice) : m_choice(std::move(choice)) {
     check(cudaSetDevice(m_choice.index), m_choice.id);
-    check(cublasLtCreate(&m_blas), m_choice.id);
+    m_libraries = openLibraries(m_choice.id);
     for (auto& stream : m_streams) stream = std::make_unique<CudaStream>();
+    m_scalars = allocate(sizeof(StepScalars));
 }
 
-CudaDevice::~CudaDevice() { cublasLtDestroy(m_blas); }
+CudaDevice::~CudaDevice() = default;
 
 Buffer CudaDevice::allocate(std::size_t bytes) {
     void* data = nullptr;
@@ -19,63 +21,54 @@ Buffer CudaDevice::allocate(std::size_t bytes) {
     return {static_cast<std::byte*>(data), bytes, [](std::byte* at) { cudaFree(at); }};
 }
 
-std::unique_ptr<Kernel> CudaDevice::prepare(const Graph& graph, const Node& node) {
-    const std::string_view name = node.op->name;
-    if (name.starts_with("dense") || name == "cuda_dense_relu") return makeCudaDense(*this, graph, node);
-    if (name.starts_with("dropout")) return makeCudaDropout(graph, node);
-    if (name.starts_with("cross_entropy") || name == "top_k_count") return makeCudaLoss(graph, node);
-    return makeCudaElementwise(graph, node);
+Buffer CudaDevice::upload(const void* data, std::size_t bytes) {
+    Buffer buffer = allocate(bytes);
+    check(cudaMemcpy(buffer.data(), data, bytes, cudaMemcpyHostToDevice), m_choice.id);
+    return buffer;
 }
 
-namespace {
-void requireFloat(DType dtype, const std::string& id) {
-    if (dtype == DType::F32) return;
-    throw EngineError(EngineError::Kind::Device, id,
-                      "this flat step is f32 on CUDA, not " + std::string(text(dtype)));
+void CudaDevice::beginStep(const StepScalars& scalars) {
+    stream(Lane::Compute).copyToDevice(m_scalars.data(), reinterpret_cast<const std::byte*>(&scalars), sizeof scalars);
 }
-}  // namespace
+
+std::unique_ptr<Kernel> CudaDevice::prepare(const Graph& graph, const Node& node) {
+    const Order order{*this, graph, node};
+    const KernelEntry* entry = findKernel(*node.op);
+    if (!entry) throw EngineError(EngineError::Kind::Device, order.where() + " on " + m_choice.id, "CUDA has no kernel for this op");
+    return entry->make(order);
+}
 
 std::unique_ptr<Kernel> CudaDevice::prepareFill(DType dtype, std::size_t count, double value) {
-    return makeCudaFill(dtype, count, value);
+    return makeFill(dtype, count, value);
 }
 std::unique_ptr<Kernel> CudaDevice::prepareScale(DType dtype, std::size_t count, double factor) {
-    return makeCudaScale(dtype, count, factor);
+    return makeScale(dtype, count, factor);
 }
-std::unique_ptr<Kernel> CudaDevice::prepareAdd(DType dtype, std::size_t count) {
-    return makeCudaFlatAdd(dtype, count);
-}
-std::unique_ptr<Kernel> CudaDevice::prepareSquareSum(DType dtype, std::size_t count) {
-    requireFloat(dtype, m_choice.id);
-    return makeCudaSquareSum(count);
-}
+std::unique_ptr<Kernel> CudaDevice::prepareAdd(DType dtype, std::size_t count) { return makeFlatAdd(dtype, count); }
+std::unique_ptr<Kernel> CudaDevice::prepareSquareSum(DType dtype, std::size_t count) { return makeSquareSum(dtype, count); }
 std::unique_ptr<Kernel> CudaDevice::prepareGate(const UpdateRule& rule, std::size_t squareSums) {
-    return makeCudaGate(rule, squareSums);
+    return makeGate(rule, squareSums);
 }
 std::unique_ptr<Kernel> CudaDevice::prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t,
                                                   std::span<const UpdateSegment> segments) {
-    requireFloat(dtype, m_choice.id);
-    if (rule.needsWholeParameters())
-        throw EngineError(EngineError::Kind::Device, m_choice.id, "CUDA has no such update: " + describe(rule));
-    return makeCudaUpdate(rule, segments);
+    return makeUpdate(*this, rule, dtype, segments);
 }
 std::unique_ptr<Kernel> CudaDevice::prepareAverage(double decay, DType dtype, std::size_t count) {
-    requireFloat(dtype, m_choice.id);
-    return makeCudaAverage(decay, count);
+    return makeAverage(*this, decay, dtype, count);
 }
-std::unique_ptr<Kernel> CudaDevice::prepareCommit(DType dtype, std::size_t count) {
-    requireFloat(dtype, m_choice.id);
-    return makeCudaCommit(count);
-}
+std::unique_ptr<Kernel> CudaDevice::prepareNarrow(DType dtype, std::size_t count) { return makeNarrow(dtype, count); }
+std::unique_ptr<Kernel> CudaDevice::prepareCommit(DType dtype, std::size_t count) { return makeCommit(dtype, count); }
 
 HostTensor CudaDevice::readLogical(const Value& value, const std::byte* at) {
-    HostTensor tensor(value.type);
+    HostTensor stored(value.type);
     check(cudaDeviceSynchronize(), m_choice.id);
-    check(cudaMemcpy(tensor.data(), at, tensor.bytes(), cudaMemcpyDeviceToHost), "reading " + value.name);
-    return tensor;
+    check(cudaMemcpy(stored.data(), at, stored.bytes(), cudaMemcpyDeviceToHost), "reading " + value.name);
+    return toRowMajor(value, std::move(stored));
 }
 
 void CudaDevice::writeLogical(const Value& value, const HostTensor& tensor, std::byte* at) {
-    check(cudaMemcpy(at, tensor.data(), tensor.bytes(), cudaMemcpyHostToDevice), "writing " + value.name);
+    const HostTensor stored = toStored(value, tensor);
+    check(cudaMemcpy(at, stored.data(), stored.bytes(), cudaMemcpyHostToDevice), "writing " + value.name);
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::cuda

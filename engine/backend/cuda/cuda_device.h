@@ -1,11 +1,13 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "engine/backend/cuda/cuda_stream.h"
+#include "engine/backend/cuda/libraries.h"
 #include "engine/backend/device.h"
 
-namespace lockstep {
+namespace lockstep::cuda {
 
 // One card as one rank uses it; see Device. The card is current on the owning thread from construction on.
 class CudaDevice final : public Device {
@@ -17,7 +19,16 @@ public:
     bool isHostMemory() const override { return false; }
     Buffer allocate(std::size_t bytes) override;
     Stream& stream(Lane lane) override { return *m_streams[static_cast<std::size_t>(lane)]; }
-    cublasLtHandle_t blas() const { return m_blas; }
+    void beginStep(const StepScalars& scalars) override;
+
+    Libraries& libraries() { return *m_libraries; }
+    // On the card: those of the step that runs.
+    const StepScalars* scalars() const { return reinterpret_cast<const StepScalars*>(m_scalars.data()); }
+    // A copy on the card.
+    template <class T>
+    Buffer upload(const std::vector<T>& elements) {
+        return upload(elements.data(), elements.size() * sizeof(T));
+    }
 
     std::unique_ptr<Kernel> prepare(const Graph& graph, const Node& node) override;
     std::unique_ptr<Kernel> prepareFill(DType dtype, std::size_t count, double value) override;
@@ -28,15 +39,19 @@ public:
     std::unique_ptr<Kernel> prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t count,
                                           std::span<const UpdateSegment> segments) override;
     std::unique_ptr<Kernel> prepareAverage(double decay, DType dtype, std::size_t count) override;
+    std::unique_ptr<Kernel> prepareNarrow(DType dtype, std::size_t count) override;
     std::unique_ptr<Kernel> prepareCommit(DType dtype, std::size_t count) override;
 
     HostTensor readLogical(const Value& value, const std::byte* at) override;
     void writeLogical(const Value& value, const HostTensor& tensor, std::byte* at) override;
 
 private:
+    Buffer upload(const void* data, std::size_t bytes);
+
     DeviceChoice m_choice;
-    cublasLtHandle_t m_blas = nullptr;
+    std::unique_ptr<Libraries> m_libraries;
+    Buffer m_scalars;
     std::array<std::unique_ptr<CudaStream>, 3> m_streams;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::cuda

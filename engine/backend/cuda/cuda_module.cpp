@@ -22,6 +22,6 @@ extern "C" __attribute__((visibility("default"))) int lockstep_backend_open(int 
         std::snprintf(reason, reasonBytes, "no-device: the driver reports no card");
         return 1;
     }
-    *backend = new lockstep::CudaBackend(cards);
+    *backend = new lockstep::cuda::CudaBackend(cards);
     return 0;
 }

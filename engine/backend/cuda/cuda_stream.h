@@ -2,7 +2,7 @@
 #include "engine/backend/cuda/cuda_check.h"
 #include "engine/backend/stream.h"
 
-namespace lockstep {
+namespace lockstep::cuda {
 
 class CudaEvent final : public Event {
 public:
@@ -51,4 +51,4 @@ private:
     cudaStream_t m_stream = nullptr;
 };
 
-}  // namespace lockstep
+}  // namespace lockstep::cuda

@@ -1,34 +1,49 @@
-#include "engine/backend/cuda/kernels.h"
-#include "engine/backend/cuda/philox.cuh"
 #include "engine/ops/dropout.h"
 
-namespace lockstep {
+#include "engine/backend/cuda/cuda_device.h"
+#include "engine/backend/cuda/grid.h"
+#include "engine/backend/cuda/image.h"
+#include "engine/backend/cuda/kernels.h"
+#include "engine/backend/cuda/real.h"
+
+namespace lockstep::cuda {
 
 namespace {
 
-// Both directions: multiply by the mask of (seed, epoch, sample id, stream, element).
-__global__ void dropoutKernel(const float* x, const std::int64_t* ids, float* y, std::int64_t samples, std::uint32_t perSample,
-                              std::uint64_t seed, std::uint64_t epoch, std::uint64_t stream, double rate, float scale) {
-    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i >= static_cast<std::size_t>(samples) * perSample) return;
-    const std::uint64_t id = static_cast<std::uint64_t>(ids[i / perSample]);
-    const double uniform = bitsOf(deviceRng(seed, stream, epoch, id), static_cast<std::uint32_t>(i % perSample)) * 0x1p-32;
-    y[i] = uniform >= rate ? x[i] * scale : 0.0f;
-}
+template <class T>
+struct Dropout {
+    DropoutAttrs attrs;
+    std::int64_t elements;                       // of a sample
+    bool reordered;                              // of images alone: elements are counted row-major
+    Image image;
+    const StepScalars* step;
+    const T* x;
+    const std::int64_t* ids;
+    T* y;
+
+    LOCKSTEP_CARD void operator()(std::int64_t i) const {
+        const std::int64_t element = reordered ? image.logical(image.placeOf(i)) : i % elements;
+        const bool keeps =
+            dropoutKeeps(step->seed, step->epoch, attrs, ids[i / elements], static_cast<std::uint32_t>(element));
+        y[i] = keeps ? static_cast<float>(x[i]) / static_cast<float>(1 - attrs.rate) : 0.0f;
+    }
+};
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeCudaDropout(const Graph& graph, const Node& node) {
-    const auto attrs = node.attrs.as<DropoutAttrs>();
-    const Shape& shape = graph.typeOf(node.inputs[0]).shape;
-    const std::int64_t samples = shape[0];
-    const auto perSample = static_cast<std::uint32_t>(shape.count() / samples);
-    return cudaKernel(std::string(node.op->name) + " " + node.scope, [=](const KernelCall& call, cudaStream_t stream) {
-        const auto count = static_cast<std::size_t>(samples) * perSample;
-        dropoutKernel<<<blocksFor(count), kBlock, 0, stream>>>(
-            in<float>(call, 0), in<std::int64_t>(call, 1), out<float>(call, 0), samples, perSample, call.scalars->seed,
-            static_cast<std::uint64_t>(call.scalars->epoch), attrs.stream, attrs.rate, static_cast<float>(1 / (1 - attrs.rate)));
+std::unique_ptr<Kernel> makeDropout(const Order& order) {
+    const Shape& shape = order.outputShape(0);
+    const bool reordered = isChannelsLast(order.output(0));
+    return withFloat(order.output(0).type.dtype, order.where(), [&]<class T>(T) {
+        Dropout<T> body{order.node.attrs.as<DropoutAttrs>(), shape.count() / shape[0], reordered,
+                        reordered ? Image(order.output(0)) : Image(), order.device.scalars(), nullptr, nullptr, nullptr};
+        return kernelOf(order.where(), [body, count = shape.count()](const KernelCall& call, cudaStream_t stream) mutable {
+            body.x = in<T>(call, 0);
+            body.ids = in<std::int64_t>(call, 1);
+            body.y = out<T>(call, 0);
+            launchElements(stream, count, body);
+        });
     });
 }
 
-}  // namespace lockstep
+}  // namespace lockstep::cuda

@@ -1,85 +1,71 @@
-#include "engine/backend/cuda/kernels.h"
 #include "engine/ops/elementwise.h"
 
-namespace lockstep {
+#include "engine/backend/cuda/map.h"
+
+namespace lockstep::cuda {
 
 namespace {
 
-__device__ std::size_t threadIndex() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
-
-__global__ void reluKernel(const float* x, float* y, std::size_t count) {
-    const std::size_t i = threadIndex();
-    if (i < count) y[i] = fmaxf(x[i], 0.0f);
+// What does not compare is not lost: a NaN passes.
+struct Relu {
+    LOCKSTEP_CARD float operator()(float x) const { return x < 0 ? 0 : x; }
+};
+struct ReluBackward {
+    LOCKSTEP_CARD float operator()(float y, float dy) const { return y > 0 ? dy : 0; }
+};
+struct Relu6 {
+    LOCKSTEP_CARD float operator()(float x) const { return x < 0 ? 0 : x > 6 ? 6 : x; }
+};
+struct Relu6Backward {
+    LOCKSTEP_CARD float operator()(float y, float dy) const { return y > 0 && y < 6 ? dy : 0; }
+};
+struct Add {
+    LOCKSTEP_CARD float operator()(float a, float b) const { return a + b; }
+};
+// Calls use with a value of the C++ type behind any element type.
+template <class Use>
+std::unique_ptr<Kernel> withAny(DType dtype, Use use) {
+    switch (dtype) {
+        case DType::F32: return use(float{});
+        case DType::F64: return use(double{});
+        case DType::I32: return use(std::int32_t{});
+        case DType::I64: return use(std::int64_t{});
+        case DType::U8: return use(std::uint8_t{});
+        case DType::F16: return use(Half{});
+        case DType::BF16: return use(BFloat16{});
+    }
+    return nullptr;
 }
 
-__global__ void reluBackwardKernel(const float* y, const float* dy, float* dx, std::size_t count) {
-    const std::size_t i = threadIndex();
-    if (i < count) dx[i] = y[i] > 0 ? dy[i] : 0.0f;
-}
-
-__global__ void addKernel(const float* a, const float* b, float* sum, std::size_t count) {
-    const std::size_t i = threadIndex();
-    if (i < count) sum[i] = a[i] + b[i];
-}
-
-template <class T>
-__global__ void fillKernel(T* out, T value, std::size_t count) {
-    const std::size_t i = threadIndex();
-    if (i < count) out[i] = value;
-}
-
-// One thread per column, rows in order: the sum has one fixed order.
-__global__ void columnSumKernel(const float* x, float* sum, std::int64_t rows, std::int64_t columns) {
-    const auto column = static_cast<std::int64_t>(threadIndex());
-    if (column >= columns) return;
-    float total = 0;
-    for (std::int64_t row = 0; row < rows; ++row) total += x[row * columns + column];
-    sum[column] = total;
-}
+template <class From, class To>
+struct CastElements {
+    const From* from;
+    To* to;
+    LOCKSTEP_CARD void operator()(std::int64_t i) const { to[i] = static_cast<To>(from[i]); }
+};
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeCudaColumnSum(std::int64_t rows, std::int64_t columns) {
-    return cudaKernel("dense_backward_bias", [rows, columns](const KernelCall& call, cudaStream_t stream) {
-        columnSumKernel<<<blocksFor(static_cast<std::size_t>(columns)), kBlock, 0, stream>>>(in<float>(call, 0),
-                                                                                          out<float>(call, 0), rows, columns);
+std::unique_ptr<Kernel> makeRelu(const Order& order) { return mapKernel<1>(order, Relu{}); }
+std::unique_ptr<Kernel> makeReluBackward(const Order& order) { return mapKernel<2>(order, ReluBackward{}); }
+std::unique_ptr<Kernel> makeRelu6(const Order& order) { return mapKernel<1>(order, Relu6{}); }
+std::unique_ptr<Kernel> makeRelu6Backward(const Order& order) { return mapKernel<2>(order, Relu6Backward{}); }
+std::unique_ptr<Kernel> makeAdd(const Order& order) { return mapKernel<2>(order, Add{}); }
+
+std::unique_ptr<Kernel> makeFillNode(const Order& order) {
+    const auto attrs = order.node.attrs.as<FillAttrs>();
+    return makeFill(attrs.type.dtype, static_cast<std::size_t>(attrs.type.shape.count()), attrs.value);
+}
+
+std::unique_ptr<Kernel> makeCast(const Order& order) {
+    const std::int64_t count = order.outputShape(0).count();
+    return withAny(order.input(0).type.dtype, [&]<class From>(From) {
+        return withAny(order.output(0).type.dtype, [&]<class To>(To) {
+            return kernelOf(order.where(), [count](const KernelCall& call, cudaStream_t stream) {
+                launchElements(stream, count, CastElements<From, To>{in<From>(call, 0), out<To>(call, 0)});
+            });
+        });
     });
 }
 
-std::unique_ptr<Kernel> makeCudaFill(DType dtype, std::size_t count, double value) {
-    if (dtype != DType::F32 && dtype != DType::F64)
-        throw EngineError(EngineError::Kind::Device, "fill", "no fill of " + std::string(text(dtype)) + " on CUDA");
-    return cudaKernel("fill", [=](const KernelCall& call, cudaStream_t stream) {
-        if (dtype == DType::F64) {
-            fillKernel<<<blocksFor(count), kBlock, 0, stream>>>(out<double>(call, 0), value, count);
-        } else {
-            fillKernel<<<blocksFor(count), kBlock, 0, stream>>>(out<float>(call, 0), static_cast<float>(value), count);
-        }
-    });
-}
-
-std::unique_ptr<Kernel> makeCudaElementwise(const Graph& graph, const Node& node) {
-    const std::string where = std::string(node.op->name) + " " + node.scope;
-    const TensorType& type = graph.typeOf(node.outputs[0]);
-    const auto count = static_cast<std::size_t>(type.shape.count());
-    if (node.op->name == "relu") {
-        return cudaKernel(where, [count](const KernelCall& call, cudaStream_t stream) {
-            reluKernel<<<blocksFor(count), kBlock, 0, stream>>>(in<float>(call, 0), out<float>(call, 0), count);
-        });
-    }
-    if (node.op->name == "relu_backward") {
-        return cudaKernel(where, [count](const KernelCall& call, cudaStream_t stream) {
-            reluBackwardKernel<<<blocksFor(count), kBlock, 0, stream>>>(in<float>(call, 0), in<float>(call, 1),
-                                                                         out<float>(call, 0), count);
-        });
-    }
-    if (node.op->name == "add") {
-        return cudaKernel(where, [count](const KernelCall& call, cudaStream_t stream) {
-            addKernel<<<blocksFor(count), kBlock, 0, stream>>>(in<float>(call, 0), in<float>(call, 1), out<float>(call, 0), count);
-        });
-    }
-    if (node.op->name == "fill") return makeCudaFill(type.dtype, count, node.attrs.as<FillAttrs>().value);
-    throw EngineError(EngineError::Kind::Device, where, "the CUDA backend has no kernel for this operation");
-}
-
-}  // namespace lockstep
+}  // namespace lockstep::cuda

@@ -1,100 +1,194 @@
-#include "engine/backend/cuda/kernels.h"
 #include "engine/ops/loss.h"
 
-namespace lockstep {
+#include <cmath>
+
+#include "engine/backend/cuda/grid.h"
+#include "engine/backend/cuda/kernels.h"
+#include "engine/backend/cuda/real.h"
+#include "engine/ops/mixed_loss.h"
+
+namespace lockstep::cuda {
 
 namespace {
 
-// One block sums over the batch in a fixed order: each thread takes every kBlock-th sample, then a tree over threads.
-__device__ void blockSum(double value, double* out) {
-    __shared__ double partial[kBlock];
-    partial[threadIdx.x] = value;
-    __syncthreads();
-    for (int half = kBlock / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
-        __syncthreads();
+constexpr int kTeam = 128;                       // of a row of logits
+constexpr int kSumTeam = 512;                    // of all rows' losses
+
+// What the softmax of a row should be: one label's, or the mixture of two.
+template <class T>
+struct Targets {
+    std::int64_t classes;
+    float smoothing;
+    const std::int32_t *labels, *others;         // others and lambda: null where labels are not mixed
+    const T* lambda;
+
+    LOCKSTEP_CARD bool counts(std::int64_t row) const { return labels[row] >= 0; }
+    // A label that is no class, which a batch does not have, makes the loss not a number, so that the step is skipped.
+    LOCKSTEP_CARD bool isWrong(std::int64_t row) const {
+        return labels[row] >= classes || (others && (others[row] < 0 || others[row] >= classes));
     }
-    if (threadIdx.x == 0) *out = partial[0];
-    __syncthreads();
+    LOCKSTEP_CARD float at(std::int64_t row, std::int64_t c) const {
+        const float even = smoothing / static_cast<float>(classes);
+        if (!others) return (labels[row] == c ? 1 - smoothing : 0) + even;
+        const float first = static_cast<float>(lambda[row]);
+        const float share = (labels[row] == c ? first : 0) + (others[row] == c ? 1 - first : 0);
+        return (1 - smoothing) * share + even;
+    }
+};
+
+// log(sum(exp(z))), with the largest logit taken out so that exp cannot overflow.
+template <class T>
+LOCKSTEP_CARD float logSumExp(const Team<kTeam>& team, const T* z, std::int64_t classes) {
+    const float largest = team.reduce(classes, -INFINITY, [&](std::int64_t c) { return static_cast<float>(z[c]); },
+                                      [](float a, float b) { return a != a || a > b ? a : b; });
+    const float sum = team.template sum<float>(classes, [&](std::int64_t c) { return expf(static_cast<float>(z[c]) - largest); });
+    return largest + logf(sum);
 }
 
-struct Softmax { double maximum, logSum, logitSum; };
-__device__ Softmax softmaxOf(const float* logits, int classes) {
-    Softmax s{logits[0], 0, 0};
-    for (int c = 1; c < classes; ++c) s.maximum = fmax(s.maximum, static_cast<double>(logits[c]));
-    for (int c = 0; c < classes; ++c) {
-        s.logSum += exp(logits[c] - s.maximum);
-        s.logitSum += logits[c];
-    }
-    s.logSum = log(s.logSum);
-    return s;
-}
+template <class T>
+struct RowLosses {
+    Targets<T> targets;
+    const T* logits;
+    float* losses;
 
-__global__ void crossEntropyKernel(const float* logits, const std::int32_t* labels, double* lossSum, double* weight, int samples,
-                                   int classes, double smoothing) {
-    double loss = 0, counted = 0;
-    for (int n = threadIdx.x; n < samples; n += kBlock) {
-        if (labels[n] < 0) continue;
-        const float* row = logits + static_cast<std::size_t>(n) * classes;
-        const Softmax s = softmaxOf(row, classes);
-        const double target = (1 - smoothing) * row[labels[n]] + smoothing / classes * s.logitSum;
-        loss += s.maximum + s.logSum - target;
-        ++counted;
+    LOCKSTEP_CARD void operator()(const Team<kTeam>& team) const {
+        const std::int64_t row = team.index();
+        const T* const z = logits + row * targets.classes;
+        const float logSum = logSumExp(team, z, targets.classes);
+        float loss = team.template sum<float>(targets.classes, [&](std::int64_t c) {
+            const float target = targets.at(row, c);
+            return target != 0 ? target * (logSum - static_cast<float>(z[c])) : 0.0f;
+        });
+        if (targets.isWrong(row)) loss = NAN;
+        team.once([&] { losses[row] = targets.counts(row) ? loss : 0; });
     }
-    blockSum(loss, lossSum);
-    blockSum(counted, weight);
-}
+};
 
-__global__ void crossEntropyBackwardKernel(const float* logits, const std::int32_t* labels, const double* scale, float* dlogits,
-                                           int samples, int classes, double smoothing) {
-    const int n = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-    if (n >= samples) return;
-    const float* row = logits + static_cast<std::size_t>(n) * classes;
-    const Softmax s = softmaxOf(row, classes);
-    for (int c = 0; c < classes; ++c) {
-        const double target = smoothing / classes + (c == labels[n] ? 1 - smoothing : 0);
-        const double difference = labels[n] < 0 ? 0 : exp(row[c] - s.maximum - s.logSum) - target;
-        dlogits[static_cast<std::size_t>(n) * classes + c] = static_cast<float>(*scale * difference);
-    }
-}
+// One team adds up what all rows left: of losses and of how many count.
+template <class T>
+struct SumLosses {
+    Targets<T> targets;
+    std::int64_t rows;
+    const float* losses;
+    double *lossSum, *weight;
 
-__global__ void topKKernel(const float* logits, const std::int32_t* labels, double* count, int samples, int classes, int k) {
-    double hits = 0;
-    for (int n = threadIdx.x; n < samples; n += kBlock) {
-        const float* row = logits + static_cast<std::size_t>(n) * classes;
-        const int label = labels[n];
-        if (label < 0 || isnan(row[label])) continue;
-        int before = 0;
-        for (int c = 0; c < classes; ++c) before += c != label && !(row[c] < row[label]) && !(row[c] == row[label] && c > label);
-        hits += before < k;
+    LOCKSTEP_CARD void operator()(const Team<kSumTeam>& team) const {
+        const auto sums = team.template sum<Sums<2, double>>(rows, [&](std::int64_t row) {
+            return Sums<2, double>{{losses[row], targets.counts(row) ? 1.0 : 0.0}};
+        });
+        team.once([&] {
+            *lossSum = sums.at[0];
+            *weight = sums.at[1];
+        });
     }
-    blockSum(hits, count);
-}
+};
+
+template <class T>
+struct LossBackward {
+    Targets<T> targets;
+    const T* logits;
+    const double* dLossSum;
+    T* dlogits;
+
+    LOCKSTEP_CARD void operator()(const Team<kTeam>& team) const {
+        const std::int64_t row = team.index(), first = row * targets.classes;
+        const float logSum = logSumExp(team, logits + first, targets.classes), scale = static_cast<float>(*dLossSum);
+        team.forEach(targets.classes, [&](std::int64_t c) {
+            const float slope = expf(static_cast<float>(logits[first + c]) - logSum) - targets.at(row, c);
+            dlogits[first + c] = T(targets.counts(row) ? scale * slope : 0.0f);
+        });
+    }
+};
+
+template <class T>
+struct RowHits {
+    std::int64_t classes, k;
+    const T* logits;
+    const std::int32_t* labels;
+    float* hits;
+
+    LOCKSTEP_CARD void operator()(const Team<kTeam>& team) const {
+        const std::int64_t row = team.index(), label = labels[row];
+        const T* const z = logits + row * classes;
+        const bool isClass = label >= 0 && label < classes;
+        const float own = isClass ? static_cast<float>(z[label]) : NAN;
+        const auto before = team.template sum<std::int64_t>(classes, [&](std::int64_t c) {
+            const float other = z[c];
+            return static_cast<std::int64_t>(c != label && !(other < own) && !(other == own && c > label));
+        });
+        team.once([&] { hits[row] = own == own && before < k ? 1.0f : 0.0f; });
+    }
+};
+
+struct SumHits {
+    std::int64_t rows;
+    const float* hits;
+    double* count;
+
+    LOCKSTEP_CARD void operator()(const Team<kSumTeam>& team) const {
+        const double sum = team.template sum<double>(rows, [&](std::int64_t row) { return static_cast<double>(hits[row]); });
+        team.once([&] { *count = sum; });
+    }
+};
+
+// The node's targets in one call.
+class TargetsOf {
+public:
+    explicit TargetsOf(const Order& order)
+        : m_classes(order.inputShape(0)[-1]),
+          m_smoothing(static_cast<float>(order.node.attrs.as<CrossEntropyAttrs>().smoothing)),
+          m_mixed(order.node.op == &kMixedCrossEntropy || order.node.op == &kMixedCrossEntropyBackward) {}
+
+    template <class T>
+    Targets<T> in(const KernelCall& call) const {
+        return {m_classes, m_smoothing, cuda::in<std::int32_t>(call, 1), m_mixed ? cuda::in<std::int32_t>(call, 2) : nullptr,
+                m_mixed ? cuda::in<T>(call, 3) : nullptr};
+    }
+
+private:
+    std::int64_t m_classes;
+    float m_smoothing;
+    bool m_mixed;
+};
+
+std::int64_t rowsOf(const Order& order) { return order.inputShape(0).count() / order.inputShape(0)[-1]; }
+std::size_t rowBytes(std::int64_t rows) { return static_cast<std::size_t>(rows) * sizeof(float); }
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeCudaLoss(const Graph& graph, const Node& node) {
-    const std::string where = std::string(node.op->name) + " " + node.scope;
-    const Shape& shape = graph.typeOf(node.inputs[0]).shape;
-    const int samples = static_cast<int>(shape.count() / shape[-1]), classes = static_cast<int>(shape[-1]);
-    if (node.op->name == "top_k_count") {
-        const int k = node.attrs.as<TopKAttrs>().k;
-        return cudaKernel(where, [=](const KernelCall& call, cudaStream_t stream) {
-            topKKernel<<<1, kBlock, 0, stream>>>(in<float>(call, 0), in<std::int32_t>(call, 1), out<double>(call, 0), samples,
-                                                classes, k);
-        });
-    }
-    const double smoothing = node.attrs.as<CrossEntropyAttrs>().smoothing;
-    if (node.op->name == "cross_entropy") {
-        return cudaKernel(where, [=](const KernelCall& call, cudaStream_t stream) {
-            crossEntropyKernel<<<1, kBlock, 0, stream>>>(in<float>(call, 0), in<std::int32_t>(call, 1), out<double>(call, 0),
-                                                        out<double>(call, 1), samples, classes, smoothing);
-        });
-    }
-    return cudaKernel(where, [=](const KernelCall& call, cudaStream_t stream) {
-        crossEntropyBackwardKernel<<<blocksFor(static_cast<std::size_t>(samples)), kBlock, 0, stream>>>(
-            in<float>(call, 0), in<std::int32_t>(call, 1), in<double>(call, 2), out<float>(call, 0), samples, classes, smoothing);
+std::unique_ptr<Kernel> makeCrossEntropy(const Order& order) {
+    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
+        return kernelOf(order.where(), [targetsOf = TargetsOf(order), rows = rowsOf(order)](const KernelCall& call,
+                                                                                           cudaStream_t stream) {
+            const auto targets = targetsOf.template in<T>(call);
+            auto* const losses = reinterpret_cast<float*>(call.workspace);
+            launchTeams<kTeam>(stream, rows, RowLosses<T>{targets, in<T>(call, 0), losses});
+            launchTeams<kSumTeam>(stream, 1, SumLosses<T>{targets, rows, losses, out<double>(call, 0), out<double>(call, 1)});
+        }, rowBytes(rowsOf(order)));
     });
 }
 
-}  // namespace lockstep
+std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order) {
+    const std::size_t scaleAt = order.node.inputs.size() - 1;
+    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
+        return kernelOf(order.where(), [targetsOf = TargetsOf(order), rows = rowsOf(order), scaleAt](const KernelCall& call,
+                                                                                                    cudaStream_t stream) {
+            launchTeams<kTeam>(stream, rows,
+                               LossBackward<T>{targetsOf.template in<T>(call), in<T>(call, 0), in<double>(call, scaleAt),
+                                               out<T>(call, 0)});
+        });
+    });
+}
+
+std::unique_ptr<Kernel> makeTopKCount(const Order& order) {
+    const std::int64_t rows = rowsOf(order), classes = order.inputShape(0)[-1], k = order.node.attrs.as<TopKAttrs>().k;
+    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
+        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
+            auto* const hits = reinterpret_cast<float*>(call.workspace);
+            launchTeams<kTeam>(stream, rows, RowHits<T>{classes, k, in<T>(call, 0), in<std::int32_t>(call, 1), hits});
+            launchTeams<kSumTeam>(stream, 1, SumHits{rows, hits, out<double>(call, 0)});
+        }, rowBytes(rows));
+    });
+}
+
+}  // namespace lockstep::cuda

@@ -1,174 +1,382 @@
+#include "engine/ops/update.h"
+
 #include <cmath>
 #include <vector>
 
+#include "engine/backend/cuda/column_sums.h"
+#include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/kernels.h"
+#include "engine/backend/cuda/map.h"
+#include "engine/backend/cuda/matrix_step.h"
 
-namespace lockstep {
+namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::size_t kMaxSums = 64;
-struct Sums { const double* at[kMaxSums]; };
-
 template <class T>
-__global__ void scaleKernel(const T* from, T* to, T factor, std::size_t count) {
-    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < count) to[i] = from[i] * factor;
-}
-
+struct Fill {
+    T* to;
+    T value;
+    LOCKSTEP_CARD void operator()(std::int64_t i) const { to[i] = value; }
+};
 template <class T>
-__global__ void addKernel(const T* from, T* to, std::size_t count) {
-    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < count) to[i] += from[i];
-}
-
-__global__ void squareSumKernel(const float* x, double* sum, std::size_t count) {
-    __shared__ double partial[1024];
-    double total = 0;
-    for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) total += static_cast<double>(x[i]) * x[i];
-    partial[threadIdx.x] = total;
-    __syncthreads();
-    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
-        __syncthreads();
+struct Scale {
+    T factor;
+    LOCKSTEP_CARD T operator()(T x) const { return x * factor; }
+};
+struct Sum {
+    template <class T>
+    LOCKSTEP_CARD T operator()(T a, T b) const {
+        return a + b;
     }
-    if (threadIdx.x == 0) *sum = partial[0];
-}
+};
+struct Same {
+    LOCKSTEP_CARD float operator()(float x) const { return x; }
+};
 
-__global__ void gateKernel(const double* loss, const double* weight, const double* samples, Sums sums, int count, double clipNorm,
-                           UpdateGate* gate) {
-    double squares = 0;
-    for (int i = 0; i < count; ++i) squares += *sums.at[i];
-    *gate = decideGate({*loss, *weight, *samples, sqrt(squares)}, clipNorm);
-}
-
-__global__ void sgdKernel(const float* gradient, const UpdateGate* gate, float* weight, float* velocity, std::size_t count,
-                          float rate, float momentum, bool nesterov, float decay) {
-    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i >= count || gate->skip != 0) return;
-    float step = gradient[i] * static_cast<float>(gate->scale) + decay * weight[i];
-    if (velocity) {
-        const float v = momentum * velocity[i] + step;
-        velocity[i] = v;
-        step = nesterov ? step + momentum * v : v;
-    }
-    weight[i] -= rate * step;
-}
-
-struct AdamConstants { float rate, beta1, beta2, epsilon, decay, correction1, correction2; };
-__global__ void adamKernel(const float* gradient, const UpdateGate* gate, float* weight, float* first, float* second,
-                           std::size_t count, AdamConstants c) {
-    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i >= count || gate->skip != 0) return;
-    const float g = gradient[i] * static_cast<float>(gate->scale);
-    first[i] = c.beta1 * first[i] + (1 - c.beta1) * g;
-    second[i] = c.beta2 * second[i] + (1 - c.beta2) * g * g;
-    const float update = first[i] / c.correction1 / (sqrtf(second[i] / c.correction2) + c.epsilon);
-    weight[i] -= c.rate * (update + c.decay * weight[i]);
-}
-
-__global__ void averageKernel(const float* weight, const UpdateGate* gate, float* average, float rest, std::size_t count) {
-    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < count && gate->skip == 0) average[i] += rest * (weight[i] - average[i]);
-}
-
-__global__ void commitKernel(const float* staged, const UpdateGate* gate, float* buffer, std::size_t count) {
-    const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i < count && gate->skip == 0) buffer[i] = staged[i] * static_cast<float>(gate->bufferScale);
-}
-
-AdamConstants adamConstants(const UpdateRule& rule, const StepScalars& scalars, bool decays) {
-    const auto updates = static_cast<double>(scalars.step + 1);
-    return {static_cast<float>(scalars.learningRate),
-            static_cast<float>(rule.beta1),
-            static_cast<float>(rule.beta2),
-            static_cast<float>(rule.epsilon),
-            static_cast<float>(decays ? rule.weightDecay : 0),
-            static_cast<float>(1 - std::pow(rule.beta1, updates)),
-            static_cast<float>(1 - std::pow(rule.beta2, updates))};
-}
-
-void launchUpdate(const UpdateRule& rule, const UpdateSegment& segment, const KernelCall& call, cudaStream_t stream) {
-    const std::size_t at = segment.offset;
-    const auto* gate = in<UpdateGate>(call, 1);
-    if (rule.kind == UpdateRule::Kind::AdamW) {
-        adamKernel<<<blocksFor(segment.count), kBlock, 0, stream>>>(
-            in<float>(call, 0) + at, gate, out<float>(call, 0) + at, out<float>(call, 1) + at, out<float>(call, 2) + at,
-            segment.count, adamConstants(rule, *call.scalars, segment.decays));
-        return;
-    }
-    float* velocity = rule.stateCount() > 0 ? out<float>(call, 1) + at : nullptr;
-    sgdKernel<<<blocksFor(segment.count), kBlock, 0, stream>>>(
-        in<float>(call, 0) + at, gate, out<float>(call, 0) + at, velocity, segment.count,
-        static_cast<float>(call.scalars->learningRate), static_cast<float>(rule.momentum), rule.nesterov,
-        static_cast<float>(segment.decays ? rule.weightDecay : 0));
+// Calls use with a value of the C++ type behind f64 or a type that kernels compute with.
+template <class Use>
+std::unique_ptr<Kernel> withReal(DType dtype, const char* step, Use use) {
+    return dtype == DType::F64 ? use(double{}) : withFloat(dtype, step, use);
 }
 
 template <class T>
-std::unique_ptr<Kernel> makeScaleOf(std::size_t count, double factor) {
-    return cudaKernel("scale", [=](const KernelCall& call, cudaStream_t stream) {
-        scaleKernel<T><<<blocksFor(count), kBlock, 0, stream>>>(in<T>(call, 0), out<T>(call, 0), static_cast<T>(factor), count);
-    });
+struct Square {
+    const T* x;
+    LOCKSTEP_CARD Sums<1, double> operator()(std::int64_t row, std::int64_t) const {
+        const double value = x[row];
+        return {{value * value}};
+    }
+};
+struct StoreSquares {
+    double* to;
+    LOCKSTEP_CARD void operator()(std::int64_t, const Sums<1, double>& sum) const { *to = sum.at[0]; }
+};
+
+constexpr std::size_t kMostSums = 256;           // pointers that a launch takes along
+struct Gate {
+    const double *loss, *weight, *samples;
+    const double* sums[kMostSums];
+    std::size_t count;
+    double clipNorm;
+    UpdateGate* gate;
+
+    LOCKSTEP_CARD void operator()(std::int64_t) const {
+        double squares = 0;
+        for (std::size_t i = 0; i < count; ++i) squares += *sums[i];
+        *gate = decideGate({*loss, *weight, *samples, sqrt(squares)}, clipNorm);
+    }
+};
+
+// A piece of a segment, the work of one team.
+struct Tile {
+    std::int64_t offset, count, segment;
+    bool decays;
+};
+constexpr int kTeam = 256;
+constexpr std::int64_t kTile = 4096;
+
+// What every rule has at hand. Masters are the parameters themselves where those are f32.
+template <class T>
+struct Slices {
+    const T* gradient;
+    const UpdateGate* gate;
+    T* weight;
+    float *master, *first, *second;              // second: null but with AdamW
+    const StepScalars* step;
+
+    LOCKSTEP_CARD float gradientAt(std::int64_t i) const {
+        return static_cast<float>(gradient[i]) * static_cast<float>(gate->scale);
+    }
+    LOCKSTEP_CARD void change(std::int64_t i, float by) const {
+        const float w = master[i] - by;
+        master[i] = w;
+        weight[i] = T(w);
+    }
+};
+
+// v = momentum v + g;  w -= lr (v, or g + momentum v)
+struct Sgd {
+    float momentum, decay;
+    bool nesterov;
+
+    struct Constants {
+        float rate;
+    };
+    template <class T>
+    LOCKSTEP_CARD Constants constants(const Slices<T>& at, std::int64_t) const {
+        return {static_cast<float>(at.step->learningRate)};
+    }
+    template <class T>
+    LOCKSTEP_CARD void step(const Slices<T>& at, const Constants& constants, std::int64_t i, bool decays) const {
+        const float g = at.gradientAt(i) + (decays ? decay : 0) * at.master[i];
+        float direction = g;
+        if (at.first) {
+            const float v = at.first[i] = momentum * at.first[i] + g;
+            direction = nesterov ? g + momentum * v : v;
+        }
+        at.change(i, constants.rate * direction);
+    }
+};
+
+struct AdamW {
+    double beta1, beta2;
+    float epsilon, decay, share;                 // share: of the schedule's learning rate
+
+    struct Constants {
+        float rate, first, second;               // 1 - beta^t for update number t
+    };
+    template <class T>
+    LOCKSTEP_CARD Constants constants(const Slices<T>& at, std::int64_t) const {
+        const auto number = static_cast<double>(at.step->step + 1);
+        return {static_cast<float>(at.step->learningRate * share), static_cast<float>(1 - pow(beta1, number)),
+                static_cast<float>(1 - pow(beta2, number))};
+    }
+    template <class T>
+    LOCKSTEP_CARD void step(const Slices<T>& at, const Constants& constants, std::int64_t i, bool decays) const {
+        const float g = at.gradientAt(i), keep1 = static_cast<float>(beta1), keep2 = static_cast<float>(beta2);
+        const float m = at.first[i] = keep1 * at.first[i] + static_cast<float>(1 - beta1) * g;
+        const float v = at.second[i] = keep2 * at.second[i] + static_cast<float>(1 - beta2) * g * g;
+        const float direction = m / constants.first / (sqrtf(v / constants.second) + epsilon);
+        at.change(i, constants.rate * (direction + (decays ? decay : 0) * at.master[i]));
+    }
+};
+
+struct Lars {
+    float momentum, decay;
+    const float* trust;                          // by segment
+
+    struct Constants {
+        float rate;
+    };
+    template <class T>
+    LOCKSTEP_CARD Constants constants(const Slices<T>& at, std::int64_t segment) const {
+        return {static_cast<float>(at.step->learningRate) * trust[segment]};
+    }
+    template <class T>
+    LOCKSTEP_CARD void step(const Slices<T>& at, const Constants& constants, std::int64_t i, bool decays) const {
+        float change = constants.rate * (at.gradientAt(i) + (decays ? decay : 0) * at.master[i]);
+        if (at.first) change = at.first[i] = momentum * at.first[i] + change;
+        at.change(i, change);
+    }
+};
+
+template <class T, class Rule>
+struct StepTiles {
+    Rule rule;
+    Slices<T> slices;
+    const Tile* tiles;
+
+    LOCKSTEP_CARD void operator()(const Team<kTeam>& team) const {
+        if (slices.gate->skip != 0) return;
+        const Tile tile = tiles[team.index()];
+        auto* const constants = team.template shared<typename Rule::Constants, 1>();
+        team.once([&] { *constants = rule.constants(slices, tile.segment); });
+        team.barrier();
+        team.forEach(tile.count, [&](std::int64_t i) { rule.step(slices, *constants, tile.offset + i, tile.decays); });
+    }
+};
+
+// LARS: what a segment's own learning rate is of the schedule's.
+template <class T>
+struct Trust {
+    Slices<T> slices;
+    const Tile* segments;                        // whole ones
+    float coefficient, decay;
+    float* trust;
+
+    LOCKSTEP_CARD void operator()(const Team<1024>& team) const {
+        const Tile segment = segments[team.index()];
+        const auto squares = team.template sum<Sums<2, double>>(segment.count, [&](std::int64_t i) {
+            const double g = slices.gradientAt(segment.offset + i), w = slices.master[segment.offset + i];
+            return Sums<2, double>{{g * g, w * w}};
+        });
+        const double gradient = sqrt(squares.at[0]), weight = sqrt(squares.at[1]);
+        const bool own = segment.decays && gradient != 0 && weight != 0;
+        team.once([&] {
+            trust[segment.segment] = own ? static_cast<float>(coefficient * weight / (gradient + decay * weight)) : 1.0f;
+        });
+    }
+};
+
+std::vector<Tile> tilesOf(std::span<const UpdateSegment> segments, std::int64_t most) {
+    std::vector<Tile> tiles;
+    for (std::size_t s = 0; s < segments.size(); ++s) {
+        const auto count = static_cast<std::int64_t>(segments[s].count);
+        for (std::int64_t first = 0; first < count; first += most)
+            tiles.push_back({static_cast<std::int64_t>(segments[s].offset) + first, std::min(most, count - first),
+                             static_cast<std::int64_t>(s), segments[s].decays});
+    }
+    return tiles;
 }
 
 template <class T>
-std::unique_ptr<Kernel> makeAddOf(std::size_t count) {
-    return cudaKernel("add", [=](const KernelCall& call, cudaStream_t stream) {
-        addKernel<T><<<blocksFor(count), kBlock, 0, stream>>>(in<T>(call, 0), out<T>(call, 0), count);
-    });
+Slices<T> slicesOf(const KernelCall& call, const StepScalars* step) {
+    constexpr bool kMasters = sizeof(T) < sizeof(float);
+    const std::size_t states = kMasters ? 2 : 1;
+    Slices<T> slices{in<T>(call, 0), in<UpdateGate>(call, 1), out<T>(call, 0), out<float>(call, states - 1), nullptr, nullptr, step};
+    if (call.outputs.size() > states) slices.first = out<float>(call, states);
+    if (call.outputs.size() > states + 1) slices.second = out<float>(call, states + 1);
+    return slices;
 }
 
-bool isDouble(DType dtype, const char* step) {
-    if (dtype == DType::F32 || dtype == DType::F64) return dtype == DType::F64;
-    throw EngineError(EngineError::Kind::Internal, step, "CUDA has this step for f32 and f64, not for " + std::string(text(dtype)));
+template <class T>
+std::unique_ptr<Kernel> updateOf(CudaDevice& device, const UpdateRule& rule, std::span<const UpdateSegment> given) {
+    std::vector<UpdateSegment> elementwise;
+    std::vector<std::shared_ptr<MatrixStep<T>>> matrices;
+    std::size_t workspace = 0;
+    for (const UpdateSegment& segment : given) {
+        if (rule.kind != UpdateRule::Kind::Muon || !takesMatrixStep(*segment.parameter)) {
+            elementwise.push_back(segment);
+            continue;
+        }
+        matrices.push_back(std::make_shared<MatrixStep<T>>(device.libraries(), rule, segment));
+        workspace = std::max(workspace, matrices.back()->workspaceBytes());
+    }
+    const auto tiles = tilesOf(elementwise, kTile), wholes = tilesOf(elementwise, INT64_MAX);
+    const auto tilesOnCard = std::make_shared<Buffer>(device.upload(tiles));
+    const auto wholesOnCard = std::make_shared<Buffer>(device.upload(wholes));
+    if (rule.kind == UpdateRule::Kind::Lars) workspace = wholes.size() * sizeof(float);
+    const auto decay = static_cast<float>(rule.weightDecay), momentum = static_cast<float>(rule.momentum);
+    const auto count = static_cast<std::int64_t>(tiles.size()), segments = static_cast<std::int64_t>(wholes.size());
+    const StepScalars* const step = device.scalars();
+    return kernelOf("update", [=](const KernelCall& call, cudaStream_t stream) {
+        const Slices<T> slices = slicesOf<T>(call, step);
+        const auto* const onCard = reinterpret_cast<const Tile*>(tilesOnCard->data());
+        const auto launch = [&]<class Rule>(const Rule& of) {
+            launchTeams<kTeam>(stream, count, StepTiles<T, Rule>{of, slices, onCard});
+        };
+        switch (rule.kind) {
+            case UpdateRule::Kind::Sgd: return launch(Sgd{momentum, decay, rule.nesterov});
+            case UpdateRule::Kind::Lars: {
+                auto* const trust = reinterpret_cast<float*>(call.workspace);
+                const auto* const whole = reinterpret_cast<const Tile*>(wholesOnCard->data());
+                launchTeams<1024>(stream, segments, Trust<T>{slices, whole, static_cast<float>(rule.trust), decay, trust});
+                return launch(Lars{momentum, decay, trust});
+            }
+            case UpdateRule::Kind::AdamW:
+            case UpdateRule::Kind::Muon: {
+                const bool muon = rule.kind == UpdateRule::Kind::Muon;
+                launch(AdamW{rule.beta1, rule.beta2, static_cast<float>(rule.epsilon), decay,
+                             muon ? static_cast<float>(rule.adamShare) : 1.0f});
+                for (const auto& matrix : matrices)
+                    matrix->run(slices.gradient, slices.gate, slices.weight, slices.master, slices.first, step, call.workspace, stream);
+            }
+        }
+    }, workspace);
 }
+
+template <class T>
+struct Average {
+    const float* weight;
+    const UpdateGate* gate;
+    float* average;
+    T* rounded;                                  // null where weights are f32
+    const StepScalars* step;
+    double decay;
+
+    LOCKSTEP_CARD void operator()(std::int64_t i) const {
+        if (gate->skip != 0) return;
+        const auto rest = static_cast<float>(1 - averageDecayAt(decay, step->step));
+        average[i] += rest * (weight[i] - average[i]);
+        if (rounded) rounded[i] = T(average[i]);
+    }
+};
+
+struct Commit {
+    const float* staged;
+    const UpdateGate* gate;
+    float* buffer;
+    LOCKSTEP_CARD void operator()(std::int64_t i) const {
+        if (gate->skip == 0) buffer[i] = staged[i] * static_cast<float>(gate->bufferScale);
+    }
+};
+
+std::int64_t signedCount(std::size_t count) { return static_cast<std::int64_t>(count); }
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeCudaScale(DType dtype, std::size_t count, double factor) {
-    return isDouble(dtype, "scale") ? makeScaleOf<double>(count, factor) : makeScaleOf<float>(count, factor);
+std::unique_ptr<Kernel> makeFill(DType dtype, std::size_t count, double value) {
+    const auto fill = [&]<class T>(T element) {
+        return kernelOf("fill", [=](const KernelCall& call, cudaStream_t stream) {
+            launchElements(stream, signedCount(count), Fill<T>{out<T>(call, 0), element});
+        });
+    };
+    switch (dtype) {
+        case DType::I32: return fill(static_cast<std::int32_t>(value));
+        case DType::I64: return fill(static_cast<std::int64_t>(value));
+        case DType::U8: return fill(static_cast<std::uint8_t>(value));
+        case DType::F64: return fill(value);
+        default: break;
+    }
+    return withFloat(dtype, "fill", [&]<class T>(T) { return fill(T(static_cast<float>(value))); });
 }
 
-std::unique_ptr<Kernel> makeCudaFlatAdd(DType dtype, std::size_t count) {
-    return isDouble(dtype, "add") ? makeAddOf<double>(count) : makeAddOf<float>(count);
-}
-
-std::unique_ptr<Kernel> makeCudaSquareSum(std::size_t count) {
-    return cudaKernel("square sum", [=](const KernelCall& call, cudaStream_t stream) {
-        squareSumKernel<<<1, 1024, 0, stream>>>(in<float>(call, 0), out<double>(call, 0), count);
+std::unique_ptr<Kernel> makeScale(DType dtype, std::size_t count, double factor) {
+    return withReal(dtype, "scale", [&]<class T>(T) {
+        return kernelOf("scale", [=](const KernelCall& call, cudaStream_t stream) {
+            launchMap(stream, signedCount(count), Scale<Computed<T>>{static_cast<Computed<T>>(factor)}, out<T>(call, 0), in<T>(call, 0));
+        });
     });
 }
 
-std::unique_ptr<Kernel> makeCudaGate(const UpdateRule& rule, std::size_t squareSums) {
-    if (squareSums > kMaxSums) throw EngineError(EngineError::Kind::Internal, "gate", "more buckets than the gate takes; use larger buckets");
-    return cudaKernel("gate", [=, clip = rule.clipNorm](const KernelCall& call, cudaStream_t stream) {
-        Sums sums{};
-        for (std::size_t i = 0; i < squareSums; ++i) sums.at[i] = in<double>(call, static_cast<int>(i) + 3);
-        gateKernel<<<1, 1, 0, stream>>>(in<double>(call, 0), in<double>(call, 1), in<double>(call, 2), sums,
-                                       static_cast<int>(squareSums), clip, out<UpdateGate>(call, 0));
+std::unique_ptr<Kernel> makeFlatAdd(DType dtype, std::size_t count) {
+    return withReal(dtype, "add", [&]<class T>(T) {
+        return kernelOf("add", [=](const KernelCall& call, cudaStream_t stream) {
+            const T* const to = out<T>(call, 0);
+            launchMap(stream, signedCount(count), Sum{}, out<T>(call, 0), to, in<T>(call, 0));
+        });
     });
 }
 
-std::unique_ptr<Kernel> makeCudaUpdate(const UpdateRule& rule, std::span<const UpdateSegment> segments) {
-    return cudaKernel("update", [rule, parts = std::vector(segments.begin(), segments.end())](const KernelCall& call,
-                                                                                             cudaStream_t stream) {
-        for (const UpdateSegment& segment : parts) launchUpdate(rule, segment, call, stream);
+std::unique_ptr<Kernel> makeSquareSum(DType dtype, std::size_t count) {
+    const ColumnSums shape(signedCount(count), 1);
+    return withReal(dtype, "square sum", [&]<class T>(T) {
+        return kernelOf("square sum", [=](const KernelCall& call, cudaStream_t stream) {
+            launchColumnSums<1, double>(stream, shape, call.workspace, Square<T>{in<T>(call, 0)}, StoreSquares{out<double>(call, 0)});
+        }, shape.workspaceBytes(1, sizeof(double)));
     });
 }
 
-std::unique_ptr<Kernel> makeCudaAverage(double decay, std::size_t count) {
-    return cudaKernel("average", [=](const KernelCall& call, cudaStream_t stream) {
-        const auto rest = static_cast<float>(1 - averageDecayAt(decay, call.scalars->step));
-        averageKernel<<<blocksFor(count), kBlock, 0, stream>>>(in<float>(call, 0), in<UpdateGate>(call, 1), out<float>(call, 0),
-                                                              rest, count);
+std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums) {
+    if (squareSums > kMostSums)
+        throw EngineError(EngineError::Kind::Device, "gate",
+                          std::to_string(squareSums) + " buckets are more than the " + std::to_string(kMostSums) +
+                              " that CUDA takes; use larger buckets");
+    return kernelOf("gate", [=, clip = rule.clipNorm](const KernelCall& call, cudaStream_t stream) {
+        Gate gate{in<double>(call, 0), in<double>(call, 1), in<double>(call, 2), {}, squareSums, clip, out<UpdateGate>(call, 0)};
+        for (std::size_t i = 0; i < squareSums; ++i) gate.sums[i] = in<double>(call, i + 3);
+        launchElements(stream, 1, gate);
     });
 }
 
-std::unique_ptr<Kernel> makeCudaCommit(std::size_t count) {
-    return cudaKernel("commit", [=](const KernelCall& call, cudaStream_t stream) {
-        commitKernel<<<blocksFor(count), kBlock, 0, stream>>>(in<float>(call, 0), in<UpdateGate>(call, 1), out<float>(call, 0),
-                                                             count);
+std::unique_ptr<Kernel> makeUpdate(CudaDevice& device, const UpdateRule& rule, DType dtype, std::span<const UpdateSegment> segments) {
+    return withFloat(dtype, "update", [&]<class T>(T) { return updateOf<T>(device, rule, segments); });
+}
+
+std::unique_ptr<Kernel> makeAverage(CudaDevice& device, double decay, DType dtype, std::size_t count) {
+    return withFloat(dtype, "average", [&]<class T>(T) {
+        return kernelOf("average", [=, step = device.scalars()](const KernelCall& call, cudaStream_t stream) {
+            launchElements(stream, signedCount(count),
+                           Average<T>{in<float>(call, 0), in<UpdateGate>(call, 1), out<float>(call, 0),
+                                      call.outputs.size() > 1 ? out<T>(call, 1) : nullptr, step, decay});
+        });
     });
 }
 
-}  // namespace lockstep
+std::unique_ptr<Kernel> makeNarrow(DType dtype, std::size_t count) {
+    return withFloat(dtype, "narrow", [&]<class T>(T) {
+        return kernelOf("narrow", [=](const KernelCall& call, cudaStream_t stream) {
+            launchMap(stream, signedCount(count), Same{}, out<T>(call, 0), in<float>(call, 0));
+        });
+    });
+}
+
+std::unique_ptr<Kernel> makeCommit(DType dtype, std::size_t count) {
+    if (dtype != DType::F32) throw EngineError(EngineError::Kind::Internal, "commit", "buffers are f32 on CUDA");
+    return kernelOf("commit", [=](const KernelCall& call, cudaStream_t stream) {
+        launchElements(stream, signedCount(count), Commit{in<float>(call, 0), in<UpdateGate>(call, 1), out<float>(call, 0)});
+    });
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,143 @@
+#include "engine/ops/conv2d.h"
+
+#include "engine/backend/cuda/grid.h"
+#include "engine/backend/cuda/image.h"
+#include "engine/backend/cuda/kernels.h"
+#include "engine/backend/cuda/real.h"
+
+namespace lockstep::cuda {
+
+namespace {
+
+// Convolutions by their definition, one thread or team for each element of the result: for what the library has no plan
+// for, and to check its plans against.
+struct Convolution {
+    Image x, w, y;                               // N,C,H,W; K,C/groups,R,S; N,K,P,Q
+    int stride[2], padding[2], dilation[2];
+    std::int64_t perGroup;                       // output channels of a group
+
+    Convolution(const Value& image, const Value& filter, const Value& result, const Conv2dAttrs& attrs)
+        : x(image),
+          w(filter),
+          y(result),
+          stride{attrs.stride[0], attrs.stride[1]},
+          padding{attrs.padding[0], attrs.padding[1]},
+          dilation{attrs.dilation[0], attrs.dilation[1]},
+          perGroup(Image(result).c / attrs.groups) {}
+
+    LOCKSTEP_CARD std::int64_t row(std::int64_t p, std::int64_t r) const { return p * stride[0] - padding[0] + r * dilation[0]; }
+    LOCKSTEP_CARD std::int64_t column(std::int64_t q, std::int64_t s) const { return q * stride[1] - padding[1] + s * dilation[1]; }
+    LOCKSTEP_CARD std::int64_t firstChannel(std::int64_t k) const { return k / perGroup * w.c; }
+};
+
+template <class T>
+struct Forward {
+    Convolution conv;
+    const T *x, *w, *bias;                       // bias may be null
+    T* y;
+
+    LOCKSTEP_CARD void operator()(std::int64_t i) const {
+        const Image::Place at = conv.y.placeOf(i);
+        const std::int64_t first = conv.firstChannel(at.c);
+        float sum = bias ? static_cast<float>(bias[at.c]) : 0;
+        for (std::int64_t r = 0; r < conv.w.h; ++r) {
+            const std::int64_t row = conv.row(at.h, r);
+            if (row < 0 || row >= conv.x.h) continue;
+            for (std::int64_t s = 0; s < conv.w.w; ++s) {
+                const std::int64_t column = conv.column(at.w, s);
+                if (column < 0 || column >= conv.x.w) continue;
+                for (std::int64_t c = 0; c < conv.w.c; ++c)
+                    sum += static_cast<float>(x[conv.x.at(at.n, first + c, row, column)]) *
+                           static_cast<float>(w[conv.w.at(at.c, c, r, s)]);
+            }
+        }
+        y[i] = T(sum);
+    }
+};
+
+template <class T>
+struct BackwardData {
+    Convolution conv;
+    const T *dy, *w;
+    T* dx;
+
+    LOCKSTEP_CARD void operator()(std::int64_t i) const {
+        const Image::Place at = conv.x.placeOf(i);
+        const std::int64_t group = at.c / conv.w.c, c = at.c % conv.w.c;
+        float sum = 0;
+        for (std::int64_t r = 0; r < conv.w.h; ++r) {
+            const std::int64_t p = outputAt(at.h, r, 0, conv.y.h);
+            if (p < 0) continue;
+            for (std::int64_t s = 0; s < conv.w.w; ++s) {
+                const std::int64_t q = outputAt(at.w, s, 1, conv.y.w);
+                if (q < 0) continue;
+                for (std::int64_t k = group * conv.perGroup; k < (group + 1) * conv.perGroup; ++k)
+                    sum += static_cast<float>(dy[conv.y.at(at.n, k, p, q)]) * static_cast<float>(w[conv.w.at(k, c, r, s)]);
+            }
+        }
+        dx[i] = T(sum);
+    }
+
+private:
+    // The output row or column that reads this pixel at this place of the filter; -1: none.
+    LOCKSTEP_CARD std::int64_t outputAt(std::int64_t pixel, std::int64_t tap, int axis, std::int64_t extent) const {
+        const std::int64_t from = pixel + conv.padding[axis] - tap * conv.dilation[axis];
+        if (from < 0 || from % conv.stride[axis] != 0 || from / conv.stride[axis] >= extent) return -1;
+        return from / conv.stride[axis];
+    }
+};
+
+constexpr int kTeam = 128;
+
+template <class T>
+struct BackwardWeights {
+    Convolution conv;
+    const T *x, *dy;
+    T* dw;
+
+    LOCKSTEP_CARD void operator()(const Team<kTeam>& team) const {
+        const Image::Place at = conv.w.placeOf(team.index());
+        const std::int64_t channel = conv.firstChannel(at.n) + at.c, pixels = conv.y.h * conv.y.w;
+        const float sum = team.template sum<float>(conv.y.n * pixels, [&](std::int64_t i) {
+            const std::int64_t n = i / pixels, p = i % pixels / conv.y.w, q = i % conv.y.w;
+            const std::int64_t row = conv.row(p, at.h), column = conv.column(q, at.w);
+            if (row < 0 || row >= conv.x.h || column < 0 || column >= conv.x.w) return 0.0f;
+            return static_cast<float>(x[conv.x.at(n, channel, row, column)]) *
+                   static_cast<float>(dy[conv.y.at(n, at.n, p, q)]);
+        });
+        team.once([&] { dw[team.index()] = T(sum); });
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> makeConv2d(const Order& order) {
+    const Convolution conv(order.input(0), order.input(1), order.output(0), order.node.attrs.as<Conv2dAttrs>());
+    const bool hasBias = order.node.inputs.size() == 3;
+    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
+        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
+            launchElements(stream, conv.y.count(),
+                           Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), hasBias ? in<T>(call, 2) : nullptr, out<T>(call, 0)});
+        });
+    });
+}
+
+std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
+    const Convolution conv(order.output(0), order.input(1), order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
+        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
+            launchElements(stream, conv.x.count(), BackwardData<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
+        });
+    });
+}
+
+std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
+    const Convolution conv(order.input(0), order.output(0), order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
+        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
+            launchTeams<kTeam>(stream, conv.w.count(), BackwardWeights<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
+        });
+    });
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,30 @@
+#pragma once
+#include <cublasLt.h>
+
+#include "engine/backend/cuda/matmul.h"
+#include "engine/core/error.h"
+
+namespace lockstep::cuda {
+
+inline void check(cublasStatus_t status, const std::string& where) {
+    if (status == CUBLAS_STATUS_SUCCESS) return;
+    const bool memory = status == CUBLAS_STATUS_ALLOC_FAILED;
+    throw EngineError(memory ? EngineError::Kind::OutOfMemory : EngineError::Kind::Device, where, cublasLtGetStatusString(status));
+}
+
+class CublasLt {
+public:
+    explicit CublasLt(const std::string& device) { check(cublasLtCreate(&m_handle), device); }
+    ~CublasLt() { cublasLtDestroy(m_handle); }
+    CublasLt(const CublasLt&) = delete;
+    CublasLt& operator=(const CublasLt&) = delete;
+    cublasLtHandle_t get() const { return m_handle; }
+
+private:
+    cublasLtHandle_t m_handle = nullptr;
+};
+
+// Throws EngineError(Device) where the library has no algorithm for it.
+std::unique_ptr<Matmul> makeCublasMatmul(const CublasLt& library, const MatmulShape& shape, const std::string& where);
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,8 @@
+#include "engine/backend/cuda/fused_ops.h"
+
+namespace lockstep::cuda {
+
+constinit const OpDef kReorder{.name = "reorder", .infer = nullptr};
+constinit const OpDef kDenseRelu{.name = "dense_relu", .infer = nullptr};
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,89 @@
+#include "engine/backend/cuda/kernels.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/backend/cuda/fused_ops.h"
+#include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
+#include "engine/ops/batch_norm.h"
+#include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
+#include "engine/ops/dropout.h"
+#include "engine/ops/elementwise.h"
+#include "engine/ops/embedding.h"
+#include "engine/ops/layer_norm.h"
+#include "engine/ops/loss.h"
+#include "engine/ops/mixed_loss.h"
+#include "engine/ops/pool2d.h"
+#include "engine/ops/synchronised_norm.h"
+#include "engine/ops/tokens.h"
+
+namespace lockstep::cuda {
+
+namespace {
+
+constexpr std::array kKernels = std::to_array<KernelEntry>({
+    {&kConv2d, makeConv2d},
+    {&kConv2dBackwardData, makeConv2dBackwardData},
+    {&kConv2dBackwardWeights, makeConv2dBackwardWeights},
+    {&kConv2dBackwardBias, makeBackwardBias},
+    {&kMaxPool2d, makeMaxPool2d},
+    {&kMaxPool2dBackward, makeMaxPool2dBackward},
+    {&kAveragePool2d, makeAveragePool2d},
+    {&kAveragePool2dBackward, makeAveragePool2dBackward},
+    {&kGlobalAveragePool2d, makeGlobalAveragePool2d},
+    {&kGlobalAveragePool2dBackward, makeGlobalAveragePool2dBackward},
+    {&kDense, makeDense},
+    {&kDenseRelu, makeDense},
+    {&kDenseBackwardData, makeDenseBackwardData},
+    {&kDenseBackwardWeights, makeDenseBackwardWeights},
+    {&kDenseBackwardBias, makeBackwardBias},
+    {&kBatchNormTrain, makeBatchNormTrain},
+    {&kBatchNormEval, makeBatchNormEval},
+    {&kBatchNormEvalBackward, makeBatchNormEvalBackward},
+    {&kBatchNormBackward, makeBatchNormBackward},
+    {&kBatchNormSums, makeBatchNormSums},
+    {&kBatchNormTrainFromSums, makeBatchNormTrainFromSums},
+    {&kBatchNormBackwardSums, makeBatchNormBackwardSums},
+    {&kBatchNormBackwardFromSums, makeBatchNormBackwardFromSums},
+    {&kRelu, makeRelu},
+    {&kReluBackward, makeReluBackward},
+    {&kRelu6, makeRelu6},
+    {&kRelu6Backward, makeRelu6Backward},
+    {&kAdd, makeAdd},
+    {&kFill, makeFillNode},
+    {&kCast, makeCast},
+    {&kReorder, makeReorder},
+    {&kDropout, makeDropout},
+    {&kDropoutBackward, makeDropout},
+    {&kLayerNorm, makeLayerNorm},
+    {&kLayerNormBackward, makeLayerNormBackward},
+    {&kGelu, makeGelu},
+    {&kGeluBackward, makeGeluBackward},
+    {&kSilu, makeSilu},
+    {&kSiluBackward, makeSiluBackward},
+    {&kTranspose, makeTranspose},
+    {&kBroadcastAdd, makeBroadcastAdd},
+    {&kPad, makePad},
+    {&kSequenceMean, makeSequenceMean},
+    {&kSequenceMeanBackward, makeSequenceMeanBackward},
+    {&kEmbedding, makeEmbedding},
+    {&kEmbeddingBackward, makeEmbeddingBackward},
+    {&kAttention, makeAttention},
+    {&kAttentionBackward, makeAttentionBackward},
+    {&kCrossEntropy, makeCrossEntropy},
+    {&kCrossEntropyBackward, makeCrossEntropyBackward},
+    {&kTopKCount, makeTopKCount},
+    {&kMixedCrossEntropy, makeCrossEntropy},
+    {&kMixedCrossEntropyBackward, makeCrossEntropyBackward},
+});
+
+}  // namespace
+
+const KernelEntry* findKernel(const OpDef& op) {
+    const auto* found = std::ranges::find(kKernels, &op, &KernelEntry::op);
+    return found == kKernels.end() ? nullptr : found;
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,15 @@
+#pragma once
+#include "engine/backend/cuda/matmul.h"
+
+namespace lockstep::cuda {
+
+// What NVIDIA's libraries do for one device, on whose thread it is used; plain loops where tests stand in for them.
+class Libraries {
+public:
+    virtual ~Libraries() = default;
+    // Throws EngineError(Device) where there is no algorithm for it.
+    virtual std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) = 0;
+};
+std::unique_ptr<Libraries> openLibraries(const std::string& device);
+
+}  // namespace lockstep::cuda
