@@ -72,7 +72,7 @@ Json devicesJson(const Environment& environment, const Words& words) {
                            {"backend", info.backend},
                            {"memory_bytes", info.memoryBytes},
                            {"cores", info.cores}});
-        const double speed = environment.backend(info.backend)->productSpeed(DType::BF16);
+        const double speed = environment.backend(info.backend)->productSpeed(Precision::Bf16);
         if (speed > 0) devices.back()["bf16_speed"] = speed;
     }
     Json missing = Json::array();
@@ -83,7 +83,7 @@ Json devicesJson(const Environment& environment, const Words& words) {
 }
 
 std::string bf16Text(const Environment& environment, const DeviceInfo& info) {
-    const double speed = environment.backend(info.backend)->productSpeed(DType::BF16);
+    const double speed = environment.backend(info.backend)->productSpeed(Precision::Bf16);
     if (speed == 0) return {};
     return fmt::format("products of matrices in bf16 run at {:.2f} times the speed of fp32{}", speed,
                        speed < 1 ? ": bf16 is slower on this processor" : "");

@@ -72,7 +72,7 @@ void checkBackends(std::vector<Finding>& out, Context& context) {
         out.push_back({Verdict::Good, "device " + info.id, info.name, {}});
     for (const auto& info : context.environment().devices()) {
         const auto text = bf16Text(context.environment(), info);
-        const bool slow = context.environment().backend(info.backend)->productSpeed(DType::BF16) < 1;
+        const bool slow = context.environment().backend(info.backend)->productSpeed(Precision::Bf16) < 1;
         if (!text.empty()) out.push_back({slow ? Verdict::Note : Verdict::Good, "precision on " + info.id, text, {}});
     }
     for (const auto& [backend, reason] : context.environment().missing()) {

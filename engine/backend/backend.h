@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/backend/device.h"
+#include "engine/core/precision.h"
 #include "engine/core/result.h"
 
 namespace lockstep {
@@ -19,10 +20,10 @@ using ParameterLayouts = std::map<std::string, std::shared_ptr<const Layout>, st
 struct LowerOptions {
     int threads = 1;                                   // kernel threads of the device that will run it
     const ParameterLayouts* layouts = nullptr;         // given: use these; null: choose freely
-    DType operands = DType::F32;                       // BF16: dense layers, forward and backward, see below
+    Precision precision = Precision::Fp32;             // the trial's
 };
 
-// What a lowered node reads its operands as. BF16, which is then its algorithm's name: those of a product of matrices are
+// What a lowered node reads its operands as, on a backend that computes in f32 all the same. BF16, which is then its algorithm's name: those of a product of matrices are
 // rounded to nearest, ties to even, as it reads them, and added up in f32 or better; all that lies in memory stays as it
 // was, so weights and optimizer states lose nothing. Convolutions stay f32, where Winograd's algorithm saves more
 // multiplications than bf16 would; attention does, which reads tiles where they lie.
@@ -34,11 +35,11 @@ public:
     virtual ~Backend() = default;
     virtual std::string_view name() const = 0;
     virtual std::vector<DeviceInfo> devices() const = 0;
-    virtual DType computeType() const { return DType::F32; }       // the precision pass rewrites floats to this
-    virtual bool multipliesIn(DType operands) const { return operands == DType::F32; }     // of LowerOptions
-    // How fast products of matrices are with operands of that type, those of f32 being 1; measured once in a process, which
+    virtual bool offers(Precision precision) const { return precision == Precision::Fp32; }
+    virtual DType computeType(Precision) const { return DType::F32; }      // the precision pass rewrites floats to this
+    // How fast products of matrices are in that precision, those of f32 being 1; measured once in a process, which
     // takes some milliseconds. 0: nobody knows.
-    virtual double productSpeed(DType) const { return 0; }
+    virtual double productSpeed(Precision) const { return 0; }
     virtual bool hostMemory() const { return true; }               // false: programs copy each batch to the device first
 
     // The backend's own pass between the mathematics and the memory plan: fuses, chooses layouts, algorithms and

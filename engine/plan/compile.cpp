@@ -37,14 +37,14 @@ Graph withGradients(const Graph& forward, bool recomputes) {
 
 std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, const CompileOptions& options,
                                    const StoragePlan* storage) {
-    const Graph precise = toPrecision(graph, backend.computeType());
+    const Graph precise = toPrecision(graph, backend.computeType(options.precision));
     verify(precise);
     ParameterLayouts layouts;
     if (storage) layouts = layoutsOf(*storage);
     auto lowered = std::make_shared<const Graph>(
         backend.lower(precise, {.threads = options.threads,
                                 .layouts = storage ? &layouts : nullptr,
-                                .operands = options.operands}));
+                                .precision = options.precision}));
     verify(*lowered);
     return lowered;
 }
@@ -151,7 +151,7 @@ private:
         const UpdateRule* rule = training() ? &m_program.update : nullptr;
         if (!m_program.storage) {
             m_program.storage = std::make_shared<const StoragePlan>(
-                planStorage(graph, m_backend.computeType(), rule, m_options.bucketBytes));
+                planStorage(graph, m_backend.computeType(m_options.precision), rule, m_options.bucketBytes));
         }
         verifyStorage(*m_program.storage, graph, training());
         if (rule && !m_program.storage->isFor(*rule)) {

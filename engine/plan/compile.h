@@ -9,7 +9,7 @@ struct CompileOptions {
     int threads = 1;                               // kernel threads of the device
     std::size_t bucketBytes = 4u << 20;            // a bucket is closed once it holds this much (the first: a quarter)
     std::shared_ptr<const StoragePlan> storage;    // null: this is the nominal training program and decides it
-    DType operands = DType::F32;                   // what products of matrices read theirs as: see operandsOf()
+    Precision precision = Precision::Fp32;         // one that the backend offers
     bool reduces = true;                           // false: world of one; no all-reduce steps
     bool recomputes = false;                       // training: activations are made again instead of kept: recompute.h
 };

@@ -43,7 +43,7 @@ struct TrialSpec {
     double sampleTemperature = 0.8;                // of the softmax that they are drawn from; 0: the likeliest byte
     double averageDecay = 0;                       // > 0: evaluation uses averages of the weights; see averageDecayAt
     std::uint64_t seed = 1;
-    std::string precision = "fp32";                // or "bf16": products of matrices read operands rounded to it
+    std::string precision = "fp32";                // see Precision
     std::string mode = "fast";                     // or "reproducible": the same bits on any number of devices
     std::int64_t accumulation = 1;                 // fast: passes of each device per update, one after another
     std::string recompute = "none";                // or "segments": of activations, in the backward pass
@@ -59,7 +59,6 @@ struct TrialSpec {
     double timeout = 300;                          // seconds that ranks wait for one that does not come, or for data
     double linkBandwidth = 0, linkLatency = 0;     // MB/s and µs of a simulated link per device; both 0: none
     bool reproducible() const { return mode == "reproducible"; }
-    bool multipliesInBf16() const { return precision == "bf16"; }
     bool simulatesLinks() const { return linkBandwidth > 0 || linkLatency > 0; }
     bool operator==(const TrialSpec&) const = default;
 };

@@ -46,7 +46,7 @@ public:
     Compiler(const ResolvedSpec& resolved, const DatasetInfo& info, const BatchLayout& batch)
         : m_resolved(resolved), m_info(info), m_batch(batch) {
         m_options.bucketBytes = static_cast<std::size_t>(resolved.spec.bucketBytes);
-        m_options.operands = resolved.operands();
+        m_options.precision = resolved.precision();
         m_options.reduces = resolved.devices.size() > 1;
         m_options.recomputes = resolved.spec.recompute == "segments";
     }

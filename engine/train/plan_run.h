@@ -30,7 +30,7 @@ struct ResolvedSpec {
     std::vector<double> shares;                    // of a batch, by rank, relative to each other; empty: equal
     std::vector<std::string> frozen;               // layers
 
-    DType operands() const { return spec.multipliesInBf16() ? DType::BF16 : DType::F32; }       // of products of matrices
+    Precision precision() const { return *precisionOf(spec.precision); }       // known: the spec was validated
     bool mixes() const { return augmentationParams.number("mixup") > 0; }
 };
 // Does not look at the weights file, which a run that goes on has no need of: see weights.h.

@@ -101,7 +101,8 @@ private:
 
     void resolvePrecision() {
         const Backend* backend = m_resolved.backend;
-        if (!backend || backend->multipliesIn(m_resolved.operands())) return;
+        const auto precision = precisionOf(m_spec.precision);
+        if (!backend || !precision || backend->offers(*precision)) return;      // an unknown one is the spec's own problem
         add("precision", "spec.no-such-precision", {m_spec.precision, std::string(backend->name())});
     }
 
@@ -206,8 +207,8 @@ private:
 }  // namespace
 
 std::optional<Problem> slowPrecision(const ResolvedSpec& resolved) {
-    const double speed = resolved.backend->productSpeed(resolved.operands());
-    if (resolved.operands() == DType::F32 || speed == 0 || speed >= 1) return std::nullopt;
+    const double speed = resolved.backend->productSpeed(resolved.precision());
+    if (resolved.precision() == Precision::Fp32 || speed == 0 || speed >= 1) return std::nullopt;
     std::array<char, 16> text{};
     std::snprintf(text.data(), text.size(), "%.2f", speed);
     return Problem{"precision", "run.slow-precision", {resolved.spec.precision, text.data()}};

@@ -217,16 +217,16 @@ void tst_cpu_product::denseLayersAgreeWithTheReference_data() {
 void tst_cpu_product::denseLayersAgreeWithTheReference() {
     QFETCH(int, at);
     const test::OpCase& one = test::opCases()[static_cast<std::size_t>(at)];
-    const auto with = [&](const Backend& backend, DType operands) {
+    const auto with = [&](const Backend& backend, Precision precision) {
         test::RunOptions options;
-        options.operands = operands;
+        options.precision = precision;
         return test::runCase(backend, one, options);
     };
-    const auto actual = with(*makeCpuBackend(), DType::BF16), expected = with(*makeReferenceBackend(), DType::BF16);
+    const auto actual = with(*makeCpuBackend(), Precision::Bf16), expected = with(*makeReferenceBackend(), Precision::Bf16);
     QCOMPARE(actual.size(), expected.size());
     for (std::size_t i = 0; i < actual.size(); ++i)
         QVERIFY2(test::relativeError(actual[i], expected[i]) <= one.tolerance, std::to_string(i).c_str());
-    const double rounding = test::relativeError(with(*makeCpuBackend(), DType::F32)[0], expected[0]);
+    const double rounding = test::relativeError(with(*makeCpuBackend(), Precision::Fp32)[0], expected[0]);
     const bool isProduct = one.op != &kDenseBackwardBias;
     QVERIFY2(isProduct ? rounding > one.tolerance && rounding < 0.1 : rounding <= one.tolerance,
              std::to_string(rounding).c_str());

@@ -30,7 +30,7 @@ class TestCudaLowering : public QObject {
 private slots:
     void denseAndReluBecomeOneNode() {
         const Graph graph = trainingGraph("mlp");
-        const Graph lowered = cuda::lower(graph);
+        const Graph lowered = cuda::lower(graph, Precision::Fp32);
         verify(lowered);
         QVERIFY(countOf(graph, "relu") > 0);
         QCOMPARE(countOf(lowered, "relu"), 0);
@@ -40,7 +40,7 @@ private slots:
 
     void parametersGradientsAndOutputsAreKept() {
         const Graph graph = trainingGraph("mlp");
-        const Graph lowered = cuda::lower(graph);
+        const Graph lowered = cuda::lower(graph, Precision::Fp32);
         const auto parameters = graph.withRole(ValueRole::Parameter);
         QCOMPARE(lowered.withRole(ValueRole::Parameter).size(), parameters.size());
         for (const ValueId parameter : parameters) {
@@ -52,7 +52,7 @@ private slots:
     }
 
     void imagesAndFiltersHaveTheirChannelsLast() {
-        const Graph lowered = cuda::lower(trainingGraph("lenet5"));
+        const Graph lowered = cuda::lower(trainingGraph("lenet5"), Precision::Fp32);
         verify(lowered);
         for (const ValueId parameter : lowered.withRole(ValueRole::Parameter)) {
             const Value& value = lowered.value(parameter);

@@ -22,25 +22,30 @@ private slots:
 
     void ops_data() {
         QTest::addColumn<const OpCase*>("opCase");
-        QTest::addColumn<bool>("inplace");
+        QTest::addColumn<Precision>("precision");
         for (const OpCase& opCase : opCases())
-            for (const bool inplace : {false, true})
-                QTest::addRow("%s%s", opCase.name.c_str(), inplace ? ", in place" : "") << &opCase << inplace;
+            for (const Precision precision : {Precision::Fp32, Precision::Fp16, Precision::Bf16})
+                QTest::addRow("%s, %s", opCase.name.c_str(), text(precision).data()) << &opCase << precision;
     }
+    // In place wherever an op allows it in halves, apart in f32.
     void ops() {
         QFETCH(const OpCase*, opCase);
-        QFETCH(bool, inplace);
-        const std::string found = differences(m_backend, *opCase, options(inplace));
+        QFETCH(Precision, precision);
+        const std::string found = differences(m_backend, *opCase, options(precision), allowance(precision));
         QVERIFY2(found.empty(), found.c_str());
     }
 
     void graphs_data() {
         QTest::addColumn<const GraphCase*>("graphCase");
-        for (const GraphCase& graphCase : graphCases()) QTest::newRow(graphCase.name.c_str()) << &graphCase;
+        QTest::addColumn<Precision>("precision");
+        for (const GraphCase& graphCase : graphCases())
+            for (const Precision precision : {Precision::Fp32, Precision::Tf32})
+                QTest::addRow("%s, %s", graphCase.name.c_str(), text(precision).data()) << &graphCase << precision;
     }
     void graphs() {
         QFETCH(const GraphCase*, graphCase);
-        const std::string found = differences(m_backend, *graphCase, options(true));
+        QFETCH(Precision, precision);
+        const std::string found = differences(m_backend, *graphCase, options(precision), allowance(precision));
         QVERIFY2(found.empty(), found.c_str());
     }
 
@@ -55,9 +60,18 @@ private slots:
     }
 
 private:
-    static RunOptions options(bool inplace) {
+    // Of the tolerance of f32, by the bits that a type has less.
+    static double allowance(Precision precision) {
+        switch (precision) {
+            case Precision::Bf16: return 1000;
+            case Precision::Fp16: return 150;
+            default: return 1;
+        }
+    }
+    static RunOptions options(Precision precision) {
         RunOptions options;
-        options.inplace = inplace;
+        options.precision = precision;
+        options.inplace = precision != Precision::Fp32;
         options.scalars = {.seed = 3, .epoch = 1, .step = 5};
         return options;
     }

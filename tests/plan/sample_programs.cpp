@@ -59,7 +59,7 @@ public:
 
     std::string_view name() const override { return "sample"; }
     std::vector<DeviceInfo> devices() const override { return m_null->devices(); }
-    DType computeType() const override { return m_traits.compute; }
+    DType computeType(Precision) const override { return m_traits.compute; }
     bool hostMemory() const override { return m_traits.hostMemory; }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override { return m_null->open(choice); }
 

@@ -7,7 +7,8 @@
 namespace lockstep::test {
 
 // A backend against the reference, on what the lists of cases have. What differs by more than it may, in words; nothing
-// where all is well. Tolerances are the case's own times `factor`.
+// where all is well. Tolerances are the case's own times `factor`. Where
+// the backend computes in f16 or bf16, the reference is given the case's inputs rounded to it.
 std::string differences(const Backend& backend, const OpCase& opCase, const RunOptions& options, double factor = 1);
 std::string differences(const Backend& backend, const GraphCase& graphCase, const RunOptions& options, double factor = 1);
 std::string differences(const Backend& backend, const UpdateCase& updateCase);

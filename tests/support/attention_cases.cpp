@@ -25,7 +25,7 @@ void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale
     forward.inputs = {qkv};
     OpCase backward{.name = "attention_backward/" + name, .op = &kAttentionBackward, .attrs = fixedAttrs(attrs)};
     backward.tolerance = forward.tolerance;
-    backward.inputs = {qkv, in.normal(y), in.normal(statistics, ValueRole::Input, 1, 4), in.normal(y)};
+    backward.inputs = {qkv, in.normal(y), CaseInputs::statistic(in.normal(statistics, ValueRole::Input, 1, 4)), in.normal(y)};
     if (!lengths.empty()) {
         forward.inputs.push_back(CaseInputs::labelsGiven(lengths));
         backward.inputs.push_back(CaseInputs::labelsGiven(lengths));

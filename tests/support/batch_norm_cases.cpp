@@ -48,7 +48,8 @@ void addForward(std::vector<OpCase>& cases, const Norm& norm) {
         const ValueRole affine = op == &kBatchNormTrain ? ValueRole::Parameter : ValueRole::Buffer;
         one.inputs = {inputs.normal(norm.x, ValueRole::Input, norm.scale, norm.offset),
                       inputs.normal(channels, affine), inputs.normal(channels, affine),
-                      inputs.normal(channels, ValueRole::Buffer), inputs.positive(channels, ValueRole::Buffer)};
+                      CaseInputs::statistic(inputs.normal(channels, ValueRole::Buffer)),
+                      CaseInputs::statistic(inputs.positive(channels, ValueRole::Buffer))};
         cases.push_back(std::move(one));
     }
 }
@@ -69,7 +70,8 @@ void addBackward(std::vector<OpCase>& cases, const Norm& norm) {
     }
     for (std::size_t c = 0; c < mean.size(); ++c)
         invStd[c] = 1 / std::sqrt(square[c] - mean[c] * mean[c] + norm.attrs.epsilon);
-    one.inputs = {x, inputs.normal(channels, ValueRole::Parameter), asInput(channels, mean), asInput(channels, invStd),
+    one.inputs = {x, inputs.normal(channels, ValueRole::Parameter), CaseInputs::statistic(asInput(channels, mean)),
+                  CaseInputs::statistic(asInput(channels, invStd)),
                   inputs.normal(norm.x)};
     cases.push_back(std::move(one));
 }
@@ -82,7 +84,7 @@ void addEvalBackward(std::vector<OpCase>& cases, const Norm& norm) {
     CaseInputs inputs(one.name);
     const Shape channels{norm.x[1]};
     one.inputs = {inputs.normal(norm.x), inputs.normal(channels, ValueRole::Buffer),
-                  inputs.positive(channels, ValueRole::Buffer)};
+                  CaseInputs::statistic(inputs.positive(channels, ValueRole::Buffer))};
     cases.push_back(std::move(one));
 }
 
@@ -92,8 +94,9 @@ void addSpecial(std::vector<OpCase>& cases) {
         OpCase one{.name = "batch_norm_train/" + name, .op = &kBatchNormTrain, .attrs = fixedAttrs(BatchNormAttrs{})};
         CaseInputs inputs(one.name);
         one.inputs = {x, CaseInputs::given(channels, std::move(gamma), ValueRole::Parameter),
-                      inputs.normal(channels, ValueRole::Parameter), inputs.normal(channels, ValueRole::Buffer),
-                      inputs.positive(channels, ValueRole::Buffer)};
+                      inputs.normal(channels, ValueRole::Parameter),
+                      CaseInputs::statistic(inputs.normal(channels, ValueRole::Buffer)),
+                      CaseInputs::statistic(inputs.positive(channels, ValueRole::Buffer))};
         one.smooth = false;
         cases.push_back(std::move(one));
     };

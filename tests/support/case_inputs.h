@@ -25,6 +25,11 @@ public:
     static CaseInput labelsGiven(const Shape& shape, const std::vector<int>& labels);
     static CaseInput scalar(double value);  // F64[1] on every backend
 
+    static CaseInput statistic(CaseInput input) {
+        input.isStatistic = true;
+        return input;
+    }
+
 private:
     CounterRng next() { return CounterRng(2024, m_stream, 0, m_count++); }
 

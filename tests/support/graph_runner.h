@@ -12,7 +12,7 @@ struct RunOptions {
     int threads = 1;
     StepScalars scalars;
     bool inplace = false;  // where an op allows it, its output takes over its input's memory
-    DType operands = DType::F32;  // of products of matrices
+    Precision precision = Precision::Fp32;
 };
 
 struct RunResult {

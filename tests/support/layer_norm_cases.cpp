@@ -45,8 +45,8 @@ void addLayerNormCases(std::vector<OpCase>& cases) {
         const CaseInput x = in.normal(norm.x, ValueRole::Input, 1, norm.offset);
         const CaseInput gamma = in.normal(features, ValueRole::Parameter);
         forward.inputs = {x, gamma, in.normal(features, ValueRole::Parameter)};
-        backward.inputs = {x, gamma, in.normal(rows, ValueRole::Input, 0.1, norm.offset), in.positive(rows),
-                           in.normal(norm.x)};
+        backward.inputs = {x, gamma, CaseInputs::statistic(in.normal(rows, ValueRole::Input, 0.1, norm.offset)),
+                           CaseInputs::statistic(in.positive(rows)), in.normal(norm.x)};
         cases.push_back(std::move(forward));
         cases.push_back(std::move(backward));
     }

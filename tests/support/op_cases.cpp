@@ -45,7 +45,8 @@ Graph graphOf(const OpCase& opCase, DType compute) {
     for (std::size_t i = 0; i < opCase.inputs.size(); ++i) {
         const CaseInput& input = opCase.inputs[i];
         const std::string name = "in" + std::to_string(i);
-        const TensorType type{input.tensor.type().shape, input.fixedType ? input.tensor.type().dtype : compute};
+        const DType floats = input.isStatistic ? atLeastF32(compute) : compute;
+        const TensorType type{input.tensor.type().shape, input.fixedType ? input.tensor.type().dtype : floats};
         switch (input.role) {
             case ValueRole::Parameter:
                 inputs.push_back(graph.addParameter(name, type, {}, true));
@@ -73,7 +74,7 @@ Tensors tensorsOf(const OpCase& opCase) {
 std::vector<HostTensor> runCase(const Backend& backend, const OpCase& opCase, const RunOptions& options) {
     RunOptions used = options;
     used.scalars = opCase.scalars;
-    const Graph graph = graphOf(opCase, backend.computeType());
+    const Graph graph = graphOf(opCase, backend.computeType(options.precision));
     RunResult result = runGraph(backend, graph, tensorsOf(opCase), used);
     verify(result.lowered);
     std::vector<HostTensor> outputs;

@@ -14,6 +14,7 @@ struct CaseInput {
     HostTensor tensor;
     ValueRole role = ValueRole::Input;
     bool fixedType = false;
+    bool isStatistic = false;  // f32 on a backend that computes in less
 };
 
 // One op on given inputs: the list that every backend is tested with.

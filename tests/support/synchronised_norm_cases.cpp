@@ -65,8 +65,8 @@ struct Inputs {
           x(make.normal(part.x, ValueRole::Input, 1, part.offset)),
           gamma(make.normal(channels, ValueRole::Parameter)),
           beta(make.normal(channels, ValueRole::Parameter)),
-          runningMean(make.normal(channels, ValueRole::Buffer, 1, part.offset / 2)),
-          runningVariance(make.positive(channels, ValueRole::Buffer)),
+          runningMean(CaseInputs::statistic(make.normal(channels, ValueRole::Buffer, 1, part.offset / 2))),
+          runningVariance(CaseInputs::statistic(make.positive(channels, ValueRole::Buffer))),
           dy(make.normal(part.x)) {}
 };
 
@@ -100,8 +100,8 @@ void addForward(std::vector<OpCase>& cases, const Part& part) {
 
 void addBackward(std::vector<OpCase>& cases, const Part& part) {
     Inputs in(part, "synchronised norm backward " + part.name);
-    const CaseInput mean = in.make.normal(in.channels, ValueRole::Input, 0.1, part.offset),
-                    invStd = in.make.positive(in.channels);
+    const CaseInput mean = CaseInputs::statistic(in.make.normal(in.channels, ValueRole::Input, 0.1, part.offset)),
+                    invStd = CaseInputs::statistic(in.make.positive(in.channels));
     add(cases, kBatchNormBackwardSums, part, {in.x, mean, invStd, in.dy});
     std::vector<double> sum(static_cast<std::size_t>(part.x[1]), 0.125 * part.others), dot = sum;
     forEach(part.x, [&](std::size_t c, std::size_t i) {

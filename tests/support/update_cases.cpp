@@ -62,7 +62,7 @@ class Updater {
 public:
     Updater(const Backend& backend, const UpdateCase& c)
         : m_device(backend.open({std::string(backend.name()), 0, 1, false, std::string(backend.name()) + ":0"})),
-          m_dtype(backend.computeType()),
+          m_dtype(backend.computeType(Precision::Fp32)),
           m_count(c.weights.size()),
           m_weights(memory(m_count)),
           m_gradient(memory(m_count)),

@@ -122,7 +122,7 @@ class HalfBackend final : public Backend {
 public:
     std::string_view name() const override { return "null"; }
     std::vector<DeviceInfo> devices() const override { return m_null->devices(); }
-    DType computeType() const override { return DType::BF16; }
+    DType computeType(Precision) const override { return DType::BF16; }
     Graph lower(const Graph& graph, const LowerOptions&) const override { return graph; }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {
         return std::make_unique<HalfDevice>(m_null->open(choice));

@@ -44,8 +44,8 @@ public:
 
     std::string_view name() const override { return m_null->name(); }
     std::vector<DeviceInfo> devices() const override { return m_null->devices(); }
-    bool multipliesIn(DType operands) const override { return m_hasBf16 || operands == DType::F32; }
-    double productSpeed(DType) const override { return m_speed; }
+    bool offers(Precision precision) const override { return m_hasBf16 || precision == Precision::Fp32; }
+    double productSpeed(Precision) const override { return m_speed; }
     Graph lower(const Graph& graph, const LowerOptions& options) const override { return m_null->lower(graph, options); }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override { return m_null->open(choice); }
 

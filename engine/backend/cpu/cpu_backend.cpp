@@ -62,10 +62,10 @@ public:
         return cpu::layOut(cpu::fuseConvolutions(cpu::fuse(cpu::foldViews(graph))), options);
     }
 
-    bool multipliesIn(DType operands) const override { return operands == DType::F32 || operands == DType::BF16; }
+    bool offers(Precision precision) const override { return precision == Precision::Fp32 || precision == Precision::Bf16; }
 
-    double productSpeed(DType operands) const override {
-        if (operands != DType::BF16) return operands == DType::F32 ? 1 : 0;
+    double productSpeed(Precision precision) const override {
+        if (precision != Precision::Bf16) return precision == Precision::Fp32 ? 1 : 0;
         std::call_once(m_measured, [this] { m_bf16Speed = cpu::measureBf16Speed(); });
         return m_bf16Speed;
     }

@@ -17,7 +17,7 @@ LayoutPass::LayoutPass(const Graph& graph, const LowerOptions& options)
     : Rewriter(graph),
       m_graph(graph),
       m_block(onednn::preferredBlock()),
-      m_operands(options.operands),
+      m_operands(options.precision == Precision::Bf16 ? DType::BF16 : DType::F32),
       m_decided(graph.values().size()) {
     for (const ValueId parameter : graph.withRole(ValueRole::Parameter)) {
         if (const auto gradient = graph.gradientOf(parameter)) m_parameters[*gradient] = parameter;

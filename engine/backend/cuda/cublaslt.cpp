@@ -48,7 +48,8 @@ private:
     using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 
     void describe(const MatmulShape& shape) {
-        check(cublasLtMatmulDescCreate(&m_product.handle, CUBLAS_COMPUTE_32F, CUDA_R_32F), m_where);
+        const cublasComputeType_t in = shape.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+        check(cublasLtMatmulDescCreate(&m_product.handle, in, CUDA_R_32F), m_where);
         set(CUBLASLT_MATMUL_DESC_TRANSA, shape.transposeB ? CUBLAS_OP_T : CUBLAS_OP_N);
         set(CUBLASLT_MATMUL_DESC_TRANSB, shape.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N);
         const cublasLtEpilogue_t withBias = shape.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;

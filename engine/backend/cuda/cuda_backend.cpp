@@ -16,7 +16,14 @@ std::vector<DeviceInfo> CudaBackend::devices() const {
     return list;
 }
 
-Graph CudaBackend::lower(const Graph& graph, const LowerOptions&) const { return cuda::lower(graph); }
+DType CudaBackend::computeType(Precision precision) const {
+    if (precision == Precision::Bf16) return DType::BF16;
+    return precision == Precision::Fp16 ? DType::F16 : DType::F32;
+}
+
+Graph CudaBackend::lower(const Graph& graph, const LowerOptions& options) const {
+    return cuda::lower(graph, options.precision);
+}
 
 std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const { return std::make_unique<CudaDevice>(choice); }
 

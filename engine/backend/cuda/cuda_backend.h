@@ -10,6 +10,8 @@ public:
     std::string_view name() const override { return "cuda"; }
     bool hostMemory() const override { return false; }
     std::vector<DeviceInfo> devices() const override;
+    bool offers(Precision) const override { return true; }
+    DType computeType(Precision precision) const override;
     Graph lower(const Graph& graph, const LowerOptions& options) const override;
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override;
 

@@ -7,14 +7,16 @@
 #include "engine/backend/cuda/fused_ops.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/norm.h"
+#include "engine/core/precision.h"
 
 namespace lockstep::cuda {
 
 namespace {
 
 // The node as one product of its inputs a and b.
-std::unique_ptr<Kernel> product(const Order& order, const MatmulShape& shape, std::size_t a, std::size_t b,
+std::unique_ptr<Kernel> product(const Order& order, MatmulShape shape, std::size_t a, std::size_t b,
                                 std::optional<std::size_t> bias = {}) {
+    shape.tf32 = order.node.algorithm == text(Precision::Tf32);
     std::shared_ptr<Matmul> matmul = order.device.libraries().matmul(shape, order.where());
     const std::size_t workspace = matmul->workspaceBytes();
     return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {

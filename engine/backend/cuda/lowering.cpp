@@ -41,7 +41,8 @@ Wants wantsOf(const OpDef& op) {
 
 class Lowering : private GraphCopy {
 public:
-    explicit Lowering(const Graph& graph) : GraphCopy(graph), m_graph(graph), m_isFused(graph.nodes().size(), false) {
+    Lowering(const Graph& graph, Precision precision)
+        : GraphCopy(graph), m_graph(graph), m_precision(precision), m_isFused(graph.nodes().size(), false) {
         for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen})
             for (const ValueId parameter : made().withRole(role)) made().setLayout(parameter, channelsLast(made().typeOf(parameter)));
     }
@@ -66,6 +67,7 @@ private:
             m_isFused[index(*relu)] = true;
             made.op = &kDenseRelu;
         }
+        if (m_precision == Precision::Tf32 && node.op->flops) made.algorithm = text(m_precision);
         layOut(std::move(made), relu ? m_graph.node(*relu).outputs : node.outputs);
     }
 
@@ -117,12 +119,13 @@ private:
     }
 
     const Graph& m_graph;
+    Precision m_precision;
     std::vector<bool> m_isFused;
     std::map<ValueId, ValueId> m_reordered;      // a new value in its other layout
 };
 
 }  // namespace
 
-Graph lower(const Graph& graph) { return Lowering(graph).run(); }
+Graph lower(const Graph& graph, Precision precision) { return Lowering(graph, precision).run(); }
 
 }  // namespace lockstep::cuda

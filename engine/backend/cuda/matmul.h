@@ -17,6 +17,7 @@ struct MatmulShape {
     bool transposeA = false, transposeB = false;                 // as they lie in memory: a is depth x rows, b columns x depth
     bool bias = false;                                           // of `columns` elements
     bool relu = false;                                           // of what all that makes
+    bool tf32 = false;                                           // f32 operands are read rounded to tf32
 };
 
 // One prepared product.

@@ -120,7 +120,7 @@ public:
         return {{.id = "null", .name = "Null device (computes nothing)", .backend = "null", .memoryBytes = 0,
                  .cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()))}};
     }
-    bool multipliesIn(DType) const override { return true; }
+    bool offers(Precision) const override { return true; }
     Graph lower(const Graph& graph, const LowerOptions&) const override { return graph; }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {
         return std::make_unique<NullDevice>(choice, m_kernelDelay);

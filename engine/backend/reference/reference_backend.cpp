@@ -35,7 +35,7 @@ void requireKernel(const Graph& graph, const Node& node) {
 class ReferenceBackend final : public Backend {
 public:
     std::string_view name() const override { return "reference"; }
-    DType computeType() const override { return DType::F64; }
+    DType computeType(Precision) const override { return DType::F64; }
 
     std::vector<DeviceInfo> devices() const override {
         DeviceInfo info;
@@ -47,7 +47,7 @@ public:
         return {info};
     }
 
-    bool multipliesIn(DType operands) const override { return operands == DType::F32 || operands == DType::BF16; }
+    bool offers(Precision precision) const override { return precision == Precision::Fp32 || precision == Precision::Bf16; }
 
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         refuseHalves(graph, name());
@@ -55,8 +55,8 @@ public:
         for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
             const Node& node = graph.nodes()[i];
             if (!node.op->isView) requireKernel(graph, node);
-            if (options.operands != DType::F32 && std::ranges::count(kProducts, node.op) > 0)
-                lowered.setAlgorithm(static_cast<NodeId>(i), std::string(text(options.operands)));
+            if (options.precision == Precision::Bf16 && std::ranges::count(kProducts, node.op) > 0)
+                lowered.setAlgorithm(static_cast<NodeId>(i), std::string(text(DType::BF16)));
         }
         return lowered;
     }
