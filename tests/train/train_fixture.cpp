@@ -131,8 +131,8 @@ TrialSpec smallSpec(const std::string& model, const std::string& devices) {
     return spec;
 }
 
-ResolvedSpec resolved(const TrialSpec& spec) {
-    Result<ResolvedSpec> result = resolve(spec, testEnvironment());
+ResolvedSpec resolved(const TrialSpec& spec, const Environment& environment) {
+    Result<ResolvedSpec> result = resolve(spec, environment);
     if (result.ok()) return std::move(result).value();
     std::string text;
     for (const Problem& problem : result.problems()) {
@@ -185,7 +185,7 @@ Run run(RunRequest request) {
         if (rank == 0) out.tensors = std::move(tensors);
         if (request.hashes) out.hashes[step].push_back(hash);
     };
-    out.result = runTrial(resolved(request.spec), request.data, request.options, control, {&out.recorder});
+    out.result = runTrial(resolved(request.spec, *request.environment), request.data, request.options, control, {&out.recorder});
     out.recorder.onEvent = nullptr;
     return out;
 }

@@ -51,7 +51,8 @@ const Environment& testEnvironment();
 bool hasCpuBackend();
 
 TrialSpec smallSpec(const std::string& model, const std::string& devices);
-ResolvedSpec resolved(const TrialSpec& spec);                // throws std::runtime_error naming the problems
+ResolvedSpec resolved(const TrialSpec& spec, const Environment& environment = testEnvironment());
+                                                             // throws std::runtime_error naming the problems
 
 class Recorder final : public EventSink {
 public:
@@ -84,6 +85,7 @@ struct RunRequest {
     RunOptions options;
     std::function<void(const TrainEvent&, RunControl&)> onEvent;
     bool hashes = false;
+    const Environment* environment = &testEnvironment();
 };
 Run run(RunRequest request);
 

@@ -1,5 +1,6 @@
 #include "engine/backend/cuda/cuda_backend.h"
 
+#include "engine/backend/cuda/card_group.h"
 #include "engine/backend/cuda/cuda_check.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/lowering.h"
@@ -25,6 +26,13 @@ Graph CudaBackend::lower(const Graph& graph, const LowerOptions& options) const 
     return cuda::lower(graph, options.precision);
 }
 
-std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const { return std::make_unique<CudaDevice>(choice); }
+std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const {
+    return std::make_unique<CudaDevice>(choice, m_devices);
+}
+
+std::vector<std::unique_ptr<Collective>> CudaBackend::makeGroup(std::span<const DeviceChoice> ranks) const {
+    if (ranks.size() == 1) return {};                            // nothing is summed
+    return makeCardGroup(ranks, m_devices);
+}
 
 }  // namespace lockstep::cuda

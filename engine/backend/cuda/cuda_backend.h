@@ -1,5 +1,6 @@
 #pragma once
 #include "engine/backend/backend.h"
+#include "engine/backend/cuda/rank_devices.h"
 
 namespace lockstep::cuda {
 
@@ -14,9 +15,11 @@ public:
     DType computeType(Precision precision) const override;
     Graph lower(const Graph& graph, const LowerOptions& options) const override;
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override;
+    std::vector<std::unique_ptr<Collective>> makeGroup(std::span<const DeviceChoice> ranks) const override;
 
 private:
     int m_cards;
+    std::shared_ptr<RankDevices> m_devices = std::make_shared<RankDevices>();
 };
 
 }  // namespace lockstep::cuda

@@ -5,14 +5,16 @@
 
 namespace lockstep::cuda {
 
-CudaDevice::CudaDevice(DeviceChoice choice) : m_choice(std::move(choice)) {
+CudaDevice::CudaDevice(DeviceChoice choice, std::shared_ptr<RankDevices> ranks)
+    : m_choice(std::move(choice)), m_ranks(std::move(ranks)) {
     check(cudaSetDevice(m_choice.index), m_choice.id);
     m_libraries = openLibraries(m_choice.id);
     for (auto& stream : m_streams) stream = std::make_unique<CudaStream>();
     m_scalars = allocate(sizeof(StepScalars));
+    m_ranks->add(*this);
 }
 
-CudaDevice::~CudaDevice() = default;
+CudaDevice::~CudaDevice() { m_ranks->remove(*this); }
 
 Buffer CudaDevice::allocate(std::size_t bytes) {
     void* data = nullptr;

@@ -5,6 +5,7 @@
 
 #include "engine/backend/cuda/cuda_stream.h"
 #include "engine/backend/cuda/libraries.h"
+#include "engine/backend/cuda/rank_devices.h"
 #include "engine/backend/device.h"
 
 namespace lockstep::cuda {
@@ -12,7 +13,7 @@ namespace lockstep::cuda {
 // One card as one rank uses it; see Device. The card is current on the owning thread from construction on.
 class CudaDevice final : public Device {
 public:
-    explicit CudaDevice(DeviceChoice choice);
+    CudaDevice(DeviceChoice choice, std::shared_ptr<RankDevices> ranks);
     ~CudaDevice() override;
 
     const DeviceChoice& choice() const override { return m_choice; }
@@ -49,6 +50,7 @@ private:
     Buffer upload(const void* data, std::size_t bytes);
 
     DeviceChoice m_choice;
+    std::shared_ptr<RankDevices> m_ranks;
     std::unique_ptr<Libraries> m_libraries;
     Buffer m_scalars;
     std::array<std::unique_ptr<CudaStream>, 3> m_streams;

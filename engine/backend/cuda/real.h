@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #if defined(__CUDACC__)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -72,10 +73,10 @@ private:
     }
 };
 
-// What kernels compute in.
+// What kernels compute in: float, but for doubles and integers.
 template <class T>
 struct ComputedIn {
-    using Type = float;
+    using Type = std::conditional_t<std::is_integral_v<T>, T, float>;
 };
 template <>
 struct ComputedIn<double> {

@@ -1,7 +1,10 @@
 #include "tests/gpu/host/cuda_runtime.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 const char* cudaGetErrorString(cudaError_t error) {
     switch (error) {
@@ -9,6 +12,7 @@ const char* cudaGetErrorString(cudaError_t error) {
         case cudaErrorInvalidValue: return "invalid argument";
         case cudaErrorMemoryAllocation: return "out of memory";
         case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+        case cudaErrorPeerAccessAlreadyEnabled: return "peer access is already enabled";
     }
     return "unknown error";
 }
@@ -29,12 +33,39 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
+
+namespace {
+
+// What cudaMalloc gave out, by where it begins.
+std::mutex memoryMutex;
+std::map<std::uintptr_t, std::size_t> memory;
+
+}  // namespace
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
+    const std::lock_guard lock(memoryMutex);
+    const auto at = reinterpret_cast<std::uintptr_t>(data);
+    auto behind = memory.upper_bound(at);
+    const bool found = behind != memory.begin() && at < std::prev(behind)->first + std::prev(behind)->second;
+    *attributes = {found ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered, 0};
+    return cudaSuccess;
+}
+
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
-    *data = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-    return *data ? cudaSuccess : cudaErrorMemoryAllocation;
+    const std::size_t whole = (bytes + 255) / 256 * 256;
+    *data = std::aligned_alloc(256, whole);
+    if (!*data) return cudaErrorMemoryAllocation;
+    const std::lock_guard lock(memoryMutex);
+    memory[reinterpret_cast<std::uintptr_t>(*data)] = whole;
+    return cudaSuccess;
 }
 
 cudaError_t cudaFree(void* data) {
+    {
+        const std::lock_guard lock(memoryMutex);
+        memory.erase(reinterpret_cast<std::uintptr_t>(data));
+    }
     std::free(data);
     return cudaSuccess;
 }
