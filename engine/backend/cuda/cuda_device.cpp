@@ -19,13 +19,16 @@ CudaDevice::~CudaDevice() { m_ranks->remove(*this); }
 Buffer CudaDevice::allocate(std::size_t bytes) {
     void* data = nullptr;
     check(cudaMalloc(&data, bytes == 0 ? 1 : bytes), m_choice.id + " allocating " + std::to_string(bytes) + " bytes");
-    check(cudaMemset(data, 0, bytes), m_choice.id);
-    return {static_cast<std::byte*>(data), bytes, [](std::byte* at) { cudaFree(at); }};
+    Buffer buffer(static_cast<std::byte*>(data), bytes, [](std::byte* at) { cudaFree(at); });
+    stream(Lane::Copy).zero(buffer.data(), bytes);
+    stream(Lane::Copy).synchronize();
+    return buffer;
 }
 
 Buffer CudaDevice::upload(const void* data, std::size_t bytes) {
     Buffer buffer = allocate(bytes);
-    check(cudaMemcpy(buffer.data(), data, bytes, cudaMemcpyHostToDevice), m_choice.id);
+    stream(Lane::Copy).copyToDevice(buffer.data(), static_cast<const std::byte*>(data), bytes);
+    stream(Lane::Copy).synchronize();
     return buffer;
 }
 
@@ -61,16 +64,23 @@ std::unique_ptr<Kernel> CudaDevice::prepareAverage(double decay, DType dtype, st
 std::unique_ptr<Kernel> CudaDevice::prepareNarrow(DType dtype, std::size_t count) { return makeNarrow(dtype, count); }
 std::unique_ptr<Kernel> CudaDevice::prepareCommit(DType dtype, std::size_t count) { return makeCommit(dtype, count); }
 
+void CudaDevice::synchronize() {
+    for (const auto& each : m_streams) each->synchronize();
+}
+
 HostTensor CudaDevice::readLogical(const Value& value, const std::byte* at) {
     HostTensor stored(value.type);
-    check(cudaDeviceSynchronize(), m_choice.id);
-    check(cudaMemcpy(stored.data(), at, stored.bytes(), cudaMemcpyDeviceToHost), "reading " + value.name);
+    synchronize();
+    stream(Lane::Copy).copyToHost(stored.data(), at, stored.bytes());
+    stream(Lane::Copy).synchronize();
     return toRowMajor(value, std::move(stored));
 }
 
 void CudaDevice::writeLogical(const Value& value, const HostTensor& tensor, std::byte* at) {
     const HostTensor stored = toStored(value, tensor);
-    check(cudaMemcpy(at, stored.data(), stored.bytes(), cudaMemcpyHostToDevice), "writing " + value.name);
+    synchronize();
+    stream(Lane::Copy).copyToDevice(at, stored.data(), stored.bytes());
+    stream(Lane::Copy).synchronize();
 }
 
 }  // namespace lockstep::cuda

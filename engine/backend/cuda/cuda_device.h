@@ -47,6 +47,7 @@ public:
     void writeLogical(const Value& value, const HostTensor& tensor, std::byte* at) override;
 
 private:
+    void synchronize();
     Buffer upload(const void* data, std::size_t bytes);
 
     DeviceChoice m_choice;

@@ -2,14 +2,17 @@
 #include <cstddef>
 #include <functional>
 
-// The part of the CUDA runtime that the module uses, for a machine without one: a card is ordinary memory, and work put on
-// a stream is done at once by the thread that puts it there.
+// The part of the CUDA runtime that the module uses, for a machine without one. A card is ordinary memory; a stream is a
+// thread that does what is put on it in order, behind the call, so that whoever does not wait for it is found out. A
+// stream that is captured keeps its work for the graph instead.
 enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
+    cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
-    cudaErrorPeerAccessAlreadyEnabled = 704
+    cudaErrorPeerAccessAlreadyEnabled = 704,
+    cudaErrorStreamCaptureUnsupported = 900
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -19,17 +22,17 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault
 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 
-struct HostStreamOfCuda {};
-struct HostEventOfCuda {};
-using cudaStream_t = HostStreamOfCuda*;
-using cudaEvent_t = HostEventOfCuda*;
+using cudaStream_t = class HostStreamOfCuda*;
+using cudaEvent_t = struct HostEventOfCuda*;
+using cudaGraph_t = struct HostGraphOfCuda*;
+using cudaGraphExec_t = struct HostGraphOfCuda*;
 struct cudaDeviceProp {
     char name[256];
     std::size_t totalGlobalMem;
 };
-
 struct cudaPointerAttributes {
     cudaMemoryType type;
     int device;
@@ -45,17 +48,28 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* memory);
 cudaError_t cudaMalloc(void** data, std::size_t bytes);
 cudaError_t cudaFree(void* data);
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t cudaMemset(void* data, int value, std::size_t bytes);
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 
 // What a launch is here.
 void launchOnHost(cudaStream_t stream, std::function<void()> work);
+
+// For tests: how many times memory was asked for since the process began, and how much there is to be had.
+namespace host_cuda {
+std::size_t allocations();
+void limitMemory(std::size_t bytes);                     // of all that is allocated at once; 0: no limit
+}  // namespace host_cuda
