@@ -7,6 +7,10 @@ namespace lockstep {
 
 std::vector<std::unique_ptr<Collective>> Backend::makeGroup(std::span<const DeviceChoice>) const { return {}; }
 
+std::unique_ptr<Recording> Device::record(const std::function<void()>&) {
+    throw EngineError(EngineError::Kind::Internal, choice().id, "this device does not record");
+}
+
 std::unique_ptr<Kernel> Device::prepareNarrow(DType dtype, std::size_t) {
     throw EngineError(EngineError::Kind::Device, choice().id,
                       "nothing is narrowed to " + std::string(text(dtype)) + " on this device");

@@ -46,6 +46,13 @@ private:
     std::size_t m_bytes = 0;
 };
 
+// Work that was recorded, to be put on the device's compute lane again as one. Used by the device's thread.
+class Recording {
+public:
+    virtual ~Recording() = default;
+    virtual void replay() = 0;
+};
+
 // The flat steps of an update, all on slices of arenas whose elements are `dtype`.
 struct UpdateKernels {
     DType dtype = DType::F32;
@@ -62,6 +69,11 @@ public:
     virtual Stream& stream(Lane lane) = 0;
     // Before the kernels of a step: a device whose kernels read the scalars from its own memory copies them there.
     virtual void beginStep(const StepScalars&) {}
+
+    // Whether work of the compute lane can be recorded (CUDA graphs), and what `work`, which runs kernels that have run
+    // before on that lane, puts there: recorded, not done.
+    virtual bool records() const { return false; }
+    virtual std::unique_ptr<Recording> record(const std::function<void()>& work);
 
     // The kernel of one node of a lowered graph. inputs/outputs of its calls are the node's values in order.
     virtual std::unique_ptr<Kernel> prepare(const Graph& graph, const Node& node) = 0;

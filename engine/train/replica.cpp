@@ -8,6 +8,7 @@
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 #include "engine/train/initialize.h"
+#include "engine/train/prepared_steps.h"
 
 namespace lockstep {
 
@@ -15,9 +16,6 @@ namespace {
 
 constexpr std::size_t kTraceSpans = 1 << 14;
 constexpr std::size_t kGuardedElements = 1 << 14;      // of each slice, per kernel thread: they stay in its cache
-
-// A pointer into the batch slot: written anew each step.
-struct BatchPointer { std::byte** pointer = nullptr; std::size_t offset = 0; };
 
 // Of `count` elements of the bucket from `first` on.
 std::vector<UpdateSegment> segmentsOf(const StoragePlan& storage, const Bucket& bucket, std::size_t first,
@@ -49,34 +47,7 @@ std::vector<std::size_t> equalBounds(std::size_t count, std::size_t most) {
     return bounds;
 }
 
-double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
-
 }  // namespace
-
-struct Replica::PreparedStep {
-    const Step* step = nullptr;
-    Kernel* kernel = nullptr;
-    std::vector<std::byte*> inputs, outputs;
-    Stream* stream = nullptr;
-    std::byte* workspace = nullptr;
-    std::uint32_t name = 0, waitName = 0;
-    bool records = false;                        // a later step on another lane waits for this one
-    EventRef event;
-    Ticket ticket;
-    std::int64_t started = 0;
-    bool reducing = false;
-};
-
-struct Replica::Prepared {
-    explicit Prepared(std::shared_ptr<const Program> p) : program(std::move(p)) {}
-    std::shared_ptr<const Program> program;
-    std::vector<std::unique_ptr<Kernel>> kernels;
-    std::map<std::pair<const Graph*, NodeId>, Kernel*> nodeKernels;      // passes of one graph share them
-    std::vector<PreparedStep> steps;
-    std::vector<BatchPointer> batchPointers;
-    std::size_t controlOffset = 0;
-    bool hasControl = false;
-};
 
 Replica::Replica(Device& device, Collective& group, std::vector<std::shared_ptr<const Program>> programs,
                  TraceBoard* trace)
@@ -117,6 +88,7 @@ void Replica::prepare(Prepared& prepared) {
         prepared.steps.push_back(prepareStep(prepared, step));
         for (const int other : step.after) prepared.steps[static_cast<std::size_t>(other)].records = true;
     }
+    if (m_device.records()) findSegments(prepared);
     for (PreparedStep& step : prepared.steps) {
         for (std::size_t i = 0; i < step.inputs.size() && m_device.isHostMemory(); ++i) {
             const Slot& slot = step.step->inputs[i];
@@ -125,6 +97,38 @@ void Replica::prepare(Prepared& prepared) {
     }
     prepared.hasControl = std::ranges::find(program.scalars.names, "control") != program.scalars.names.end();
     if (prepared.hasControl) prepared.controlOffset = program.scalars.offsetOf("control");
+}
+
+// What a step of one waits for within it comes before it on the same lane.
+void Replica::findSegments(Prepared& prepared) {
+    const auto isPart = [&](std::size_t i) {
+        const PreparedStep& step = prepared.steps[i];
+        return step.kernel && step.step->lane == Lane::Compute;
+    };
+    for (std::size_t i = 0; i < prepared.steps.size();) {
+        Segment segment;
+        segment.begin = i;
+        // An all-reduce that a later step waits for would have to be waited for before the whole segment: it ends there.
+        const auto waitsForReduce = [&](const Step& step) {
+            return std::ranges::any_of(step.after, [&](int other) {
+                return prepared.steps[static_cast<std::size_t>(other)].step->kind == Step::Kind::AllReduce;
+            });
+        };
+        for (; i < prepared.steps.size() && isPart(i); ++i) {
+            const Step& step = *prepared.steps[i].step;
+            if (i > segment.begin && waitsForReduce(step)) break;
+            for (const int other : step.after) {
+                if (static_cast<std::size_t>(other) < segment.begin) segment.after.push_back(other);
+            }
+        }
+        segment.end = i;
+        if (segment.end == segment.begin) {
+            ++i;
+            continue;
+        }
+        if (m_trace) segment.name = m_trace->nameId(prepared.steps[segment.begin].step->name + " and what follows");
+        prepared.segments.push_back(std::move(segment));
+    }
 }
 
 void Replica::allocateWorkspaces() {
@@ -253,96 +257,6 @@ void Replica::initialize(std::uint64_t seed, const std::map<std::string, HostTen
         m_group.wait(m_group.broadcast(arena(each), m_storage->arenaBytes(each), 0));
     m_resting.forget();
     startAverages();
-}
-
-Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control) {
-    Prepared& prepared = *m_programs[which];
-    beginStep(prepared, batch, control);
-    m_device.beginStep(scalars);
-    for (std::size_t i = 0; i < prepared.steps.size(); ++i) {
-        if (beforeStep) beforeStep(which, i);
-        runStep(prepared, i, batch, scalars);
-    }
-    for (PreparedStep& step : prepared.steps) finishReduce(step, scalars.step);
-    fetchScalars();
-    m_times.compute += seconds(traceNow() - m_mark);
-    return m_times;
-}
-
-void Replica::beginStep(Prepared& prepared, std::byte* batch, double control) {
-    m_times = {};
-    m_mark = traceNow();
-    for (const BatchPointer& each : prepared.batchPointers) *each.pointer = batch + each.offset;
-    if (!prepared.hasControl) return;
-    std::byte* const at = arena(Arena::Scalars) + prepared.controlOffset;
-    m_device.stream(Lane::Compute).copyToDevice(at, reinterpret_cast<const std::byte*>(&control), sizeof control);
-}
-
-void Replica::runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars) {
-    PreparedStep& step = prepared.steps[index];
-    for (const int other : step.step->after) {
-        PreparedStep& earlier = prepared.steps[static_cast<std::size_t>(other)];
-        finishReduce(earlier, scalars.step);
-        if (earlier.event) step.stream->wait(earlier.event);
-    }
-    if (step.step->kind == Step::Kind::AllReduce) return startReduce(step);
-    if (step.kernel) {
-        step.kernel->run({step.inputs, step.outputs, step.workspace, &scalars, step.stream});
-    } else if (!m_device.isHostMemory()) {
-        const Slot& to = step.step->outputs.front();
-        step.stream->copyToDevice(step.outputs.front(), batch + to.offset, to.bytes);
-    }
-    if (step.records) step.event = step.stream->record();
-
-    const std::int64_t end = traceNow();
-    if (m_computeLane) m_computeLane->add({step.name, scalars.step, m_mark, end});
-    m_times.compute += seconds(end - m_mark);
-    m_mark = end;
-    if (m_reducing == 0) return;
-    m_group.progress();
-    m_mark = traceNow();
-    m_times.reduce += seconds(m_mark - end);
-}
-
-void Replica::startReduce(PreparedStep& step) {
-    step.started = m_mark;
-    step.ticket = m_group.allReduce(step.outputs.front(), step.step->count, step.step->dtype);
-    step.reducing = true;
-    ++m_reducing;
-    m_group.progress();
-    const std::int64_t end = traceNow();
-    m_times.reduce += seconds(end - m_mark);
-    m_mark = end;
-}
-
-void Replica::finishReduce(PreparedStep& step, std::int64_t number) {
-    if (!step.reducing) return;
-    m_group.wait(step.ticket);
-    step.reducing = false;
-    --m_reducing;
-    const std::int64_t end = traceNow();
-    if (m_reduceLane) m_reduceLane->add({step.name, number, step.started, end});
-    if (m_computeLane) m_computeLane->add({step.waitName, number, m_mark, end});
-    m_times.reduce += seconds(end - m_mark);
-    m_mark = end;
-}
-
-void Replica::fetchScalars() {
-    Stream& stream = m_device.stream(Lane::Compute);
-    stream.copyToHost(m_hostScalars.data(), arena(Arena::Scalars), m_hostScalars.size());
-    stream.synchronize();
-}
-
-double Replica::scalar(std::size_t which, std::string_view name) const {
-    double value = 0;
-    std::memcpy(&value, m_hostScalars.data() + m_programs[which]->program->scalars.offsetOf(name), sizeof value);
-    return value;
-}
-
-UpdateGate Replica::gate(std::size_t which) const {
-    UpdateGate gate;
-    std::memcpy(&gate, m_hostScalars.data() + m_programs[which]->program->scalars.gateOffset, sizeof gate);
-    return gate;
 }
 
 }  // namespace lockstep

@@ -63,12 +63,14 @@ public:
 
 private:
     struct PreparedStep;
+    struct Segment;
     struct Prepared;
     // A stored tensor, and where kernels read the same as `count` elements of their own type, if that is elsewhere.
     struct Place { Value value; std::byte* at = nullptr; std::byte* rounded = nullptr; std::size_t count = 0; };
 
     void allocate();
     void prepare(Prepared& prepared);
+    void findSegments(Prepared& prepared);
     void allocateWorkspaces();
     PreparedStep prepareStep(Prepared& prepared, const Step& step);
     Kernel* nodeKernel(Prepared& prepared, const Step& step);
@@ -79,6 +81,9 @@ private:
     void requireSameStorage();
     void beginStep(Prepared& prepared, std::byte* batch, double control);
     void runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars);
+    void awaitSteps(Prepared& prepared, const std::vector<int>& steps, Stream& stream, std::int64_t number);
+    void finishStep(std::uint32_t name, std::int64_t number);
+    void replay(Prepared& prepared, Segment& segment, const StepScalars& scalars);
     void startReduce(PreparedStep& step);
     void finishReduce(PreparedStep& step, std::int64_t number);
     void fetchScalars();

@@ -1,5 +1,6 @@
 #include "engine/backend/cuda/cuda_device.h"
 
+#include "engine/backend/cuda/cuda_recording.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/layout.h"
 
@@ -34,6 +35,10 @@ Buffer CudaDevice::upload(const void* data, std::size_t bytes) {
 
 void CudaDevice::beginStep(const StepScalars& scalars) {
     stream(Lane::Compute).copyToDevice(m_scalars.data(), reinterpret_cast<const std::byte*>(&scalars), sizeof scalars);
+}
+
+std::unique_ptr<Recording> CudaDevice::record(const std::function<void()>& work) {
+    return std::make_unique<CudaRecording>(CudaStream::of(&stream(Lane::Compute)), work);
 }
 
 std::unique_ptr<Kernel> CudaDevice::prepare(const Graph& graph, const Node& node) {

@@ -21,6 +21,8 @@ public:
     Buffer allocate(std::size_t bytes) override;
     Stream& stream(Lane lane) override { return *m_streams[static_cast<std::size_t>(lane)]; }
     void beginStep(const StepScalars& scalars) override;
+    bool records() const override { return true; }
+    std::unique_ptr<Recording> record(const std::function<void()>& work) override;
 
     Libraries& libraries() { return *m_libraries; }
     // On the card: those of the step that runs.

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <cstring>
+
+#include "engine/train/prepared_steps.h"
+
+namespace lockstep {
+
+namespace {
+
+double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+}  // namespace
+
+Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control) {
+    Prepared& prepared = *m_programs[which];
+    beginStep(prepared, batch, control);
+    m_device.beginStep(scalars);
+    auto segment = prepared.segments.begin();
+    for (std::size_t i = 0; i < prepared.steps.size();) {
+        if (segment != prepared.segments.end() && segment->begin == i && prepared.hasRun && !beforeStep) {
+            replay(prepared, *segment, scalars);
+            i = segment++->end;
+            continue;
+        }
+        if (beforeStep) beforeStep(which, i);
+        runStep(prepared, i++, batch, scalars);
+    }
+    prepared.hasRun = true;
+    for (PreparedStep& step : prepared.steps) finishReduce(step, scalars.step);
+    fetchScalars();
+    m_times.compute += seconds(traceNow() - m_mark);
+    return m_times;
+}
+
+void Replica::beginStep(Prepared& prepared, std::byte* batch, double control) {
+    m_times = {};
+    m_mark = traceNow();
+    for (const auto& each : prepared.batchPointers) *each.pointer = batch + each.offset;
+    if (!prepared.hasControl) return;
+    std::byte* const at = arena(Arena::Scalars) + prepared.controlOffset;
+    m_device.stream(Lane::Compute).copyToDevice(at, reinterpret_cast<const std::byte*>(&control), sizeof control);
+}
+
+void Replica::runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars) {
+    PreparedStep& step = prepared.steps[index];
+    awaitSteps(prepared, step.step->after, *step.stream, scalars.step);
+    if (step.step->kind == Step::Kind::AllReduce) return startReduce(step);
+    if (step.kernel) {
+        step.kernel->run({step.inputs, step.outputs, step.workspace, &scalars, step.stream});
+    } else if (!m_device.isHostMemory()) {
+        const Slot& to = step.step->outputs.front();
+        step.stream->copyToDevice(step.outputs.front(), batch + to.offset, to.bytes);
+    }
+    if (step.records) step.event = step.stream->record();
+
+    finishStep(step.name, scalars.step);
+}
+
+// Steps of other lanes, or all-reduces.
+void Replica::awaitSteps(Prepared& prepared, const std::vector<int>& steps, Stream& stream, std::int64_t number) {
+    for (const int other : steps) {
+        PreparedStep& earlier = prepared.steps[static_cast<std::size_t>(other)];
+        finishReduce(earlier, number);
+        if (earlier.event) stream.wait(earlier.event);
+    }
+}
+
+void Replica::finishStep(std::uint32_t name, std::int64_t number) {
+    const std::int64_t end = traceNow();
+    if (m_computeLane) m_computeLane->add({name, number, m_mark, end});
+    m_times.compute += seconds(end - m_mark);
+    m_mark = end;
+    if (m_reducing == 0) return;
+    m_group.progress();
+    m_mark = traceNow();
+    m_times.reduce += seconds(m_mark - end);
+}
+
+void Replica::replay(Prepared& prepared, Segment& segment, const StepScalars& scalars) {
+    Stream& stream = m_device.stream(Lane::Compute);
+    awaitSteps(prepared, segment.after, stream, scalars.step);
+    const auto steps = std::span(prepared.steps).subspan(segment.begin, segment.end - segment.begin);
+    if (!segment.recording) {
+        segment.recording = m_device.record([&] {
+            for (PreparedStep& step : steps) step.kernel->run({step.inputs, step.outputs, step.workspace, &scalars, step.stream});
+        });
+    }
+    segment.recording->replay();
+    for (PreparedStep& step : steps) {
+        if (step.records) step.event = stream.record();
+    }
+    finishStep(segment.name, scalars.step);
+}
+
+void Replica::startReduce(PreparedStep& step) {
+    step.started = m_mark;
+    step.ticket = m_group.allReduce(step.outputs.front(), step.step->count, step.step->dtype);
+    step.reducing = true;
+    ++m_reducing;
+    m_group.progress();
+    const std::int64_t end = traceNow();
+    m_times.reduce += seconds(end - m_mark);
+    m_mark = end;
+}
+
+void Replica::finishReduce(PreparedStep& step, std::int64_t number) {
+    if (!step.reducing) return;
+    m_group.wait(step.ticket);
+    step.reducing = false;
+    --m_reducing;
+    const std::int64_t end = traceNow();
+    if (m_reduceLane) m_reduceLane->add({step.name, number, step.started, end});
+    if (m_computeLane) m_computeLane->add({step.waitName, number, m_mark, end});
+    m_times.reduce += seconds(end - m_mark);
+    m_mark = end;
+}
+
+void Replica::fetchScalars() {
+    Stream& stream = m_device.stream(Lane::Compute);
+    stream.copyToHost(m_hostScalars.data(), arena(Arena::Scalars), m_hostScalars.size());
+    stream.synchronize();
+}
+
+double Replica::scalar(std::size_t which, std::string_view name) const {
+    double value = 0;
+    std::memcpy(&value, m_hostScalars.data() + m_programs[which]->program->scalars.offsetOf(name), sizeof value);
+    return value;
+}
+
+UpdateGate Replica::gate(std::size_t which) const {
+    UpdateGate gate;
+    std::memcpy(&gate, m_hostScalars.data() + m_programs[which]->program->scalars.gateOffset, sizeof gate);
+    return gate;
+}
+
+}  // namespace lockstep
