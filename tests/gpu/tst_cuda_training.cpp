@@ -1,6 +1,15 @@
 #include <QtTest>
 
+#include <dlfcn.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "engine/backend/cuda/cuda_backend.h"
+#include "engine/core/error.h"
+#include "tests/gpu/host/cuda_runtime.h"
+#include "tests/gpu/host/fake_nccl.h"
 #include "tests/train/train_fixture.h"
 
 using namespace lockstep;
@@ -10,18 +19,35 @@ namespace {
 const Environment& environment() {
     static const Environment made = [] {
         Environment environment = makeTestEnvironment();
-        environment.add(std::make_unique<cuda::CudaBackend>(2));
+        environment.add(std::make_unique<cuda::CudaBackend>(4, LOCKSTEP_FAKE_NCCL));
         return environment;
     }();
     return made;
 }
 
-Run trained(TrialSpec spec, const std::string& devices, std::int64_t samples = 21) {
+Run runOn(TrialSpec spec, const std::string& devices, RunOptions options = {}) {
     spec.devices = devices;
-    const DatasetSplits data = dataFor(spec.model.id, samples, 10);
-    Run out = run({.spec = spec, .data = data, .options = {}, .onEvent = {}, .hashes = true, .environment = &environment()});
+    const DatasetSplits data = dataFor(spec.model.id, 21, 10);
+    return run({.spec = spec, .data = data, .options = std::move(options), .onEvent = {}, .hashes = true,
+                .environment = &environment()});
+}
+
+Run trained(const TrialSpec& spec, const std::string& devices) {
+    Run out = runOn(spec, devices);
     if (out.result.outcome != RunResult::Outcome::Finished) qWarning("%s", out.result.failed.what.c_str());
     return out;
+}
+
+template <class Function>
+Function* ofFakeNccl(const char* name) {
+    void* const library = dlopen(LOCKSTEP_FAKE_NCCL, RTLD_NOW | RTLD_LOCAL);
+    return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+double secondsOf(const std::function<void()>& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 }  // namespace
@@ -45,7 +71,7 @@ private slots:
         const Run expected = trained(spec, "reference:1");
         QCOMPARE(expected.result.outcome, RunResult::Outcome::Finished);
         const auto steps = expected.recorder.all<StepDone>();
-        for (const char* devices : {"cuda:0", "cuda:0,0", "cuda:0,0,0,0"}) {
+        for (const char* devices : {"cuda:0", "cuda:0,0", "cuda:0,0,0,0", "cuda:0,1", "cuda:0,1,2,3"}) {
             const Run actual = trained(spec, devices);
             QCOMPARE(actual.result.outcome, RunResult::Outcome::Finished);
             const auto others = actual.recorder.all<StepDone>();
@@ -74,6 +100,89 @@ private slots:
             QCOMPARE(many.result.outcome, RunResult::Outcome::Finished);
             QVERIFY2(sameBits(one.tensors, many.tensors), devices);
         }
+    }
+
+    void errorsOfNcclEndAllRanks_data() {
+        QTest::addColumn<int>("fault");
+        QTest::addColumn<int>("rank");
+        QTest::addColumn<quint64>("operation");
+        for (const FakeNcclFault fault : {kFailsAtStart, kFailsOnCard})
+            for (const int rank : {0, 2})
+                for (const quint64 operation : {0u, 3u, 9u})
+                    QTest::addRow("%s, rank %d, operation %d", fault == kFailsAtStart ? "at start" : "on the card", rank,
+                                  static_cast<int>(operation))
+                        << static_cast<int>(fault) << rank << operation;
+    }
+    void errorsOfNcclEndAllRanks() {
+        QFETCH(int, fault);
+        QFETCH(int, rank);
+        QFETCH(quint64, operation);
+        const auto setFault = ofFakeNccl<FakeNcclSetFault>("fakeNcclSetFault");
+        setFault(static_cast<FakeNcclFault>(fault), rank, operation);
+        TrialSpec spec = smallSpec("lenet5", "cuda:0");
+        spec.onLostDevice = "stop";
+        Run failed;
+        const double seconds = secondsOf([&] { failed = runOn(spec, "cuda:0,1,2"); });
+        setFault(kNoFault, -1, 0);
+        QCOMPARE(failed.result.outcome, RunResult::Outcome::Failed);
+        const RunFailed& why = failed.result.failed;
+        QCOMPARE(why.rank, rank);
+        QVERIFY2(why.where.starts_with("NCCL"), why.where.c_str());
+        QVERIFY2(why.what.ends_with("as the test wanted"), why.what.c_str());
+        QVERIFY2(seconds < 2, qPrintable(QString::number(seconds)));
+        QCOMPARE(ofFakeNccl<FakeNcclCount>("fakeNcclCommunicators")(), quint64{0});
+    }
+
+    void aRankThatDoesNotComeIsNamed_data() {
+        QTest::addColumn<QString>("devices");
+        QTest::newRow("a card each") << "cuda:0,1,2";
+        QTest::newRow("one card") << "cuda:0,0,0";
+    }
+    void aRankThatDoesNotComeIsNamed() {
+        QFETCH(QString, devices);
+        TrialSpec spec = smallSpec("lenet5", "cuda:0");
+        spec.onLostDevice = "stop";
+        spec.timeout = 0.5;
+        std::atomic<bool> late = false;
+        RunOptions options;
+        options.beforeStep = [&](int rank, std::int64_t step, std::size_t programStep) {
+            if (rank == 1 && step == 2 && programStep == 5 && !late.exchange(true))
+                std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        };
+        const Run failed = runOn(spec, devices.toStdString(), options);
+        QCOMPARE(failed.result.outcome, RunResult::Outcome::Failed);
+        QCOMPARE(failed.result.failed.rank, 1);
+        QVERIFY2(failed.result.failed.what.starts_with("rank 1 did not come to it within 0.5 s"),
+                 failed.result.failed.what.c_str());
+        QCOMPARE(ofFakeNccl<FakeNcclCount>("fakeNcclCommunicators")(), quint64{0});
+    }
+
+    void withoutNcclTheRemedyIsNamed() {
+        Environment without = makeTestEnvironment();
+        without.add(std::make_unique<cuda::CudaBackend>(2, "/nowhere/libnccl.so.2"));
+        TrialSpec spec = smallSpec("mlp", "cuda:0,1");
+        const DatasetSplits data = dataFor("mlp", 21, 10);
+        try {
+            const Run failed = run({.spec = spec, .data = data, .options = {}, .onEvent = {}, .environment = &without});
+            QCOMPARE(failed.result.outcome, RunResult::Outcome::Failed);
+            QVERIFY2(failed.result.failed.what.find("packaging/setup --cuda") != std::string::npos, failed.result.failed.what.c_str());
+        } catch (const EngineError& error) {
+            QVERIFY2(std::string(error.what()).find("packaging/setup --cuda") != std::string::npos, error.what());
+        }
+    }
+
+    // The first run of a program settles what there is to settle; then graphs are replayed, and nothing is allocated.
+    void nothingIsAllocatedOnCardsAfterTheSecondStep() {
+        std::map<std::int64_t, std::size_t> allocations, launches;
+        RunOptions options;
+        options.afterStep = [&](int, std::int64_t step, Replica&) {
+            allocations[step] = host_cuda::allocations();
+            launches[step] = host_cuda::graphLaunches();
+        };
+        const Run done = runOn(smallSpec("fashion-cnn", "cuda:0"), "cuda:0", options);
+        QCOMPARE(done.result.outcome, RunResult::Outcome::Finished);
+        QCOMPARE(allocations.rbegin()->second, allocations.at(2));
+        QVERIFY(launches.rbegin()->second > launches.at(2));
     }
 
     void halvesTrainNextToFloats_data() {

@@ -1,9 +1,12 @@
 #include "engine/backend/cuda/cuda_backend.h"
 
+#include <set>
+
 #include "engine/backend/cuda/card_group.h"
 #include "engine/backend/cuda/cuda_check.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/lowering.h"
+#include "engine/backend/cuda/nccl_group.h"
 
 namespace lockstep::cuda {
 
@@ -32,7 +35,13 @@ std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const {
 
 std::vector<std::unique_ptr<Collective>> CudaBackend::makeGroup(std::span<const DeviceChoice> ranks) const {
     if (ranks.size() == 1) return {};                            // nothing is summed
-    return makeCardGroup(ranks, m_devices);
+    const std::set<int> cards = [&] {
+        std::set<int> found;
+        for (const DeviceChoice& rank : ranks) found.insert(rank.index);
+        return found;
+    }();
+    if (cards.size() < ranks.size()) return makeCardGroup(ranks, m_devices);
+    return makeNcclGroup(ranks, m_devices, m_nccl);
 }
 
 }  // namespace lockstep::cuda

@@ -7,7 +7,7 @@ namespace lockstep::cuda {
 // NVIDIA cards through the CUDA runtime. Exists only where a driver and at least one card were found.
 class CudaBackend final : public Backend {
 public:
-    explicit CudaBackend(int cards) : m_cards(cards) {}
+    explicit CudaBackend(int cards, std::string nccl = "libnccl.so.2") : m_cards(cards), m_nccl(std::move(nccl)) {}
     std::string_view name() const override { return "cuda"; }
     bool hostMemory() const override { return false; }
     std::vector<DeviceInfo> devices() const override;
@@ -19,6 +19,7 @@ public:
 
 private:
     int m_cards;
+    std::string m_nccl;                          // the library's file
     std::shared_ptr<RankDevices> m_devices = std::make_shared<RankDevices>();
 };
 

@@ -1,4 +1,7 @@
 #pragma once
+#include <functional>
+#include <thread>
+
 #include "engine/backend/cuda/cuda_check.h"
 #include "engine/backend/stream.h"
 
@@ -45,10 +48,29 @@ public:
     void wait(const EventRef& event) override {
         if (event) check(cudaStreamWaitEvent(m_stream, static_cast<const CudaEvent&>(*event).get()), "wait for event");
     }
-    void synchronize() override { check(cudaStreamSynchronize(m_stream), "synchronize"); }
+    // With a lookout: a kernel on the stream may wait for another rank, so whether it still has to is asked again and again;
+    // it throws to end the wait, having seen to it that the kernel ends.
+    void synchronize() override {
+        if (!m_lookout) return check(cudaStreamSynchronize(m_stream), "synchronize");
+        cudaError_t status = cudaSuccess;
+        while ((status = cudaStreamQuery(m_stream)) == cudaErrorNotReady) {
+            try {
+                m_lookout(true);
+            } catch (...) {
+                cudaStreamSynchronize(m_stream);         // copies to memory that the caller gives up next
+                throw;
+            }
+            std::this_thread::yield();
+        }
+        m_lookout(false);
+        check(status, "synchronize");
+    }
+    // Called with true while synchronize() waits, and then with false. What it refers to outlives the stream's use.
+    void setLookout(std::function<void(bool waits)> lookout) { m_lookout = std::move(lookout); }
 
 private:
     cudaStream_t m_stream = nullptr;
+    std::function<void(bool)> m_lookout;
 };
 
 }  // namespace lockstep::cuda

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -19,12 +18,13 @@ struct HostGraphOfCuda {
     std::shared_ptr<std::vector<Work>> work = std::make_shared<std::vector<Work>>();
 };
 
-// Recorded: how often; reached: the last recording that its stream has come to.
-struct HostEventOfCuda {
+// Recorded: how often; reached: the last recording that its stream has come to. Streams that still come to it keep it.
+struct HostEventOfCuda : std::enable_shared_from_this<HostEventOfCuda> {
     std::mutex mutex;
     std::condition_variable changed;
     std::uint64_t recorded = 0, reached = 0;
     std::shared_ptr<std::vector<Work>> captured;         // recorded on a stream that was captured
+    std::shared_ptr<HostEventOfCuda> self;               // until it is destroyed
 
     void reach(std::uint64_t number) {
         const std::lock_guard lock(mutex);
@@ -39,7 +39,7 @@ struct HostEventOfCuda {
 
 class HostStreamOfCuda {
 public:
-    HostStreamOfCuda() : m_thread([this] { run(); }) {}
+    explicit HostStreamOfCuda(int onDevice) : device(onDevice), m_thread([this] { run(); }) {}
     ~HostStreamOfCuda() {
         {
             const std::lock_guard lock(m_mutex);
@@ -66,6 +66,7 @@ public:
         m_changed.wait(lock, [&] { return m_work.empty(); });
     }
 
+    const int device;
     std::shared_ptr<std::vector<Work>> captured;         // null: not captured; used by the thread that gives work
 
 private:
@@ -95,14 +96,27 @@ namespace {
 // What cudaMalloc gave out, by where it begins; and all streams.
 struct Card {
     std::mutex mutex;
-    std::map<std::uintptr_t, std::size_t> memory;
+    struct Memory { std::size_t bytes = 0; int device = 0; };
+    std::map<std::uintptr_t, Memory> memory;
     std::size_t used = 0, limit = 0, allocations = 0;
-    std::set<HostStreamOfCuda*> streams;
+    std::map<HostStreamOfCuda*, std::shared_ptr<HostStreamOfCuda>> streams;
 };
 
 Card& card() {
     static Card* const made = new Card;                  // streams may outlive what is static
     return *made;
+}
+
+std::atomic<std::size_t> launches{0};
+thread_local int currentDevice = 0;
+
+void drain(int device) {
+    auto streams = [] {
+        const std::lock_guard lock(card().mutex);
+        return card().streams;                           // they live on while they are waited for
+    }();
+    for (const auto& [id, stream] : streams)
+        if (stream->device == device) stream->drain();
 }
 
 }  // namespace
@@ -113,6 +127,8 @@ std::size_t allocations() {
     const std::lock_guard lock(card().mutex);
     return card().allocations;
 }
+
+std::size_t graphLaunches() { return launches.load(); }
 
 void limitMemory(std::size_t bytes) {
     const std::lock_guard lock(card().mutex);
@@ -147,15 +163,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
     return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device) {
+    currentDevice = device;
+    return cudaSuccess;
+}
 
 cudaError_t cudaDeviceSynchronize() {
-    std::set<HostStreamOfCuda*> streams;
-    {
-        const std::lock_guard lock(card().mutex);
-        streams = card().streams;
-    }
-    for (HostStreamOfCuda* stream : streams) stream->drain();
+    drain(currentDevice);
     return cudaSuccess;
 }
 
@@ -165,7 +179,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     const std::lock_guard lock(card().mutex);
     const auto at = reinterpret_cast<std::uintptr_t>(data);
     const auto behind = card().memory.upper_bound(at);
-    const bool found = behind != card().memory.begin() && at < std::prev(behind)->first + std::prev(behind)->second;
+    const bool found = behind != card().memory.begin() && at < std::prev(behind)->first + std::prev(behind)->second.bytes;
     *attributes = {found ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered, 0};
     return cudaSuccess;
 }
@@ -179,16 +193,22 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
     if (!*data) return cudaErrorMemoryAllocation;
     std::memset(*data, 0xa5, whole);                     // a card's memory has what was there before
     card().used += whole;
-    card().memory[reinterpret_cast<std::uintptr_t>(*data)] = whole;
+    card().memory[reinterpret_cast<std::uintptr_t>(*data)] = {whole, currentDevice};
     return cudaSuccess;
 }
 
+// Work that may use it ends first, as on a card.
 cudaError_t cudaFree(void* data) {
-    const std::lock_guard lock(card().mutex);
-    const auto found = card().memory.find(reinterpret_cast<std::uintptr_t>(data));
-    if (found == card().memory.end()) return cudaErrorInvalidValue;
-    card().used -= found->second;
-    card().memory.erase(found);
+    int device = 0;
+    {
+        const std::lock_guard lock(card().mutex);
+        const auto found = card().memory.find(reinterpret_cast<std::uintptr_t>(data));
+        if (found == card().memory.end()) return cudaErrorInvalidValue;
+        device = found->second.device;
+        card().used -= found->second.bytes;
+        card().memory.erase(found);
+    }
+    drain(device);
     std::free(data);
     return cudaSuccess;
 }
@@ -211,19 +231,21 @@ cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-    *stream = new HostStreamOfCuda;
+    auto made = std::make_shared<HostStreamOfCuda>(currentDevice);
+    *stream = made.get();
     const std::lock_guard lock(card().mutex);
-    card().streams.insert(*stream);
+    card().streams.emplace(*stream, std::move(made));
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    {
-        const std::lock_guard lock(card().mutex);
-        card().streams.erase(stream);
-    }
-    delete stream;
-    return cudaSuccess;
+    std::shared_ptr<HostStreamOfCuda> last;
+    const std::lock_guard lock(card().mutex);
+    const auto found = card().streams.find(stream);
+    if (found == card().streams.end()) return cudaErrorInvalidValue;
+    last = std::move(found->second);
+    card().streams.erase(found);
+    return cudaSuccess;                                  // its thread ends behind the lock
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
@@ -247,7 +269,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         }
         number = event->recorded;
     }
-    if (number > 0) stream->add([=] { event->await(number); });
+    if (number > 0) stream->add([kept = event->shared_from_this(), number] { kept->await(number); });
     return cudaSuccess;
 }
 
@@ -260,7 +282,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     *graph = new HostGraphOfCuda{stream->captured};
     const std::lock_guard lock(card().mutex);
-    for (HostStreamOfCuda* each : card().streams)
+    for (const auto& [id, each] : card().streams)
         if (each->captured == (*graph)->work) each->captured = nullptr;
     return cudaSuccess;
 }
@@ -271,6 +293,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
+    ++launches;
     stream->add([work = executable->work] {
         for (const Work& each : *work) each();
     });
@@ -288,13 +311,14 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-    *event = new HostEventOfCuda;
+    const auto made = std::make_shared<HostEventOfCuda>();
+    made->self = made;
+    *event = made.get();
     return cudaSuccess;
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    cudaDeviceSynchronize();                             // streams may still come to it
-    delete event;
+    event->self = nullptr;
     return cudaSuccess;
 }
 
@@ -306,7 +330,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
         if (event->captured) return cudaSuccess;
         number = ++event->recorded;
     }
-    stream->add([=] { event->reach(number); });
+    stream->add([kept = event->shared_from_this(), number] { kept->reach(number); });
     return cudaSuccess;
 }
 

@@ -68,8 +68,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 // What a launch is here.
 void launchOnHost(cudaStream_t stream, std::function<void()> work);
 
-// For tests: how many times memory was asked for since the process began, and how much there is to be had.
+// For tests: how many times memory was asked for and graphs were launched since the process began, and how much there is to be had.
 namespace host_cuda {
 std::size_t allocations();
+std::size_t graphLaunches();
 void limitMemory(std::size_t bytes);                     // of all that is allocated at once; 0: no limit
 }  // namespace host_cuda
