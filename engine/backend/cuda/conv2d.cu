@@ -1,22 +1,24 @@
 #include "engine/ops/conv2d.h"
 
+#include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/grid.h"
 #include "engine/backend/cuda/image.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/real.h"
+#include "engine/core/precision.h"
 
 namespace lockstep::cuda {
 
 namespace {
 
 // Convolutions by their definition, one thread or team for each element of the result: for what the library has no plan
-// for, and to check its plans against.
-struct Convolution {
+// for.
+struct Taps {
     Image x, w, y;                               // N,C,H,W; K,C/groups,R,S; N,K,P,Q
     int stride[2], padding[2], dilation[2];
     std::int64_t perGroup;                       // output channels of a group
 
-    Convolution(const Value& image, const Value& filter, const Value& result, const Conv2dAttrs& attrs)
+    Taps(const Value& image, const Value& filter, const Value& result, const Conv2dAttrs& attrs)
         : x(image),
           w(filter),
           y(result),
@@ -32,7 +34,7 @@ struct Convolution {
 
 template <class T>
 struct Forward {
-    Convolution conv;
+    Taps conv;
     const T *x, *w, *bias;                       // bias may be null
     T* y;
 
@@ -57,7 +59,7 @@ struct Forward {
 
 template <class T>
 struct BackwardData {
-    Convolution conv;
+    Taps conv;
     const T *dy, *w;
     T* dx;
 
@@ -91,7 +93,7 @@ constexpr int kTeam = 128;
 
 template <class T>
 struct BackwardWeights {
-    Convolution conv;
+    Taps conv;
     const T *x, *dy;
     T* dw;
 
@@ -109,34 +111,79 @@ struct BackwardWeights {
     }
 };
 
+// y + bias, in place; channels last.
+template <class T>
+struct AddBias {
+    T* y;
+    const T* bias;
+    std::int64_t channels;
+
+    template <int W>
+    LOCKSTEP_CARD void run(std::int64_t i) const {
+        auto pack = load<W>(y, i);
+        const auto added = load<W>(bias, i % channels);
+        for (int k = 0; k < W; ++k) pack.at[k] = T(static_cast<float>(pack.at[k]) + static_cast<float>(added.at[k]));
+        store(y, i, pack);
+    }
+};
+
+std::array<std::int64_t, 4> extentsOf(const Value& value) {
+    const Shape& shape = value.type.shape;
+    return {shape[0], shape[1], shape[2], shape[3]};
+}
+
+// The library's, where it has one.
+std::shared_ptr<cuda::Convolution> fromLibrary(const Order& order, ConvolutionShape::Pass pass, const Value& x, const Value& w,
+                                           const Value& y, const Conv2dAttrs& attrs) {
+    const auto pair = [](const std::array<int, 2>& of) { return std::array<std::int64_t, 2>{of[0], of[1]}; };
+    const ConvolutionShape shape{pass, x.type.dtype, extentsOf(x), extentsOf(w), extentsOf(y), pair(attrs.stride),
+                                 pair(attrs.padding), pair(attrs.dilation), order.node.algorithm == text(Precision::Tf32)};
+    return order.device.libraries().convolution(shape, order.where());
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
-    const Convolution conv(order.input(0), order.input(1), order.output(0), order.node.attrs.as<Conv2dAttrs>());
+    const Taps conv(order.input(0), order.input(1), order.output(0), order.node.attrs.as<Conv2dAttrs>());
     const bool hasBias = order.node.inputs.size() == 3;
+    const auto library = fromLibrary(order, ConvolutionShape::Pass::Forward, order.input(0), order.input(1), order.output(0),
+                                     order.node.attrs.as<Conv2dAttrs>());
+    const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            launchElements(stream, conv.y.count(),
-                           Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), hasBias ? in<T>(call, 2) : nullptr, out<T>(call, 0)});
-        });
+            const T* const bias = hasBias ? in<T>(call, 2) : nullptr;
+            if (!library)
+                return launchElements(stream, conv.y.count(),
+                                      Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), bias, out<T>(call, 0)});
+            library->run(call.inputs[0], call.inputs[1], call.outputs[0], call.workspace, stream);
+            if (bias) launchPacks<T>(stream, conv.y.count(), conv.y.c, AddBias<T>{out<T>(call, 0), bias, conv.y.c});
+        }, workspace);
     });
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
-    const Convolution conv(order.output(0), order.input(1), order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const Taps conv(order.output(0), order.input(1), order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const auto library = fromLibrary(order, ConvolutionShape::Pass::BackwardData, order.output(0), order.input(1), order.input(0),
+                                     order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
+            if (library) return library->run(call.outputs[0], call.inputs[1], call.inputs[0], call.workspace, stream);
             launchElements(stream, conv.x.count(), BackwardData<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
-        });
+        }, workspace);
     });
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
-    const Convolution conv(order.input(0), order.output(0), order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const Taps conv(order.input(0), order.output(0), order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const auto library = fromLibrary(order, ConvolutionShape::Pass::BackwardWeights, order.input(0), order.output(0),
+                                     order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
+            if (library) return library->run(call.inputs[0], call.outputs[0], call.inputs[1], call.workspace, stream);
             launchTeams<kTeam>(stream, conv.w.count(), BackwardWeights<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
-        });
+        }, workspace);
     });
 }
 

@@ -30,7 +30,7 @@ Graph CudaBackend::lower(const Graph& graph, const LowerOptions& options) const 
 }
 
 std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const {
-    return std::make_unique<CudaDevice>(choice, m_devices);
+    return std::make_unique<CudaDevice>(choice, m_shared);
 }
 
 std::vector<std::unique_ptr<Collective>> CudaBackend::makeGroup(std::span<const DeviceChoice> ranks) const {
@@ -40,8 +40,9 @@ std::vector<std::unique_ptr<Collective>> CudaBackend::makeGroup(std::span<const 
         for (const DeviceChoice& rank : ranks) found.insert(rank.index);
         return found;
     }();
-    if (cards.size() < ranks.size()) return makeCardGroup(ranks, m_devices);
-    return makeNcclGroup(ranks, m_devices, m_nccl);
+    const std::shared_ptr<const RankDevices> devices(m_shared, &m_shared->ranks);
+    if (cards.size() < ranks.size()) return makeCardGroup(ranks, devices);
+    return makeNcclGroup(ranks, devices, m_nccl);
 }
 
 }  // namespace lockstep::cuda

@@ -1,6 +1,6 @@
 #pragma once
 #include "engine/backend/backend.h"
-#include "engine/backend/cuda/rank_devices.h"
+#include "engine/backend/cuda/cuda_device.h"
 
 namespace lockstep::cuda {
 
@@ -20,7 +20,7 @@ public:
 private:
     int m_cards;
     std::string m_nccl;                          // the library's file
-    std::shared_ptr<RankDevices> m_devices = std::make_shared<RankDevices>();
+    std::shared_ptr<CudaShared> m_shared = std::make_shared<CudaShared>();
 };
 
 }  // namespace lockstep::cuda

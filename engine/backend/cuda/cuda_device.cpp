@@ -6,16 +6,16 @@
 
 namespace lockstep::cuda {
 
-CudaDevice::CudaDevice(DeviceChoice choice, std::shared_ptr<RankDevices> ranks)
-    : m_choice(std::move(choice)), m_ranks(std::move(ranks)) {
+CudaDevice::CudaDevice(DeviceChoice choice, std::shared_ptr<CudaShared> shared)
+    : m_choice(std::move(choice)), m_shared(std::move(shared)) {
     check(cudaSetDevice(m_choice.index), m_choice.id);
-    m_libraries = openLibraries(m_choice.id);
+    m_libraries = openLibraries(m_choice.id, m_shared->plans);
     for (auto& stream : m_streams) stream = std::make_unique<CudaStream>();
     m_scalars = allocate(sizeof(StepScalars));
-    m_ranks->add(*this);
+    m_shared->ranks.add(*this);
 }
 
-CudaDevice::~CudaDevice() { m_ranks->remove(*this); }
+CudaDevice::~CudaDevice() { m_shared->ranks.remove(*this); }
 
 Buffer CudaDevice::allocate(std::size_t bytes) {
     void* data = nullptr;

@@ -10,10 +10,16 @@
 
 namespace lockstep::cuda {
 
+// What all devices of a backend share.
+struct CudaShared {
+    RankDevices ranks;
+    PlanCaches plans{planCacheFolder()};
+};
+
 // One card as one rank uses it; see Device. The card is current on the owning thread from construction on.
 class CudaDevice final : public Device {
 public:
-    CudaDevice(DeviceChoice choice, std::shared_ptr<RankDevices> ranks);
+    CudaDevice(DeviceChoice choice, std::shared_ptr<CudaShared> shared);
     ~CudaDevice() override;
 
     const DeviceChoice& choice() const override { return m_choice; }
@@ -53,7 +59,7 @@ private:
     Buffer upload(const void* data, std::size_t bytes);
 
     DeviceChoice m_choice;
-    std::shared_ptr<RankDevices> m_ranks;
+    std::shared_ptr<CudaShared> m_shared;
     std::unique_ptr<Libraries> m_libraries;
     Buffer m_scalars;
     std::array<std::unique_ptr<CudaStream>, 3> m_streams;

@@ -1,5 +1,7 @@
 #pragma once
+#include "engine/backend/cuda/convolution.h"
 #include "engine/backend/cuda/matmul.h"
+#include "engine/backend/cuda/plan_cache.h"
 
 namespace lockstep::cuda {
 
@@ -9,7 +11,10 @@ public:
     virtual ~Libraries() = default;
     // Throws EngineError(Device) where there is no algorithm for it.
     virtual std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) = 0;
+    // Null where there is none: own kernels do it.
+    virtual std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) = 0;
 };
-std::unique_ptr<Libraries> openLibraries(const std::string& device);
+// `plans` outlive it.
+std::unique_ptr<Libraries> openLibraries(const std::string& device, PlanCaches& plans);
 
 }  // namespace lockstep::cuda

@@ -1,0 +1,32 @@
+#pragma once
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/core/dtype.h"
+
+namespace lockstep::cuda {
+
+// One pass of a convolution. Images N,C,H,W and filters K,C/groups,R,S as extents; both lie with their channels last.
+struct ConvolutionShape {
+    enum class Pass : std::uint8_t { Forward, BackwardData, BackwardWeights };
+    Pass pass = Pass::Forward;
+    DType dtype = DType::F32;
+    std::array<std::int64_t, 4> x{}, w{}, y{};
+    std::array<std::int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
+    bool tf32 = false;                                           // f32 operands are read rounded to tf32
+};
+std::string describe(const ConvolutionShape& shape);             // on one line; what plans are kept by
+
+// One prepared pass: y from x and w, or dx from dy and w, or dw from x and dy.
+class Convolution {
+public:
+    virtual ~Convolution() = default;
+    virtual std::size_t workspaceBytes() const = 0;
+    virtual void run(void* x, void* w, void* y, std::byte* workspace, cudaStream_t stream) = 0;
+};
+
+}  // namespace lockstep::cuda
