@@ -157,7 +157,7 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
     command.add_option("--devices", options.devices, "cpu:2, cpu:2x1 (one core each), cuda:0,1, cuda:all")
         ->type_name("LIST");
     command.add_option("--batch", options.batch, "Samples per update, over all devices together")->type_name("N");
-    command.add_option("--precision", options.precision, "fp32, tf32, bf16 or fp16; CPU devices have fp32 and bf16, which products of matrices read")
+    command.add_option("--precision", options.precision, "fp32; bf16, on CPU devices what products of matrices read; on GPUs also tf32")
         ->type_name("NAME");
     command.add_option("--mode", options.mode, "fast, or reproducible: the same bits on 1, 2, 4 or 8 devices of a kind")
         ->type_name("NAME");

@@ -4,8 +4,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "engine/core/precision.h"
-
 namespace lockstep {
 
 namespace {
@@ -83,8 +81,8 @@ std::vector<TrialField> ofTheText() {
 std::vector<TrialField> ofTheDevices() {
     using S = TrialSpec;
     return {
-        choice(&S::precision, "precision", {kPrecisions.begin(), kPrecisions.end()},
-               "fp32; tf32, bf16 or fp16: fewer bits, and faster where the device has units for it. Weights are kept in "
+        choice(&S::precision, "precision", {"fp32", "tf32", "bf16"},
+               "fp32; tf32 or bf16: fewer bits, and faster where the device has units for it. Weights are kept in "
                "fp32 besides. On CPU devices bf16 is what products of matrices read, and no more."),
         choice(&S::mode, "mode", {"fast", "reproducible"},
                "fast: each device takes its part of the batch at once; reproducible: the same bits on 1, 2, 4 or 8 "

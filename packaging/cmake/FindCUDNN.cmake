@@ -1,7 +1,9 @@
 # cuDNN 9: CUDNN_ROOT, the toolkit's folders, system paths, or Python's site-packages (nvidia/cudnn). Makes CUDNN::cudnn.
-file(GLOB python_folders
-    "/usr/lib/python3*/*-packages/nvidia/cudnn" "/usr/local/lib/python3*/*-packages/nvidia/cudnn"
-    "$ENV{VIRTUAL_ENV}/lib/python3*/site-packages/nvidia/cudnn" "$ENV{HOME}/.local/lib/python3*/site-packages/nvidia/cudnn")
+find_program(LOCKSTEP_PYTHON python3)
+if(LOCKSTEP_PYTHON)
+    execute_process(COMMAND ${LOCKSTEP_PYTHON} -c "import nvidia.cudnn; print(*nvidia.cudnn.__path__, sep=';')"
+        OUTPUT_VARIABLE python_folders OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
 find_path(CUDNN_INCLUDE_DIR cudnn_version.h
     HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${CUDAToolkit_INCLUDE_DIRS} ${python_folders} PATH_SUFFIXES include)
 find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9
