@@ -4,7 +4,8 @@
 
 using namespace lockstep;
 
-// On a machine with a card the module lists it; on one without it says what is missing. Both are results, neither is silent.
+// On a machine with a card the module lists it; on one without it says what is missing. Both are results, neither is
+// silent.
 class TestCudaModule : public QObject {
     Q_OBJECT
 private slots:

@@ -63,9 +63,12 @@ private:
     // Of the tolerance of f32, by the bits that a type has less.
     static double allowance(Precision precision) {
         switch (precision) {
-            case Precision::Bf16: return 1000;
-            case Precision::Fp16: return 150;
-            default: return 1;
+            case Precision::Bf16:
+                return 1000;
+            case Precision::Fp16:
+                return 150;
+            default:
+                return 1;
         }
     }
     static RunOptions options(Precision precision) {

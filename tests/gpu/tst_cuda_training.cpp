@@ -28,7 +28,11 @@ const Environment& environment() {
 Run runOn(TrialSpec spec, const std::string& devices, RunOptions options = {}) {
     spec.devices = devices;
     const DatasetSplits data = dataFor(spec.model.id, 21, 10);
-    return run({.spec = spec, .data = data, .options = std::move(options), .onEvent = {}, .hashes = true,
+    return run({.spec = spec,
+                .data = data,
+                .options = std::move(options),
+                .onEvent = {},
+                .hashes = true,
                 .environment = &environment()});
 }
 
@@ -60,7 +64,8 @@ private slots:
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("optimizer");
         for (const char* model : {"mlp", "lenet5", "vit", "gpt", "text-encoder"})
-            for (const char* optimizer : {"sgd", "lars", "muon"}) QTest::addRow("%s %s", model, optimizer) << model << optimizer;
+            for (const char* optimizer : {"sgd", "lars", "muon"})
+                QTest::addRow("%s %s", model, optimizer) << model << optimizer;
     }
     void trainsAsTheReferenceDoes() {
         QFETCH(QString, model);
@@ -109,8 +114,8 @@ private slots:
         for (const FakeNcclFault fault : {kFailsAtStart, kFailsOnCard})
             for (const int rank : {0, 2})
                 for (const quint64 operation : {0u, 3u, 9u})
-                    QTest::addRow("%s, rank %d, operation %d", fault == kFailsAtStart ? "at start" : "on the card", rank,
-                                  static_cast<int>(operation))
+                    QTest::addRow("%s, rank %d, operation %d", fault == kFailsAtStart ? "at start" : "on the card",
+                                  rank, static_cast<int>(operation))
                         << static_cast<int>(fault) << rank << operation;
     }
     void errorsOfNcclEndAllRanks() {
@@ -165,7 +170,8 @@ private slots:
         try {
             const Run failed = run({.spec = spec, .data = data, .options = {}, .onEvent = {}, .environment = &without});
             QCOMPARE(failed.result.outcome, RunResult::Outcome::Failed);
-            QVERIFY2(failed.result.failed.what.find("packaging/setup --cuda") != std::string::npos, failed.result.failed.what.c_str());
+            QVERIFY2(failed.result.failed.what.find("packaging/setup --cuda") != std::string::npos,
+                     failed.result.failed.what.c_str());
         } catch (const EngineError& error) {
             QVERIFY2(std::string(error.what()).find("packaging/setup --cuda") != std::string::npos, error.what());
         }
@@ -189,7 +195,8 @@ private slots:
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("precision");
         for (const char* model : {"mlp", "fashion-cnn", "vit"})
-            for (const char* precision : {"tf32", "bf16"}) QTest::addRow("%s %s", model, precision) << model << precision;
+            for (const char* precision : {"tf32", "bf16"})
+                QTest::addRow("%s %s", model, precision) << model << precision;
     }
     void halvesTrainNextToFloats() {
         QFETCH(QString, model);

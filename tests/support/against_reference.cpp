@@ -24,7 +24,8 @@ std::string differences(const Tensors& actual, const Tensors& expected, double t
     return words;
 }
 
-std::string differences(const std::string& what, const std::vector<double>& actual, const std::vector<double>& expected) {
+std::string differences(const std::string& what, const std::vector<double>& actual,
+                        const std::vector<double>& expected) {
     const auto tensor = [](const std::vector<double>& values) {
         return tensorOf({static_cast<std::int64_t>(values.size())}, values);
     };
@@ -35,7 +36,8 @@ std::string differences(const std::string& what, const std::vector<double>& actu
 OpCase rounded(OpCase opCase, DType compute) {
     if (sizeOf(compute) >= sizeOf(DType::F32)) return opCase;
     for (CaseInput& input : opCase.inputs) {
-        if (!input.fixedType && !input.isStatistic) input.tensor = converted(converted(input.tensor, compute), DType::F64);
+        if (!input.fixedType && !input.isStatistic)
+            input.tensor = converted(converted(input.tensor, compute), DType::F64);
     }
     return opCase;
 }
@@ -48,9 +50,10 @@ std::string differences(const Backend& backend, const OpCase& given, const RunOp
     const auto actual = runCase(backend, opCase, options);
     std::string words;
     for (std::size_t i = 0; i < expected.size(); ++i) {
-        const DType dtype = actual[i].type().dtype;          // what overflows it does so in both
+        const DType dtype = actual[i].type().dtype;  // what overflows it does so in both
         if (sizeOf(dtype) < sizeOf(DType::F32)) expected[i] = converted(converted(expected[i], dtype), DType::F64);
-        words += ifMore("output " + std::to_string(i), relativeError(actual[i], expected[i]), opCase.tolerance * factor);
+        words +=
+            ifMore("output " + std::to_string(i), relativeError(actual[i], expected[i]), opCase.tolerance * factor);
     }
     return words;
 }
@@ -71,7 +74,8 @@ std::string differences(const Backend& backend, const GraphCase& graphCase, cons
 }
 
 std::string differences(const Backend& backend, const UpdateCase& updateCase) {
-    const UpdateResult expected = runUpdate(*makeReferenceBackend(), updateCase), actual = runUpdate(backend, updateCase);
+    const UpdateResult expected = runUpdate(*makeReferenceBackend(), updateCase),
+                       actual = runUpdate(backend, updateCase);
     std::string words = differences("weights", actual.weights, expected.weights) +
                         differences("buffer", actual.buffer, expected.buffer) +
                         differences("averages", actual.averages, expected.averages);

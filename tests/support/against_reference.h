@@ -10,7 +10,8 @@ namespace lockstep::test {
 // where all is well. Tolerances are the case's own times `factor`. Where
 // the backend computes in f16 or bf16, the reference is given the case's inputs rounded to it.
 std::string differences(const Backend& backend, const OpCase& opCase, const RunOptions& options, double factor = 1);
-std::string differences(const Backend& backend, const GraphCase& graphCase, const RunOptions& options, double factor = 1);
+std::string differences(const Backend& backend, const GraphCase& graphCase, const RunOptions& options,
+                        double factor = 1);
 std::string differences(const Backend& backend, const UpdateCase& updateCase);
 
 }  // namespace lockstep::test

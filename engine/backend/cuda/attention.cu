@@ -11,7 +11,7 @@ namespace lockstep::cuda {
 namespace {
 
 constexpr int kTeam = 128;
-constexpr int kMostWidth = 256;                  // of a head
+constexpr int kMostWidth = 256;  // of a head
 
 // One team for each row of scores, which is never kept: backward makes it again, so memory grows with the tokens alone.
 struct Heads {
@@ -31,8 +31,8 @@ struct Heads {
         scale = 1 / std::sqrt(static_cast<float>(width));
         if (width > kMostWidth)
             throw EngineError(EngineError::Kind::Device, order.where(),
-                              "heads are at most " + std::to_string(kMostWidth) + " wide on CUDA, not " + std::to_string(width) +
-                                  "; use more heads");
+                              "heads are at most " + std::to_string(kMostWidth) + " wide on CUDA, not " +
+                                  std::to_string(width) + "; use more heads");
     }
 
     std::int64_t rows() const { return samples * heads * tokens; }
@@ -67,13 +67,13 @@ struct Heads {
     }
 };
 
-// Tiles of as many keys (or queries) as a team has threads: first each thread finds the weight of one of them, then each
-// takes an element of the head and adds up over the tile.
+// Tiles of as many keys (or queries) as a team has threads: first each thread finds the weight of one of them, then
+// each takes an element of the head and adds up over the tile.
 template <class T>
 struct Attention {
     Heads heads;
     const T* qkv;
-    const std::int32_t* lengths;                 // may be null
+    const std::int32_t* lengths;  // may be null
     T* y;
     float* logSumExp;
 
@@ -81,7 +81,8 @@ struct Attention {
         const Heads::Row row = heads.rowOf(team.index());
         const T* const query = qkv + heads.packed(0, row, row.token);
         const std::int64_t seen = heads.seen(row.token, heads.lengthOf(lengths, row));
-        float *const weight = team.template shared<float, kTeam, 0>(), *const sums = team.template shared<float, kMostWidth, 1>();
+        float *const weight = team.template shared<float, kTeam, 0>(), *const sums =
+                                                                           team.template shared<float, kMostWidth, 1>();
         team.forEach(heads.width, [&](std::int64_t i) { sums[i] = 0; });
         float largest = -INFINITY, total = 0;
         for (std::int64_t first = 0; first < seen; first += kTeam) {
@@ -90,8 +91,9 @@ struct Attention {
             team.forEach(keys, [&](std::int64_t j) {
                 weight[j] = heads.scale * heads.dot(query, qkv + heads.packed(1, row, first + j));
             });
-            const float here = team.reduce(keys, largest, [&](std::int64_t j) { return weight[j]; },
-                                           [](float a, float b) { return a != a || a > b ? a : b; });
+            const float here = team.reduce(
+                keys, largest, [&](std::int64_t j) { return weight[j]; },
+                [](float a, float b) { return a != a || a > b ? a : b; });
             const float fading = expf(largest - here);
             team.forEach(keys, [&](std::int64_t j) { weight[j] = expf(weight[j] - here); });
             total = total * fading + team.template sum<float>(keys, [&](std::int64_t j) { return weight[j]; });
@@ -115,7 +117,7 @@ struct Gradients {
     const T *qkv, *y;
     const float* logSumExp;
     const T* dy;
-    const std::int32_t* lengths;                 // may be null
+    const std::int32_t* lengths;  // may be null
     T* dqkv;
 
     struct Weight {
@@ -125,7 +127,8 @@ struct Gradients {
         const T* const g = dy + heads.place(row, query);
         const float score = heads.scale * heads.dot(qkv + heads.packed(0, row, query), qkv + heads.packed(1, row, key));
         const float p = expf(score - logSumExp[heads.statistic(row, query)]);
-        const float outer = heads.dot(g, qkv + heads.packed(2, row, key)), inner = heads.dot(g, y + heads.place(row, query));
+        const float outer = heads.dot(g, qkv + heads.packed(2, row, key)),
+                    inner = heads.dot(g, y + heads.place(row, query));
         return {p, heads.scale * p * (outer - inner)};
     }
 };
@@ -138,7 +141,8 @@ struct QueryGradients {
         const Heads& heads = of.heads;
         const Heads::Row row = heads.rowOf(team.index());
         const std::int64_t seen = heads.seen(row.token, heads.lengthOf(of.lengths, row));
-        float *const ds = team.template shared<float, kTeam, 0>(), *const sums = team.template shared<float, kMostWidth, 1>();
+        float *const ds = team.template shared<float, kTeam, 0>(), *const sums =
+                                                                       team.template shared<float, kMostWidth, 1>();
         team.forEach(heads.width, [&](std::int64_t i) { sums[i] = 0; });
         for (std::int64_t first = 0; first < seen; first += kTeam) {
             const std::int64_t keys = seen - first < kTeam ? seen - first : kTeam;
@@ -161,7 +165,7 @@ struct KeyAndValueGradients {
     LOCKSTEP_CARD void operator()(const Team<kTeam>& team) const {
         const Heads& heads = of.heads;
         const Heads::Row row = heads.rowOf(team.index());
-        const std::int64_t key = row.token, begin = heads.causal ? key : 0;      // of the queries that see this key
+        const std::int64_t key = row.token, begin = heads.causal ? key : 0;  // of the queries that see this key
         const std::int64_t end = key < heads.lengthOf(of.lengths, row) ? heads.tokens : begin;
         using Weight = typename Gradients<T>::Weight;
         Weight* const weight = team.template shared<Weight, kTeam, 0>();
@@ -205,8 +209,10 @@ std::unique_ptr<Kernel> makeAttentionBackward(const Order& order) {
     const bool hasLengths = order.node.inputs.size() > 4;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            const Gradients<T> of{heads, in<T>(call, 0), in<T>(call, 1), in<float>(call, 2), in<T>(call, 3),
-                                  hasLengths ? in<std::int32_t>(call, 4) : nullptr, out<T>(call, 0)};
+            const Gradients<T> of{heads,          in<T>(call, 0),
+                                  in<T>(call, 1), in<float>(call, 2),
+                                  in<T>(call, 3), hasLengths ? in<std::int32_t>(call, 4) : nullptr,
+                                  out<T>(call, 0)};
             launchTeams<kTeam>(stream, heads.rows(), QueryGradients<T>{of});
             launchTeams<kTeam>(stream, heads.rows(), KeyAndValueGradients<T>{of});
         });

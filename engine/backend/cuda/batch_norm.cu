@@ -28,7 +28,9 @@ struct FinishStatistics {
 
     LOCKSTEP_CARD void operator()(std::int64_t c, const Sums<2, double>& sums) const {
         const double shift = sums.at[0] / count, found = static_cast<float>(x[c]) + shift;
-        const double squares = sums.at[1] - shift * sums.at[0], atLeast = squares > 0 ? squares : squares != squares ? squares : 0;
+        const double squares = sums.at[1] - shift * sums.at[0], atLeast = squares > 0          ? squares
+                                                                          : squares != squares ? squares
+                                                                                               : 0;
         mean[c] = static_cast<float>(found);
         invStd[c] = static_cast<float>(1 / sqrt(atLeast / count + epsilon));
         running(c, found, atLeast, count);
@@ -55,7 +57,7 @@ template <class T>
 struct ScaleBy {
     const T* from;
     T* to;
-    const T *gamma, *beta;                       // beta: null in backward, where the mean does not count either
+    const T *gamma, *beta;  // beta: null in backward, where the mean does not count either
     const float *mean, *variance;
     float epsilon;
     std::int64_t channels;
@@ -86,36 +88,47 @@ std::unique_ptr<Kernel> makeBatchNormTrain(const Order& order) {
     const ColumnSums shape = channelSums(order.input(0));
     const auto attrs = order.node.attrs.as<BatchNormAttrs>();
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            const RunningUpdate running{static_cast<float>(attrs.momentum), in<float>(call, 3), in<float>(call, 4),
-                                        out<float>(call, 3), out<float>(call, 4)};
-            const T* x = in<T>(call, 0);
-            launchColumnSums<2>(stream, shape, call.workspace, DeviationSums<T>{x, shape.columns},
-                                FinishStatistics<T>{x, static_cast<float>(attrs.epsilon), out<float>(call, 1),
-                                                    out<float>(call, 2), static_cast<double>(shape.rows), running});
-            launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
-                           Normalise<T>{x, out<T>(call, 0), in<T>(call, 1), in<T>(call, 2),
-                                        {out<float>(call, 1), out<float>(call, 2)}, shape.columns});
-        }, shape.workspaceBytes(2));
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                const RunningUpdate running{static_cast<float>(attrs.momentum), in<float>(call, 3), in<float>(call, 4),
+                                            out<float>(call, 3), out<float>(call, 4)};
+                const T* x = in<T>(call, 0);
+                launchColumnSums<2>(stream, shape, call.workspace, DeviationSums<T>{x, shape.columns},
+                                    FinishStatistics<T>{x, static_cast<float>(attrs.epsilon), out<float>(call, 1),
+                                                        out<float>(call, 2), static_cast<double>(shape.rows), running});
+                launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
+                               Normalise<T>{x,
+                                            out<T>(call, 0),
+                                            in<T>(call, 1),
+                                            in<T>(call, 2),
+                                            {out<float>(call, 1), out<float>(call, 2)},
+                                            shape.columns});
+            },
+            shape.workspaceBytes(2));
     });
 }
 
 std::unique_ptr<Kernel> makeBatchNormBackward(const Order& order) {
     const ColumnSums shape = channelSums(order.input(0));
-    const std::size_t sums = shape.workspaceBytes(2), own = static_cast<std::size_t>(2 * shape.columns + 1) * sizeof(float);
+    const std::size_t sums = shape.workspaceBytes(2),
+                      own = static_cast<std::size_t>(2 * shape.columns + 1) * sizeof(float);
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            const T *x = in<T>(call, 0), *dy = in<T>(call, 4);
-            const Statistics statistics{in<float>(call, 2), in<float>(call, 3)};
-            auto* const sum = reinterpret_cast<float*>(call.workspace + sums);
-            float *const dot = sum + shape.columns, *const count = dot + shape.columns;
-            launchColumnSums<2>(stream, shape, call.workspace, GradientSums<T>{x, dy, statistics, shape.columns},
-                                FinishGradients<T>{out<T>(call, 1), out<T>(call, 2), sum, dot, count,
-                                                   static_cast<float>(shape.rows)});
-            launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
-                           NormBackward<T, float>{x, dy, out<T>(call, 0), in<T>(call, 1), statistics, sum, dot, count,
-                                                  shape.columns});
-        }, sums + own);
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                const T *x = in<T>(call, 0), *dy = in<T>(call, 4);
+                const Statistics statistics{in<float>(call, 2), in<float>(call, 3)};
+                auto* const sum = reinterpret_cast<float*>(call.workspace + sums);
+                float *const dot = sum + shape.columns, *const count = dot + shape.columns;
+                launchColumnSums<2>(stream, shape, call.workspace, GradientSums<T>{x, dy, statistics, shape.columns},
+                                    FinishGradients<T>{out<T>(call, 1), out<T>(call, 2), sum, dot, count,
+                                                       static_cast<float>(shape.rows)});
+                launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
+                               NormBackward<T, float>{x, dy, out<T>(call, 0), in<T>(call, 1), statistics, sum, dot,
+                                                      count, shape.columns});
+            },
+            sums + own);
     });
 }
 
@@ -125,8 +138,8 @@ std::unique_ptr<Kernel> makeBatchNormEval(const Order& order) {
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
             launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
-                           ScaleBy<T>{in<T>(call, 0), out<T>(call, 0), in<T>(call, 1), in<T>(call, 2), in<float>(call, 3),
-                                      in<float>(call, 4), epsilon, shape.columns});
+                           ScaleBy<T>{in<T>(call, 0), out<T>(call, 0), in<T>(call, 1), in<T>(call, 2),
+                                      in<float>(call, 3), in<float>(call, 4), epsilon, shape.columns});
         });
     });
 }
@@ -137,8 +150,8 @@ std::unique_ptr<Kernel> makeBatchNormEvalBackward(const Order& order) {
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
             launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
-                           ScaleBy<T>{in<T>(call, 0), out<T>(call, 0), in<T>(call, 1), nullptr, nullptr, in<float>(call, 2),
-                                      epsilon, shape.columns});
+                           ScaleBy<T>{in<T>(call, 0), out<T>(call, 0), in<T>(call, 1), nullptr, nullptr,
+                                      in<float>(call, 2), epsilon, shape.columns});
         });
     });
 }

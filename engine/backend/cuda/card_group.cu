@@ -11,7 +11,7 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::size_t kRing = 32;                // operations a rank may have pending; half of what the host group takes
+constexpr std::size_t kRing = 32;  // operations a rank may have pending; half of what the host group takes
 
 struct Pointers {
     std::byte* at[kMostRanks];
@@ -22,11 +22,11 @@ template <class T>
 struct SumOverRanks {
     Pointers in, out;
     int ranks, outs;
-    std::int64_t begin;                          // of the input's elements
-    std::int64_t to;                             // and where the first one goes
+    std::int64_t begin;  // of the input's elements
+    std::int64_t to;     // and where the first one goes
 
     LOCKSTEP_CARD void operator()(std::int64_t i) const {
-        Computed<T> open[8];                     // sums of 1, 2, 4 … ranks that wait for their like
+        Computed<T> open[8];  // sums of 1, 2, 4 … ranks that wait for their like
         int depth = 0;
         for (int rank = 0; rank < ranks; ++rank) {
             Computed<T> sum = reinterpret_cast<const T*>(in.at[rank])[begin + i];
@@ -48,7 +48,7 @@ struct Call {
     enum class Kind : std::uint8_t { AllReduce, ReduceScatter, AllGather, Broadcast };
     Kind kind = Kind::AllReduce;
     DType dtype = DType::U8;
-    std::size_t count = 0;                       // elements; per rank for reduce-scatter and all-gather
+    std::size_t count = 0;  // elements; per rank for reduce-scatter and all-gather
     int root = 0;
     bool operator==(const Call&) const = default;
 };
@@ -68,9 +68,9 @@ struct Part {
 
 struct Pending {
     bool onHost = false;
-    Ticket host;                                 // of the operation itself, or of the parts' exchange
-    std::vector<Part> parts;                     // by rank
-    std::vector<cudaEvent_t> done;               // by rank
+    Ticket host;                    // of the operation itself, or of the parts' exchange
+    std::vector<Part> parts;        // by rank
+    std::vector<cudaEvent_t> done;  // by rank
     Part own;
     CudaEvent ready, finished;
     cudaEvent_t ownDone = nullptr;
@@ -145,10 +145,10 @@ private:
 
     std::unique_ptr<Collective> m_host;
     std::shared_ptr<const RankDevices> m_devices;
-    std::vector<int> m_cards;                    // by rank
+    std::vector<int> m_cards;  // by rank
     CudaStream *m_compute = nullptr, *m_lane = nullptr;
     std::array<std::unique_ptr<Pending>, kRing> m_ring;
-    std::uint64_t m_next = 0, m_retired = 0;     // tickets m_retired … m_next - 1 are pending
+    std::uint64_t m_next = 0, m_retired = 0;  // tickets m_retired … m_next - 1 are pending
 };
 
 void CardEndpoint::attach() {
@@ -195,7 +195,8 @@ Ticket CardEndpoint::start(const Call& call, const void* in, void* out) {
     Pending& pending = push();
     pending.onHost = pending.isLaunched = false;
     check(cudaEventRecord(pending.ready.get(), m_compute->get()), "collective");
-    pending.own = {call, static_cast<std::byte*>(const_cast<void*>(in)), static_cast<std::byte*>(out), pending.ready.get()};
+    pending.own = {call, static_cast<std::byte*>(const_cast<void*>(in)), static_cast<std::byte*>(out),
+                   pending.ready.get()};
     pending.host = m_host->allGather(&pending.own, pending.parts.data(), sizeof(Part));
     return {m_next - 1};
 }
@@ -227,8 +228,9 @@ void CardEndpoint::requireAgreement(const Pending& pending) const {
     for (std::size_t other = 1; other < pending.parts.size(); ++other) {
         const Call &first = pending.parts[0].call, &call = pending.parts[other].call;
         if (first == call) continue;
-        throw EngineError(EngineError::Kind::Collective, "collective",
-                          "rank 0 started " + describe(first) + ", rank " + std::to_string(other) + " " + describe(call));
+        throw EngineError(
+            EngineError::Kind::Collective, "collective",
+            "rank 0 started " + describe(first) + ", rank " + std::to_string(other) + " " + describe(call));
     }
 }
 
@@ -240,7 +242,8 @@ void CardEndpoint::launchPart(const Pending& pending, cudaStream_t stream) const
         if (to != from && count > 0) check(cudaMemcpyAsync(to, from, count, cudaMemcpyDefault, stream), describe(call));
     };
     if (call.kind == Call::Kind::AllGather) {
-        for (std::size_t other = 0; other < ranks; ++other) copy(pending.own.out + other * bytes, pending.parts[other].in, bytes);
+        for (std::size_t other = 0; other < ranks; ++other)
+            copy(pending.own.out + other * bytes, pending.parts[other].in, bytes);
         return;
     }
     if (call.kind == Call::Kind::Broadcast)
@@ -261,11 +264,16 @@ void CardEndpoint::launchPart(const Pending& pending, cudaStream_t stream) const
                  scatters ? 0 : static_cast<std::int64_t>(begin));
     };
     switch (call.dtype) {
-        case DType::F64: return sum(double{});
-        case DType::I32: return sum(std::uint32_t{});
-        case DType::I64: return sum(std::uint64_t{});
-        case DType::U8: return sum(std::uint8_t{});
-        default: return withFloat(call.dtype, "collective", sum);
+        case DType::F64:
+            return sum(double{});
+        case DType::I32:
+            return sum(std::uint32_t{});
+        case DType::I64:
+            return sum(std::uint64_t{});
+        case DType::U8:
+            return sum(std::uint8_t{});
+        default:
+            return withFloat(call.dtype, "collective", sum);
     }
 }
 
@@ -274,8 +282,9 @@ void CardEndpoint::launchPart(const Pending& pending, cudaStream_t stream) const
 std::vector<std::unique_ptr<Collective>> makeCardGroup(std::span<const DeviceChoice> ranks,
                                                        std::shared_ptr<const RankDevices> devices) {
     if (ranks.size() > kMostRanks)
-        throw EngineError(EngineError::Kind::Collective, "devices",
-                          std::to_string(ranks.size()) + " ranks share cards; at most " + std::to_string(kMostRanks) + " can");
+        throw EngineError(
+            EngineError::Kind::Collective, "devices",
+            std::to_string(ranks.size()) + " ranks share cards; at most " + std::to_string(kMostRanks) + " can");
     std::vector<int> cards;
     for (const DeviceChoice& rank : ranks) cards.push_back(rank.index);
     auto group = makeHostGroup(static_cast<int>(ranks.size()));

@@ -5,20 +5,22 @@
 
 namespace lockstep::cuda {
 
-// Sums over the rows of a matrix, K for each column, in two launches: threads sum every so many rows of a column, then a
-// team adds up a column's partial sums, in double. Batch norm and the gradients of biases are made of it: images with
+// Sums over the rows of a matrix, K for each column, in two launches: threads sum every so many rows of a column, then
+// a team adds up a column's partial sums, in double. Batch norm and the gradients of biases are made of it: images with
 // their channels last are matrices of pixels by channels.
 struct ColumnSums {
     std::int64_t rows = 0, columns = 0, chunks = 1;
 
     ColumnSums(std::int64_t rowCount, std::int64_t columnCount)
-        : rows(rowCount), columns(columnCount), chunks(std::clamp<std::int64_t>(kThreads / columnCount, 1, mostOf(rowCount))) {}
+        : rows(rowCount),
+          columns(columnCount),
+          chunks(std::clamp<std::int64_t>(kThreads / columnCount, 1, mostOf(rowCount))) {}
     std::size_t workspaceBytes(int sums, std::size_t element = sizeof(float)) const {
         return static_cast<std::size_t>(chunks * columns * sums) * element;
     }
 
 private:
-    static constexpr std::int64_t kThreads = 1 << 18;            // what keeps the largest cards busy
+    static constexpr std::int64_t kThreads = 1 << 18;  // what keeps the largest cards busy
     static std::int64_t mostOf(std::int64_t rows) { return std::max<std::int64_t>(rows / 16, 1); }
 };
 

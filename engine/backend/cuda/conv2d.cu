@@ -14,9 +14,9 @@ namespace {
 // Convolutions by their definition, one thread or team for each element of the result: for what the library has no plan
 // for.
 struct Taps {
-    Image x, w, y;                               // N,C,H,W; K,C/groups,R,S; N,K,P,Q
+    Image x, w, y;  // N,C,H,W; K,C/groups,R,S; N,K,P,Q
     int stride[2], padding[2], dilation[2];
-    std::int64_t perGroup;                       // output channels of a group
+    std::int64_t perGroup;  // output channels of a group
 
     Taps(const Value& image, const Value& filter, const Value& result, const Conv2dAttrs& attrs)
         : x(image),
@@ -27,15 +27,19 @@ struct Taps {
           dilation{attrs.dilation[0], attrs.dilation[1]},
           perGroup(Image(result).c / attrs.groups) {}
 
-    LOCKSTEP_CARD std::int64_t row(std::int64_t p, std::int64_t r) const { return p * stride[0] - padding[0] + r * dilation[0]; }
-    LOCKSTEP_CARD std::int64_t column(std::int64_t q, std::int64_t s) const { return q * stride[1] - padding[1] + s * dilation[1]; }
+    LOCKSTEP_CARD std::int64_t row(std::int64_t p, std::int64_t r) const {
+        return p * stride[0] - padding[0] + r * dilation[0];
+    }
+    LOCKSTEP_CARD std::int64_t column(std::int64_t q, std::int64_t s) const {
+        return q * stride[1] - padding[1] + s * dilation[1];
+    }
     LOCKSTEP_CARD std::int64_t firstChannel(std::int64_t k) const { return k / perGroup * w.c; }
 };
 
 template <class T>
 struct Forward {
     Taps conv;
-    const T *x, *w, *bias;                       // bias may be null
+    const T *x, *w, *bias;  // bias may be null
     T* y;
 
     LOCKSTEP_CARD void operator()(std::int64_t i) const {
@@ -74,7 +78,8 @@ struct BackwardData {
                 const std::int64_t q = outputAt(at.w, s, 1, conv.y.w);
                 if (q < 0) continue;
                 for (std::int64_t k = group * conv.perGroup; k < (group + 1) * conv.perGroup; ++k)
-                    sum += static_cast<float>(dy[conv.y.at(at.n, k, p, q)]) * static_cast<float>(w[conv.w.at(k, c, r, s)]);
+                    sum +=
+                        static_cast<float>(dy[conv.y.at(at.n, k, p, q)]) * static_cast<float>(w[conv.w.at(k, c, r, s)]);
             }
         }
         dx[i] = T(sum);
@@ -133,11 +138,18 @@ std::array<std::int64_t, 4> extentsOf(const Value& value) {
 }
 
 // The library's, where it has one.
-std::shared_ptr<cuda::Convolution> fromLibrary(const Order& order, ConvolutionShape::Pass pass, const Value& x, const Value& w,
-                                           const Value& y, const Conv2dAttrs& attrs) {
+std::shared_ptr<cuda::Convolution> fromLibrary(const Order& order, ConvolutionShape::Pass pass, const Value& x,
+                                               const Value& w, const Value& y, const Conv2dAttrs& attrs) {
     const auto pair = [](const std::array<int, 2>& of) { return std::array<std::int64_t, 2>{of[0], of[1]}; };
-    const ConvolutionShape shape{pass, x.type.dtype, extentsOf(x), extentsOf(w), extentsOf(y), pair(attrs.stride),
-                                 pair(attrs.padding), pair(attrs.dilation), order.node.algorithm == text(Precision::Tf32)};
+    const ConvolutionShape shape{pass,
+                                 x.type.dtype,
+                                 extentsOf(x),
+                                 extentsOf(w),
+                                 extentsOf(y),
+                                 pair(attrs.stride),
+                                 pair(attrs.padding),
+                                 pair(attrs.dilation),
+                                 order.node.algorithm == text(Precision::Tf32)};
     return order.device.libraries().convolution(shape, order.where());
 }
 
@@ -146,31 +158,39 @@ std::shared_ptr<cuda::Convolution> fromLibrary(const Order& order, ConvolutionSh
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     const Taps conv(order.input(0), order.input(1), order.output(0), order.node.attrs.as<Conv2dAttrs>());
     const bool hasBias = order.node.inputs.size() == 3;
-    const auto library = fromLibrary(order, ConvolutionShape::Pass::Forward, order.input(0), order.input(1), order.output(0),
-                                     order.node.attrs.as<Conv2dAttrs>());
+    const auto library = fromLibrary(order, ConvolutionShape::Pass::Forward, order.input(0), order.input(1),
+                                     order.output(0), order.node.attrs.as<Conv2dAttrs>());
     const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            const T* const bias = hasBias ? in<T>(call, 2) : nullptr;
-            if (!library)
-                return launchElements(stream, conv.y.count(),
-                                      Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), bias, out<T>(call, 0)});
-            library->run(call.inputs[0], call.inputs[1], call.outputs[0], call.workspace, stream);
-            if (bias) launchPacks<T>(stream, conv.y.count(), conv.y.c, AddBias<T>{out<T>(call, 0), bias, conv.y.c});
-        }, workspace);
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                const T* const bias = hasBias ? in<T>(call, 2) : nullptr;
+                if (!library)
+                    return launchElements(stream, conv.y.count(),
+                                          Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), bias, out<T>(call, 0)});
+                library->run(call.inputs[0], call.inputs[1], call.outputs[0], call.workspace, stream);
+                if (bias) launchPacks<T>(stream, conv.y.count(), conv.y.c, AddBias<T>{out<T>(call, 0), bias, conv.y.c});
+            },
+            workspace);
     });
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     const Taps conv(order.output(0), order.input(1), order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
-    const auto library = fromLibrary(order, ConvolutionShape::Pass::BackwardData, order.output(0), order.input(1), order.input(0),
-                                     order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const auto library = fromLibrary(order, ConvolutionShape::Pass::BackwardData, order.output(0), order.input(1),
+                                     order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
     const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            if (library) return library->run(call.outputs[0], call.inputs[1], call.inputs[0], call.workspace, stream);
-            launchElements(stream, conv.x.count(), BackwardData<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
-        }, workspace);
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                if (library)
+                    return library->run(call.outputs[0], call.inputs[1], call.inputs[0], call.workspace, stream);
+                launchElements(stream, conv.x.count(),
+                               BackwardData<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
+            },
+            workspace);
     });
 }
 
@@ -180,10 +200,15 @@ std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
                                      order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
     const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            if (library) return library->run(call.inputs[0], call.outputs[0], call.inputs[1], call.workspace, stream);
-            launchTeams<kTeam>(stream, conv.w.count(), BackwardWeights<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
-        }, workspace);
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                if (library)
+                    return library->run(call.inputs[0], call.outputs[0], call.inputs[1], call.workspace, stream);
+                launchTeams<kTeam>(stream, conv.w.count(),
+                                   BackwardWeights<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
+            },
+            workspace);
     });
 }
 

@@ -16,9 +16,9 @@ std::string text(const std::array<std::int64_t, Count>& numbers) {
 std::string describe(const ConvolutionShape& shape) {
     constexpr std::array kPasses{"forward", "backward-data", "backward-weights"};
     const std::string type = shape.tf32 ? "tf32" : std::string(lockstep::text(shape.dtype));
-    return std::string(kPasses[static_cast<std::size_t>(shape.pass)]) + " " + type + " x=" + text(shape.x) + " w=" + text(shape.w) +
-           " y=" + text(shape.y) + " stride=" + text(shape.stride) + " padding=" + text(shape.padding) +
-           " dilation=" + text(shape.dilation);
+    return std::string(kPasses[static_cast<std::size_t>(shape.pass)]) + " " + type + " x=" + text(shape.x) +
+           " w=" + text(shape.w) + " y=" + text(shape.y) + " stride=" + text(shape.stride) +
+           " padding=" + text(shape.padding) + " dilation=" + text(shape.dilation);
 }
 
 }  // namespace lockstep::cuda

@@ -17,9 +17,9 @@ struct ConvolutionShape {
     DType dtype = DType::F32;
     std::array<std::int64_t, 4> x{}, w{}, y{};
     std::array<std::int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
-    bool tf32 = false;                                           // f32 operands are read rounded to tf32
+    bool tf32 = false;  // f32 operands are read rounded to tf32
 };
-std::string describe(const ConvolutionShape& shape);             // on one line; what plans are kept by
+std::string describe(const ConvolutionShape& shape);  // on one line; what plans are kept by
 
 // One prepared pass: y from x and w, or dx from dy and w, or dw from x and dy.
 class Convolution {

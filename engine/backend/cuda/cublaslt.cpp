@@ -4,13 +4,16 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::size_t kWorkspace = 32u << 20;                    // what NVIDIA advises for cards since sm_90
+constexpr std::size_t kWorkspace = 32u << 20;  // what NVIDIA advises for cards since sm_90
 
 cudaDataType_t typeOf(DType dtype) {
     switch (dtype) {
-        case DType::F16: return CUDA_R_16F;
-        case DType::BF16: return CUDA_R_16BF;
-        default: return CUDA_R_32F;
+        case DType::F16:
+            return CUDA_R_16F;
+        case DType::BF16:
+            return CUDA_R_16BF;
+        default:
+            return CUDA_R_32F;
     }
 }
 
@@ -36,11 +39,12 @@ public:
 
     std::size_t workspaceBytes() const override { return kWorkspace; }
 
-    void run(const void* a, const void* b, const void* bias, void* d, std::byte* workspace, cudaStream_t stream) override {
+    void run(const void* a, const void* b, const void* bias, void* d, std::byte* workspace,
+             cudaStream_t stream) override {
         if (bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
         const float one = 1, zero = 0;
-        check(cublasLtMatmul(m_blas, m_product.handle, &one, b, m_first.handle, a, m_second.handle, &zero, d, m_result.handle,
-                             d, m_result.handle, &m_algorithm, workspace, kWorkspace, stream),
+        check(cublasLtMatmul(m_blas, m_product.handle, &one, b, m_first.handle, a, m_second.handle, &zero, d,
+                             m_result.handle, d, m_result.handle, &m_algorithm, workspace, kWorkspace, stream),
               m_where);
     }
 
@@ -56,8 +60,10 @@ private:
         const cublasLtEpilogue_t without = shape.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
         set(CUBLASLT_MATMUL_DESC_EPILOGUE, shape.bias ? withBias : without);
         if (shape.bias) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, typeOf(shape.dtype));
-        layOut(m_first, shape.dtype, shape.transposeB ? shape.depth : shape.columns, shape.transposeB ? shape.columns : shape.depth);
-        layOut(m_second, shape.dtype, shape.transposeA ? shape.rows : shape.depth, shape.transposeA ? shape.depth : shape.rows);
+        layOut(m_first, shape.dtype, shape.transposeB ? shape.depth : shape.columns,
+               shape.transposeB ? shape.columns : shape.depth);
+        layOut(m_second, shape.dtype, shape.transposeA ? shape.rows : shape.depth,
+               shape.transposeA ? shape.depth : shape.rows);
         layOut(m_result, shape.dtype, shape.columns, shape.rows);
     }
 
@@ -75,8 +81,8 @@ private:
     void choose() {
         Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
         check(cublasLtMatmulPreferenceCreate(&preference.handle), m_where);
-        check(cublasLtMatmulPreferenceSetAttribute(preference.handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
-                                                   sizeof kWorkspace),
+        check(cublasLtMatmulPreferenceSetAttribute(preference.handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                   &kWorkspace, sizeof kWorkspace),
               m_where);
         cublasLtMatmulHeuristicResult_t found{};
         int count = 0;

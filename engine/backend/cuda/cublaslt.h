@@ -9,7 +9,8 @@ namespace lockstep::cuda {
 inline void check(cublasStatus_t status, const std::string& where) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
     const bool memory = status == CUBLAS_STATUS_ALLOC_FAILED;
-    throw EngineError(memory ? EngineError::Kind::OutOfMemory : EngineError::Kind::Device, where, cublasLtGetStatusString(status));
+    throw EngineError(memory ? EngineError::Kind::OutOfMemory : EngineError::Kind::Device, where,
+                      cublasLtGetStatusString(status));
 }
 
 class CublasLt {

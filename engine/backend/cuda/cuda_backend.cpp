@@ -34,7 +34,7 @@ std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const {
 }
 
 std::vector<std::unique_ptr<Collective>> CudaBackend::makeGroup(std::span<const DeviceChoice> ranks) const {
-    if (ranks.size() == 1) return {};                            // nothing is summed
+    if (ranks.size() == 1) return {};  // nothing is summed
     const std::set<int> cards = [&] {
         std::set<int> found;
         for (const DeviceChoice& rank : ranks) found.insert(rank.index);

@@ -20,7 +20,7 @@ public:
 
 private:
     int m_cards;
-    std::string m_nccl;                          // the library's file
+    std::string m_nccl;  // the library's file
     std::shared_ptr<CudaShared> m_shared = std::make_shared<CudaShared>();
 };
 

@@ -15,7 +15,9 @@ CudaDevice::CudaDevice(DeviceChoice choice, std::shared_ptr<CudaShared> shared)
     m_shared->ranks.add(*this);
 }
 
-CudaDevice::~CudaDevice() { m_shared->ranks.remove(*this); }
+CudaDevice::~CudaDevice() {
+    m_shared->ranks.remove(*this);
+}
 
 Buffer CudaDevice::allocate(std::size_t bytes) {
     void* data = nullptr;
@@ -44,7 +46,9 @@ std::unique_ptr<Recording> CudaDevice::record(const std::function<void()>& work)
 std::unique_ptr<Kernel> CudaDevice::prepare(const Graph& graph, const Node& node) {
     const Order order{*this, graph, node};
     const KernelEntry* entry = findKernel(*node.op);
-    if (!entry) throw EngineError(EngineError::Kind::Device, order.where() + " on " + m_choice.id, "CUDA has no kernel for this op");
+    if (!entry)
+        throw EngineError(EngineError::Kind::Device, order.where() + " on " + m_choice.id,
+                          "CUDA has no kernel for this op");
     return entry->make(order);
 }
 
@@ -54,8 +58,12 @@ std::unique_ptr<Kernel> CudaDevice::prepareFill(DType dtype, std::size_t count, 
 std::unique_ptr<Kernel> CudaDevice::prepareScale(DType dtype, std::size_t count, double factor) {
     return makeScale(dtype, count, factor);
 }
-std::unique_ptr<Kernel> CudaDevice::prepareAdd(DType dtype, std::size_t count) { return makeFlatAdd(dtype, count); }
-std::unique_ptr<Kernel> CudaDevice::prepareSquareSum(DType dtype, std::size_t count) { return makeSquareSum(dtype, count); }
+std::unique_ptr<Kernel> CudaDevice::prepareAdd(DType dtype, std::size_t count) {
+    return makeFlatAdd(dtype, count);
+}
+std::unique_ptr<Kernel> CudaDevice::prepareSquareSum(DType dtype, std::size_t count) {
+    return makeSquareSum(dtype, count);
+}
 std::unique_ptr<Kernel> CudaDevice::prepareGate(const UpdateRule& rule, std::size_t squareSums) {
     return makeGate(rule, squareSums);
 }
@@ -66,8 +74,12 @@ std::unique_ptr<Kernel> CudaDevice::prepareUpdate(const UpdateRule& rule, DType 
 std::unique_ptr<Kernel> CudaDevice::prepareAverage(double decay, DType dtype, std::size_t count) {
     return makeAverage(*this, decay, dtype, count);
 }
-std::unique_ptr<Kernel> CudaDevice::prepareNarrow(DType dtype, std::size_t count) { return makeNarrow(dtype, count); }
-std::unique_ptr<Kernel> CudaDevice::prepareCommit(DType dtype, std::size_t count) { return makeCommit(dtype, count); }
+std::unique_ptr<Kernel> CudaDevice::prepareNarrow(DType dtype, std::size_t count) {
+    return makeNarrow(dtype, count);
+}
+std::unique_ptr<Kernel> CudaDevice::prepareCommit(DType dtype, std::size_t count) {
+    return makeCommit(dtype, count);
+}
 
 void CudaDevice::synchronize() {
     for (const auto& each : m_streams) each->synchronize();

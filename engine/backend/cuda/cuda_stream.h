@@ -48,8 +48,8 @@ public:
     void wait(const EventRef& event) override {
         if (event) check(cudaStreamWaitEvent(m_stream, static_cast<const CudaEvent&>(*event).get()), "wait for event");
     }
-    // With a lookout: a kernel on the stream may wait for another rank, so whether it still has to is asked again and again;
-    // it throws to end the wait, having seen to it that the kernel ends.
+    // With a lookout: a kernel on the stream may wait for another rank, so whether it still has to is asked again and
+    // again; it throws to end the wait, having seen to it that the kernel ends.
     void synchronize() override {
         if (!m_lookout) return check(cudaStreamSynchronize(m_stream), "synchronize");
         cudaError_t status = cudaSuccess;
@@ -57,7 +57,7 @@ public:
             try {
                 m_lookout(true);
             } catch (...) {
-                cudaStreamSynchronize(m_stream);         // copies to memory that the caller gives up next
+                cudaStreamSynchronize(m_stream);  // copies to memory that the caller gives up next
                 throw;
             }
             std::this_thread::yield();

@@ -14,7 +14,9 @@ constexpr std::int64_t kMostPlans = 10, kMostWorkspace = std::int64_t{512} << 20
 constexpr int kTimedRuns = 5;
 enum Uid : std::int64_t { kX = 1, kW, kY };
 
-std::int64_t elementsOf(const std::array<std::int64_t, 4>& extents) { return extents[0] * extents[1] * extents[2] * extents[3]; }
+std::int64_t elementsOf(const std::array<std::int64_t, 4>& extents) {
+    return extents[0] * extents[1] * extents[2] * extents[3];
+}
 
 CudnnDescriptor tensor(Uid uid, const std::array<std::int64_t, 4>& extents, DType dtype) {
     const auto [n, c, h, w] = extents;
@@ -80,15 +82,18 @@ bool suits(const CudnnDescriptor& configuration, const ConvolutionShape& shape) 
     const CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     cudnnBackendDescriptor_t raw = engine.get();
     std::int64_t count = 0;
-    if (cudnnBackendGetAttribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &raw) !=
-        CUDNN_STATUS_SUCCESS)
+    if (cudnnBackendGetAttribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                                 &count, &raw) != CUDNN_STATUS_SUCCESS)
         return false;
     std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
     if (cudnnBackendGetAttribute(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
                                  CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes.data()) != CUDNN_STATUS_SUCCESS)
         return false;
-    const auto has = [&](cudnnBackendNumericalNote_t note) { return std::find(notes.begin(), notes.begin() + count, note) != notes.begin() + count; };
-    if (has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) || has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION)) return false;
+    const auto has = [&](cudnnBackendNumericalNote_t note) {
+        return std::find(notes.begin(), notes.begin() + count, note) != notes.begin() + count;
+    };
+    if (has(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC) || has(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
+        return false;
     const bool exact = shape.dtype == DType::F32 && !shape.tf32;
     return !exact || !(has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) || has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
 }
@@ -102,14 +107,15 @@ std::vector<CudnnDescriptor> configurations(const CudnnDescriptor& graph, const 
             .set<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {&mode, 1});
         if (!heuristic.tryFinalize()) continue;
         std::int64_t count = 0;
-        if (cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count,
-                                     nullptr) != CUDNN_STATUS_SUCCESS)
+        if (cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
+                                     &count, nullptr) != CUDNN_STATUS_SUCCESS)
             continue;
         std::vector<CudnnDescriptor> results;
         std::vector<cudnnBackendDescriptor_t> raw;
-        for (std::int64_t i = 0; i < count; ++i) raw.push_back(results.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
-        check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count,
-                                       raw.data()),
+        for (std::int64_t i = 0; i < count; ++i)
+            raw.push_back(results.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
+        check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                       count, &count, raw.data()),
               "cuDNN heuristic");
         results.resize(static_cast<std::size_t>(count), CudnnDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
         for (CudnnDescriptor& each : results)
@@ -122,7 +128,8 @@ std::vector<CudnnDescriptor> configurations(const CudnnDescriptor& graph, const 
 std::optional<CudnnDescriptor> planOf(cudnnHandle_t handle, const CudnnDescriptor& configuration) {
     CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle).set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-    if (!plan.tryFinalize() || plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) > kMostWorkspace) return std::nullopt;
+    if (!plan.tryFinalize() || plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) > kMostWorkspace)
+        return std::nullopt;
     return plan;
 }
 
@@ -138,20 +145,22 @@ std::optional<CudnnDescriptor> planFrom(cudnnHandle_t handle, const std::string&
 
 std::string jsonOf(const CudnnDescriptor& plan) {
     std::int64_t size = 0;
-    if (cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, &size, nullptr) !=
-        CUDNN_STATUS_SUCCESS)
+    if (cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, &size,
+                                 nullptr) != CUDNN_STATUS_SUCCESS)
         return {};
     std::string json(static_cast<std::size_t>(size), '\0');
-    if (cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, size, &size,
-                                 json.data()) != CUDNN_STATUS_SUCCESS)
+    if (cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, size,
+                                 &size, json.data()) != CUDNN_STATUS_SUCCESS)
         return {};
-    return json.c_str();                                         // up to its terminator
+    return json.c_str();  // up to its terminator
 }
 
 class CudnnConvolution final : public Convolution {
 public:
     CudnnConvolution(cudnnHandle_t library, CudnnDescriptor plan, std::string where)
-        : m_library(library), m_plan(std::move(plan)), m_where(std::move(where)),
+        : m_library(library),
+          m_plan(std::move(plan)),
+          m_where(std::move(where)),
           m_workspace(static_cast<std::size_t>(m_plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE))) {}
 
     std::size_t workspaceBytes() const override { return m_workspace; }
@@ -226,7 +235,8 @@ private:
 std::size_t fastest(cudnnHandle_t library, std::span<const CudnnDescriptor> plans, const ConvolutionShape& shape) {
     std::size_t workspace = 0, best = 0;
     for (const CudnnDescriptor& plan : plans)
-        workspace = std::max(workspace, static_cast<std::size_t>(plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)));
+        workspace =
+            std::max(workspace, static_cast<std::size_t>(plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)));
     try {
         Bench bench(shape, workspace);
         float least = 0;

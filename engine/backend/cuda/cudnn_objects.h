@@ -23,9 +23,12 @@ inline void check(cudnnStatus_t status, const std::string& where) {
 
 inline cudnnDataType_t cudnnTypeOf(DType dtype) {
     switch (dtype) {
-        case DType::F16: return CUDNN_DATA_HALF;
-        case DType::BF16: return CUDNN_DATA_BFLOAT16;
-        default: return CUDNN_DATA_FLOAT;
+        case DType::F16:
+            return CUDNN_DATA_HALF;
+        case DType::BF16:
+            return CUDNN_DATA_BFLOAT16;
+        default:
+            return CUDNN_DATA_FLOAT;
     }
 }
 
@@ -39,8 +42,10 @@ public:
     cudnnBackendDescriptor_t get() const { return static_cast<cudnnBackendDescriptor_t>(m_raw.get()); }
 
     template <class T>
-    CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, std::span<const T> values) {
-        check(cudnnBackendSetAttribute(get(), name, type, static_cast<std::int64_t>(values.size()), values.data()), "cuDNN attribute");
+    CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                         std::span<const T> values) {
+        check(cudnnBackendSetAttribute(get(), name, type, static_cast<std::int64_t>(values.size()), values.data()),
+              "cuDNN attribute");
         return *this;
     }
     CudnnDescriptor& set(cudnnBackendAttributeName_t name, std::span<const std::int64_t> values) {

@@ -19,16 +19,22 @@ std::unique_ptr<Kernel> product(const Order& order, MatmulShape shape, std::size
     shape.tf32 = order.node.algorithm == text(Precision::Tf32);
     std::shared_ptr<Matmul> matmul = order.device.libraries().matmul(shape, order.where());
     const std::size_t workspace = matmul->workspaceBytes();
-    return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-        matmul->run(call.inputs[a], call.inputs[b], bias ? call.inputs[*bias] : nullptr, call.outputs[0], call.workspace, stream);
-    }, workspace);
+    return kernelOf(
+        order.where(),
+        [=](const KernelCall& call, cudaStream_t stream) {
+            matmul->run(call.inputs[a], call.inputs[b], bias ? call.inputs[*bias] : nullptr, call.outputs[0],
+                        call.workspace, stream);
+        },
+        workspace);
 }
 
 template <class T>
 struct Element {
     const T* x;
     std::int64_t columns;
-    LOCKSTEP_CARD Sums<1> operator()(std::int64_t row, std::int64_t column) const { return {{x[row * columns + column]}}; }
+    LOCKSTEP_CARD Sums<1> operator()(std::int64_t row, std::int64_t column) const {
+        return {{x[row * columns + column]}};
+    }
 };
 
 template <class T>
@@ -62,10 +68,13 @@ std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order) {
 std::unique_ptr<Kernel> makeBackwardBias(const Order& order) {
     const ColumnSums shape = channelSums(order.input(0));
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            launchColumnSums<1>(stream, shape, call.workspace, Element<T>{in<T>(call, 0), shape.columns},
-                                StoreSum<T>{out<T>(call, 0)});
-        }, shape.workspaceBytes(1));
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                launchColumnSums<1>(stream, shape, call.workspace, Element<T>{in<T>(call, 0), shape.columns},
+                                    StoreSum<T>{out<T>(call, 0)});
+            },
+            shape.workspaceBytes(1));
     });
 }
 

@@ -13,8 +13,8 @@ namespace {
 template <class T>
 struct Dropout {
     DropoutAttrs attrs;
-    std::int64_t elements;                       // of a sample
-    bool reordered;                              // of images alone: elements are counted row-major
+    std::int64_t elements;  // of a sample
+    bool reordered;         // of images alone: elements are counted row-major
     Image image;
     const StepScalars* step;
     const T* x;
@@ -35,14 +35,21 @@ std::unique_ptr<Kernel> makeDropout(const Order& order) {
     const Shape& shape = order.outputShape(0);
     const bool reordered = isChannelsLast(order.output(0));
     return withFloat(order.output(0).type.dtype, order.where(), [&]<class T>(T) {
-        Dropout<T> body{order.node.attrs.as<DropoutAttrs>(), shape.count() / shape[0], reordered,
-                        reordered ? Image(order.output(0)) : Image(), order.device.scalars(), nullptr, nullptr, nullptr};
-        return kernelOf(order.where(), [body, count = shape.count()](const KernelCall& call, cudaStream_t stream) mutable {
-            body.x = in<T>(call, 0);
-            body.ids = in<std::int64_t>(call, 1);
-            body.y = out<T>(call, 0);
-            launchElements(stream, count, body);
-        });
+        Dropout<T> body{order.node.attrs.as<DropoutAttrs>(),
+                        shape.count() / shape[0],
+                        reordered,
+                        reordered ? Image(order.output(0)) : Image(),
+                        order.device.scalars(),
+                        nullptr,
+                        nullptr,
+                        nullptr};
+        return kernelOf(order.where(),
+                        [body, count = shape.count()](const KernelCall& call, cudaStream_t stream) mutable {
+                            body.x = in<T>(call, 0);
+                            body.ids = in<std::int64_t>(call, 1);
+                            body.y = out<T>(call, 0);
+                            launchElements(stream, count, body);
+                        });
     });
 }
 

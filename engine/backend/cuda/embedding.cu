@@ -8,8 +8,8 @@ namespace lockstep::cuda {
 
 namespace {
 
-// A token that is no row of the table, which a batch does not have, reads not a number, so that the step is skipped, and
-// adds to no row.
+// A token that is no row of the table, which a batch does not have, reads not a number, so that the step is skipped,
+// and adds to no row.
 template <class T>
 struct Embedding {
     std::int64_t vocabulary, width;
@@ -19,7 +19,8 @@ struct Embedding {
 
     LOCKSTEP_CARD void operator()(std::int64_t i) const {
         const std::int64_t token = tokens[i / width];
-        y[i] = token >= 0 && token < vocabulary ? table[token * width + i % width] : T(std::bit_cast<float>(0x7fc00000u));
+        y[i] =
+            token >= 0 && token < vocabulary ? table[token * width + i % width] : T(std::bit_cast<float>(0x7fc00000u));
     }
 };
 
@@ -47,8 +48,9 @@ std::unique_ptr<Kernel> makeEmbedding(const Order& order) {
     const std::int64_t count = order.outputShape(0).count();
     return withFloat(order.output(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            launchElements(stream, count,
-                           Embedding<T>{table[0], table[1], in<std::int32_t>(call, 0), in<T>(call, 1), out<T>(call, 0)});
+            launchElements(
+                stream, count,
+                Embedding<T>{table[0], table[1], in<std::int32_t>(call, 0), in<T>(call, 1), out<T>(call, 0)});
         });
     });
 }
@@ -58,8 +60,9 @@ std::unique_ptr<Kernel> makeEmbeddingBackward(const Order& order) {
     const std::int64_t count = order.inputShape(0).count();
     return withFloat(order.output(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            launchElements(stream, table.count(),
-                           EmbeddingBackward<T>{count, table[1], in<std::int32_t>(call, 0), in<T>(call, 1), out<T>(call, 0)});
+            launchElements(
+                stream, table.count(),
+                EmbeddingBackward<T>{count, table[1], in<std::int32_t>(call, 0), in<T>(call, 1), out<T>(call, 0)});
         });
     });
 }

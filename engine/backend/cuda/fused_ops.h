@@ -5,7 +5,7 @@
 // gradient rules.
 namespace lockstep::cuda {
 
-extern const OpDef kReorder;             // (x) -> the same tensor in another layout
-extern const OpDef kDenseRelu;           // as dense
+extern const OpDef kReorder;    // (x) -> the same tensor in another layout
+extern const OpDef kDenseRelu;  // as dense
 
 }  // namespace lockstep::cuda

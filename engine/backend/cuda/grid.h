@@ -5,12 +5,12 @@
 
 #include "engine/backend/cuda/card.h"
 
-// How kernels spread over a card, or over a host without one. A launch takes a function object, copies it to the card and
-// calls it there; it returns before the work is done. Every reduction has one order, which depends on the extents alone,
-// so results are the same bits from run to run, and a host adds up in the card's order.
+// How kernels spread over a card, or over a host without one. A launch takes a function object, copies it to the card
+// and calls it there; it returns before the work is done. Every reduction has one order, which depends on the extents
+// alone, so results are the same bits from run to run, and a host adds up in the card's order.
 namespace lockstep::cuda {
 
-constexpr int kBlock = 256;              // threads of a block
+constexpr int kBlock = 256;  // threads of a block
 constexpr int kWarp = 32;
 
 // A team of threads that works on one thing, a row of a matrix for instance. Threads is 32, several teams then being a
@@ -41,7 +41,7 @@ public:
         __shared__ T all[Threads == kWarp ? kBlock : Threads];
         T* const team = Threads == kWarp ? all + threadIdx.x / kWarp * kWarp : all;
         const int lane = threadIdx.x % Threads;
-        barrier();                                               // whoever still reads the last result
+        barrier();  // whoever still reads the last result
         team[lane] = own;
         barrier();
         for (int half = Threads / 2; half > 0; half /= 2) {
@@ -161,7 +161,8 @@ template <int Threads, class Body>
 void launchTeams(cudaStream_t stream, std::int64_t teams, const Body& body) {
     if (teams == 0) return;
     constexpr int kTeams = Threads == kWarp ? kBlock / kWarp : 1;
-    runTeams<Threads><<<static_cast<unsigned>((teams + kTeams - 1) / kTeams), kTeams * Threads, 0, stream>>>(body, teams);
+    runTeams<Threads>
+        <<<static_cast<unsigned>((teams + kTeams - 1) / kTeams), kTeams * Threads, 0, stream>>>(body, teams);
 }
 
 #else

@@ -5,8 +5,8 @@
 
 namespace lockstep::cuda {
 
-// A batch of images N,C,H,W, or of filters K,C,R,S, as it lies in memory: row-major, or with its channels last. A tensor of
-// rank 2 is one of 1 x 1 pixel.
+// A batch of images N,C,H,W, or of filters K,C,R,S, as it lies in memory: row-major, or with its channels last. A
+// tensor of rank 2 is one of 1 x 1 pixel.
 struct Image {
     std::int64_t n = 1, c = 1, h = 1, w = 1;
     std::int64_t strideN = 1, strideC = 1, strideH = 1, strideW = 1;

@@ -8,8 +8,8 @@
 #include "engine/graph/graph.h"
 #include "engine/ops/update.h"
 
-// The kernels of cards, one file per family of ops, for f32, f16 and bf16. All is settled when a kernel is made; run() puts
-// it on the stream.
+// The kernels of cards, one file per family of ops, for f32, f16 and bf16. All is settled when a kernel is made; run()
+// puts it on the stream.
 namespace lockstep::cuda {
 
 class CudaDevice;
@@ -82,7 +82,7 @@ std::unique_ptr<Kernel> makeGlobalAveragePool2dBackward(const Order& order);
 std::unique_ptr<Kernel> makeDense(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order);
-std::unique_ptr<Kernel> makeBackwardBias(const Order& order);          // of convolutions, too
+std::unique_ptr<Kernel> makeBackwardBias(const Order& order);  // of convolutions, too
 
 // batch_norm.cu
 std::unique_ptr<Kernel> makeBatchNormTrain(const Order& order);
@@ -134,23 +134,25 @@ std::unique_ptr<Kernel> makeAttention(const Order& order);
 std::unique_ptr<Kernel> makeAttentionBackward(const Order& order);
 
 // loss.cu
-std::unique_ptr<Kernel> makeCrossEntropy(const Order& order);          // mixed labels, too
+std::unique_ptr<Kernel> makeCrossEntropy(const Order& order);  // mixed labels, too
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order);
 std::unique_ptr<Kernel> makeTopKCount(const Order& order);
 
 // layout.cu
 std::unique_ptr<Kernel> makeReorder(const Order& order);
 
-// update.cu: the flat steps (see Device)
+// flat_steps.cu: see Device
 std::unique_ptr<Kernel> makeFill(DType dtype, std::size_t count, double value);
 std::unique_ptr<Kernel> makeScale(DType dtype, std::size_t count, double factor);
 std::unique_ptr<Kernel> makeFlatAdd(DType dtype, std::size_t count);
 std::unique_ptr<Kernel> makeSquareSum(DType dtype, std::size_t count);
 std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums);
+std::unique_ptr<Kernel> makeNarrow(DType dtype, std::size_t count);
+std::unique_ptr<Kernel> makeCommit(DType dtype, std::size_t count);
+
+// update.cu
 std::unique_ptr<Kernel> makeUpdate(CudaDevice& device, const UpdateRule& rule, DType dtype,
                                    std::span<const UpdateSegment> segments);
 std::unique_ptr<Kernel> makeAverage(CudaDevice& device, double decay, DType dtype, std::size_t count);
-std::unique_ptr<Kernel> makeNarrow(DType dtype, std::size_t count);
-std::unique_ptr<Kernel> makeCommit(DType dtype, std::size_t count);
 
 }  // namespace lockstep::cuda

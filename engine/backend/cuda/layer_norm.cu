@@ -22,7 +22,8 @@ struct LayerNorm {
         const T* const row = x + team.index() * width;
         T* const to = y + team.index() * width;
         const float size = static_cast<float>(width);
-        const float center = team.template sum<float>(width, [&](std::int64_t i) { return static_cast<float>(row[i]); }) / size;
+        const float center =
+            team.template sum<float>(width, [&](std::int64_t i) { return static_cast<float>(row[i]); }) / size;
         const float squares = team.template sum<float>(width, [&](std::int64_t i) {
             const float deviation = static_cast<float>(row[i]) - center;
             return deviation * deviation;
@@ -33,7 +34,8 @@ struct LayerNorm {
             invStd[team.index()] = scale;
         });
         team.forEach(width, [&](std::int64_t i) {
-            to[i] = T((static_cast<float>(row[i]) - center) * scale * static_cast<float>(gamma[i]) + static_cast<float>(beta[i]));
+            to[i] = T((static_cast<float>(row[i]) - center) * scale * static_cast<float>(gamma[i]) +
+                      static_cast<float>(beta[i]));
         });
     }
 };
@@ -50,7 +52,9 @@ struct LayerNormBackward {
         const std::int64_t first = team.index() * width;
         const float center = mean[team.index()], scale = invStd[team.index()], size = static_cast<float>(width);
         const auto normalised = [&](std::int64_t i) { return (static_cast<float>(x[first + i]) - center) * scale; };
-        const auto gradient = [&](std::int64_t i) { return static_cast<float>(gamma[i]) * static_cast<float>(dy[first + i]); };
+        const auto gradient = [&](std::int64_t i) {
+            return static_cast<float>(gamma[i]) * static_cast<float>(dy[first + i]);
+        };
         const auto sums = team.template sum<Sums<2>>(width, [&](std::int64_t i) {
             return Sums<2>{{gradient(i), gradient(i) * normalised(i)}};
         });
@@ -103,14 +107,19 @@ std::unique_ptr<Kernel> makeLayerNorm(const Order& order) {
 std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order) {
     const ColumnSums shape = rowsOf(order);
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            const T *x = in<T>(call, 0), *dy = in<T>(call, 4);
-            const float *mean = in<float>(call, 2), *invStd = in<float>(call, 3);
-            launchColumnSums<2>(stream, shape, call.workspace, ParameterGradients<T>{x, dy, mean, invStd, shape.columns},
-                                StoreParameterGradients<T>{out<T>(call, 1), out<T>(call, 2)});
-            launchTeams<kTeam>(stream, shape.rows,
-                               LayerNormBackward<T>{x, in<T>(call, 1), dy, mean, invStd, out<T>(call, 0), shape.columns});
-        }, shape.workspaceBytes(2));
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                const T *x = in<T>(call, 0), *dy = in<T>(call, 4);
+                const float *mean = in<float>(call, 2), *invStd = in<float>(call, 3);
+                launchColumnSums<2>(stream, shape, call.workspace,
+                                    ParameterGradients<T>{x, dy, mean, invStd, shape.columns},
+                                    StoreParameterGradients<T>{out<T>(call, 1), out<T>(call, 2)});
+                launchTeams<kTeam>(
+                    stream, shape.rows,
+                    LayerNormBackward<T>{x, in<T>(call, 1), dy, mean, invStd, out<T>(call, 0), shape.columns});
+            },
+            shape.workspaceBytes(2));
     });
 }
 

@@ -1,5 +1,5 @@
-#include "engine/backend/cuda/image.h"
 #include "engine/backend/cuda/grid.h"
+#include "engine/backend/cuda/image.h"
 #include "engine/backend/cuda/kernels.h"
 
 namespace lockstep::cuda {
@@ -21,7 +21,7 @@ struct Reorder {
 template <class Bits>
 std::unique_ptr<Kernel> reorder(const Order& order) {
     return kernelOf(order.where(), [from = Image(order.input(0)), to = Image(order.output(0))](const KernelCall& call,
-                                                                                              cudaStream_t stream) {
+                                                                                               cudaStream_t stream) {
         launchElements(stream, to.count(), Reorder<Bits>{from, to, in<Bits>(call, 0), out<Bits>(call, 0)});
     });
 }
@@ -30,9 +30,12 @@ std::unique_ptr<Kernel> reorder(const Order& order) {
 
 std::unique_ptr<Kernel> makeReorder(const Order& order) {
     switch (sizeOf(order.output(0).type.dtype)) {
-        case 2: return reorder<std::uint16_t>(order);
-        case 4: return reorder<std::uint32_t>(order);
-        default: break;
+        case 2:
+            return reorder<std::uint16_t>(order);
+        case 4:
+            return reorder<std::uint32_t>(order);
+        default:
+            break;
     }
     throw EngineError(EngineError::Kind::Internal, order.where(), "no reorder for elements of this size");
 }

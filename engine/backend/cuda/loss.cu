@@ -11,15 +11,15 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr int kTeam = 128;                       // of a row of logits
-constexpr int kSumTeam = 512;                    // of all rows' losses
+constexpr int kTeam = 128;     // of a row of logits
+constexpr int kSumTeam = 512;  // of all rows' losses
 
 // What the softmax of a row should be: one label's, or the mixture of two.
 template <class T>
 struct Targets {
     std::int64_t classes;
     float smoothing;
-    const std::int32_t *labels, *others;         // others and lambda: null where labels are not mixed
+    const std::int32_t *labels, *others;  // others and lambda: null where labels are not mixed
     const T* lambda;
 
     LOCKSTEP_CARD bool counts(std::int64_t row) const { return labels[row] >= 0; }
@@ -39,9 +39,11 @@ struct Targets {
 // log(sum(exp(z))), with the largest logit taken out so that exp cannot overflow.
 template <class T>
 LOCKSTEP_CARD float logSumExp(const Team<kTeam>& team, const T* z, std::int64_t classes) {
-    const float largest = team.reduce(classes, -INFINITY, [&](std::int64_t c) { return static_cast<float>(z[c]); },
-                                      [](float a, float b) { return a != a || a > b ? a : b; });
-    const float sum = team.template sum<float>(classes, [&](std::int64_t c) { return expf(static_cast<float>(z[c]) - largest); });
+    const float largest = team.reduce(
+        classes, -INFINITY, [&](std::int64_t c) { return static_cast<float>(z[c]); },
+        [](float a, float b) { return a != a || a > b ? a : b; });
+    const float sum =
+        team.template sum<float>(classes, [&](std::int64_t c) { return expf(static_cast<float>(z[c]) - largest); });
     return largest + logf(sum);
 }
 
@@ -126,7 +128,8 @@ struct SumHits {
     double* count;
 
     LOCKSTEP_CARD void operator()(const Team<kSumTeam>& team) const {
-        const double sum = team.template sum<double>(rows, [&](std::int64_t row) { return static_cast<double>(hits[row]); });
+        const double sum =
+            team.template sum<double>(rows, [&](std::int64_t row) { return static_cast<double>(hits[row]); });
         team.once([&] { *count = sum; });
     }
 };
@@ -141,8 +144,8 @@ public:
 
     template <class T>
     Targets<T> in(const KernelCall& call) const {
-        return {m_classes, m_smoothing, cuda::in<std::int32_t>(call, 1), m_mixed ? cuda::in<std::int32_t>(call, 2) : nullptr,
-                m_mixed ? cuda::in<T>(call, 3) : nullptr};
+        return {m_classes, m_smoothing, cuda::in<std::int32_t>(call, 1),
+                m_mixed ? cuda::in<std::int32_t>(call, 2) : nullptr, m_mixed ? cuda::in<T>(call, 3) : nullptr};
     }
 
 private:
@@ -151,31 +154,38 @@ private:
     bool m_mixed;
 };
 
-std::int64_t rowsOf(const Order& order) { return order.inputShape(0).count() / order.inputShape(0)[-1]; }
-std::size_t rowBytes(std::int64_t rows) { return static_cast<std::size_t>(rows) * sizeof(float); }
+std::int64_t rowsOf(const Order& order) {
+    return order.inputShape(0).count() / order.inputShape(0)[-1];
+}
+std::size_t rowBytes(std::int64_t rows) {
+    return static_cast<std::size_t>(rows) * sizeof(float);
+}
 
 }  // namespace
 
 std::unique_ptr<Kernel> makeCrossEntropy(const Order& order) {
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [targetsOf = TargetsOf(order), rows = rowsOf(order)](const KernelCall& call,
-                                                                                           cudaStream_t stream) {
-            const auto targets = targetsOf.template in<T>(call);
-            auto* const losses = reinterpret_cast<float*>(call.workspace);
-            launchTeams<kTeam>(stream, rows, RowLosses<T>{targets, in<T>(call, 0), losses});
-            launchTeams<kSumTeam>(stream, 1, SumLosses<T>{targets, rows, losses, out<double>(call, 0), out<double>(call, 1)});
-        }, rowBytes(rowsOf(order)));
+        return kernelOf(
+            order.where(),
+            [targetsOf = TargetsOf(order), rows = rowsOf(order)](const KernelCall& call, cudaStream_t stream) {
+                const auto targets = targetsOf.template in<T>(call);
+                auto* const losses = reinterpret_cast<float*>(call.workspace);
+                launchTeams<kTeam>(stream, rows, RowLosses<T>{targets, in<T>(call, 0), losses});
+                launchTeams<kSumTeam>(stream, 1,
+                                      SumLosses<T>{targets, rows, losses, out<double>(call, 0), out<double>(call, 1)});
+            },
+            rowBytes(rowsOf(order)));
     });
 }
 
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order) {
     const std::size_t scaleAt = order.node.inputs.size() - 1;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [targetsOf = TargetsOf(order), rows = rowsOf(order), scaleAt](const KernelCall& call,
-                                                                                                    cudaStream_t stream) {
+        return kernelOf(order.where(), [targetsOf = TargetsOf(order), rows = rowsOf(order), scaleAt](
+                                           const KernelCall& call, cudaStream_t stream) {
             launchTeams<kTeam>(stream, rows,
-                               LossBackward<T>{targetsOf.template in<T>(call), in<T>(call, 0), in<double>(call, scaleAt),
-                                               out<T>(call, 0)});
+                               LossBackward<T>{targetsOf.template in<T>(call), in<T>(call, 0),
+                                               in<double>(call, scaleAt), out<T>(call, 0)});
         });
     });
 }
@@ -183,11 +193,15 @@ std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order) {
 std::unique_ptr<Kernel> makeTopKCount(const Order& order) {
     const std::int64_t rows = rowsOf(order), classes = order.inputShape(0)[-1], k = order.node.attrs.as<TopKAttrs>().k;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            auto* const hits = reinterpret_cast<float*>(call.workspace);
-            launchTeams<kTeam>(stream, rows, RowHits<T>{classes, k, in<T>(call, 0), in<std::int32_t>(call, 1), hits});
-            launchTeams<kSumTeam>(stream, 1, SumHits{rows, hits, out<double>(call, 0)});
-        }, rowBytes(rows));
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                auto* const hits = reinterpret_cast<float*>(call.workspace);
+                launchTeams<kTeam>(stream, rows,
+                                   RowHits<T>{classes, k, in<T>(call, 0), in<std::int32_t>(call, 1), hits});
+                launchTeams<kSumTeam>(stream, 1, SumHits{rows, hits, out<double>(call, 0)});
+            },
+            rowBytes(rows));
     });
 }
 

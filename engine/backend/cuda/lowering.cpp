@@ -27,14 +27,27 @@ namespace {
 enum class Wants { RowMajor, Images, Elementwise };
 
 Wants wantsOf(const OpDef& op) {
-    static constexpr const OpDef* kImages[] = {
-        &kConv2d, &kConv2dBackwardData, &kConv2dBackwardWeights, &kConv2dBackwardBias, &kMaxPool2d, &kMaxPool2dBackward,
-        &kAveragePool2d, &kAveragePool2dBackward, &kGlobalAveragePool2d, &kGlobalAveragePool2dBackward, &kBatchNormTrain,
-        &kBatchNormEval, &kBatchNormBackward, &kBatchNormEvalBackward, &kBatchNormSums, &kBatchNormTrainFromSums,
-        &kBatchNormBackwardSums, &kBatchNormBackwardFromSums};
-    static constexpr const OpDef* kElementwise[] = {&kRelu, &kReluBackward, &kRelu6, &kRelu6Backward, &kAdd, &kGelu,
-                                                    &kGeluBackward, &kSilu, &kSiluBackward, &kCast, &kDropout,
-                                                    &kDropoutBackward};
+    static constexpr const OpDef* kImages[] = {&kConv2d,
+                                               &kConv2dBackwardData,
+                                               &kConv2dBackwardWeights,
+                                               &kConv2dBackwardBias,
+                                               &kMaxPool2d,
+                                               &kMaxPool2dBackward,
+                                               &kAveragePool2d,
+                                               &kAveragePool2dBackward,
+                                               &kGlobalAveragePool2d,
+                                               &kGlobalAveragePool2dBackward,
+                                               &kBatchNormTrain,
+                                               &kBatchNormEval,
+                                               &kBatchNormBackward,
+                                               &kBatchNormEvalBackward,
+                                               &kBatchNormSums,
+                                               &kBatchNormTrainFromSums,
+                                               &kBatchNormBackwardSums,
+                                               &kBatchNormBackwardFromSums};
+    static constexpr const OpDef* kElementwise[] = {&kRelu,         &kReluBackward, &kRelu6,        &kRelu6Backward,
+                                                    &kAdd,          &kGelu,         &kGeluBackward, &kSilu,
+                                                    &kSiluBackward, &kCast,         &kDropout,      &kDropoutBackward};
     if (std::ranges::find(kImages, &op) != std::end(kImages)) return Wants::Images;
     return std::ranges::find(kElementwise, &op) != std::end(kElementwise) ? Wants::Elementwise : Wants::RowMajor;
 }
@@ -44,7 +57,8 @@ public:
     Lowering(const Graph& graph, Precision precision)
         : GraphCopy(graph), m_graph(graph), m_precision(precision), m_isFused(graph.nodes().size(), false) {
         for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen})
-            for (const ValueId parameter : made().withRole(role)) made().setLayout(parameter, channelsLast(made().typeOf(parameter)));
+            for (const ValueId parameter : made().withRole(role))
+                made().setLayout(parameter, channelsLast(made().typeOf(parameter)));
     }
 
     Graph run() {
@@ -73,11 +87,13 @@ private:
 
     void layOut(Node node, const std::vector<ValueId>& outputs) {
         const bool laidOut = isLaidOut(node);
-        for (ValueId& input : node.inputs) input = inLayout(now(input), laidOut ? channelsLast(m_graph.typeOf(input)) : nullptr);
+        for (ValueId& input : node.inputs)
+            input = inLayout(now(input), laidOut ? channelsLast(m_graph.typeOf(input)) : nullptr);
         std::vector<Value> values;
         for (const ValueId output : outputs) {
             const Value& old = m_graph.value(output);
-            values.push_back({.name = old.name, .type = old.type, .layout = laidOut ? channelsLast(old.type) : nullptr});
+            values.push_back(
+                {.name = old.name, .type = old.type, .layout = laidOut ? channelsLast(old.type) : nullptr});
         }
         const auto made = this->made().appendLowered(std::move(node), std::move(values));
         for (std::size_t i = 0; i < outputs.size(); ++i) become(outputs[i], made[i]);
@@ -85,11 +101,15 @@ private:
 
     bool isLaidOut(const Node& node) const {
         switch (wantsOf(*node.op)) {
-            case Wants::Images: return true;
-            case Wants::RowMajor: return false;
-            case Wants::Elementwise: break;
+            case Wants::Images:
+                return true;
+            case Wants::RowMajor:
+                return false;
+            case Wants::Elementwise:
+                break;
         }
-        return std::ranges::any_of(node.inputs, [&](ValueId input) { return isChannelsLast(made().value(now(input))); });
+        return std::ranges::any_of(node.inputs,
+                                   [&](ValueId input) { return isChannelsLast(made().value(now(input))); });
     }
 
     // A new value as it is or, in the other of its two layouts, behind a reorder.
@@ -115,17 +135,20 @@ private:
     }
 
     bool isKept(ValueId value) const {
-        return std::ranges::any_of(m_graph.outputs(), [&](const Graph::Output& output) { return output.value == value; });
+        return std::ranges::any_of(m_graph.outputs(),
+                                   [&](const Graph::Output& output) { return output.value == value; });
     }
 
     const Graph& m_graph;
     Precision m_precision;
     std::vector<bool> m_isFused;
-    std::map<ValueId, ValueId> m_reordered;      // a new value in its other layout
+    std::map<ValueId, ValueId> m_reordered;  // a new value in its other layout
 };
 
 }  // namespace
 
-Graph lower(const Graph& graph, Precision precision) { return Lowering(graph, precision).run(); }
+Graph lower(const Graph& graph, Precision precision) {
+    return Lowering(graph, precision).run();
+}
 
 }  // namespace lockstep::cuda

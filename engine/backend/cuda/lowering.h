@@ -3,8 +3,9 @@
 
 namespace lockstep::cuda {
 
-// The CUDA backend's pass over the graph: fuses, lays images and filters out with their channels last, and puts reorders
-// where something is wanted row-major. Products of matrices and convolutions of a Tf32 graph have the algorithm "tf32". Throws EngineError(Device) naming an op without a kernel.
+// The CUDA backend's pass over the graph: fuses, lays images and filters out with their channels last, and puts
+// reorders where something is wanted row-major. Products of matrices and convolutions of a Tf32 graph have the
+// algorithm "tf32". Throws EngineError(Device) naming an op without a kernel.
 Graph lower(const Graph& graph, Precision precision);
 
 }  // namespace lockstep::cuda

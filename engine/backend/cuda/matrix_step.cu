@@ -65,8 +65,12 @@ struct Step {
     }
 };
 
-std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-std::size_t floats(std::int64_t count) { return aligned(static_cast<std::size_t>(count) * sizeof(float)); }
+std::size_t aligned(std::size_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
+std::size_t floats(std::int64_t count) {
+    return aligned(static_cast<std::size_t>(count) * sizeof(float));
+}
 
 }  // namespace
 
@@ -104,7 +108,8 @@ void MatrixStep<T>::run(const T* gradient, const UpdateGate* gate, T* weight, fl
                    AddMomentum<T>{gradient + m_offset, gate, momentum + m_offset, direction,
                                   static_cast<float>(m_rule.momentum), m_rule.nesterov});
     orthogonalise(direction, change, gram, square, norm, at, stream);
-    const auto size = static_cast<float>(std::sqrt(std::max(1.0, static_cast<double>(m_rows) / static_cast<double>(m_columns))));
+    const auto size =
+        static_cast<float>(std::sqrt(std::max(1.0, static_cast<double>(m_rows) / static_cast<double>(m_columns))));
     launchElements(stream, m_count,
                    Step<T>{direction, gate, weight + m_offset, master + m_offset, m_decay, size, step});
 }
@@ -119,11 +124,12 @@ void MatrixStep<T>::orthogonalise(float* x, float* change, float* gram, float* s
         m_gram->run(x, x, nullptr, gram, library, stream);
         m_square->run(gram, gram, nullptr, square, library, stream);
         const float* const before = gram;
-        launchMap(stream, squares, Combine{static_cast<float>(NewtonSchulz::kB), static_cast<float>(NewtonSchulz::kC)}, gram,
-                  before, static_cast<const float*>(square));
+        launchMap(stream, squares, Combine{static_cast<float>(NewtonSchulz::kB), static_cast<float>(NewtonSchulz::kC)},
+                  gram, before, static_cast<const float*>(square));
         m_change->run(gram, x, nullptr, change, library, stream);
         const float* const own = x;
-        launchMap(stream, m_count, Combine{static_cast<float>(NewtonSchulz::kA), 1}, x, own, static_cast<const float*>(change));
+        launchMap(stream, m_count, Combine{static_cast<float>(NewtonSchulz::kA), 1}, x, own,
+                  static_cast<const float*>(change));
     }
 }
 

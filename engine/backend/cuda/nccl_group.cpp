@@ -12,26 +12,35 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::size_t kRing = 64;                // operations a rank may have pending
+constexpr std::size_t kRing = 64;  // operations a rank may have pending
 
 ncclDataType_t typeOf(DType dtype) {
     switch (dtype) {
-        case DType::F32: return ncclFloat32;
-        case DType::F64: return ncclFloat64;
-        case DType::I32: return ncclInt32;
-        case DType::I64: return ncclInt64;
-        case DType::U8: return ncclUint8;
-        case DType::F16: return ncclFloat16;
-        case DType::BF16: return ncclBfloat16;
+        case DType::F32:
+            return ncclFloat32;
+        case DType::F64:
+            return ncclFloat64;
+        case DType::I32:
+            return ncclInt32;
+        case DType::I64:
+            return ncclInt64;
+        case DType::U8:
+            return ncclUint8;
+        case DType::F16:
+            return ncclFloat16;
+        case DType::BF16:
+            return ncclBfloat16;
     }
     return ncclUint8;
 }
 
-// What the ranks of a group share. started: operations on cards that a rank has begun; waitsFor: the last one of those that
-// it waits for, kNone while it does not wait.
+// What the ranks of a group share. started: operations on cards that a rank has begun; waitsFor: the last one of those
+// that it waits for, kNone while it does not wait.
 struct Family {
     static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-    struct alignas(64) Rank { std::atomic<std::uint64_t> started{0}, waitsFor{kNone}; };
+    struct alignas(64) Rank {
+        std::atomic<std::uint64_t> started{0}, waitsFor{kNone};
+    };
 
     Family(const std::string& file, std::size_t size) : library(file), ranks(size) {}
     NcclLibrary library;
@@ -40,8 +49,12 @@ struct Family {
 
 class NcclEndpoint final : public Collective {
 public:
-    NcclEndpoint(std::unique_ptr<Collective> host, std::shared_ptr<const RankDevices> devices, std::shared_ptr<Family> family)
-        : m_host(std::move(host)), m_devices(std::move(devices)), m_family(std::move(family)), m_nccl(m_family->library) {}
+    NcclEndpoint(std::unique_ptr<Collective> host, std::shared_ptr<const RankDevices> devices,
+                 std::shared_ptr<Family> family)
+        : m_host(std::move(host)),
+          m_devices(std::move(devices)),
+          m_family(std::move(family)),
+          m_nccl(m_family->library) {}
     ~NcclEndpoint() override { end(); }
     NcclEndpoint(const NcclEndpoint&) = delete;
     NcclEndpoint& operator=(const NcclEndpoint&) = delete;
@@ -92,7 +105,7 @@ public:
         if (host->rank() == 0) own = std::make_shared<Family>(m_nccl.file, ranks.size());
         host->wait(host->broadcast(&shared, sizeof shared, 0));
         const std::shared_ptr<Family> family = *shared;
-        host->barrier();                                         // all have taken it
+        host->barrier();  // all have taken it
         return std::make_unique<NcclEndpoint>(std::move(host), m_devices, family);
     }
 
@@ -138,8 +151,8 @@ private:
     std::thread::id m_thread;
     CudaStream *m_compute = nullptr, *m_lane = nullptr;
     std::array<std::unique_ptr<Pending>, kRing> m_ring;
-    std::uint64_t m_next = 0, m_retired = 0;     // tickets m_retired … m_next - 1 are pending
-    mutable std::atomic<bool> m_stallsOnCard{false};     // what the last answer of stalledAt() counts
+    std::uint64_t m_next = 0, m_retired = 0;          // tickets m_retired … m_next - 1 are pending
+    mutable std::atomic<bool> m_stallsOnCard{false};  // what the last answer of stalledAt() counts
 };
 
 // A failure ends the communicator before it leaves: memory that its kernels use is freed next.
@@ -229,7 +242,7 @@ Ticket NcclEndpoint::onCard(const char* what, const Start& start) {
     orEnd([&] {
         Pending& pending = push();
         pending.onHost = false;
-        m_host->progress();                                      // throws once the group is aborted
+        m_host->progress();  // throws once the group is aborted
         connect();
         check(cudaEventRecord(pending.ready.get(), m_compute->get()), what);
         check(cudaStreamWaitEvent(m_lane->get(), pending.ready.get()), what);
@@ -272,7 +285,8 @@ std::vector<int> NcclEndpoint::missingAt(std::uint64_t operation) const {
 }  // namespace
 
 std::vector<std::unique_ptr<Collective>> makeNcclGroup(std::span<const DeviceChoice> ranks,
-                                                       std::shared_ptr<const RankDevices> devices, const std::string& library) {
+                                                       std::shared_ptr<const RankDevices> devices,
+                                                       const std::string& library) {
     const auto family = std::make_shared<Family>(library, ranks.size());
     auto group = makeHostGroup(static_cast<int>(ranks.size()));
     for (auto& endpoint : group) endpoint = std::make_unique<NcclEndpoint>(std::move(endpoint), devices, family);

@@ -47,17 +47,18 @@ struct NcclLibrary {
     const char* (*getErrorString)(ncclResult_t result) = nullptr;
     const char* (*getLastError)(ncclComm_t comm) = nullptr;
     ncclResult_t (*getUniqueId)(ncclUniqueId* id) = nullptr;
-    ncclResult_t (*commInitRankConfig)(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config) = nullptr;
+    ncclResult_t (*commInitRankConfig)(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
+                                       ncclConfig_t* config) = nullptr;
     ncclResult_t (*commGetAsyncError)(ncclComm_t comm, ncclResult_t* result) = nullptr;
     ncclResult_t (*commAbort)(ncclComm_t comm) = nullptr;
-    ncclResult_t (*allReduce)(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
-                              cudaStream_t stream) = nullptr;
+    ncclResult_t (*allReduce)(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t op,
+                              ncclComm_t comm, cudaStream_t stream) = nullptr;
     ncclResult_t (*reduceScatter)(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t op,
                                   ncclComm_t comm, cudaStream_t stream) = nullptr;
     ncclResult_t (*allGather)(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclComm_t comm,
                               cudaStream_t stream) = nullptr;
-    ncclResult_t (*broadcast)(const void* in, void* out, std::size_t count, ncclDataType_t type, int root, ncclComm_t comm,
-                              cudaStream_t stream) = nullptr;
+    ncclResult_t (*broadcast)(const void* in, void* out, std::size_t count, ncclDataType_t type, int root,
+                              ncclComm_t comm, cudaStream_t stream) = nullptr;
 };
 
 }  // namespace lockstep::cuda

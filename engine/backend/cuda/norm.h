@@ -29,7 +29,8 @@ struct Normalise {
         auto pack = load<W>(x, i);
         for (int k = 0; k < W; ++k) {
             const float scale = statistics.invStd[c + k] * static_cast<float>(gamma[c + k]);
-            pack.at[k] = T((static_cast<float>(pack.at[k]) - statistics.mean[c + k]) * scale + static_cast<float>(beta[c + k]));
+            pack.at[k] =
+                T((static_cast<float>(pack.at[k]) - statistics.mean[c + k]) * scale + static_cast<float>(beta[c + k]));
         }
         store(y, i, pack);
     }
@@ -68,7 +69,8 @@ struct NormBackward {
             const float invStd = statistics.invStd[c + k];
             const float normalised = (static_cast<float>(in.at[k]) - statistics.mean[c + k]) * invStd;
             const float mean = static_cast<float>(sum[c + k]) * share, slope = static_cast<float>(dot[c + k]) * share;
-            g.at[k] = T(static_cast<float>(gamma[c + k]) * invStd * (static_cast<float>(g.at[k]) - mean - normalised * slope));
+            g.at[k] = T(static_cast<float>(gamma[c + k]) * invStd *
+                        (static_cast<float>(g.at[k]) - mean - normalised * slope));
         }
         store(dx, i, g);
     }

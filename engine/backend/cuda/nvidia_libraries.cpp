@@ -18,7 +18,8 @@ std::string kindOfCard() {
 
 class NvidiaLibraries final : public Libraries {
 public:
-    NvidiaLibraries(const std::string& device, PlanCaches& plans) : m_blas(device), m_dnn(device), m_plans(plans.of(kindOfCard())) {}
+    NvidiaLibraries(const std::string& device, PlanCaches& plans)
+        : m_blas(device), m_dnn(device), m_plans(plans.of(kindOfCard())) {}
 
     std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) override {
         return makeCublasMatmul(m_blas, shape, where);

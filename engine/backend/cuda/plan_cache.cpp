@@ -6,7 +6,8 @@
 
 namespace lockstep::cuda {
 
-PlanCache::PlanCache(std::filesystem::path file, std::string header) : m_file(std::move(file)), m_header(std::move(header)) {
+PlanCache::PlanCache(std::filesystem::path file, std::string header)
+    : m_file(std::move(file)), m_header(std::move(header)) {
     load();
 }
 
@@ -17,8 +18,8 @@ void PlanCache::load() {
     m_isForeign = line != m_header;
     while (!m_isForeign && std::getline(in, line)) {
         const std::size_t tab = line.find('\t');
-        // A line without an end was cut off as it was written.
-        if (tab == std::string::npos || in.eof()) continue;
+        m_isTorn = in.eof();  // a line without an end was cut off as it was written
+        if (tab == std::string::npos || m_isTorn) continue;
         m_plans[line.substr(0, tab)] = line.substr(tab + 1);
     }
 }
@@ -32,14 +33,15 @@ std::optional<std::string> PlanCache::find(const std::string& shape) const {
 void PlanCache::add(const std::string& shape, const std::string& plan) {
     const std::lock_guard lock(m_mutex);
     m_plans[shape] = plan;
-    if ((shape + plan).find_first_of("\t\n") != std::string::npos) return;       // it would not be read back
+    if ((shape + plan).find_first_of("\t\n") != std::string::npos) return;  // it would not be read back
     std::error_code ignored;
     std::filesystem::create_directories(m_file.parent_path(), ignored);
     const bool isNew = m_isForeign || !std::filesystem::exists(m_file, ignored);
     std::ofstream out(m_file, isNew ? std::ios::trunc : std::ios::app);
-    m_isForeign = false;
     // One write: another process's line does not come between.
-    const std::string text = (isNew ? m_header + '\n' : std::string()) + shape + '\t' + plan + '\n';
+    const std::string before = isNew ? m_header + '\n' : m_isTorn ? "\n" : "";
+    m_isForeign = m_isTorn = false;
+    const std::string text = before + shape + '\t' + plan + '\n';
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 

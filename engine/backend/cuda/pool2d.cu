@@ -11,7 +11,7 @@ namespace {
 
 // The part of a window along one extent that lies inside the image.
 struct Reach {
-    std::int64_t start, begin, end;              // start: of the whole window, padding included
+    std::int64_t start, begin, end;  // start: of the whole window, padding included
 };
 
 struct Pooling {
@@ -140,7 +140,8 @@ struct GlobalAverage {
         const std::int64_t n = i / image.c, c = i % image.c;
         float sum = 0;
         for (std::int64_t row = 0; row < image.h; ++row)
-            for (std::int64_t column = 0; column < image.w; ++column) sum += static_cast<float>(x[image.at(n, c, row, column)]);
+            for (std::int64_t column = 0; column < image.w; ++column)
+                sum += static_cast<float>(x[image.at(n, c, row, column)]);
         y[i] = T(sum / static_cast<float>(image.h * image.w));
     }
 };

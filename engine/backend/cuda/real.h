@@ -45,7 +45,7 @@ struct Half {
         return __half2float(__ushort_as_half(bits));
 #else
         const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1fu, fraction = bits & 0x3ffu;
-        if (exponent == 0) {                                     // zero, or fraction x 2^-24
+        if (exponent == 0) {  // zero, or fraction x 2^-24
             const float small = static_cast<float>(fraction) * 0x1p-24f;
             return std::bit_cast<float>(std::bit_cast<std::uint32_t>(small) | sign);
         }
@@ -62,8 +62,8 @@ private:
         const auto whole = std::bit_cast<std::uint32_t>(x);
         const std::uint32_t sign = whole >> 16 & 0x8000u, size = whole & 0x7fffffffu;
         if (size > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
-        if (size >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);      // rounds to 65536: infinity
-        if (size < 0x38800000u) {                                // below 2^-14: adding 1/2 rounds at its last bit, 2^-24
+        if (size >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to 65536: infinity
+        if (size < 0x38800000u) {  // below 2^-14: adding 1/2 rounds at its last bit, 2^-24
             const float shifted = std::bit_cast<float>(size) + 0.5f;
             return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
         }
@@ -89,10 +89,14 @@ using Computed = typename ComputedIn<T>::Type;
 template <class Use>
 auto withFloat(DType dtype, const std::string& where, Use use) {
     switch (dtype) {
-        case DType::F32: return use(float{});
-        case DType::F16: return use(Half{});
-        case DType::BF16: return use(BFloat16{});
-        default: break;
+        case DType::F32:
+            return use(float{});
+        case DType::F16:
+            return use(Half{});
+        case DType::BF16:
+            return use(BFloat16{});
+        default:
+            break;
     }
     throw EngineError(EngineError::Kind::Device, where,
                       "CUDA computes in f32, f16 and bf16, not in " + std::string(text(dtype)));

@@ -65,11 +65,15 @@ struct StatisticsFromSums {
 std::unique_ptr<Kernel> makeBatchNormSums(const Order& order) {
     const ColumnSums shape = channelSums(order.input(0));
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            launchColumnSums<2, double>(stream, shape, call.workspace,
-                                SumsAboutRunningMean<T>{in<T>(call, 0), in<float>(call, 1), shape.columns},
-                                StoreSums{out<double>(call, 0), shape.columns, static_cast<double>(shape.rows)});
-        }, shape.workspaceBytes(2, sizeof(double)));
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                launchColumnSums<2, double>(
+                    stream, shape, call.workspace,
+                    SumsAboutRunningMean<T>{in<T>(call, 0), in<float>(call, 1), shape.columns},
+                    StoreSums{out<double>(call, 0), shape.columns, static_cast<double>(shape.rows)});
+            },
+            shape.workspaceBytes(2, sizeof(double)));
     });
 }
 
@@ -84,8 +88,12 @@ std::unique_ptr<Kernel> makeBatchNormTrainFromSums(const Order& order) {
                            StatisticsFromSums{in<double>(call, 5), shape.columns, static_cast<float>(attrs.epsilon),
                                               out<float>(call, 1), out<float>(call, 2), running});
             launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
-                           Normalise<T>{in<T>(call, 0), out<T>(call, 0), in<T>(call, 1), in<T>(call, 2),
-                                        {out<float>(call, 1), out<float>(call, 2)}, shape.columns});
+                           Normalise<T>{in<T>(call, 0),
+                                        out<T>(call, 0),
+                                        in<T>(call, 1),
+                                        in<T>(call, 2),
+                                        {out<float>(call, 1), out<float>(call, 2)},
+                                        shape.columns});
         });
     });
 }
@@ -93,13 +101,17 @@ std::unique_ptr<Kernel> makeBatchNormTrainFromSums(const Order& order) {
 std::unique_ptr<Kernel> makeBatchNormBackwardSums(const Order& order) {
     const ColumnSums shape = channelSums(order.input(0));
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            const StoreSums store{out<double>(call, 0), shape.columns, static_cast<double>(shape.rows)};
-            launchColumnSums<2>(stream, shape, call.workspace,
-                                GradientSums<T>{in<T>(call, 0), in<T>(call, 3), {in<float>(call, 1), in<float>(call, 2)},
-                                                shape.columns},
-                                StoreGradients<T>{store, out<T>(call, 1), out<T>(call, 2)});
-        }, shape.workspaceBytes(2));
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                const StoreSums store{out<double>(call, 0), shape.columns, static_cast<double>(shape.rows)};
+                launchColumnSums<2>(
+                    stream, shape, call.workspace,
+                    GradientSums<T>{
+                        in<T>(call, 0), in<T>(call, 3), {in<float>(call, 1), in<float>(call, 2)}, shape.columns},
+                    StoreGradients<T>{store, out<T>(call, 1), out<T>(call, 2)});
+            },
+            shape.workspaceBytes(2));
     });
 }
 
@@ -109,9 +121,15 @@ std::unique_ptr<Kernel> makeBatchNormBackwardFromSums(const Order& order) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
             const double* sums = in<double>(call, 5);
             launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
-                           NormBackward<T, double>{in<T>(call, 0), in<T>(call, 4), out<T>(call, 0), in<T>(call, 1),
-                                                   {in<float>(call, 2), in<float>(call, 3)}, sums, sums + shape.columns,
-                                                   sums + 2 * shape.columns, shape.columns});
+                           NormBackward<T, double>{in<T>(call, 0),
+                                                   in<T>(call, 4),
+                                                   out<T>(call, 0),
+                                                   in<T>(call, 1),
+                                                   {in<float>(call, 2), in<float>(call, 3)},
+                                                   sums,
+                                                   sums + shape.columns,
+                                                   sums + 2 * shape.columns,
+                                                   shape.columns});
         });
     });
 }

@@ -10,7 +10,7 @@ namespace {
 
 template <class T>
 struct Transpose {
-    std::int64_t rows, columns;                  // of x, in every sample
+    std::int64_t rows, columns;  // of x, in every sample
     const T* x;
     T* y;
 
@@ -83,8 +83,8 @@ struct SequenceMeanBackward {
 std::unique_ptr<Kernel> makeTranspose(const Order& order) {
     const Shape& shape = order.inputShape(0);
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [rows = shape[1], columns = shape[2], count = shape.count()](const KernelCall& call,
-                                                                                                  cudaStream_t stream) {
+        return kernelOf(order.where(), [rows = shape[1], columns = shape[2], count = shape.count()](
+                                           const KernelCall& call, cudaStream_t stream) {
             launchElements(stream, count, Transpose<T>{rows, columns, in<T>(call, 0), out<T>(call, 0)});
         });
     });
@@ -94,7 +94,8 @@ std::unique_ptr<Kernel> makeBroadcastAdd(const Order& order) {
     const std::int64_t count = order.inputShape(0).count(), width = count / order.inputShape(0)[0];
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            launchPacks<T>(stream, count, width, BroadcastAdd<T>{width, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
+            launchPacks<T>(stream, count, width,
+                           BroadcastAdd<T>{width, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
         });
     });
 }
@@ -112,8 +113,9 @@ std::unique_ptr<Kernel> makeSequenceMean(const Order& order) {
     const Shape shape = order.inputShape(0);
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [shape](const KernelCall& call, cudaStream_t stream) {
-            launchElements(stream, shape[0] * shape[2],
-                           SequenceMean<T>{shape[1], shape[2], in<T>(call, 0), in<std::int32_t>(call, 1), out<T>(call, 0)});
+            launchElements(
+                stream, shape[0] * shape[2],
+                SequenceMean<T>{shape[1], shape[2], in<T>(call, 0), in<std::int32_t>(call, 1), out<T>(call, 0)});
         });
     });
 }
@@ -123,7 +125,8 @@ std::unique_ptr<Kernel> makeSequenceMeanBackward(const Order& order) {
     return withFloat(order.output(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [shape](const KernelCall& call, cudaStream_t stream) {
             launchElements(stream, shape.count(),
-                           SequenceMeanBackward<T>{shape[1], shape[2], in<T>(call, 0), in<std::int32_t>(call, 1), out<T>(call, 0)});
+                           SequenceMeanBackward<T>{shape[1], shape[2], in<T>(call, 0), in<std::int32_t>(call, 1),
+                                                   out<T>(call, 0)});
         });
     });
 }

@@ -3,70 +3,15 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/backend/cuda/column_sums.h"
 #include "engine/backend/cuda/cuda_device.h"
+#include "engine/backend/cuda/grid.h"
 #include "engine/backend/cuda/kernels.h"
-#include "engine/backend/cuda/map.h"
 #include "engine/backend/cuda/matrix_step.h"
+#include "engine/backend/cuda/real.h"
 
 namespace lockstep::cuda {
 
 namespace {
-
-template <class T>
-struct Fill {
-    T* to;
-    T value;
-    LOCKSTEP_CARD void operator()(std::int64_t i) const { to[i] = value; }
-};
-template <class T>
-struct Scale {
-    T factor;
-    LOCKSTEP_CARD T operator()(T x) const { return x * factor; }
-};
-struct Sum {
-    template <class T>
-    LOCKSTEP_CARD T operator()(T a, T b) const {
-        return a + b;
-    }
-};
-struct Same {
-    LOCKSTEP_CARD float operator()(float x) const { return x; }
-};
-
-// Calls use with a value of the C++ type behind f64 or a type that kernels compute with.
-template <class Use>
-std::unique_ptr<Kernel> withReal(DType dtype, const char* step, Use use) {
-    return dtype == DType::F64 ? use(double{}) : withFloat(dtype, step, use);
-}
-
-template <class T>
-struct Square {
-    const T* x;
-    LOCKSTEP_CARD Sums<1, double> operator()(std::int64_t row, std::int64_t) const {
-        const double value = x[row];
-        return {{value * value}};
-    }
-};
-struct StoreSquares {
-    double* to;
-    LOCKSTEP_CARD void operator()(std::int64_t, const Sums<1, double>& sum) const { *to = sum.at[0]; }
-};
-
-constexpr std::size_t kMostSums = 256;           // pointers that a launch takes along
-struct Gate {
-    const double *loss, *weight, *samples;
-    const double* sums[kMostSums];
-    std::size_t count;
-    double clipNorm;
-    UpdateGate* gate;
-
-    LOCKSTEP_CARD void operator()(std::int64_t) const {
-        double squares = 0;
-        for (std::size_t i = 0; i < count; ++i) squares += *sums[i];
-        *gate = decideGate({*loss, *weight, *samples, sqrt(squares)}, clipNorm);
-    }
-};
 
 // A piece of a segment, the work of one team.
 struct Tile {
@@ -82,7 +27,7 @@ struct Slices {
     const T* gradient;
     const UpdateGate* gate;
     T* weight;
-    float *master, *first, *second;              // second: null but with AdamW
+    float *master, *first, *second;  // second: null but with AdamW
     const StepScalars* step;
 
     LOCKSTEP_CARD float gradientAt(std::int64_t i) const {
@@ -121,10 +66,10 @@ struct Sgd {
 
 struct AdamW {
     double beta1, beta2;
-    float epsilon, decay, share;                 // share: of the schedule's learning rate
+    float epsilon, decay, share;  // share: of the schedule's learning rate
 
     struct Constants {
-        float rate, first, second;               // 1 - beta^t for update number t
+        float rate, first, second;  // 1 - beta^t for update number t
     };
     template <class T>
     LOCKSTEP_CARD Constants constants(const Slices<T>& at, std::int64_t) const {
@@ -144,7 +89,7 @@ struct AdamW {
 
 struct Lars {
     float momentum, decay;
-    const float* trust;                          // by segment
+    const float* trust;  // by segment
 
     struct Constants {
         float rate;
@@ -181,7 +126,7 @@ struct StepTiles {
 template <class T>
 struct Trust {
     Slices<T> slices;
-    const Tile* segments;                        // whole ones
+    const Tile* segments;  // whole ones
     float coefficient, decay;
     float* trust;
 
@@ -194,7 +139,8 @@ struct Trust {
         const double gradient = sqrt(squares.at[0]), weight = sqrt(squares.at[1]);
         const bool own = segment.decays && gradient != 0 && weight != 0;
         team.once([&] {
-            trust[segment.segment] = own ? static_cast<float>(coefficient * weight / (gradient + decay * weight)) : 1.0f;
+            trust[segment.segment] =
+                own ? static_cast<float>(coefficient * weight / (gradient + decay * weight)) : 1.0f;
         });
     }
 };
@@ -214,7 +160,8 @@ template <class T>
 Slices<T> slicesOf(const KernelCall& call, const StepScalars* step) {
     constexpr bool kMasters = sizeof(T) < sizeof(float);
     const std::size_t states = kMasters ? 2 : 1;
-    Slices<T> slices{in<T>(call, 0), in<UpdateGate>(call, 1), out<T>(call, 0), out<float>(call, states - 1), nullptr, nullptr, step};
+    Slices<T> slices{
+        in<T>(call, 0), in<UpdateGate>(call, 1), out<T>(call, 0), out<float>(call, states - 1), nullptr, nullptr, step};
     if (call.outputs.size() > states) slices.first = out<float>(call, states);
     if (call.outputs.size() > states + 1) slices.second = out<float>(call, states + 1);
     return slices;
@@ -240,30 +187,36 @@ std::unique_ptr<Kernel> updateOf(CudaDevice& device, const UpdateRule& rule, std
     const auto decay = static_cast<float>(rule.weightDecay), momentum = static_cast<float>(rule.momentum);
     const auto count = static_cast<std::int64_t>(tiles.size()), segments = static_cast<std::int64_t>(wholes.size());
     const StepScalars* const step = device.scalars();
-    return kernelOf("update", [=](const KernelCall& call, cudaStream_t stream) {
-        const Slices<T> slices = slicesOf<T>(call, step);
-        const auto* const onCard = reinterpret_cast<const Tile*>(tilesOnCard->data());
-        const auto launch = [&]<class Rule>(const Rule& of) {
-            launchTeams<kTeam>(stream, count, StepTiles<T, Rule>{of, slices, onCard});
-        };
-        switch (rule.kind) {
-            case UpdateRule::Kind::Sgd: return launch(Sgd{momentum, decay, rule.nesterov});
-            case UpdateRule::Kind::Lars: {
-                auto* const trust = reinterpret_cast<float*>(call.workspace);
-                const auto* const whole = reinterpret_cast<const Tile*>(wholesOnCard->data());
-                launchTeams<1024>(stream, segments, Trust<T>{slices, whole, static_cast<float>(rule.trust), decay, trust});
-                return launch(Lars{momentum, decay, trust});
+    return kernelOf(
+        "update",
+        [=](const KernelCall& call, cudaStream_t stream) {
+            const Slices<T> slices = slicesOf<T>(call, step);
+            const auto* const onCard = reinterpret_cast<const Tile*>(tilesOnCard->data());
+            const auto launch = [&]<class Rule>(const Rule& of) {
+                launchTeams<kTeam>(stream, count, StepTiles<T, Rule>{of, slices, onCard});
+            };
+            switch (rule.kind) {
+                case UpdateRule::Kind::Sgd:
+                    return launch(Sgd{momentum, decay, rule.nesterov});
+                case UpdateRule::Kind::Lars: {
+                    auto* const trust = reinterpret_cast<float*>(call.workspace);
+                    const auto* const whole = reinterpret_cast<const Tile*>(wholesOnCard->data());
+                    launchTeams<1024>(stream, segments,
+                                      Trust<T>{slices, whole, static_cast<float>(rule.trust), decay, trust});
+                    return launch(Lars{momentum, decay, trust});
+                }
+                case UpdateRule::Kind::AdamW:
+                case UpdateRule::Kind::Muon: {
+                    const bool muon = rule.kind == UpdateRule::Kind::Muon;
+                    launch(AdamW{rule.beta1, rule.beta2, static_cast<float>(rule.epsilon), decay,
+                                 muon ? static_cast<float>(rule.adamShare) : 1.0f});
+                    for (const auto& matrix : matrices)
+                        matrix->run(slices.gradient, slices.gate, slices.weight, slices.master, slices.first, step,
+                                    call.workspace, stream);
+                }
             }
-            case UpdateRule::Kind::AdamW:
-            case UpdateRule::Kind::Muon: {
-                const bool muon = rule.kind == UpdateRule::Kind::Muon;
-                launch(AdamW{rule.beta1, rule.beta2, static_cast<float>(rule.epsilon), decay,
-                             muon ? static_cast<float>(rule.adamShare) : 1.0f});
-                for (const auto& matrix : matrices)
-                    matrix->run(slices.gradient, slices.gate, slices.weight, slices.master, slices.first, step, call.workspace, stream);
-            }
-        }
-    }, workspace);
+        },
+        workspace);
 }
 
 template <class T>
@@ -271,7 +224,7 @@ struct Average {
     const float* weight;
     const UpdateGate* gate;
     float* average;
-    T* rounded;                                  // null where weights are f32
+    T* rounded;  // null where weights are f32
     const StepScalars* step;
     double decay;
 
@@ -283,99 +236,20 @@ struct Average {
     }
 };
 
-struct Commit {
-    const float* staged;
-    const UpdateGate* gate;
-    float* buffer;
-    LOCKSTEP_CARD void operator()(std::int64_t i) const {
-        if (gate->skip == 0) buffer[i] = staged[i] * static_cast<float>(gate->bufferScale);
-    }
-};
-
-std::int64_t signedCount(std::size_t count) { return static_cast<std::int64_t>(count); }
-
 }  // namespace
 
-std::unique_ptr<Kernel> makeFill(DType dtype, std::size_t count, double value) {
-    const auto fill = [&]<class T>(T element) {
-        return kernelOf("fill", [=](const KernelCall& call, cudaStream_t stream) {
-            launchElements(stream, signedCount(count), Fill<T>{out<T>(call, 0), element});
-        });
-    };
-    switch (dtype) {
-        case DType::I32: return fill(static_cast<std::int32_t>(value));
-        case DType::I64: return fill(static_cast<std::int64_t>(value));
-        case DType::U8: return fill(static_cast<std::uint8_t>(value));
-        case DType::F64: return fill(value);
-        default: break;
-    }
-    return withFloat(dtype, "fill", [&]<class T>(T) { return fill(T(static_cast<float>(value))); });
-}
-
-std::unique_ptr<Kernel> makeScale(DType dtype, std::size_t count, double factor) {
-    return withReal(dtype, "scale", [&]<class T>(T) {
-        return kernelOf("scale", [=](const KernelCall& call, cudaStream_t stream) {
-            launchMap(stream, signedCount(count), Scale<Computed<T>>{static_cast<Computed<T>>(factor)}, out<T>(call, 0), in<T>(call, 0));
-        });
-    });
-}
-
-std::unique_ptr<Kernel> makeFlatAdd(DType dtype, std::size_t count) {
-    return withReal(dtype, "add", [&]<class T>(T) {
-        return kernelOf("add", [=](const KernelCall& call, cudaStream_t stream) {
-            const T* const to = out<T>(call, 0);
-            launchMap(stream, signedCount(count), Sum{}, out<T>(call, 0), to, in<T>(call, 0));
-        });
-    });
-}
-
-std::unique_ptr<Kernel> makeSquareSum(DType dtype, std::size_t count) {
-    const ColumnSums shape(signedCount(count), 1);
-    return withReal(dtype, "square sum", [&]<class T>(T) {
-        return kernelOf("square sum", [=](const KernelCall& call, cudaStream_t stream) {
-            launchColumnSums<1, double>(stream, shape, call.workspace, Square<T>{in<T>(call, 0)}, StoreSquares{out<double>(call, 0)});
-        }, shape.workspaceBytes(1, sizeof(double)));
-    });
-}
-
-std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums) {
-    if (squareSums > kMostSums)
-        throw EngineError(EngineError::Kind::Device, "gate",
-                          std::to_string(squareSums) + " buckets are more than the " + std::to_string(kMostSums) +
-                              " that CUDA takes; use larger buckets");
-    return kernelOf("gate", [=, clip = rule.clipNorm](const KernelCall& call, cudaStream_t stream) {
-        Gate gate{in<double>(call, 0), in<double>(call, 1), in<double>(call, 2), {}, squareSums, clip, out<UpdateGate>(call, 0)};
-        for (std::size_t i = 0; i < squareSums; ++i) gate.sums[i] = in<double>(call, i + 3);
-        launchElements(stream, 1, gate);
-    });
-}
-
-std::unique_ptr<Kernel> makeUpdate(CudaDevice& device, const UpdateRule& rule, DType dtype, std::span<const UpdateSegment> segments) {
+std::unique_ptr<Kernel> makeUpdate(CudaDevice& device, const UpdateRule& rule, DType dtype,
+                                   std::span<const UpdateSegment> segments) {
     return withFloat(dtype, "update", [&]<class T>(T) { return updateOf<T>(device, rule, segments); });
 }
 
 std::unique_ptr<Kernel> makeAverage(CudaDevice& device, double decay, DType dtype, std::size_t count) {
     return withFloat(dtype, "average", [&]<class T>(T) {
         return kernelOf("average", [=, step = device.scalars()](const KernelCall& call, cudaStream_t stream) {
-            launchElements(stream, signedCount(count),
+            launchElements(stream, static_cast<std::int64_t>(count),
                            Average<T>{in<float>(call, 0), in<UpdateGate>(call, 1), out<float>(call, 0),
                                       call.outputs.size() > 1 ? out<T>(call, 1) : nullptr, step, decay});
         });
-    });
-}
-
-std::unique_ptr<Kernel> makeNarrow(DType dtype, std::size_t count) {
-    return withFloat(dtype, "narrow", [&]<class T>(T) {
-        return kernelOf("narrow", [=](const KernelCall& call, cudaStream_t stream) {
-            launchMap(stream, signedCount(count), Same{}, out<T>(call, 0), in<float>(call, 0));
-        });
-    });
-}
-
-std::unique_ptr<Kernel> makeCommit(DType dtype, std::size_t count) {
-    if (dtype != DType::F32) throw EngineError(EngineError::Kind::Internal, "commit", "buffers are f32 on CUDA");
-    return kernelOf("commit", [=](const KernelCall& call, cudaStream_t stream) {
-        launchElements(stream, signedCount(count), Commit{in<float>(call, 0), in<UpdateGate>(call, 1), out<float>(call, 0)});
     });
 }
 

@@ -13,8 +13,8 @@
 #include "engine/backend/cuda/cuda_backend.h"
 #endif
 
-// The CUDA module on a card against the reference, without Qt: every case of every op in every precision, graphs as they
-// are fused, updates, and running out of memory. Prints as it goes; exit status 1 if anything differs.
+// The CUDA module on a card against the reference, without Qt: every case of every op in every precision, graphs as
+// they are fused, updates, and running out of memory. Prints as it goes; exit status 1 if anything differs.
 //   gpu_check MODULE [NAME]      only what has NAME in its name
 using namespace lockstep;
 using namespace lockstep::test;
@@ -72,10 +72,13 @@ private:
 // Of the tolerance of f32, by the bits that a type has less.
 double allowance(Precision precision) {
     switch (precision) {
-        case Precision::Fp32: return 1;
+        case Precision::Fp32:
+            return 1;
         case Precision::Tf32:
-        case Precision::Fp16: return 150;
-        case Precision::Bf16: return 1000;
+        case Precision::Fp16:
+            return 150;
+        case Precision::Bf16:
+            return 1000;
     }
     return 1;
 }
@@ -124,20 +127,19 @@ int main(int argc, char** argv) {
     const auto backend = open(argv[1]);
     if (!backend) return 1;
     for (const DeviceInfo& device : backend->devices())
-        std::printf("%s: %s, %.1f GiB\n", device.id.c_str(), device.name.c_str(), static_cast<double>(device.memoryBytes) / (1 << 30));
+        std::printf("%s: %s, %.1f GiB\n", device.id.c_str(), device.name.c_str(),
+                    static_cast<double>(device.memoryBytes) / (1 << 30));
     Report report(argc > 2 ? argv[2] : "");
     for (const Precision precision : {Precision::Fp32, Precision::Tf32, Precision::Fp16, Precision::Bf16}) {
         const std::string suffix = std::string(text(precision));
         for (const OpCase& opCase : opCases())
-            report.check("ops, " + suffix, opCase.name, [&] {
-                return differences(*backend, opCase, optionsFor(precision), allowance(precision));
-            });
+            report.check("ops, " + suffix, opCase.name,
+                         [&] { return differences(*backend, opCase, optionsFor(precision), allowance(precision)); });
     }
     for (const Precision precision : {Precision::Fp32, Precision::Tf32})
         for (const GraphCase& graphCase : graphCases())
-            report.check("graphs, " + std::string(text(precision)), graphCase.name, [&] {
-                return differences(*backend, graphCase, optionsFor(precision), allowance(precision));
-            });
+            report.check("graphs, " + std::string(text(precision)), graphCase.name,
+                         [&] { return differences(*backend, graphCase, optionsFor(precision), allowance(precision)); });
     for (const UpdateCase& updateCase : updateCases())
         report.check("updates", updateCase.name, [&] { return differences(*backend, updateCase); });
     report.check("memory", "out of memory", [&] { return outOfMemory(*backend); });

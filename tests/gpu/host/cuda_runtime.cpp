@@ -23,8 +23,8 @@ struct HostEventOfCuda : std::enable_shared_from_this<HostEventOfCuda> {
     std::mutex mutex;
     std::condition_variable changed;
     std::uint64_t recorded = 0, reached = 0;
-    std::shared_ptr<std::vector<Work>> captured;         // recorded on a stream that was captured
-    std::shared_ptr<HostEventOfCuda> self;               // until it is destroyed
+    std::shared_ptr<std::vector<Work>> captured;  // recorded on a stream that was captured
+    std::shared_ptr<HostEventOfCuda> self;        // until it is destroyed
 
     void reach(std::uint64_t number) {
         const std::lock_guard lock(mutex);
@@ -67,7 +67,7 @@ public:
     }
 
     const int device;
-    std::shared_ptr<std::vector<Work>> captured;         // null: not captured; used by the thread that gives work
+    std::shared_ptr<std::vector<Work>> captured;  // null: not captured; used by the thread that gives work
 
 private:
     void run() {
@@ -75,7 +75,7 @@ private:
         for (;;) {
             m_changed.wait(lock, [&] { return m_ends || !m_work.empty(); });
             if (m_work.empty()) return;
-            const Work& work = m_work.front();           // it stays until it is done: the queue is empty once all is
+            const Work& work = m_work.front();  // it stays until it is done: the queue is empty once all is
             lock.unlock();
             work();
             lock.lock();
@@ -96,14 +96,17 @@ namespace {
 // What cudaMalloc gave out, by where it begins; and all streams.
 struct Card {
     std::mutex mutex;
-    struct Memory { std::size_t bytes = 0; int device = 0; };
+    struct Memory {
+        std::size_t bytes = 0;
+        int device = 0;
+    };
     std::map<std::uintptr_t, Memory> memory;
     std::size_t used = 0, limit = 0, allocations = 0;
     std::map<HostStreamOfCuda*, std::shared_ptr<HostStreamOfCuda>> streams;
 };
 
 Card& card() {
-    static Card* const made = new Card;                  // streams may outlive what is static
+    static Card* const made = new Card;  // streams may outlive what is static
     return *made;
 }
 
@@ -113,7 +116,7 @@ thread_local int currentDevice = 0;
 void drain(int device) {
     auto streams = [] {
         const std::lock_guard lock(card().mutex);
-        return card().streams;                           // they live on while they are waited for
+        return card().streams;  // they live on while they are waited for
     }();
     for (const auto& [id, stream] : streams)
         if (stream->device == device) stream->drain();
@@ -128,7 +131,9 @@ std::size_t allocations() {
     return card().allocations;
 }
 
-std::size_t graphLaunches() { return launches.load(); }
+std::size_t graphLaunches() {
+    return launches.load();
+}
 
 void limitMemory(std::size_t bytes) {
     const std::lock_guard lock(card().mutex);
@@ -139,18 +144,27 @@ void limitMemory(std::size_t bytes) {
 
 const char* cudaGetErrorString(cudaError_t error) {
     switch (error) {
-        case cudaSuccess: return "no error";
-        case cudaErrorInvalidValue: return "invalid argument";
-        case cudaErrorMemoryAllocation: return "out of memory";
-        case cudaErrorNotReady: return "device not ready";
-        case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
-        case cudaErrorPeerAccessAlreadyEnabled: return "peer access is already enabled";
-        case cudaErrorStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
+        case cudaSuccess:
+            return "no error";
+        case cudaErrorInvalidValue:
+            return "invalid argument";
+        case cudaErrorMemoryAllocation:
+            return "out of memory";
+        case cudaErrorNotReady:
+            return "device not ready";
+        case cudaErrorIllegalAddress:
+            return "an illegal memory access was encountered";
+        case cudaErrorPeerAccessAlreadyEnabled:
+            return "peer access is already enabled";
+        case cudaErrorStreamCaptureUnsupported:
+            return "operation not permitted when stream is capturing";
     }
     return "unknown error";
 }
 
-cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaGetLastError() {
+    return cudaSuccess;
+}
 
 cudaError_t cudaGetDeviceCount(int* count) {
     *count = 1;
@@ -173,13 +187,16 @@ cudaError_t cudaDeviceSynchronize() {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+    return cudaSuccess;
+}
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
     const std::lock_guard lock(card().mutex);
     const auto at = reinterpret_cast<std::uintptr_t>(data);
     const auto behind = card().memory.upper_bound(at);
-    const bool found = behind != card().memory.begin() && at < std::prev(behind)->first + std::prev(behind)->second.bytes;
+    const bool found =
+        behind != card().memory.begin() && at < std::prev(behind)->first + std::prev(behind)->second.bytes;
     *attributes = {found ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered, 0};
     return cudaSuccess;
 }
@@ -191,7 +208,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
     if (card().limit > 0 && card().used + whole > card().limit) return cudaErrorMemoryAllocation;
     *data = std::aligned_alloc(256, whole);
     if (!*data) return cudaErrorMemoryAllocation;
-    std::memset(*data, 0xa5, whole);                     // a card's memory has what was there before
+    std::memset(*data, 0xa5, whole);  // a card's memory has what was there before
     card().used += whole;
     card().memory[reinterpret_cast<std::uintptr_t>(*data)] = {whole, currentDevice};
     return cudaSuccess;
@@ -218,7 +235,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     // Pageable memory of the host is read before the call returns; the graph of a captured copy reads it each time.
     if (kind == cudaMemcpyHostToDevice && !stream->captured) {
         const auto* const begin = static_cast<const std::byte*>(from);
-        stream->add([=, staged = std::vector<std::byte>(begin, begin + bytes)] { std::memcpy(to, staged.data(), bytes); });
+        stream->add(
+            [=, staged = std::vector<std::byte>(begin, begin + bytes)] { std::memcpy(to, staged.data(), bytes); });
         return cudaSuccess;
     }
     stream->add([=] { std::memcpy(to, from, bytes); });
@@ -245,7 +263,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (found == card().streams.end()) return cudaErrorInvalidValue;
     last = std::move(found->second);
     card().streams.erase(found);
-    return cudaSuccess;                                  // its thread ends behind the lock
+    return cudaSuccess;  // its thread ends behind the lock
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
@@ -263,7 +281,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     std::uint64_t number = 0;
     {
         const std::lock_guard lock(event->mutex);
-        if (event->captured) {                           // the stream joins the capture; its order is that of the calls
+        if (event->captured) {  // the stream joins the capture; its order is that of the calls
             stream->captured = event->captured;
             return cudaSuccess;
         }
@@ -334,4 +352,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaSuccess;
 }
 
-void launchOnHost(cudaStream_t stream, std::function<void()> work) { stream->add(std::move(work)); }
+void launchOnHost(cudaStream_t stream, std::function<void()> work) {
+    stream->add(std::move(work));
+}

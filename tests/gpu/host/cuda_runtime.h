@@ -2,8 +2,8 @@
 #include <cstddef>
 #include <functional>
 
-// The part of the CUDA runtime that the module uses, for a machine without one. A card is ordinary memory; a stream is a
-// thread that does what is put on it in order, behind the call, so that whoever does not wait for it is found out. A
+// The part of the CUDA runtime that the module uses, for a machine without one. A card is ordinary memory; a stream is
+// a thread that does what is put on it in order, behind the call, so that whoever does not wait for it is found out. A
 // stream that is captured keeps its work for the graph instead.
 enum cudaError_t {
     cudaSuccess = 0,
@@ -22,7 +22,11 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault
 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeGlobal, cudaStreamCaptureModeThreadLocal, cudaStreamCaptureModeRelaxed };
+enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal,
+    cudaStreamCaptureModeThreadLocal,
+    cudaStreamCaptureModeRelaxed
+};
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2;
 
 using cudaStream_t = class HostStreamOfCuda*;
@@ -68,9 +72,10 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 // What a launch is here.
 void launchOnHost(cudaStream_t stream, std::function<void()> work);
 
-// For tests: how many times memory was asked for and graphs were launched since the process began, and how much there is to be had.
+// For tests: how many times memory was asked for and graphs were launched since the process began, and how much there
+// is to be had.
 namespace host_cuda {
 std::size_t allocations();
 std::size_t graphLaunches();
-void limitMemory(std::size_t bytes);                     // of all that is allocated at once; 0: no limit
+void limitMemory(std::size_t bytes);  // of all that is allocated at once; 0: no limit
 }  // namespace host_cuda

@@ -26,10 +26,10 @@ struct Part {
 struct Group {
     std::mutex mutex;
     std::condition_variable changed;
-    std::map<std::uint64_t, std::vector<Part>> parts;    // by operation, then rank
+    std::map<std::uint64_t, std::vector<Part>> parts;  // by operation, then rank
     std::map<std::uint64_t, int> arrived;
-    std::uint64_t done = 0;                              // operations
-    bool isBroken = false;                               // a rank has aborted: its memory is not touched any more
+    std::uint64_t done = 0;  // operations
+    bool isBroken = false;   // a rank has aborted: its memory is not touched any more
 };
 
 std::mutex groupsMutex;
@@ -49,11 +49,15 @@ void addAll(const std::vector<Part>& parts, std::size_t begin, std::size_t count
     }
 }
 
-std::vector<std::byte> sumOf(const std::vector<Part>& parts, std::size_t begin, std::size_t count, ncclDataType_t type) {
+std::vector<std::byte> sumOf(const std::vector<Part>& parts, std::size_t begin, std::size_t count,
+                             ncclDataType_t type) {
     std::vector<std::byte> result;
-    if (type == ncclFloat64) addAll<double>(parts, begin, count, result);
-    else if (type == ncclFloat32) addAll<float>(parts, begin, count, result);
-    else addAll<unsigned char>(parts, begin, count, result);
+    if (type == ncclFloat64)
+        addAll<double>(parts, begin, count, result);
+    else if (type == ncclFloat32)
+        addAll<float>(parts, begin, count, result);
+    else
+        addAll<unsigned char>(parts, begin, count, result);
     return result;
 }
 
@@ -90,11 +94,14 @@ ncclResult_t begin(ncclComm_t comm, const Part& part, cudaStream_t stream,
         }
         group.changed.wait(lock, [&] { return group.done > number || group.isBroken; });
     });
-    return ncclInProgress;                               // as a communicator that does not block may say
+    return ncclInProgress;  // as a communicator that does not block may say
 }
 
 std::size_t sizeOf(ncclDataType_t type) {
-    return type == ncclFloat64 || type == ncclInt64 ? 8 : type == ncclUint8 ? 1 : type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
+    return type == ncclFloat64 || type == ncclInt64      ? 8
+           : type == ncclUint8                           ? 1
+           : type == ncclFloat16 || type == ncclBfloat16 ? 2
+                                                         : 4;
 }
 
 }  // namespace
@@ -107,7 +114,9 @@ void fakeNcclSetFault(FakeNcclFault fault, int rank, std::uint64_t operation) {
     faultOperation = operation;
 }
 
-std::uint64_t fakeNcclCommunicators() { return communicators; }
+std::uint64_t fakeNcclCommunicators() {
+    return communicators;
+}
 
 ncclResult_t ncclGetVersion(int* version) {
     *version = 22800;
@@ -115,11 +124,14 @@ ncclResult_t ncclGetVersion(int* version) {
 }
 
 const char* ncclGetErrorString(ncclResult_t result) {
-    return result == kInternalError ? "internal error" : result == kRemoteError ? "remote process exited or there was a network error"
-                                                                                : "no error";
+    return result == kInternalError ? "internal error"
+           : result == kRemoteError ? "remote process exited or there was a network error"
+                                    : "no error";
 }
 
-const char* ncclGetLastError(ncclComm_t) { return "as the test wanted"; }
+const char* ncclGetLastError(ncclComm_t) {
+    return "as the test wanted";
+}
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
     const std::lock_guard lock(groupsMutex);
@@ -159,16 +171,16 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
     return ncclSuccess;
 }
 
-ncclResult_t ncclAllReduce(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t, ncclComm_t comm,
-                           cudaStream_t stream) {
+ncclResult_t ncclAllReduce(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t,
+                           ncclComm_t comm, cudaStream_t stream) {
     return begin(comm, {in, out}, stream, [=](const std::vector<Part>& parts) {
         const auto sum = sumOf(parts, 0, count, type);
         for (const Part& part : parts) std::memcpy(part.out, sum.data(), sum.size());
     });
 }
 
-ncclResult_t ncclReduceScatter(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t, ncclComm_t comm,
-                               cudaStream_t stream) {
+ncclResult_t ncclReduceScatter(const void* in, void* out, std::size_t count, ncclDataType_t type, ncclRedOp_t,
+                               ncclComm_t comm, cudaStream_t stream) {
     return begin(comm, {in, out}, stream, [=](const std::vector<Part>& parts) {
         for (std::size_t rank = 0; rank < parts.size(); ++rank) {
             const auto sum = sumOf(parts, rank * count, count, type);

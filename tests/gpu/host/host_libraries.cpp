@@ -16,14 +16,16 @@ public:
 
     void run(const void* a, const void* b, const void* bias, void* d, std::byte*, cudaStream_t stream) override {
         launchOnHost(stream, [=, shape = m_shape] {
-            const auto *left = static_cast<const T*>(a), *right = static_cast<const T*>(b), *added = static_cast<const T*>(bias);
+            const auto *left = static_cast<const T*>(a), *right = static_cast<const T*>(b),
+                       *added = static_cast<const T*>(bias);
             auto* const to = static_cast<T*>(d);
             for (std::int64_t i = 0; i < shape.rows; ++i) {
                 for (std::int64_t j = 0; j < shape.columns; ++j) {
                     double sum = added ? static_cast<float>(added[j]) : 0;
                     for (std::int64_t k = 0; k < shape.depth; ++k)
-                        sum += static_cast<double>(left[shape.transposeA ? k * shape.rows + i : i * shape.depth + k]) *
-                               static_cast<double>(right[shape.transposeB ? j * shape.depth + k : k * shape.columns + j]);
+                        sum +=
+                            static_cast<double>(left[shape.transposeA ? k * shape.rows + i : i * shape.depth + k]) *
+                            static_cast<double>(right[shape.transposeB ? j * shape.depth + k : k * shape.columns + j]);
                     to[i * shape.columns + j] = T(static_cast<float>(shape.relu && sum < 0 ? 0 : sum));
                 }
             }
@@ -39,12 +41,13 @@ template <class T>
 class HostConvolution final : public Convolution {
 public:
     explicit HostConvolution(const ConvolutionShape& shape) : m_shape(shape) {}
-    std::size_t workspaceBytes() const override { return 256; }          // so that some is asked for
+    std::size_t workspaceBytes() const override { return 256; }  // so that some is asked for
 
     void run(void* x, void* w, void* y, std::byte*, cudaStream_t stream) override {
         launchOnHost(stream, [=, shape = m_shape] {
             const std::array<void*, 3> memory{x, w, y};
-            std::array<std::vector<double>, 3> of{read(memory[0], shape.x), read(memory[1], shape.w), read(memory[2], shape.y)};
+            std::array<std::vector<double>, 3> of{read(memory[0], shape.x), read(memory[1], shape.w),
+                                                  read(memory[2], shape.y)};
             const std::size_t made = shape.pass == ConvolutionShape::Pass::Forward        ? 2
                                      : shape.pass == ConvolutionShape::Pass::BackwardData ? 0
                                                                                           : 1;
@@ -65,7 +68,8 @@ private:
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(from[i]);
         return values;
     }
-    static std::size_t at(const std::array<std::int64_t, 4>& e, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+    static std::size_t at(const std::array<std::int64_t, 4>& e, std::int64_t n, std::int64_t c, std::int64_t h,
+                          std::int64_t w) {
         return static_cast<std::size_t>(((n * e[2] + h) * e[3] + w) * e[1] + c);
     }
     template <class Visit>
@@ -80,7 +84,8 @@ private:
                         const std::int64_t column = q * s.stride[1] - s.padding[1] + t * s.dilation[1];
                         if (row < 0 || row >= s.x[2] || column < 0 || column >= s.x[3]) continue;
                         for (std::int64_t c = 0; c < s.w[1]; ++c)
-                            visit(at(s.x, n, k / perGroup * s.w[1] + c, row, column), at(s.w, k, c, r, t), at(s.y, n, k, p, q));
+                            visit(at(s.x, n, k / perGroup * s.w[1] + c, row, column), at(s.w, k, c, r, t),
+                                  at(s.y, n, k, p, q));
                     }
     }
 
@@ -90,9 +95,8 @@ private:
 class HostLibraries final : public Libraries {
 public:
     std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) override {
-        return withFloat(shape.dtype, where, [&]<class T>(T) -> std::unique_ptr<Matmul> {
-            return std::make_unique<HostMatmul<T>>(shape);
-        });
+        return withFloat(shape.dtype, where,
+                         [&]<class T>(T) -> std::unique_ptr<Matmul> { return std::make_unique<HostMatmul<T>>(shape); });
     }
     // Has no plan for some, as the library may.
     std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) override {
@@ -105,6 +109,8 @@ public:
 
 }  // namespace
 
-std::unique_ptr<Libraries> openLibraries(const std::string&, PlanCaches&) { return std::make_unique<HostLibraries>(); }
+std::unique_ptr<Libraries> openLibraries(const std::string&, PlanCaches&) {
+    return std::make_unique<HostLibraries>();
+}
 
 }  // namespace lockstep::cuda
