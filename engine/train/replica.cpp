@@ -99,36 +99,34 @@ void Replica::prepare(Prepared& prepared) {
     if (prepared.hasControl) prepared.controlOffset = program.scalars.offsetOf("control");
 }
 
-// What a step of one waits for within it comes before it on the same lane.
+// Kernels of the compute lane, up to one that waits for an all-reduce: what it waits for would hold up the whole segment.
 void Replica::findSegments(Prepared& prepared) {
-    const auto isPart = [&](std::size_t i) {
-        const PreparedStep& step = prepared.steps[i];
-        return step.kernel && step.step->lane == Lane::Compute;
+    const std::vector<PreparedStep>& steps = prepared.steps;
+    const auto isKernel = [&](std::size_t i) { return steps[i].kernel && steps[i].step->lane == Lane::Compute; };
+    const auto waitsForReduce = [&](std::size_t i) {
+        return std::ranges::any_of(steps[i].step->after, [&](int other) {
+            return steps[static_cast<std::size_t>(other)].step->kind == Step::Kind::AllReduce;
+        });
     };
-    for (std::size_t i = 0; i < prepared.steps.size();) {
-        Segment segment;
-        segment.begin = i;
-        // An all-reduce that a later step waits for would have to be waited for before the whole segment: it ends there.
-        const auto waitsForReduce = [&](const Step& step) {
-            return std::ranges::any_of(step.after, [&](int other) {
-                return prepared.steps[static_cast<std::size_t>(other)].step->kind == Step::Kind::AllReduce;
-            });
-        };
-        for (; i < prepared.steps.size() && isPart(i); ++i) {
-            const Step& step = *prepared.steps[i].step;
-            if (i > segment.begin && waitsForReduce(step)) break;
-            for (const int other : step.after) {
-                if (static_cast<std::size_t>(other) < segment.begin) segment.after.push_back(other);
-            }
-        }
-        segment.end = i;
-        if (segment.end == segment.begin) {
-            ++i;
-            continue;
-        }
-        if (m_trace) segment.name = m_trace->nameId(prepared.steps[segment.begin].step->name + " and what follows");
-        prepared.segments.push_back(std::move(segment));
+    for (std::size_t begin = 0; begin < steps.size();) {
+        std::size_t end = begin;
+        while (end < steps.size() && isKernel(end) && (end == begin || !waitsForReduce(end))) ++end;
+        if (end > begin) addSegment(prepared, begin, end);
+        begin = std::max(end, begin + 1);
     }
+}
+
+void Replica::addSegment(Prepared& prepared, std::size_t begin, std::size_t end) {
+    Segment segment;
+    segment.begin = begin;
+    segment.end = end;
+    for (std::size_t i = begin; i < end; ++i) {
+        for (const int other : prepared.steps[i].step->after) {
+            if (static_cast<std::size_t>(other) < begin) segment.after.push_back(other);
+        }
+    }
+    if (m_trace) segment.name = m_trace->nameId(prepared.steps[begin].step->name + " and what follows");
+    prepared.segments.push_back(std::move(segment));
 }
 
 void Replica::allocateWorkspaces() {

@@ -71,6 +71,7 @@ private:
     void allocate();
     void prepare(Prepared& prepared);
     void findSegments(Prepared& prepared);
+    void addSegment(Prepared& prepared, std::size_t begin, std::size_t end);
     void allocateWorkspaces();
     PreparedStep prepareStep(Prepared& prepared, const Step& step);
     Kernel* nodeKernel(Prepared& prepared, const Step& step);

@@ -5,9 +5,11 @@ if(LOCKSTEP_PYTHON)
         OUTPUT_VARIABLE python_folders OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 find_path(CUDNN_INCLUDE_DIR cudnn_version.h
-    HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${CUDAToolkit_INCLUDE_DIRS} ${python_folders} PATH_SUFFIXES include)
+    HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${LOCKSTEP_CUDA_PREFIX}/nvidia/cudnn ${CUDAToolkit_INCLUDE_DIRS} ${python_folders}
+    PATH_SUFFIXES include)
 find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9
-    HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${CUDAToolkit_LIBRARY_DIR} ${python_folders} PATH_SUFFIXES lib lib64)
+    HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${LOCKSTEP_CUDA_PREFIX}/nvidia/cudnn ${CUDAToolkit_LIBRARY_DIR} ${python_folders}
+    PATH_SUFFIXES lib lib64)
 if(CUDNN_INCLUDE_DIR)
     file(STRINGS "${CUDNN_INCLUDE_DIR}/cudnn_version.h" version REGEX "#define CUDNN_(MAJOR|MINOR|PATCHLEVEL) ")
     string(REGEX REPLACE "[^0-9;]" "" version "${version}")

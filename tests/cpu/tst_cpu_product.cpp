@@ -234,11 +234,11 @@ void tst_cpu_product::denseLayersAgreeWithTheReference() {
 
 void tst_cpu_product::speedIsMeasuredOnce() {
     const auto backend = makeCpuBackend();
-    const double speed = backend->productSpeed(DType::BF16);
+    const double speed = backend->productSpeed(Precision::Bf16);
     QVERIFY2(speed > 0.05 && speed < 20, qPrintable(QString::number(speed)));
-    QCOMPARE(backend->productSpeed(DType::BF16), speed);
-    QCOMPARE(backend->productSpeed(DType::F32), 1.0);
-    QCOMPARE(backend->productSpeed(DType::F16), 0.0);
+    QCOMPARE(backend->productSpeed(Precision::Bf16), speed);
+    QCOMPARE(backend->productSpeed(Precision::Fp32), 1.0);
+    QCOMPARE(backend->productSpeed(Precision::Fp16), 0.0);
 }
 
 QTEST_APPLESS_MAIN(tst_cpu_product)

@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdio>
+#include <filesystem>
 
 #include "engine/backend/cuda/cuda_backend.h"
 #include "engine/backend/module.h"
@@ -22,6 +23,7 @@ extern "C" __attribute__((visibility("default"))) int lockstep_backend_open(int 
         std::snprintf(reason, reasonBytes, "no-device: the driver reports no card");
         return 1;
     }
-    *backend = new lockstep::cuda::CudaBackend(cards);
+    const bool isThere = std::filesystem::exists(LOCKSTEP_NCCL);
+    *backend = new lockstep::cuda::CudaBackend(cards, isThere ? LOCKSTEP_NCCL : "libnccl.so.2");
     return 0;
 }

@@ -49,7 +49,7 @@ struct GradientSums {
     }
 };
 
-// dx = gamma invStd (dy - sum(dy) / n - x^ sum(dy x^) / n); the sums are K to a channel, `apart` elements apart.
+// dx = gamma invStd (dy - sum(dy) / n - x^ sum(dy x^) / n); sums of the channels and the count lie on the card.
 template <class T, class S>
 struct NormBackward {
     const T *x, *dy;
