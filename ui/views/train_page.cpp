@@ -62,6 +62,9 @@ TrainPage::TrainPage(EngineService* service, RunLauncher* launcher, Explain expl
     showService();
 }
 
+// Hiding takes the focus from its field, whose text is then committed: that must come while there is a form.
+TrainPage::~TrainPage() { hide(); }
+
 void TrainPage::connectAll() {
     connect(&m_tabs, &QTimer::timeout, this, [this] { orderTabs(*this); });
     connect(&m_form, &SpecForm::catalogChanged, this, &TrainPage::fillPresets);

@@ -30,6 +30,7 @@ class TrainPage : public QWidget {
     Q_OBJECT
 public:
     TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent = nullptr);
+    ~TrainPage() override;
 
     void setSpec(const QJsonObject& spec);       // a clone of a trial; can be undone
     // A spec file, perhaps edited by hand: what is wrong with it is told by file and field, the rest is in the form.
