@@ -45,7 +45,7 @@ private slots:
     void graphs() {
         QFETCH(const GraphCase*, graphCase);
         QFETCH(Precision, precision);
-        const std::string found = differences(m_backend, *graphCase, options(precision), allowance(precision));
+        const std::string found = differences(m_backend, *graphCase, options(precision));  // the host does not round
         QVERIFY2(found.empty(), found.c_str());
     }
 
@@ -60,17 +60,6 @@ private slots:
     }
 
 private:
-    // Of the tolerance of f32, by the bits that a type has less.
-    static double allowance(Precision precision) {
-        switch (precision) {
-            case Precision::Bf16:
-                return 1000;
-            case Precision::Fp16:
-                return 150;
-            default:
-                return 1;
-        }
-    }
     static RunOptions options(Precision precision) {
         RunOptions options;
         options.precision = precision;

@@ -85,4 +85,14 @@ std::string differences(const Backend& backend, const UpdateCase& updateCase) {
     return actual.gate.skip == expected.gate.skip ? words : words + "the gate decides otherwise; ";
 }
 
+double allowance(Precision precision) {
+    switch (precision) {
+        case Precision::Fp32: return 1;
+        case Precision::Tf32:
+        case Precision::Fp16: return 150;
+        case Precision::Bf16: return 1000;
+    }
+    return 1;
+}
+
 }  // namespace lockstep::test

@@ -14,4 +14,7 @@ std::string differences(const Backend& backend, const GraphCase& graphCase, cons
                         double factor = 1);
 std::string differences(const Backend& backend, const UpdateCase& updateCase);
 
+// What a precision allows of the tolerance of f32, by the bits that it has less.
+double allowance(Precision precision);
+
 }  // namespace lockstep::test

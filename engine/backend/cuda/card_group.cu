@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/backend/cuda/card_memory.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/map.h"
 #include "engine/collective/host_group.h"
@@ -125,10 +126,6 @@ public:
     std::vector<int> missingAt(std::uint64_t operation) const override { return m_host->missingAt(operation); }
 
 private:
-    static bool isOnCard(const void* memory) {
-        cudaPointerAttributes found{};
-        return cudaPointerGetAttributes(&found, memory) == cudaSuccess && found.type == cudaMemoryTypeDevice;
-    }
     void requireHost(const void* memory, const char* what) const {
         if (isOnCard(memory))
             throw EngineError(EngineError::Kind::Internal, what, "messages between ranks are in memory of the host");

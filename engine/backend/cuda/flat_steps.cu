@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "engine/backend/cuda/column_sums.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/map.h"
+#include "engine/backend/cuda/square_sum.h"
 #include "engine/ops/update_gate.h"
 
 // The flat steps around an update: see Device.
@@ -37,14 +37,6 @@ std::unique_ptr<Kernel> withReal(DType dtype, const char* step, Use use) {
     return dtype == DType::F64 ? use(double{}) : withFloat(dtype, step, use);
 }
 
-template <class T>
-struct Square {
-    const T* x;
-    LOCKSTEP_CARD Sums<1, double> operator()(std::int64_t row, std::int64_t) const {
-        const double value = x[row];
-        return {{value * value}};
-    }
-};
 struct StoreSquares {
     double* to;
     LOCKSTEP_CARD void operator()(std::int64_t, const Sums<1, double>& sum) const { *to = sum.at[0]; }

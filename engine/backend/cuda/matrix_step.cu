@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/backend/cuda/column_sums.h"
 #include "engine/backend/cuda/map.h"
+#include "engine/backend/cuda/square_sum.h"
 
 namespace lockstep::cuda {
 
@@ -26,12 +26,6 @@ struct AddMomentum {
     }
 };
 
-struct Square {
-    const float* x;
-    LOCKSTEP_CARD Sums<1, double> operator()(std::int64_t row, std::int64_t) const {
-        return {{static_cast<double>(x[row]) * x[row]}};
-    }
-};
 struct StoreNorm {
     double* norm;
     LOCKSTEP_CARD void operator()(std::int64_t, const Sums<1, double>& sum) const {
@@ -118,7 +112,7 @@ template <class T>
 void MatrixStep<T>::orthogonalise(float* x, float* change, float* gram, float* square, double* norm, std::byte* library,
                                   cudaStream_t stream) {
     const std::int64_t squares = m_rows * m_rows;
-    launchColumnSums<1, double>(stream, ColumnSums(m_count, 1), library, Square{x}, StoreNorm{norm});
+    launchColumnSums<1, double>(stream, ColumnSums(m_count, 1), library, Square<float>{x}, StoreNorm{norm});
     launchElements(stream, m_count, Divide{x, norm});
     for (int i = 0; i < NewtonSchulz::kSteps; ++i) {
         m_gram->run(x, x, nullptr, gram, library, stream);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "engine/backend/cuda/card_memory.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/nccl_library.h"
 #include "engine/collective/host_group.h"
@@ -123,11 +124,6 @@ private:
         Ticket host;
         CudaEvent ready, done;
     };
-    static bool isOnCard(const void* memory) {
-        cudaPointerAttributes found{};
-        return cudaPointerGetAttributes(&found, memory) == cudaSuccess && found.type == cudaMemoryTypeDevice;
-    }
-
     void attach();
     void connect();
     void end() noexcept;

@@ -69,20 +69,6 @@ private:
     Clock::time_point m_since;
 };
 
-// Of the tolerance of f32, by the bits that a type has less.
-double allowance(Precision precision) {
-    switch (precision) {
-        case Precision::Fp32:
-            return 1;
-        case Precision::Tf32:
-        case Precision::Fp16:
-            return 150;
-        case Precision::Bf16:
-            return 1000;
-    }
-    return 1;
-}
-
 RunOptions optionsFor(Precision precision) {
     RunOptions options;
     options.precision = precision;
