@@ -1,5 +1,6 @@
 #include "engine/ops/conv2d.h"
 
+#include "engine/backend/cuda/broadcast_add.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/grid.h"
 #include "engine/backend/cuda/image.h"
@@ -116,22 +117,6 @@ struct BackwardWeights {
     }
 };
 
-// y + bias, in place; channels last.
-template <class T>
-struct AddBias {
-    T* y;
-    const T* bias;
-    std::int64_t channels;
-
-    template <int W>
-    LOCKSTEP_CARD void run(std::int64_t i) const {
-        auto pack = load<W>(y, i);
-        const auto added = load<W>(bias, i % channels);
-        for (int k = 0; k < W; ++k) pack.at[k] = T(static_cast<float>(pack.at[k]) + static_cast<float>(added.at[k]));
-        store(y, i, pack);
-    }
-};
-
 std::array<std::int64_t, 4> extentsOf(const Value& value) {
     const Shape& shape = value.type.shape;
     return {shape[0], shape[1], shape[2], shape[3]};
@@ -170,7 +155,9 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
                     return launchElements(stream, conv.y.count(),
                                           Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), bias, out<T>(call, 0)});
                 library->run(call.inputs[0], call.inputs[1], call.outputs[0], call.workspace, stream);
-                if (bias) launchPacks<T>(stream, conv.y.count(), conv.y.c, AddBias<T>{out<T>(call, 0), bias, conv.y.c});
+                if (bias)
+                    launchPacks<T>(stream, conv.y.count(), conv.y.c,
+                                   BroadcastAdd<T>{conv.y.c, out<T>(call, 0), bias, out<T>(call, 0)});
             },
             workspace);
     });

@@ -1,6 +1,6 @@
 #include "engine/ops/tokens.h"
 
-#include "engine/backend/cuda/grid.h"
+#include "engine/backend/cuda/broadcast_add.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/real.h"
 
@@ -17,21 +17,6 @@ struct Transpose {
     LOCKSTEP_CARD void operator()(std::int64_t i) const {
         const std::int64_t sample = i / (rows * columns), row = i % rows, column = i / rows % columns;
         y[i] = x[(sample * rows + row) * columns + column];
-    }
-};
-
-template <class T>
-struct BroadcastAdd {
-    std::int64_t width;
-    const T *x, *table;
-    T* y;
-
-    template <int W>
-    LOCKSTEP_CARD void run(std::int64_t i) const {
-        auto pack = load<W>(x, i);
-        const auto added = load<W>(table, i % width);
-        for (int k = 0; k < W; ++k) pack.at[k] = T(static_cast<float>(pack.at[k]) + static_cast<float>(added.at[k]));
-        store(y, i, pack);
     }
 };
 
