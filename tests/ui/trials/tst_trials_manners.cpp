@@ -109,7 +109,7 @@ private slots:
         const auto query = test::openQuery(desktop.places.history());
         using Tags = std::vector<std::string>;
         QTRY_COMPARE(query->find(trials[1])->tags, (Tags{"new", "thesis"}));
-        QCOMPARE(query->find(trials[0])->tags, (Tags{"mine", "new", "thesis"}));        // its own stays
+        QTRY_COMPARE(query->find(trials[0])->tags, (Tags{"mine", "new", "thesis"}));    // its own stays
         whenAsked<QInputDialog>([](QInputDialog& dialog) { dialog.reject(); });
         desktop.action("Tags…").trigger();
         QCOMPARE(desktop.page->undoStack()->count(), 1);
