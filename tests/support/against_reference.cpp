@@ -24,13 +24,13 @@ std::string differences(const Tensors& actual, const Tensors& expected, double t
     return words;
 }
 
-std::string differences(const std::string& what, const std::vector<double>& actual,
-                        const std::vector<double>& expected) {
+std::string differences(const std::string& what, const std::vector<double>& actual, const std::vector<double>& expected,
+                        double tolerance) {
     const auto tensor = [](const std::vector<double>& values) {
         return tensorOf({static_cast<std::int64_t>(values.size())}, values);
     };
     if (actual.size() != expected.size()) return what + " of another size; ";
-    return ifMore(what, relativeError(tensor(actual), tensor(expected)), 1e-6);
+    return ifMore(what, relativeError(tensor(actual), tensor(expected)), tolerance);
 }
 
 OpCase rounded(OpCase opCase, DType compute) {
@@ -76,12 +76,12 @@ std::string differences(const Backend& backend, const GraphCase& graphCase, cons
 std::string differences(const Backend& backend, const UpdateCase& updateCase) {
     const UpdateResult expected = runUpdate(*makeReferenceBackend(), updateCase),
                        actual = runUpdate(backend, updateCase);
-    std::string words = differences("weights", actual.weights, expected.weights) +
-                        differences("buffer", actual.buffer, expected.buffer) +
-                        differences("averages", actual.averages, expected.averages);
+    std::string words = differences("weights", actual.weights, expected.weights, updateCase.tolerance) +
+                        differences("buffer", actual.buffer, expected.buffer, updateCase.tolerance) +
+                        differences("averages", actual.averages, expected.averages, updateCase.tolerance);
     if (actual.states.size() != expected.states.size()) return words + "another number of states; ";
     for (std::size_t i = 0; i < expected.states.size(); ++i)
-        words += differences("state " + std::to_string(i), actual.states[i], expected.states[i]);
+        words += differences("state " + std::to_string(i), actual.states[i], expected.states[i], updateCase.tolerance);
     return actual.gate.skip == expected.gate.skip ? words : words + "the gate decides otherwise; ";
 }
 

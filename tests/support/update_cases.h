@@ -18,6 +18,7 @@ struct UpdateCase {
     std::vector<std::vector<double>> states{};     // to start from; zero when empty
     double lossSum = 1, weight = 4, samples = 4;
     double learningRate = 0.125;
+    double tolerance = 1e-6;                       // of F32, of what is largest
 };
 const std::vector<UpdateCase>& updateCases();
 

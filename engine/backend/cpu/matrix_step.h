@@ -8,25 +8,33 @@
 
 namespace lockstep::cpu {
 
-// x, row-major, becomes next to orthogonal: see NewtonSchulz. All products are over the longer side.
+// x, row-major, becomes next to orthogonal: see NewtonSchulz. With G = X Xt (the product over the longer side) a step
+// is X <- P X with P = a + b G + c G G, so the next G is P G P. All of these are polynomials of the first G and
+// commute: where one side is much the longer, the steps are taken among squares of the shorter side alone, and X is
+// multiplied once, by the product of their P.
 class Orthogonaliser {
 public:
     Orthogonaliser(const Machine& machine, const Matrix& matrix);
     std::size_t workspaceBytes() const;
-    void run(float* x, std::byte* workspace) const;          // in place
+    void run(float* x, std::byte* workspace) const;  // in place
 
 private:
     std::size_t floats() const { return m_matrix.rows * m_matrix.columns; }
+    std::size_t squareFloats() const { return m_square.rows * m_square.rows; }
     bool isTall() const { return m_matrix.rows > m_matrix.columns; }
+    bool stepsAmongSquares() const;
+    void apply(const float* square, const float* x, float* y, std::byte* scratch) const;
+    void stepByStep(float* x, std::byte* workspace) const;
+    void amongSquares(float* x, std::byte* workspace) const;
 
     const Machine& m_machine;
-    Matrix m_matrix, m_square;                     // the second: of the shorter side
-    Product m_gram, m_gramSquared, m_change;
+    Matrix m_matrix, m_square;  // the second: of the shorter side
+    Product m_gram, m_ofSquares, m_applied;
     SquareSum m_norm;
 };
 
-// Muon's step of one matrix. Momentum and weights are changed where the parameter lies; the direction between them is taken
-// out of the parameter's layout to be orthogonalised, and put back. What fills up blocks stays zero.
+// Muon's step of one matrix. Momentum and weights are changed where the parameter lies; the direction between them is
+// taken out of the parameter's layout to be orthogonalised, and put back. What fills up blocks stays zero.
 class MatrixStep {
 public:
     MatrixStep(const Machine& machine, const UpdateRule& rule, const UpdateSegment& segment);
@@ -37,7 +45,7 @@ public:
 private:
     struct Repacking {
         onednn::Primitive unpack, pack;
-        std::size_t floats;                        // of the row-major matrix
+        std::size_t floats;  // of the row-major matrix
     };
 
     void addMomentum(float scale, const float* gradient, float* momentum, float* direction) const;
@@ -47,7 +55,7 @@ private:
     float m_decay, m_size;
     std::size_t m_count;
     Orthogonaliser m_orthogonaliser;
-    std::optional<Repacking> m_repacking;          // null: the parameter is row-major
+    std::optional<Repacking> m_repacking;  // null: the parameter is row-major
 };
 
 }  // namespace lockstep::cpu
