@@ -10,14 +10,6 @@
 
 namespace lockstep {
 
-std::string bytesText(std::uint64_t bytes) {
-    constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = static_cast<double>(bytes);
-    int unit = 0;
-    while (value >= 1024 && unit < 4) value /= 1024, ++unit;
-    return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
-}
-
 std::string durationText(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "–";
     if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);

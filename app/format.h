@@ -4,12 +4,12 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/bytes_text.h"
 #include "engine/spec/train_event.h"
 
 namespace lockstep {
 
 // Numbers and tables for the terminal.
-std::string bytesText(std::uint64_t bytes);                  // "1.4 GiB"
 std::string durationText(double seconds);                    // "1 min 12 s"
 std::string percentText(double fraction);                    // "91.83 %"; "–" when not a number
 std::string perplexityText(double loss);                     // "7.413"; "–" when not a number

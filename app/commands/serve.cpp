@@ -11,6 +11,7 @@
 #include "datasets/catalog.h"
 #include "engine/core/error.h"
 #include "engine/spec/trial_fields.h"
+#include "engine/train/memory_need.h"
 #include "engine/train/plan_run.h"
 #include "engine/train/weights.h"
 
@@ -140,6 +141,7 @@ private:
         const auto resolved = valueOf(resolve(spec, environment()));
         const auto& train = glimpse(spec).train;
         const auto run = planRun(resolved, train, glimpse(spec).test);
+        if (const auto problem = shortOfMemory(resolved, run, train, glimpse(spec).test)) throw ProblemError(*problem);
         ModelInput input = modelInput(*resolved.model, train, 1, spec.labelSmoothing);
         input.frozen = resolved.frozen;
         if (const auto problems = weightsProblems(resolved, train); !problems.empty())

@@ -2,8 +2,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/backend/kernel.h"
 #include "engine/backend/stream.h"
@@ -13,6 +15,14 @@
 
 namespace lockstep {
 
+// What the driver and sensors say of a device just now; 0, empty: nobody knows.
+struct DeviceFacts {
+    std::size_t freeBytes = 0;             // of memory that a run could have
+    std::string driver, bus;               // "580.65.06"; "0000:1B:00.0"
+    std::optional<int> celsius, busyPercent, watts, mostWatts;
+    std::vector<std::pair<std::string, std::string>> links;  // to other devices: "cuda:1", "NVLink"
+};
+
 // A device that exists: what the device list shows. Plain values.
 struct DeviceInfo {
     std::string id;                        // "cpu", "cuda:1"
@@ -20,6 +30,7 @@ struct DeviceInfo {
     std::string backend;                   // "cpu", "cuda", "reference", "null"
     std::size_t memoryBytes = 0;
     int cores = 0;                         // CPU kinds: permitted cores
+    DeviceFacts facts{};
 };
 
 // One device as a run uses it; one rank each.

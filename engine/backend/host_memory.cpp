@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <string>
 
@@ -40,6 +41,29 @@ Buffer allocateHost(std::size_t bytes) {
                           "cannot allocate " + std::to_string(bytes) + " bytes");
     }
     return Buffer(data, bytes, [](std::byte* at) { std::free(at); });
+}
+
+// /proc/meminfo, in kB; within a container its own limit, of what programs and not cached files take.
+std::size_t availableHostMemory() {
+    std::ifstream system("/proc/meminfo");
+    std::size_t available = 0;
+    for (std::string name, line; system >> name; std::getline(system, line)) {
+        std::size_t kilobytes = 0;
+        if (name != "MemAvailable:" && name != "SwapFree:") continue;
+        if (system >> kilobytes) available += kilobytes * 1024;
+    }
+    const auto limited = [](const char* file, std::size_t& bytes) {
+        return static_cast<bool>(std::ifstream(std::string("/sys/fs/cgroup/memory.") + file) >> bytes);
+    };
+    std::size_t most = 0, taken = 0, cached = 0;
+    if (!limited("max", most) || !limited("current", taken)) return available;
+    std::ifstream kinds("/sys/fs/cgroup/memory.stat");
+    for (std::string name; kinds >> name;) {
+        std::size_t bytes = 0;
+        if (kinds >> bytes && name == "inactive_file") cached = bytes;
+    }
+    taken -= std::min(taken, cached);
+    return std::min(available, most - std::min(most, taken));
 }
 
 void HostStream::copyToDevice(std::byte* to, const std::byte* from, std::size_t bytes) {

@@ -156,8 +156,8 @@ private:
 };
 
 // Arenas are as large as the hungriest program needs; activations are shared, too.
-std::size_t arenaBytes(const RankPrograms& programs) {
-    std::size_t total = 0;
+MemoryUse memoryOf(const RankPrograms& programs) {
+    MemoryUse use;
     for (std::size_t arena = 0; arena < kArenaCount; ++arena) {
         std::size_t most = 0;
         for (const auto* program :
@@ -165,9 +165,11 @@ std::size_t arenaBytes(const RankPrograms& programs) {
               &programs.writing}) {
             if (*program) most = std::max(most, (*program)->arenaBytes[arena]);
         }
-        total += most;
+        const bool isBatch = arena == static_cast<std::size_t>(Arena::Io);
+        const bool isActivation = arena == static_cast<std::size_t>(Arena::Activations);
+        (isBatch ? use.batches : isActivation ? use.activations : use.weights) += most;
     }
-    return total;
+    return use;
 }
 
 // Of a rank's batches. Rounded parts need not grow with the batch, so the largest batch alone does not tell.
@@ -203,6 +205,13 @@ int rankOfMost(const Partition& partition, std::int64_t batch) {
 }
 
 }  // namespace
+
+MemoryUse& MemoryUse::operator+=(const MemoryUse& other) {
+    weights += other.weights;
+    activations += other.activations;
+    batches += other.batches;
+    return *this;
+}
 
 Partition partitionOf(const ResolvedSpec& resolved) {
     const int world = static_cast<int>(resolved.devices.size());
@@ -259,7 +268,8 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
         programs.evaluation = compiler.evaluation(passes(evaluationBatch), threads);
         programs.lastEvaluation = compiler.evaluation(passes(lastBatch(testSampler)), threads);
         if (rank == 0 && plan.window.capacity() > 0) programs.writing = compiler.writing(plan.window, threads);
-        plan.bytesPerDevice = std::max(plan.bytesPerDevice, arenaBytes(programs));
+        plan.memory.push_back(memoryOf(programs));
+        plan.bytesPerDevice = std::max(plan.bytesPerDevice, plan.memory.back().total());
         plan.ranks.push_back(std::move(programs));
     }
     plan.parameters = compiler.parameters();

@@ -53,8 +53,16 @@ struct RankPrograms {
     std::shared_ptr<const Program> evaluation, lastEvaluation;
     std::shared_ptr<const Program> writing;                 // rank 0's, where the run writes text: text_writer.h
 };
+// Bytes of one rank's arenas. What is independent of the batch: parameters, gradients, optimizer states, averages, running
+// statistics and sums of them; and what grows with the rank's samples.
+struct MemoryUse {
+    std::size_t weights = 0, activations = 0, batches = 0;
+    std::size_t total() const { return weights + activations + batches; }
+    MemoryUse& operator+=(const MemoryUse& other);
+};
 struct RunPlan {
     std::vector<RankPrograms> ranks;
+    std::vector<MemoryUse> memory;                 // by rank
     BatchLayout batch;                             // capacity: the largest local batch
     BatchLayout window;                            // of the writing program: one sequence
     std::vector<std::int64_t> shares;              // samples of a full batch, by rank

@@ -6,6 +6,7 @@
 #include "engine/core/error.h"
 #include "engine/spec/shares.h"
 #include "engine/train/make_group.h"
+#include "engine/train/memory_need.h"
 #include "engine/train/worker.h"
 
 namespace lockstep {
@@ -60,8 +61,10 @@ public:
 private:
     // Empty: another world follows.
     std::optional<RunResult> runWorld() {
-        const RunPlan plan = planRun(m_resolved, m_data.train->info(), m_data.test->info());
+        const DatasetInfo &train = m_data.train->info(), &test = m_data.test->info();
+        const RunPlan plan = planRun(m_resolved, train, test);
         if (m_options.onPlan) m_options.onPlan(plan);
+        if (auto problem = shortOfMemory(m_resolved, plan, train, test)) throw ProblemError(std::move(*problem));
         std::vector<RankTimes> times(m_resolved.devices.size());
         const RunContext context{m_resolved, m_data, plan, m_options, m_control, m_events, times, m_continuation};
         const auto group = makeGroup(m_resolved);
@@ -71,7 +74,9 @@ private:
             tasks.push_back(workers.emplace_back(std::make_unique<Worker>(context, *endpoint)).get());
         }
         const auto stepOf = [&](int rank) { return workers[static_cast<std::size_t>(std::max(rank, 0))]->step(); };
-        const AbortCause cause = runRanks(tasks, group, watch(stepOf));
+        AbortCause cause = runRanks(tasks, group, watch(stepOf));
+        if (cause.kind == text(EngineError::Kind::OutOfMemory))
+            cause.what += "; " + memoryText(m_resolved, plan, cause.rank);
         const std::int64_t reached = stepOf(cause.rank);
         if (m_saidLast) return asResult(failureOf(cause, reached));
         if (cause.rank >= 0) return afterFailure(failureOf(cause, reached), isLostDevice(cause));

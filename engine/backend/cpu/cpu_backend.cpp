@@ -11,6 +11,7 @@
 #include "engine/backend/cpu/fuse.h"
 #include "engine/backend/cpu/lay_out.h"
 #include "engine/backend/cpu/product_speed.h"
+#include "engine/backend/host_memory.h"
 
 namespace lockstep {
 
@@ -53,7 +54,9 @@ public:
         const auto memory =
             static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
         const std::string count = std::to_string(cores) + (cores == 1 ? " core" : " cores");
-        return {{"cpu", processorName() + ", " + count, "cpu", memory, cores}};
+        DeviceInfo info{"cpu", processorName() + ", " + count, "cpu", memory, cores};
+        info.facts.freeBytes = availableHostMemory();
+        return {info};
     }
 
     Graph lower(const Graph& graph, const LowerOptions& options) const override {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/backend/reference/device.h"
+#include "engine/backend/host_memory.h"
 #include "engine/backend/reference/kernels.h"
 #include "engine/core/error.h"
 #include "engine/ops/dense.h"
@@ -44,6 +45,7 @@ public:
         info.memoryBytes =
             static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         info.cores = static_cast<int>(std::thread::hardware_concurrency());
+        info.facts.freeBytes = availableHostMemory();
         return {info};
     }
 
