@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/core/bytes_text.h"
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
 #include "engine/train/schedule.h"
@@ -72,6 +73,7 @@ Json devicesJson(const Environment& environment, const Words& words) {
                            {"backend", info.backend},
                            {"memory_bytes", info.memoryBytes},
                            {"cores", info.cores}});
+        if (!info.facts.bus.empty()) devices.back()["facts"] = factsText(info.facts);
         const double speed = environment.backend(info.backend)->productSpeed(Precision::Bf16);
         if (speed > 0) devices.back()["bf16_speed"] = speed;
     }
@@ -80,6 +82,22 @@ Json devicesJson(const Environment& environment, const Words& words) {
         missing.push_back({{"backend", backend}, {"problems", problemsJson({reason}, words)}});
     }
     return {{"devices", devices}, {"missing", missing}};
+}
+
+std::string factsText(const DeviceFacts& facts) {
+    std::vector<std::string> parts;
+    if (facts.celsius) parts.push_back(fmt::format("{} °C", *facts.celsius));
+    if (facts.busyPercent) parts.push_back(fmt::format("{} % busy", *facts.busyPercent));
+    if (facts.watts) {
+        parts.push_back(facts.mostWatts ? fmt::format("{} of {} W", *facts.watts, *facts.mostWatts)
+                                        : fmt::format("{} W", *facts.watts));
+    }
+    if (facts.freeBytes > 0) parts.push_back(bytesText(facts.freeBytes) + " free");
+    if (!facts.driver.empty()) parts.push_back("driver " + facts.driver);
+    if (!facts.bus.empty()) parts.push_back("PCI " + facts.bus);
+    std::string text = fmt::format("{}", fmt::join(parts, ", "));
+    for (const auto& [device, link] : facts.links) text += fmt::format("; {} to {}", link, device);
+    return text;
 }
 
 std::string bf16Text(const Environment& environment, const DeviceInfo& info) {

@@ -39,12 +39,6 @@ Result<std::unique_ptr<Backend>> openCuda() {
     return openBackendModule(module);
 }
 
-void addCuda(Environment& environment) {
-    auto backend = openCuda();
-    if (backend.ok()) environment.add(std::move(backend).value());
-    else environment.addMissing("cuda", backend.problems().front());
-}
-
 }  // namespace
 
 fs::path thisProgram() {
@@ -56,7 +50,7 @@ fs::path thisProgram() {
 std::unique_ptr<Surroundings> lookAround(const Folders& folders) {
     auto out = std::make_unique<Surroundings>();
     for (auto& backend : linkedBackends()) out->environment.add(std::move(backend));
-    addCuda(out->environment);
+    out->environment.addLater("cuda", openCuda);
     for (const auto& model : builtinModels()) out->environment.add(model);
     for (auto& dataset : builtinDatasets(folders.cache)) out->environment.add(std::move(dataset));
     auto plugins = loadPlugins(folders.plugins, {thisProgram().string(), "probe-plugin"});

@@ -23,6 +23,7 @@ int devices(Context& context, bool json) {
     }
     fmt::print("{}", table.text());
     for (const auto& info : environment.devices()) {
+        if (!info.facts.bus.empty()) fmt::print("\n{}: {}\n", info.id, factsText(info.facts));
         const auto speed = bf16Text(environment, info);
         if (!speed.empty()) fmt::print("\n{}: {}\n", info.id, speed);
     }

@@ -68,8 +68,10 @@ void checkMachine(std::vector<Finding>& out) {
 }
 
 void checkBackends(std::vector<Finding>& out, Context& context) {
-    for (const auto& info : context.environment().devices())
-        out.push_back({Verdict::Good, "device " + info.id, info.name, {}});
+    for (const auto& info : context.environment().devices()) {
+        const std::string facts = info.facts.bus.empty() ? "" : ": " + factsText(info.facts);
+        out.push_back({Verdict::Good, "device " + info.id, info.name + facts, {}});
+    }
     for (const auto& info : context.environment().devices()) {
         const auto text = bf16Text(context.environment(), info);
         const bool slow = context.environment().backend(info.backend)->productSpeed(Precision::Bf16) < 1;

@@ -22,7 +22,7 @@ std::string loaderReason() {
 }
 
 Problem refusal(const std::filesystem::path& file, const std::string& reason) {
-    for (const std::string kind : {"no-driver", "no-device"}) {
+    for (const std::string kind : {"no-driver", "old-driver", "no-device", "old-library"}) {
         if (!reason.starts_with(kind + ": ")) continue;
         return {file.string(), "backend." + kind, {file.string(), reason.substr(kind.size() + 2)}};
     }

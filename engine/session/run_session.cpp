@@ -206,7 +206,7 @@ private:
     // The trial's spec with so many devices of the kind that it names.
     Result<ResolvedSpec> resolveFor(int devices) const {
         TrialSpec spec = m_spec;
-        auto text = withDeviceCount(spec.devices, devices, m_environment.deviceRequest());
+        auto text = withDeviceCount(spec.devices, devices, m_environment.deviceRequest(spec.devices));
         if (!text.ok()) return text.problems();
         spec.devices = std::move(text).value();
         if (spec.shares != kBalanced) spec.shares.clear();       // were for another number of devices

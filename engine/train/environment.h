@@ -1,5 +1,7 @@
 #pragma once
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +17,9 @@ namespace lockstep {
 class Environment {
 public:
     void add(std::unique_ptr<Backend> backend);
-    void addMissing(std::string backend, Problem reason);        // shown in the device list
+    // Opened when first asked for: by its name, or with the whole list. What fails is missing, with the reason. Once.
+    using Open = std::function<Result<std::unique_ptr<Backend>>()>;
+    void addLater(std::string backend, Open open);
     void add(ModelEntry model);
     void add(DatasetEntry dataset);
 
@@ -25,12 +29,26 @@ public:
     const std::vector<ModelEntry>& models() const { return m_models; }
     const std::vector<DatasetEntry>& datasets() const { return m_datasets; }
     std::vector<DeviceInfo> devices() const;
-    const std::vector<std::pair<std::string, Problem>>& missing() const { return m_missing; }
-    DeviceRequest deviceRequest() const;
+    std::vector<std::pair<std::string, Problem>> missing() const;
+    // For a device text: what it does not name is not opened for it.
+    DeviceRequest deviceRequest(std::string_view text) const;
 
 private:
-    std::vector<std::unique_ptr<Backend>> m_backends;
-    std::vector<std::pair<std::string, Problem>> m_missing;
+    struct Later {
+        std::string backend;
+        Open open;
+    };
+    struct Backends {
+        std::mutex mutex;                          // over all of these; a backend that was opened stays where it is
+        std::vector<std::unique_ptr<Backend>> open;
+        std::vector<Later> later;
+        std::vector<std::pair<std::string, Problem>> missing;
+    };
+    enum class Wanted { All, Named };
+    std::unique_lock<std::mutex> open(Wanted wanted, std::string_view text) const;
+    std::vector<DeviceInfo> openDevices() const;
+
+    std::unique_ptr<Backends> m_backends = std::make_unique<Backends>();
     std::vector<ModelEntry> m_models;
     std::vector<DatasetEntry> m_datasets;
 };

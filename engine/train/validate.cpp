@@ -90,7 +90,7 @@ private:
     }
 
     void resolveDevices() {
-        Result<std::vector<DeviceChoice>> devices = parseDevices(m_spec.devices, m_environment.deviceRequest());
+        Result<std::vector<DeviceChoice>> devices = parseDevices(m_spec.devices, m_environment.deviceRequest(m_spec.devices));
         if (!devices.ok()) {
             m_problems.insert(m_problems.end(), devices.problems().begin(), devices.problems().end());
             return;

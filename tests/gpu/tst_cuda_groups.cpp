@@ -61,7 +61,7 @@ using Results = std::vector<std::vector<float>>;
 // By rank, what work(card, endpoint) leaves.
 template <class Work>
 Results onCards(int ranks, bool shared, Work work) {
-    const cuda::CudaBackend backend(8, LOCKSTEP_FAKE_NCCL);
+    const cuda::CudaBackend backend(8, {.nccl = LOCKSTEP_FAKE_NCCL});
     const auto cards = choices(ranks, shared);
     RankTeam team(backend.makeGroup(cards));
     Results results(static_cast<std::size_t>(ranks));

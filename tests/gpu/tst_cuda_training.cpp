@@ -19,7 +19,7 @@ namespace {
 const Environment& environment() {
     static const Environment made = [] {
         Environment environment = makeTestEnvironment();
-        environment.add(std::make_unique<cuda::CudaBackend>(4, LOCKSTEP_FAKE_NCCL));
+        environment.add(std::make_unique<cuda::CudaBackend>(4, cuda::LibraryFiles{.nccl = LOCKSTEP_FAKE_NCCL}));
         return environment;
     }();
     return made;
@@ -164,7 +164,7 @@ private slots:
 
     void withoutNcclTheRemedyIsNamed() {
         Environment without = makeTestEnvironment();
-        without.add(std::make_unique<cuda::CudaBackend>(2, "/nowhere/libnccl.so.2"));
+        without.add(std::make_unique<cuda::CudaBackend>(2, cuda::LibraryFiles{.nccl = "/nowhere/libnccl.so.2"}));
         TrialSpec spec = smallSpec("mlp", "cuda:0,1");
         const DatasetSplits data = dataFor("mlp", 21, 10);
         try {

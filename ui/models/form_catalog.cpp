@@ -81,6 +81,15 @@ DeviceRequest devicesFrom(const QJsonObject& answer) {
     return devices;
 }
 
+QHash<QString, QString> deviceFactsIn(const QJsonObject& answer) {
+    QHash<QString, QString> facts;
+    for (const auto& each : answer["devices"].toArray()) {
+        const auto row = each.toObject();
+        if (row.contains("facts")) facts.insert(row["id"].toString(), row["facts"].toString());
+    }
+    return facts;
+}
+
 double bf16SpeedIn(const QJsonObject& answer) {
     for (const auto& each : answer["devices"].toArray()) {
         if (each.toObject()["backend"].toString() == "cpu") return each.toObject()["bf16_speed"].toDouble();
@@ -151,7 +160,11 @@ QStringList FormCatalog::requests() { return {"settings", "datasets", "models", 
 void FormCatalog::take(const QString& request, const QJsonObject& answer) {
     if (request == "datasets") datasets = optionsFrom(answer["datasets"].toArray(), "dataset");
     if (request == "models") models = optionsFrom(answer["models"].toArray(), "model");
-    if (request == "devices") devices = devicesFrom(answer), bf16Speed = bf16SpeedIn(answer);
+    if (request == "devices") {
+        devices = devicesFrom(answer);
+        deviceFacts = deviceFactsIn(answer);
+        bf16Speed = bf16SpeedIn(answer);
+    }
     if (request == "presets") presets = presetsFrom(answer["presets"].toArray());
     if (request != "settings") return;
     optimizers = optionsFrom(answer["optimizers"].toArray(), "optimizer");

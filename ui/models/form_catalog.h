@@ -1,4 +1,5 @@
 #pragma once
+#include <QHash>
 #include <QJsonObject>
 #include <QString>
 #include <QStringList>
@@ -45,6 +46,7 @@ struct FormCatalog {
     QVector<Preset> presets;
     QJsonObject defaults;                        // a whole spec
     DeviceRequest devices;
+    QHash<QString, QString> deviceFacts;         // by id: temperature, power, links… of a card just now, in words
     double bf16Speed = 0;                        // of products of matrices on the CPU, fp32's being 1; 0: unknown
 
     // What to ask, each without arguments, and where the answers go.

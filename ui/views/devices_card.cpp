@@ -206,8 +206,10 @@ void DevicesCard::showTiles(const DeviceTiles& devices) {
         const auto mark = tiles[i].isVirtual ? QString(", virtual") : QString();
         m_tiles[i]->setAccessibleName(tiles[i].id + (tiles[i].on ? ", on" : ", off") + mark);
         const auto click = tiles[i].on ? QString("Click to switch it off.") : QString("Click to train on it too.");
-        const auto about = tiles[i].isVirtual ? QString(kVirtualHelp) : tiles[i].detail;
-        m_tiles[i]->setToolTip(about.isEmpty() ? click : about + '\n' + click);
+        QStringList about{tiles[i].isVirtual ? QString(kVirtualHelp) : tiles[i].detail,
+                          m_form.catalog().deviceFacts.value(tiles[i].id), click};
+        about.removeAll(QString());
+        m_tiles[i]->setToolTip(about.join('\n'));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "engine/backend/cuda/cuda_backend.h"
 
+#include <array>
 #include <set>
 
 #include "engine/backend/cuda/card_group.h"
@@ -12,11 +13,18 @@ namespace lockstep::cuda {
 
 std::vector<DeviceInfo> CudaBackend::devices() const {
     std::vector<DeviceInfo> list;
+    std::vector<std::string> buses;
     for (int card = 0; card < m_cards; ++card) {
+        const std::string id = "cuda:" + std::to_string(card);
         cudaDeviceProp properties{};
-        check(cudaGetDeviceProperties(&properties, card), "cuda:" + std::to_string(card));
-        list.push_back({"cuda:" + std::to_string(card), properties.name, "cuda", properties.totalGlobalMem, 0});
+        std::array<char, 32> bus{};
+        check(cudaGetDeviceProperties(&properties, card), id);
+        check(cudaDeviceGetPCIBusId(bus.data(), bus.size(), card), id);
+        list.push_back({id, properties.name, "cuda", properties.totalGlobalMem, 0});
+        buses.emplace_back(bus.data());
     }
+    std::vector<DeviceFacts> facts = m_nvml.of(buses);
+    for (std::size_t i = 0; i < list.size(); ++i) list[i].facts = std::move(facts[i]);
     return list;
 }
 
@@ -42,7 +50,7 @@ std::vector<std::unique_ptr<Collective>> CudaBackend::makeGroup(std::span<const 
     }();
     const std::shared_ptr<const RankDevices> devices(m_shared, &m_shared->ranks);
     if (cards.size() < ranks.size()) return makeCardGroup(ranks, devices);
-    return makeNcclGroup(ranks, devices, m_nccl);
+    return makeNcclGroup(ranks, devices, m_files.nccl);
 }
 
 }  // namespace lockstep::cuda

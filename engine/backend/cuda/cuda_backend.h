@@ -1,13 +1,20 @@
 #pragma once
 #include "engine/backend/backend.h"
 #include "engine/backend/cuda/cuda_device.h"
+#include "engine/backend/cuda/nvml.h"
 
 namespace lockstep::cuda {
+
+// What is opened by name when the program runs.
+struct LibraryFiles {
+    std::string nccl = "libnccl.so.2", nvml = "libnvidia-ml.so.1";
+};
 
 // NVIDIA cards through the CUDA runtime. Exists only where a driver and at least one card were found.
 class CudaBackend final : public Backend {
 public:
-    explicit CudaBackend(int cards, std::string nccl = "libnccl.so.2") : m_cards(cards), m_nccl(std::move(nccl)) {}
+    explicit CudaBackend(int cards, LibraryFiles files = {})
+        : m_cards(cards), m_files(std::move(files)), m_nvml(m_files.nvml) {}
     std::string_view name() const override { return "cuda"; }
     bool hostMemory() const override { return false; }
     std::vector<DeviceInfo> devices() const override;
@@ -20,7 +27,8 @@ public:
 
 private:
     int m_cards;
-    std::string m_nccl;  // the library's file
+    LibraryFiles m_files;
+    Nvml m_nvml;
     std::shared_ptr<CudaShared> m_shared = std::make_shared<CudaShared>();
 };
 

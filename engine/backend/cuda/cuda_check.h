@@ -11,7 +11,10 @@ namespace lockstep::cuda {
 inline void check(cudaError_t status, const std::string& where) {
     if (status == cudaSuccess) return;
     const auto kind = status == cudaErrorMemoryAllocation ? EngineError::Kind::OutOfMemory : EngineError::Kind::Device;
-    throw EngineError(kind, where, cudaGetErrorString(status));
+    std::string words = cudaGetErrorString(status);
+    if (status == cudaErrorNoKernelImageForDevice)
+        words += "; configure with -DLOCKSTEP_CUDA_ARCHITECTURES=native on this machine, or =all, and build again";
+    throw EngineError(kind, where, words);
 }
 
 }  // namespace lockstep::cuda

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -150,6 +151,8 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "invalid argument";
         case cudaErrorMemoryAllocation:
             return "out of memory";
+        case cudaErrorNoKernelImageForDevice:
+            return "no kernel image is available for execution on the device";
         case cudaErrorNotReady:
             return "device not ready";
         case cudaErrorIllegalAddress:
@@ -174,6 +177,11 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
     std::strcpy(properties->name, "host in place of a card");
     properties->totalGlobalMem = std::size_t{8} << 30;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char* bus, int bytes, int device) {
+    std::snprintf(bus, static_cast<std::size_t>(bytes), "0000:%02d:00.0", device);
     return cudaSuccess;
 }
 

@@ -158,6 +158,13 @@ private slots:
         QVERIFY(form.noteAt("precision").isEmpty());         // another processor
     }
 
+    void cardsSayHowTheyAre() {
+        auto catalog = smallCatalog();
+        catalog.take("devices", {{"devices", QJsonArray{QJsonObject{{"id", "cuda:1"}, {"facts", "38 °C, 12 % busy"}},
+                                                        QJsonObject{{"id", "cpu"}}}}});
+        QCOMPARE(catalog.deviceFacts, (QHash<QString, QString>{{"cuda:1", "38 °C, 12 % busy"}}));
+    }
+
     void shardsAreThePassesOfTheReproducibleMode() {
         SpecForm form;
         form.setCatalog(smallCatalog());
