@@ -13,6 +13,7 @@ struct StepScalars {
     std::int64_t epoch = 0;
     std::int64_t step = 0;                 // optimizer updates done before this one
     double learningRate = 0;
+    double lossScale = 1;                  // gradients are those of the loss times this; the gate takes it out again
 };
 
 // Pointers into the arenas, in the order of the step's inputs and outputs. Inputs in the batch change from step to step, all

@@ -81,9 +81,10 @@ std::vector<TrialField> ofTheText() {
 std::vector<TrialField> ofTheDevices() {
     using S = TrialSpec;
     return {
-        choice(&S::precision, "precision", {"fp32", "tf32", "bf16"},
-               "fp32; tf32 or bf16: fewer bits, and faster where the device has units for it. Weights are kept in "
-               "fp32 besides. On CPU devices bf16 is what products of matrices read, and no more."),
+        choice(&S::precision, "precision", {"fp32", "tf32", "bf16", "fp16"},
+               "fp32; tf32, bf16 or fp16: fewer bits, and faster where the device has units for it. Weights are kept in "
+               "fp32 besides, and fp16 scales its loss. On CPU devices bf16 is what products of matrices read, and no "
+               "more."),
         choice(&S::mode, "mode", {"fast", "reproducible"},
                "fast: each device takes its part of the batch at once; reproducible: the same bits on 1, 2, 4 or 8 "
                "devices."),

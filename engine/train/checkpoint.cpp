@@ -19,7 +19,9 @@ std::string positionOf(const Checkpoint& checkpoint) {
                 {"step_in_epoch", checkpoint.stepInEpoch},
                 {"best_accuracy", checkpoint.bestAccuracy},
                 {"epoch_sums", checkpoint.epochSums},
-                {"train_seconds", checkpoint.trainSeconds}}
+                {"train_seconds", checkpoint.trainSeconds},
+                {"loss_scale", checkpoint.lossScale},
+                {"loss_scale_updates", checkpoint.lossScaleUpdates}}
         .dump();
 }
 
@@ -38,6 +40,7 @@ public:
     }
 
     double number(const char* key) const { return number(at(key), key); }
+    bool has(const char* key) const { return m_json.contains(key); }
 
     std::map<std::string, double> numbers(const char* key) const {
         std::map<std::string, double> out;
@@ -72,6 +75,9 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
     checkpoint.bestAccuracy = reader.number("best_accuracy");
     checkpoint.epochSums = reader.numbers("epoch_sums");
     checkpoint.trainSeconds = reader.number("train_seconds");
+    if (!reader.has("loss_scale")) return;         // a file of before there was one
+    checkpoint.lossScale = reader.number("loss_scale");
+    checkpoint.lossScaleUpdates = reader.count("loss_scale_updates");
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ struct Checkpoint {
     double bestAccuracy = -1;
     std::map<std::string, double> epochSums;       // sums of the epoch under way: loss_sum, weight, …
     double trainSeconds = 0;                       // spent so far
+    double lossScale = 0;                          // 0: none; see LossScale
+    std::int64_t lossScaleUpdates = 0;
     std::map<std::string, HostTensor> tensors;
 };
 

@@ -16,8 +16,6 @@ namespace {
 // kWantsCheck, so that the sum tells how many do.
 enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4, kChangeWorld = 8, kWantsCheck = 64 };
 
-constexpr int kMostSkipped = 10;                 // updates in a row
-
 constexpr int kLoaderSlots = 3;
 
 bool isAverage(const std::string& tensor) { return tensor.starts_with(Replica::kAverage); }
@@ -32,26 +30,13 @@ bool has(const Program& program, std::string_view scalar) {
     return std::ranges::find(program.scalars.names, scalar) != program.scalars.names.end();
 }
 
-bool isFinite(std::span<const float> x) {
-    return std::ranges::all_of(x, [](float v) { return std::isfinite(v); });
-}
-bool isFinite(std::span<const double> x) {
-    return std::ranges::all_of(x, [](double v) { return std::isfinite(v); });
-}
-bool isFinite(const HostTensor& tensor) {
-    if (const DType half = tensor.type().dtype; isHalf(half)) {
-        const unsigned exponent = half == DType::F16 ? 0x7c00 : 0x7f80;
-        return std::ranges::all_of(tensor.as<std::uint16_t>(), [=](unsigned v) { return (v & exponent) != exponent; });
-    }
-    return tensor.type().dtype == DType::F64 ? isFinite(tensor.as<double>()) : isFinite(tensor.as<float>());
-}
-
 }  // namespace
 
 Worker::Worker(const RunContext& context, Collective& group)
     : m_run(context), m_group(group), m_rank(group.rank()),
       m_schedule(spec().schedule.id, context.resolved.scheduleParams, context.resolved.learningRate,
                  context.plan.totalSteps, context.plan.stepsPerEpoch, context.resolved.warmupFrom),
+      m_lossScale(context.resolved.precision(), spec().batch),
       m_loads(context.plan.shares, spec().shares == kBalanced), m_latestLoads(context.plan.shares.size()) {}
 
 Worker::~Worker() = default;
@@ -124,6 +109,7 @@ void Worker::restore(const Checkpoint& checkpoint) {
     m_epoch = checkpoint.epoch;
     m_stepInEpoch = checkpoint.stepInEpoch;
     m_best = checkpoint.bestAccuracy;
+    m_lossScale.restore(checkpoint.lossScale, checkpoint.lossScaleUpdates);
     m_epochSums = MetricSums::from(checkpoint.epochSums);
     m_trainClock = Stopwatch(checkpoint.trainSeconds);
     m_runClock = Stopwatch(checkpoint.trainSeconds);
@@ -185,6 +171,7 @@ void Worker::trainStep() {
         skipUpdate(which);
     } else {
         m_skipped = 0;
+        m_lossScale.applied();
         const double samples = m_replica->scalar(which, "samples");
         addSums(m_epochSums, which, samples);
         m_attemptSamples += samples;
@@ -210,7 +197,7 @@ std::optional<std::uint64_t> Worker::awaitedData() const noexcept {
     return batches % 2 == 1 ? std::optional(batches) : std::nullopt;
 }
 
-StepScalars Worker::scalars() const { return {spec().seed, m_epoch, m_step, m_schedule.at(m_step)}; }
+StepScalars Worker::scalars() const { return {spec().seed, m_epoch, m_step, m_schedule.at(m_step), m_lossScale.value()}; }
 
 void Worker::addSums(MetricSums& sums, std::size_t which, double samples) const {
     sums.loss += m_replica->scalar(which, "loss_sum");
@@ -218,31 +205,6 @@ void Worker::addSums(MetricSums& sums, std::size_t which, double samples) const 
     sums.samples += samples;
     sums.correct1 += m_replica->scalar(which, "correct1");
     if (has(*m_run.plan.ranks.front().training, "correct5")) sums.correct5 += m_replica->scalar(which, "correct5");
-}
-
-// All ranks see the same gate. Rank 0 says what it was; where that ends the run, the others wait to be told to leave.
-void Worker::skipUpdate(std::size_t which) {
-    checkReplicas();                             // a replica that went wrong may be why
-    if (m_leaves) return;
-    ++m_skipped;
-    const bool stops = spec().onNonFinite == "stop" || m_skipped >= kMostSkipped;
-    if (stops && !leads()) m_group.barrier();
-    if (!leads()) return;
-    const std::string where = firstNonFinite(m_replica->scalar(which, "loss_sum"));
-    const std::string update = std::to_string(m_step + 1), epoch = std::to_string(m_epoch + 1);
-    if (!stops) return m_run.events.post(Message{"warning", {where, "run.update-skipped", {update, epoch}}});
-    const std::string row = m_skipped > 1 ? " for " + std::to_string(m_skipped) + " times in a row" : "";
-    throw EngineError(EngineError::Kind::NonFinite, where,
-                      "not a finite number in update " + update + ", epoch " + epoch + row + ", with learning rate " +
-                          numberText(m_schedule.at(m_step)) + "; the update was not applied");
-}
-
-std::string Worker::firstNonFinite(double lossSum) {
-    if (!std::isfinite(lossSum)) return "loss";
-    for (const StorageEntry& parameter : programs().training->storage->parameters) {
-        if (!isFinite(m_replica->readGradient(parameter.name))) return "gradient of " + parameter.name;
-    }
-    return "gradient norm";
 }
 
 int Worker::request() const {

@@ -9,6 +9,7 @@
 #include "engine/data/loader.h"
 #include "engine/train/clocks.h"
 #include "engine/train/load_meter.h"
+#include "engine/train/loss_scale.h"
 #include "engine/train/metric_sums.h"
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
@@ -143,6 +144,7 @@ private:
     bool m_stop = false, m_stopAfterEpoch = false;
     bool m_leaves = false;                       // another world follows
     int m_skipped = 0;                           // updates in a row that were not finite
+    LossScale m_lossScale;
     MetricSums m_epochSums, m_test;
     double m_best = -1;
 

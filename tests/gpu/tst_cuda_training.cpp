@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "engine/backend/cuda/cuda_backend.h"
 #include "engine/core/error.h"
+#include "engine/train/loss_scale.h"
 #include "tests/gpu/host/cuda_runtime.h"
 #include "tests/gpu/host/fake_nccl.h"
 #include "tests/train/train_fixture.h"
@@ -195,7 +197,7 @@ private slots:
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("precision");
         for (const char* model : {"mlp", "fashion-cnn", "vit"})
-            for (const char* precision : {"tf32", "bf16"})
+            for (const char* precision : {"tf32", "bf16", "fp16"})
                 QTest::addRow("%s %s", model, precision) << model << precision;
     }
     void halvesTrainNextToFloats() {
@@ -211,6 +213,48 @@ private slots:
         for (std::size_t i = 0; i < steps.size(); ++i)
             QVERIFY2(std::abs(steps[i].loss - expected[i].loss) <= 0.03 * expected[i].loss,
                      qPrintable(QString("step %1: %2, not %3").arg(i).arg(steps[i].loss).arg(expected[i].loss)));
+    }
+
+    // A loss scale that is far too large: updates are skipped until it fits, each is an event, and the run goes on.
+    void fp16LooksForItsLossScale() {
+        const QTemporaryDir folder;
+        TrialSpec spec = smallSpec("fashion-cnn", "cuda:0,0");
+        spec.precision = "fp16";
+        spec.epochs = 1;
+        RunOptions options;
+        options.checkpointFolder = folder.path().toStdString();
+        QCOMPARE(runOn(spec, "cuda:0,0", options).result.outcome, RunResult::Outcome::Finished);
+        const auto file = options.checkpointFolder / "last.safetensors";
+        options.resumeFrom = readCheckpoint(file).value();
+        QCOMPARE(options.resumeFrom->lossScale, LossScale(Precision::Fp16, spec.batch).value());
+        options.resumeFrom->lossScale = LossScale::kMost;
+        spec.epochs = 8;
+        const Run resumed = runOn(spec, "cuda:0,0", options);
+        QCOMPARE(resumed.result.outcome, RunResult::Outcome::Finished);
+        const auto warnings = resumed.recorder.all<Message>();
+        QVERIFY(!warnings.empty());
+        for (const Message& each : warnings) QCOMPARE(each.text.code, std::string("run.loss-scale-lowered"));
+        const auto steps = resumed.recorder.all<StepDone>();
+        QVERIFY(!steps.empty() && std::isfinite(steps.back().gradientNorm));
+        const Checkpoint last = readCheckpoint(file).value();
+        QCOMPARE(last.lossScale * std::exp2(static_cast<double>(warnings.size())), LossScale::kMost);
+        QVERIFY(last.lossScaleUpdates > 0);
+    }
+
+    void fp16ResumesWithTheSameBits() {
+        const QTemporaryDir folder;
+        TrialSpec spec = smallSpec("lenet5", "cuda:0");
+        spec.precision = "fp16";
+        spec.epochs = 2;
+        spec.schedule = {"constant", {}};
+        RunOptions options;
+        options.checkpointFolder = folder.path().toStdString();
+        TrialSpec first = spec;
+        first.epochs = 1;
+        runOn(first, "cuda:0", options);
+        options.resumeFrom = readCheckpoint(options.checkpointFolder / "last.safetensors").value();
+        const Run again = runOn(spec, "cuda:0", options);
+        QVERIFY(sameBits(trained(spec, "cuda:0").tensors, again.tensors));
     }
 };
 

@@ -71,6 +71,16 @@ private slots:
         QVERIFY(isAllZeroBut(decideGate({1, -4, 4, 20}, 1), 1));
     }
 
+    // A loss that was scaled leaves the same mean gradient.
+    void theLossScaleIsTakenOut() {
+        for (const double lossScale : {1.0, 1024.0, 0.125}) {
+            const UpdateGate gate = decideGate({7, 4, 8, 20 * lossScale}, 2, lossScale);
+            QCOMPARE(gate.gradientNorm, 5.0);
+            QCOMPARE(gate.scale * lossScale, 0.1);
+            QCOMPARE(gate.bufferScale, 0.125);
+        }
+    }
+
     void noSamplesLeaveTheStatistics() { QCOMPARE(decideGate({1, 4, 0, 20}, 0).bufferScale, 0.0); }
 
     void aGradientOfNothingIsNotClipped() {

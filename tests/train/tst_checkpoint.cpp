@@ -34,6 +34,8 @@ Checkpoint sample() {
     checkpoint.bestAccuracy = 0.1 + 0.2;
     checkpoint.epochSums = {{"loss_sum", 1.0 / 3}, {"weight", 7}};
     checkpoint.trainSeconds = 1e-17;
+    checkpoint.lossScale = 0.25;
+    checkpoint.lossScaleUpdates = 1999;
     checkpoint.tensors.emplace("conv1/weight", tensor({2, 3, 1, 2}, DType::F32, 1));
     checkpoint.tensors.emplace("empty", tensor({0, 4}, DType::F32, 0));
     checkpoint.tensors.emplace("momentum.conv1/weight", tensor({2, 3, 1, 2}, DType::F64, 2));
@@ -50,6 +52,8 @@ void verifyEqual(const Checkpoint& a, const Checkpoint& b) {
     QVERIFY(a.bestAccuracy == b.bestAccuracy);
     QVERIFY(a.epochSums == b.epochSums);
     QVERIFY(a.trainSeconds == b.trainSeconds);
+    QVERIFY(a.lossScale == b.lossScale);
+    QCOMPARE(a.lossScaleUpdates, b.lossScaleUpdates);
     QCOMPARE(a.tensors.size(), b.tensors.size());
     for (const auto& [name, each] : a.tensors) {
         const HostTensor& other = b.tensors.at(name);

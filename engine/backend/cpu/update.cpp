@@ -76,7 +76,7 @@ std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums)
         double squares = 0;
         for (std::size_t i = 0; i < squareSums; ++i) squares += *in<double>(call, 3 + i);
         const ReducedSums sums{*in<double>(call, 0), *in<double>(call, 1), *in<double>(call, 2), std::sqrt(squares)};
-        *out<UpdateGate>(call, 0) = decideGate(sums, clipNorm);
+        *out<UpdateGate>(call, 0) = decideGate(sums, clipNorm, call.scalars->lossScale);
     });
 }
 

@@ -18,8 +18,7 @@ public:
     std::string_view name() const override { return "cuda"; }
     bool hostMemory() const override { return false; }
     std::vector<DeviceInfo> devices() const override;
-    // Not fp16: gradients would need a scaled loss to stay within its range.
-    bool offers(Precision precision) const override { return precision != Precision::Fp16; }
+    bool offers(Precision) const override { return true; }
     DType computeType(Precision precision) const override;
     Graph lower(const Graph& graph, const LowerOptions& options) const override;
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override;

@@ -65,7 +65,7 @@ std::unique_ptr<Kernel> CudaDevice::prepareSquareSum(DType dtype, std::size_t co
     return makeSquareSum(dtype, count);
 }
 std::unique_ptr<Kernel> CudaDevice::prepareGate(const UpdateRule& rule, std::size_t squareSums) {
-    return makeGate(rule, squareSums);
+    return makeGate(*this, rule, squareSums);
 }
 std::unique_ptr<Kernel> CudaDevice::prepareUpdate(const UpdateRule& rule, DType dtype, std::size_t,
                                                   std::span<const UpdateSegment> segments) {

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/map.h"
 #include "engine/backend/cuda/square_sum.h"
@@ -48,12 +49,13 @@ struct Gate {
     const double* sums[kMostSums];
     std::size_t count;
     double clipNorm;
+    const StepScalars* step;
     UpdateGate* gate;
 
     LOCKSTEP_CARD void operator()(std::int64_t) const {
         double squares = 0;
         for (std::size_t i = 0; i < count; ++i) squares += *sums[i];
-        *gate = decideGate({*loss, *weight, *samples, sqrt(squares)}, clipNorm);
+        *gate = decideGate({*loss, *weight, *samples, sqrt(squares)}, clipNorm, step->lossScale);
     }
 };
 
@@ -124,17 +126,18 @@ std::unique_ptr<Kernel> makeSquareSum(DType dtype, std::size_t count) {
     });
 }
 
-std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums) {
+std::unique_ptr<Kernel> makeGate(CudaDevice& device, const UpdateRule& rule, std::size_t squareSums) {
     if (squareSums > kMostSums)
         throw EngineError(EngineError::Kind::Device, "gate",
                           std::to_string(squareSums) + " buckets are more than the " + std::to_string(kMostSums) +
                               " that CUDA takes; use larger buckets");
-    return kernelOf("gate", [=, clip = rule.clipNorm](const KernelCall& call, cudaStream_t stream) {
-        Gate gate{in<double>(call, 0),     in<double>(call, 1), in<double>(call, 2), {}, squareSums, clip,
-                  out<UpdateGate>(call, 0)};
-        for (std::size_t i = 0; i < squareSums; ++i) gate.sums[i] = in<double>(call, i + 3);
-        launchElements(stream, 1, gate);
-    });
+    return kernelOf(
+        "gate", [=, clip = rule.clipNorm, step = device.scalars()](const KernelCall& call, cudaStream_t stream) {
+            Gate gate{in<double>(call, 0),     in<double>(call, 1), in<double>(call, 2), {}, squareSums, clip, step,
+                      out<UpdateGate>(call, 0)};
+            for (std::size_t i = 0; i < squareSums; ++i) gate.sums[i] = in<double>(call, i + 3);
+            launchElements(stream, 1, gate);
+        });
 }
 
 std::unique_ptr<Kernel> makeNarrow(DType dtype, std::size_t count) {

@@ -146,7 +146,7 @@ std::unique_ptr<Kernel> makeFill(DType dtype, std::size_t count, double value);
 std::unique_ptr<Kernel> makeScale(DType dtype, std::size_t count, double factor);
 std::unique_ptr<Kernel> makeFlatAdd(DType dtype, std::size_t count);
 std::unique_ptr<Kernel> makeSquareSum(DType dtype, std::size_t count);
-std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums);
+std::unique_ptr<Kernel> makeGate(CudaDevice& device, const UpdateRule& rule, std::size_t squareSums);
 std::unique_ptr<Kernel> makeNarrow(DType dtype, std::size_t count);
 std::unique_ptr<Kernel> makeCommit(DType dtype, std::size_t count);
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/grid.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/real.h"
@@ -90,11 +91,13 @@ struct LossBackward {
     Targets<T> targets;
     const T* logits;
     const double* dLossSum;
+    const StepScalars* step;
     T* dlogits;
 
     LOCKSTEP_CARD void operator()(const Team<kTeam>& team) const {
         const std::int64_t row = team.index(), first = row * targets.classes;
-        const float logSum = logSumExp(team, logits + first, targets.classes), scale = static_cast<float>(*dLossSum);
+        const float logSum = logSumExp(team, logits + first, targets.classes);
+        const auto scale = static_cast<float>(*dLossSum * step->lossScale);
         team.forEach(targets.classes, [&](std::int64_t c) {
             const float slope = expf(static_cast<float>(logits[first + c]) - logSum) - targets.at(row, c);
             dlogits[first + c] = T(targets.counts(row) ? scale * slope : 0.0f);
@@ -181,11 +184,11 @@ std::unique_ptr<Kernel> makeCrossEntropy(const Order& order) {
 std::unique_ptr<Kernel> makeCrossEntropyBackward(const Order& order) {
     const std::size_t scaleAt = order.node.inputs.size() - 1;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [targetsOf = TargetsOf(order), rows = rowsOf(order), scaleAt](
-                                           const KernelCall& call, cudaStream_t stream) {
+        return kernelOf(order.where(), [targetsOf = TargetsOf(order), rows = rowsOf(order), scaleAt,
+                                        step = order.device.scalars()](const KernelCall& call, cudaStream_t stream) {
             launchTeams<kTeam>(stream, rows,
                                LossBackward<T>{targetsOf.template in<T>(call), in<T>(call, 0),
-                                               in<double>(call, scaleAt), out<T>(call, 0)});
+                                               in<double>(call, scaleAt), step, out<T>(call, 0)});
         });
     });
 }

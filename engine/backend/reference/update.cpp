@@ -46,7 +46,7 @@ std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums)
         double squares = 0;
         for (std::size_t i = 0; i < squareSums; ++i) squares += *input(call, 3 + i);
         const ReducedSums sums{*input(call, 0), *input(call, 1), *input(call, 2), std::sqrt(squares)};
-        *output<UpdateGate>(call, 0) = decideGate(sums, clipNorm);
+        *output<UpdateGate>(call, 0) = decideGate(sums, clipNorm, call.scalars->lossScale);
     });
 }
 
