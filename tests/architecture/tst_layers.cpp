@@ -14,6 +14,7 @@ const QMap<QString, int> kTiers{
     {"engine/autodiff", 25}, {"engine/backend", 25},
     {"engine/spec", 27},
     {"engine/model", 30}, {"engine/plan", 30}, {"datasets", 30}, {"plugins", 30},
+    {"engine/backend/fusion", 30},
     {"engine/backend/cpu", 40}, {"engine/backend/cuda", 40}, {"engine/backend/null", 40}, {"engine/backend/reference", 40},
     {"engine/train", 50}, {"engine/plugin", 50},
     {"engine/history", 60},

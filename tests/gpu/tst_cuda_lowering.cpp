@@ -38,6 +38,20 @@ private slots:
         QCOMPARE(countOf(lowered, "dense"), countOf(graph, "dense") - countOf(graph, "relu"));
     }
 
+    // Each norm with the ReLU behind it and the branch that joins there; the same backward.
+    void residualBlocksHaveNormsAlone() {
+        const Graph graph = trainingGraph("resnet18-cifar");
+        const Graph lowered = cuda::lower(graph, Precision::Bf16);
+        verify(lowered);
+        for (const char* op : {"relu", "relu_backward", "batch_norm_train", "batch_norm_backward"}) {
+            QVERIFY2(countOf(graph, op) > 0, op);
+            QVERIFY2(countOf(lowered, op) == 0, op);
+        }
+        QCOMPARE(countOf(lowered, "norm_train"), countOf(graph, "relu"));
+        QCOMPARE(countOf(lowered, "norm_backward"), countOf(graph, "relu"));
+        QCOMPARE(countOf(lowered, "add"), 0);
+    }
+
     void parametersGradientsAndOutputsAreKept() {
         const Graph graph = trainingGraph("mlp");
         const Graph lowered = cuda::lower(graph, Precision::Fp32);

@@ -8,9 +8,11 @@
 #include <unistd.h>
 
 #include "engine/backend/cpu/cpu_device.h"
-#include "engine/backend/cpu/fuse.h"
+#include "engine/backend/cpu/fuse_conv.h"
+#include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/lay_out.h"
 #include "engine/backend/cpu/product_speed.h"
+#include "engine/backend/fusion/fuse.h"
 #include "engine/backend/host_memory.h"
 
 namespace lockstep {
@@ -62,7 +64,8 @@ public:
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         refuseHalves(graph, name());
         const TeamOf team(options.threads);
-        return cpu::layOut(cpu::fuseConvolutions(cpu::fuse(cpu::foldViews(graph))), options);
+        const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
+        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel)), options);
     }
 
     bool offers(Precision precision) const override { return precision == Precision::Fp32 || precision == Precision::Bf16; }

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "engine/backend/cpu/conv_request.h"
-#include "engine/backend/cpu/fuse.h"
+#include "engine/backend/cpu/fuse_conv.h"
 #include "engine/backend/cpu/fused_ops.h"
-#include "engine/backend/cpu/rewriter.h"
+#include "engine/backend/fusion/rewriter.h"
 #include "engine/ops/elementwise.h"
 
 namespace lockstep::cpu {

@@ -6,7 +6,7 @@
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/layout.h"
 #include "engine/backend/cpu/onednn.h"
-#include "engine/backend/cpu/rewriter.h"
+#include "engine/backend/fusion/rewriter.h"
 
 namespace lockstep::cpu {
 

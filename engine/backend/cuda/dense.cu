@@ -4,9 +4,9 @@
 
 #include "engine/backend/cuda/column_sums.h"
 #include "engine/backend/cuda/cuda_device.h"
-#include "engine/backend/cuda/fused_ops.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/norm.h"
+#include "engine/backend/fusion/fused_ops.h"
 #include "engine/core/precision.h"
 
 namespace lockstep::cuda {

@@ -3,6 +3,5 @@
 namespace lockstep::cuda {
 
 constinit const OpDef kReorder{.name = "reorder", .infer = nullptr};
-constinit const OpDef kDenseRelu{.name = "dense_relu", .infer = nullptr};
 
 }  // namespace lockstep::cuda

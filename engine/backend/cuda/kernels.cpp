@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/backend/cuda/fused_ops.h"
+#include "engine/backend/fusion/fused_ops.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
@@ -40,9 +41,12 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kDenseBackwardWeights, makeDenseBackwardWeights},
     {&kDenseBackwardBias, makeBackwardBias},
     {&kBatchNormTrain, makeBatchNormTrain},
+    {&kNormTrain, makeBatchNormTrain},
     {&kBatchNormEval, makeBatchNormEval},
+    {&kNormEval, makeBatchNormEval},
     {&kBatchNormEvalBackward, makeBatchNormEvalBackward},
     {&kBatchNormBackward, makeBatchNormBackward},
+    {&kNormBackward, makeBatchNormBackward},
     {&kBatchNormSums, makeBatchNormSums},
     {&kBatchNormTrainFromSums, makeBatchNormTrainFromSums},
     {&kBatchNormBackwardSums, makeBatchNormBackwardSums},

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "engine/backend/cuda/fused_ops.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/layout.h"
+#include "engine/backend/fusion/fuse.h"
+#include "engine/backend/fusion/fused_ops.h"
 #include "engine/core/error.h"
 #include "engine/graph/graph_copy.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
-#include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/pool2d.h"
@@ -41,6 +41,9 @@ Wants wantsOf(const OpDef& op) {
                                                &kBatchNormEval,
                                                &kBatchNormBackward,
                                                &kBatchNormEvalBackward,
+                                               &kNormTrain,
+                                               &kNormEval,
+                                               &kNormBackward,
                                                &kBatchNormSums,
                                                &kBatchNormTrainFromSums,
                                                &kBatchNormBackwardSums,
@@ -52,19 +55,20 @@ Wants wantsOf(const OpDef& op) {
     return std::ranges::find(kElementwise, &op) != std::end(kElementwise) ? Wants::Elementwise : Wants::RowMajor;
 }
 
+bool isProduct(const OpDef& op) {
+    return op.flops || &op == &kDenseRelu;
+}
+
 class Lowering : private GraphCopy {
 public:
-    Lowering(const Graph& graph, Precision precision)
-        : GraphCopy(graph), m_graph(graph), m_precision(precision), m_isFused(graph.nodes().size(), false) {
+    Lowering(const Graph& graph, Precision precision) : GraphCopy(graph), m_graph(graph), m_precision(precision) {
         for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen})
             for (const ValueId parameter : made().withRole(role))
                 made().setLayout(parameter, channelsLast(made().typeOf(parameter)));
     }
 
     Graph run() {
-        for (std::size_t i = 0; i < m_graph.nodes().size(); ++i) {
-            if (!m_isFused[i]) emit(m_graph.nodes()[i]);
-        }
+        for (const Node& node : m_graph.nodes()) emit(node);
         return finish([this](ValueId parameter, ValueId gradient) {
             return inLayout(now(gradient), made().value(parameter).layout);
         });
@@ -75,14 +79,9 @@ private:
         if (!node.op->isView && !findKernel(*node.op))
             throw EngineError(EngineError::Kind::Device, std::string(node.op->name) + " " + node.scope,
                               "the CUDA backend has no kernel for this operation; train this model on cpu devices");
-        const auto relu = node.op == &kDense ? soleRelu(node) : std::nullopt;
         Node made = node;
-        if (relu) {
-            m_isFused[index(*relu)] = true;
-            made.op = &kDenseRelu;
-        }
-        if (m_precision == Precision::Tf32 && node.op->flops) made.algorithm = text(m_precision);
-        layOut(std::move(made), relu ? m_graph.node(*relu).outputs : node.outputs);
+        if (m_precision == Precision::Tf32 && isProduct(*node.op)) made.algorithm = text(m_precision);
+        layOut(std::move(made), node.outputs);
     }
 
     void layOut(Node node, const std::vector<ValueId>& outputs) {
@@ -122,33 +121,16 @@ private:
         return found->second = made().appendLowered(std::move(node), {{.type = from.type, .layout = layout}})[0];
     }
 
-    // The relu that is the only reader of this dense layer's output, if that is so.
-    std::optional<NodeId> soleRelu(const Node& dense) const {
-        std::optional<NodeId> reader;
-        for (std::size_t i = 0; i < m_graph.nodes().size(); ++i) {
-            const Node& node = m_graph.nodes()[i];
-            if (std::ranges::find(node.inputs, dense.outputs[0]) == node.inputs.end()) continue;
-            if (reader || node.op != &kRelu) return std::nullopt;
-            reader = static_cast<NodeId>(i);
-        }
-        return isKept(dense.outputs[0]) ? std::nullopt : reader;
-    }
-
-    bool isKept(ValueId value) const {
-        return std::ranges::any_of(m_graph.outputs(),
-                                   [&](const Graph::Output& output) { return output.value == value; });
-    }
-
     const Graph& m_graph;
     Precision m_precision;
-    std::vector<bool> m_isFused;
     std::map<ValueId, ValueId> m_reordered;  // a new value in its other layout
 };
 
 }  // namespace
 
 Graph lower(const Graph& graph, Precision precision) {
-    return Lowering(graph, precision).run();
+    const Graph fused = fuse(graph, [](const OpDef& op) { return findKernel(op) != nullptr; });
+    return Lowering(fused, precision).run();
 }
 
 }  // namespace lockstep::cuda

@@ -87,13 +87,12 @@ std::unique_ptr<Kernel> makeBatchNormTrainFromSums(const Order& order) {
             launchElements(stream, shape.columns,
                            StatisticsFromSums{in<double>(call, 5), shape.columns, static_cast<float>(attrs.epsilon),
                                               out<float>(call, 1), out<float>(call, 2), running});
-            launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
-                           Normalise<T>{in<T>(call, 0),
-                                        out<T>(call, 0),
-                                        in<T>(call, 1),
-                                        in<T>(call, 2),
-                                        {out<float>(call, 1), out<float>(call, 2)},
-                                        shape.columns});
+            launchPacks<T>(
+                stream, shape.rows * shape.columns, shape.columns,
+                Normalise<T>{.main = {in<T>(call, 0),
+                                      {in<T>(call, 1), in<T>(call, 2), out<float>(call, 1), out<float>(call, 2)}},
+                             .y = out<T>(call, 0),
+                             .channels = shape.columns});
         });
     });
 }
@@ -107,8 +106,10 @@ std::unique_ptr<Kernel> makeBatchNormBackwardSums(const Order& order) {
                 const StoreSums store{out<double>(call, 0), shape.columns, static_cast<double>(shape.rows)};
                 launchColumnSums<2>(
                     stream, shape, call.workspace,
-                    GradientSums<T>{
-                        in<T>(call, 0), in<T>(call, 3), {in<float>(call, 1), in<float>(call, 2)}, shape.columns},
+                    GradientSums<T, 1>{
+                        .gradient = {in<T>(call, 3)},
+                        .branches = {{in<T>(call, 0), {nullptr, nullptr, in<float>(call, 1), in<float>(call, 2)}}},
+                        .channels = shape.columns},
                     StoreGradients<T>{store, out<T>(call, 1), out<T>(call, 2)});
             },
             shape.workspaceBytes(2));
@@ -120,16 +121,16 @@ std::unique_ptr<Kernel> makeBatchNormBackwardFromSums(const Order& order) {
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
             const double* sums = in<double>(call, 5);
-            launchPacks<T>(stream, shape.rows * shape.columns, shape.columns,
-                           NormBackward<T, double>{in<T>(call, 0),
-                                                   in<T>(call, 4),
-                                                   out<T>(call, 0),
-                                                   in<T>(call, 1),
-                                                   {in<float>(call, 2), in<float>(call, 3)},
-                                                   sums,
-                                                   sums + shape.columns,
-                                                   sums + 2 * shape.columns,
-                                                   shape.columns});
+            launchPacks<T>(
+                stream, shape.rows * shape.columns, shape.columns,
+                NormBackward<T, double>{
+                    .gradient = {in<T>(call, 4)},
+                    .main = {in<T>(call, 0), {in<T>(call, 1), nullptr, in<float>(call, 2), in<float>(call, 3)}},
+                    .dx = out<T>(call, 0),
+                    .sum = sums,
+                    .dot = sums + shape.columns,
+                    .count = sums + 2 * shape.columns,
+                    .channels = shape.columns});
         });
     });
 }

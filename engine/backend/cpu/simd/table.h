@@ -7,11 +7,10 @@
 // set, into a namespace of its own; they include nothing but plain headers, so that no shared inline function is
 // compiled for a processor that may not be there. All loops run over contiguous floats whose channel pattern repeats
 // every 16 elements: a "pattern" is 16 floats, one per lane. No loop allocates, throws or starts threads.
-namespace lockstep::cpu {
 
-enum class GradMask { None, Recomputed, FromOutput };  // where ReLU's mask comes from
-// The masked gradient also goes out, or through a second norm; or another branch's gradient is added to dx.
-enum class GradOther { None, Kept, Norm, Added };
+#include "engine/backend/fusion/grad_mask.h"
+
+namespace lockstep::cpu {
 
 // y = (x - mean) scale + offset [+ r | + (r - mean2) scale2] [, negative values to zero]
 struct NormRun {

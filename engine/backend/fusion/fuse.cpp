@@ -1,10 +1,10 @@
-#include "engine/backend/cpu/fuse.h"
+#include "engine/backend/fusion/fuse.h"
 
 #include <algorithm>
 #include <map>
 
-#include "engine/backend/cpu/fused_ops.h"
-#include "engine/backend/cpu/rewriter.h"
+#include "engine/backend/fusion/fused_ops.h"
+#include "engine/backend/fusion/rewriter.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dense.h"
@@ -12,13 +12,14 @@
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/pool2d.h"
 
-namespace lockstep::cpu {
+namespace lockstep {
 
 namespace {
 
 class Fuser : private Rewriter {
 public:
-    explicit Fuser(const Graph& graph) : Rewriter(graph), m_graph(graph), m_dropped(graph.nodes().size()) {}
+    Fuser(const Graph& graph, HasKernel hasKernel)
+        : Rewriter(graph), m_graph(graph), m_hasKernel(hasKernel), m_dropped(graph.nodes().size()) {}
 
     Graph run() {
         for (std::size_t i = 0; i < m_graph.nodes().size(); ++i) find(i);
@@ -83,6 +84,7 @@ private:
     }
 
     bool normForward(std::size_t relu) {
+        if (!m_hasKernel(kNormTrain)) return false;
         const ValueId input = oldNode(relu).inputs[0];
         if (const Node* norm = normFor(input, relu, relu)) return replaceNorm(relu, *norm, nullptr, std::nullopt);
         const Node* add = producer(input, kAdd);
@@ -118,6 +120,7 @@ private:
     }
 
     bool reluAfter(std::size_t relu, const OpDef& op, const OpDef& fused) {
+        if (!m_hasKernel(fused)) return false;
         const ValueId input = oldNode(relu).inputs[0];
         const Node* node = producer(input, op);
         if (!node || !isOnlyUser(input, relu)) return false;
@@ -140,6 +143,7 @@ private:
     }
 
     bool normBackward(std::size_t relu) {
+        if (!m_hasKernel(kNormBackward)) return false;
         const ValueId z = oldNode(relu).inputs[0], masked = oldNode(relu).outputs[0];
         const std::vector<std::size_t> norms = normsReached(masked, relu);
         if (norms.empty()) return false;
@@ -219,6 +223,7 @@ private:
     // backward: ReLU before max pooling
 
     bool poolBackward(std::size_t relu) {
+        if (!m_hasKernel(kMaxPool2dBackwardRelu)) return false;
         const ValueId y = oldNode(relu).inputs[0], gradient = oldNode(relu).inputs[1];
         const Node* backward = producer(gradient, kMaxPool2dBackward);
         const Node* pool = backward ? producer(backward->inputs[1], kMaxPool2d) : nullptr;
@@ -234,6 +239,7 @@ private:
 
     // In training GELU's slopes are made with it and kept in place of its input, where only its gradient reads that.
     bool geluAfterDense(std::size_t gelu) {
+        if (!m_hasKernel(kDenseGelu)) return false;
         const ValueId y = oldNode(gelu).inputs[0];
         const Node* dense = producer(y, kDense);
         const auto isSlopes = [&](std::size_t user) { return user == gelu || isGeluBeforeDense(user); };
@@ -265,6 +271,7 @@ private:
 
     // The sum takes the place of the op's first output.
     bool addAfter(std::size_t add, const OpDef& op, const OpDef& fused) {
+        if (!m_hasKernel(fused)) return false;
         for (const std::size_t side : {0, 1}) {
             const ValueId y = oldNode(add).inputs[side];
             const Node* node = producer(y, op);
@@ -284,6 +291,7 @@ private:
     // backward: weights and bias of one layer
 
     bool weightsAndBias(std::size_t bias, const OpDef& op, const OpDef& fused) {
+        if (!m_hasKernel(fused)) return false;
         const ValueId dy = oldNode(bias).inputs[0];
         for (const std::size_t user : users(dy)) {
             const Node& weights = oldNode(user);
@@ -299,6 +307,7 @@ private:
     }
 
     const Graph& m_graph;
+    HasKernel m_hasKernel;
     std::vector<bool> m_dropped;                     // replaced by the fused node of another place, or of this one
     std::map<std::size_t, Fused> m_fused;            // by the place of the node that they replace
     std::map<ValueId, std::size_t> m_normBackwards;  // places of fused ones, by the dx that they make alone
@@ -306,8 +315,8 @@ private:
 
 }  // namespace
 
-Graph fuse(const Graph& graph) {
-    return Fuser(graph).run();
+Graph fuse(const Graph& graph, HasKernel hasKernel) {
+    return Fuser(graph, hasKernel).run();
 }
 
-}  // namespace lockstep::cpu
+}  // namespace lockstep

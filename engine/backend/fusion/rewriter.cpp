@@ -1,6 +1,6 @@
-#include "engine/backend/cpu/rewriter.h"
+#include "engine/backend/fusion/rewriter.h"
 
-namespace lockstep::cpu {
+namespace lockstep {
 
 Rewriter::Rewriter(const Graph& graph)
     : GraphCopy(graph), m_old(graph), m_users(graph.values().size()), m_kept(graph.values().size()) {
@@ -28,4 +28,4 @@ std::size_t Rewriter::producerIndex(ValueId old) const {
     return node ? index(*node) : 0;
 }
 
-}  // namespace lockstep::cpu
+}  // namespace lockstep

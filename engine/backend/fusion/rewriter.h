@@ -3,7 +3,7 @@
 
 #include "engine/graph/graph_copy.h"
 
-namespace lockstep::cpu {
+namespace lockstep {
 
 // What passes from graph to graph share: they walk over the old graph's nodes and append to a new one, and look at who
 // makes and reads the old values.
@@ -28,4 +28,4 @@ private:
     std::vector<bool> m_kept;
 };
 
-}  // namespace lockstep::cpu
+}  // namespace lockstep

@@ -1,12 +1,12 @@
 #include <algorithm>
 
-#include "engine/backend/cpu/fuse.h"
-#include "engine/backend/cpu/rewriter.h"
+#include "engine/backend/fusion/fuse.h"
+#include "engine/backend/fusion/rewriter.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/layer_norm.h"
 
-namespace lockstep::cpu {
+namespace lockstep {
 
 namespace {
 
@@ -109,4 +109,4 @@ Graph foldViews(const Graph& graph) {
     return ViewFolder(graph).run();
 }
 
-}  // namespace lockstep::cpu
+}  // namespace lockstep
