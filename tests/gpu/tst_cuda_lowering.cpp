@@ -52,6 +52,18 @@ private slots:
         QCOMPARE(countOf(lowered, "add"), 0);
     }
 
+    // What goes around attention and the hidden layer is added by the product behind it; its gradient by the norm's.
+    void branchesOfATransformerAreAddedWithinProducts() {
+        const Graph graph = trainingGraph("vit");
+        const Graph lowered = cuda::lower(graph, Precision::Bf16);
+        verify(lowered);
+        const auto norms = countOf(graph, "layer_norm"), branches = norms - 1;           // the last has none
+        QVERIFY(branches >= 2);
+        QCOMPARE(countOf(lowered, "dense_add"), branches);
+        QCOMPARE(countOf(lowered, "layer_norm_backward_add"), branches);
+        QCOMPARE(countOf(lowered, "add"), 0);
+    }
+
     void parametersGradientsAndOutputsAreKept() {
         const Graph graph = trainingGraph("mlp");
         const Graph lowered = cuda::lower(graph, Precision::Fp32);

@@ -39,12 +39,12 @@ public:
 
     std::size_t workspaceBytes() const override { return kWorkspace; }
 
-    void run(const void* a, const void* b, const void* bias, void* d, std::byte* workspace,
-             cudaStream_t stream) override {
-        if (bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-        const float one = 1, zero = 0;
-        check(cublasLtMatmul(m_blas, m_product.handle, &one, b, m_first.handle, a, m_second.handle, &zero, d,
-                             m_result.handle, d, m_result.handle, &m_algorithm, workspace, kWorkspace, stream),
+    void run(const MatmulOperands& of, void* d, std::byte* workspace, cudaStream_t stream) override {
+        if (of.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, of.bias);
+        const float one = 1, beta = of.addend ? 1 : 0;
+        check(cublasLtMatmul(m_blas, m_product.handle, &one, of.b, m_first.handle, of.a, m_second.handle, &beta,
+                             of.addend ? of.addend : d, m_result.handle, d, m_result.handle, &m_algorithm, workspace,
+                             kWorkspace, stream),
               m_where);
     }
 

@@ -1,7 +1,5 @@
 #include "engine/ops/dense.h"
 
-#include <optional>
-
 #include "engine/backend/cuda/column_sums.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/kernels.h"
@@ -13,17 +11,18 @@ namespace lockstep::cuda {
 
 namespace {
 
-// The node as one product of its inputs a and b.
-std::unique_ptr<Kernel> product(const Order& order, MatmulShape shape, std::size_t a, std::size_t b,
-                                std::optional<std::size_t> bias = {}) {
+// The node as one product of its inputs a and b; behind these come the bias and the addend, if it has them.
+std::unique_ptr<Kernel> product(const Order& order, MatmulShape shape, std::size_t a, std::size_t b) {
     shape.tf32 = order.node.algorithm == text(Precision::Tf32);
     std::shared_ptr<Matmul> matmul = order.device.libraries().matmul(shape, order.where());
     const std::size_t workspace = matmul->workspaceBytes();
     return kernelOf(
         order.where(),
         [=](const KernelCall& call, cudaStream_t stream) {
-            matmul->run(call.inputs[a], call.inputs[b], bias ? call.inputs[*bias] : nullptr, call.outputs[0],
-                        call.workspace, stream);
+            MatmulOperands of{.a = call.inputs[a], .b = call.inputs[b]};
+            if (shape.bias) of.bias = call.inputs[2];
+            if (shape.addend) of.addend = call.inputs[shape.bias ? 3 : 2];
+            matmul->run(of, call.outputs[0], call.workspace, stream);
         },
         workspace);
 }
@@ -50,9 +49,10 @@ struct StoreSum {
 std::unique_ptr<Kernel> makeDense(const Order& order) {
     const Shape &x = order.inputShape(0), &w = order.inputShape(1);
     MatmulShape shape{order.output(0).type.dtype, x[0], w[0], x[1], false, true};
-    shape.bias = order.node.inputs.size() == 3;
+    shape.addend = order.node.op == &kDenseAdd;
+    shape.bias = order.node.inputs.size() == (shape.addend ? 4 : 3);
     shape.relu = order.node.op == &kDenseRelu;
-    return product(order, shape, 0, 1, shape.bias ? std::optional<std::size_t>(2) : std::nullopt);
+    return product(order, shape, 0, 1);
 }
 
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order) {

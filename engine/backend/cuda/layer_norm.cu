@@ -3,6 +3,7 @@
 #include "engine/backend/cuda/column_sums.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/real.h"
+#include "engine/backend/fusion/fused_ops.h"
 
 namespace lockstep::cuda {
 
@@ -40,10 +41,10 @@ struct LayerNorm {
     }
 };
 
-// dx = invStd (g - sum(g) / C - x^ sum(g x^) / C), g = gamma dy
+// dx = invStd (g - sum(g) / C - x^ sum(g x^) / C) [+ added], g = gamma dy
 template <class T>
 struct LayerNormBackward {
-    const T *x, *gamma, *dy;
+    const T *x, *gamma, *dy, *added;  // added: null where nothing is
     const float *mean, *invStd;
     T* dx;
     std::int64_t width;
@@ -59,7 +60,8 @@ struct LayerNormBackward {
             return Sums<2>{{gradient(i), gradient(i) * normalised(i)}};
         });
         team.forEach(width, [&](std::int64_t i) {
-            dx[first + i] = T(scale * (gradient(i) - sums.at[0] / size - normalised(i) * sums.at[1] / size));
+            const float through = scale * (gradient(i) - sums.at[0] / size - normalised(i) * sums.at[1] / size);
+            dx[first + i] = T(added ? through + static_cast<float>(added[first + i]) : through);
         });
     }
 };
@@ -106,18 +108,19 @@ std::unique_ptr<Kernel> makeLayerNorm(const Order& order) {
 
 std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order) {
     const ColumnSums shape = rowsOf(order);
+    const bool adds = order.node.op == &kLayerNormBackwardAdd;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(
             order.where(),
             [=](const KernelCall& call, cudaStream_t stream) {
-                const T *x = in<T>(call, 0), *dy = in<T>(call, 4);
+                const T *x = in<T>(call, 0), *dy = in<T>(call, 4), *added = adds ? in<T>(call, 5) : nullptr;
                 const float *mean = in<float>(call, 2), *invStd = in<float>(call, 3);
                 launchColumnSums<2>(stream, shape, call.workspace,
                                     ParameterGradients<T>{x, dy, mean, invStd, shape.columns},
                                     StoreParameterGradients<T>{out<T>(call, 1), out<T>(call, 2)});
                 launchTeams<kTeam>(
                     stream, shape.rows,
-                    LayerNormBackward<T>{x, in<T>(call, 1), dy, mean, invStd, out<T>(call, 0), shape.columns});
+                    LayerNormBackward<T>{x, in<T>(call, 1), dy, added, mean, invStd, out<T>(call, 0), shape.columns});
             },
             shape.workspaceBytes(2));
     });

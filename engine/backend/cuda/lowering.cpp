@@ -56,7 +56,7 @@ Wants wantsOf(const OpDef& op) {
 }
 
 bool isProduct(const OpDef& op) {
-    return op.flops || &op == &kDenseRelu;
+    return op.flops || &op == &kDenseRelu || &op == &kDenseAdd;
 }
 
 class Lowering : private GraphCopy {
@@ -129,7 +129,7 @@ private:
 }  // namespace
 
 Graph lower(const Graph& graph, Precision precision) {
-    const Graph fused = fuse(graph, [](const OpDef& op) { return findKernel(op) != nullptr; });
+    const Graph fused = fuse(foldViews(graph), [](const OpDef& op) { return findKernel(op) != nullptr; });
     return Lowering(fused, precision).run();
 }
 

@@ -115,12 +115,12 @@ void MatrixStep<T>::orthogonalise(float* x, float* change, float* gram, float* s
     launchColumnSums<1, double>(stream, ColumnSums(m_count, 1), library, Square<float>{x}, StoreNorm{norm});
     launchElements(stream, m_count, Divide{x, norm});
     for (int i = 0; i < NewtonSchulz::kSteps; ++i) {
-        m_gram->run(x, x, nullptr, gram, library, stream);
-        m_square->run(gram, gram, nullptr, square, library, stream);
+        m_gram->run({x, x}, gram, library, stream);
+        m_square->run({gram, gram}, square, library, stream);
         const float* const before = gram;
         launchMap(stream, squares, Combine{static_cast<float>(NewtonSchulz::kB), static_cast<float>(NewtonSchulz::kC)},
                   gram, before, static_cast<const float*>(square));
-        m_change->run(gram, x, nullptr, change, library, stream);
+        m_change->run({gram, x}, change, library, stream);
         const float* const own = x;
         launchMap(stream, m_count, Combine{static_cast<float>(NewtonSchulz::kA), 1}, x, own,
                   static_cast<const float*>(change));

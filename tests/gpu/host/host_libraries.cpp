@@ -14,14 +14,15 @@ public:
     explicit HostMatmul(const MatmulShape& shape) : m_shape(shape) {}
     std::size_t workspaceBytes() const override { return 0; }
 
-    void run(const void* a, const void* b, const void* bias, void* d, std::byte*, cudaStream_t stream) override {
+    void run(const MatmulOperands& of, void* d, std::byte*, cudaStream_t stream) override {
         launchOnHost(stream, [=, shape = m_shape] {
-            const auto *left = static_cast<const T*>(a), *right = static_cast<const T*>(b),
-                       *added = static_cast<const T*>(bias);
+            const auto *left = static_cast<const T*>(of.a), *right = static_cast<const T*>(of.b),
+                       *bias = static_cast<const T*>(of.bias), *addend = static_cast<const T*>(of.addend);
             auto* const to = static_cast<T*>(d);
             for (std::int64_t i = 0; i < shape.rows; ++i) {
                 for (std::int64_t j = 0; j < shape.columns; ++j) {
-                    double sum = added ? static_cast<float>(added[j]) : 0;
+                    double sum = bias ? static_cast<float>(bias[j]) : 0;
+                    if (addend) sum += static_cast<float>(addend[i * shape.columns + j]);
                     for (std::int64_t k = 0; k < shape.depth; ++k)
                         sum +=
                             static_cast<double>(left[shape.transposeA ? k * shape.rows + i : i * shape.depth + k]) *
