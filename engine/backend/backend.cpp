@@ -1,11 +1,14 @@
 #include "engine/backend/backend.h"
 
+#include "engine/backend/host_memory.h"
 #include "engine/collective/collective.h"
 #include "engine/core/error.h"
 
 namespace lockstep {
 
 std::vector<std::unique_ptr<Collective>> Backend::makeGroup(std::span<const DeviceChoice>) const { return {}; }
+
+Buffer Device::allocateStaging(std::size_t bytes) { return allocateHost(bytes); }
 
 std::unique_ptr<Recording> Device::record(const std::function<void()>&) {
     throw EngineError(EngineError::Kind::Internal, choice().id, "this device does not record");

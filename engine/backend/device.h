@@ -77,6 +77,9 @@ public:
     virtual const DeviceChoice& choice() const = 0;
     virtual bool isHostMemory() const = 0;             // arenas are ordinary memory: batches are read in place
     virtual Buffer allocate(std::size_t bytes) = 0;    // zeroed
+    // Memory of the host for copies to and from the device, zeroed: pinned for cards, whose copies then go on beside the
+    // host's work; it is read and written until they are done. Freed before the device, on any thread.
+    virtual Buffer allocateStaging(std::size_t bytes);
     virtual Stream& stream(Lane lane) = 0;
     // Before the kernels of a step: a device whose kernels read the scalars from its own memory copies them there.
     virtual void beginStep(const StepScalars&) {}

@@ -28,7 +28,7 @@ void prepareReaderThread() {
 
 struct Loader::Slot {
     enum class State { Free, Filling, Ready, Leased };
-    HostTensor memory;
+    std::shared_ptr<std::byte> memory;
     State state = State::Free;
     std::int64_t count = 0;
     std::exception_ptr failure;
@@ -55,6 +55,15 @@ BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mix
     }
     return BatchLayout(std::move(fields), capacity);
 }
+
+namespace {
+
+std::shared_ptr<std::byte> ownMemory(std::size_t bytes) {
+    const auto tensor = std::make_shared<HostTensor>(TensorType{Shape{static_cast<std::int64_t>(bytes)}, DType::U8});
+    return {tensor, tensor->data()};
+}
+
+}  // namespace
 
 BatchLease::BatchLease(BatchLease&& other) noexcept { *this = std::move(other); }
 
@@ -92,9 +101,9 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
     }
     m_total = std::max<std::int64_t>(m_options.epochs * m_sampler.stepsPerEpoch() - m_options.firstStep, 0);
     for (int slot = 0; slot < std::max(m_options.slotCount, 2); ++slot) {
-        const auto bytes = static_cast<std::int64_t>(m_layout.bytes());
+        const std::size_t bytes = std::max<std::size_t>(m_layout.bytes(), 1);
         m_slots.push_back(std::make_unique<Slot>());
-        m_slots.back()->memory = HostTensor({Shape{std::max<std::int64_t>(bytes, 1)}, DType::U8});
+        m_slots.back()->memory = m_options.slotMemory ? m_options.slotMemory(bytes) : ownMemory(bytes);
     }
     const std::uint32_t spanName = m_options.trace ? m_options.trace->nameId("read") : 0;
     try {
@@ -152,7 +161,7 @@ BatchLease Loader::next() {
     BatchLease lease;
     lease.m_loader = this;
     lease.m_slot = static_cast<int>(static_cast<std::size_t>(m_nextToTake) % m_slots.size());
-    lease.m_data = slot.memory.data();
+    lease.m_data = slot.memory.get();
     lease.m_count = slot.count;
     lease.m_epoch = at.epoch;
     lease.m_step = at.step;
@@ -207,7 +216,7 @@ void Loader::fill(Slot& slot, Position at, Scratch& scratch) const {
     m_sampler.batch(at.epoch, at.step, share, scratch.ids);
     slot.count = static_cast<std::int64_t>(scratch.ids.size());
     for (std::size_t place = 0; place < scratch.ids.size() && !m_stopped; ++place) {
-        fillSample(slot.memory.data(), place, at.epoch, scratch);
+        fillSample(slot.memory.get(), place, at.epoch, scratch);
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -28,6 +29,8 @@ struct LoaderOptions {
     std::int64_t firstEpoch = 0, firstStep = 0;      // where to begin (resume)
     std::int64_t epochs = 1;                         // ends after firstEpoch + epochs - 1
     TraceBoard* trace = nullptr;                     // a "load" lane per reader thread of this rank
+    // Memory of a slot, zeroed; null: the loader's own. Outlives the loader or is shared with it.
+    std::function<std::shared_ptr<std::byte>(std::size_t bytes)> slotMemory{};
 };
 
 // A batch in a slot. Gives the slot back on destruction. `data` is the slot's base for program inputs (Arena::Io).

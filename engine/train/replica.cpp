@@ -79,7 +79,7 @@ void Replica::allocate() {
     for (std::size_t i = 0; i < kArenaCount; ++i) {
         if (bytes[i] > 0) m_arenas[i] = m_device.allocate(bytes[i]);
     }
-    m_hostScalars.resize(bytes[static_cast<std::size_t>(Arena::Scalars)]);
+    m_hostScalars = m_device.allocateStaging(bytes[static_cast<std::size_t>(Arena::Scalars)]);
 }
 
 void Replica::prepare(Prepared& prepared) {

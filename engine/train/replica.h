@@ -104,7 +104,7 @@ private:
     std::array<Buffer, kArenaCount> m_arenas;
     std::array<Buffer, 3> m_workspaces;            // by lane
     RestingSums m_resting;
-    std::vector<std::byte> m_hostScalars;          // a copy of the scalars, for devices with memory of their own
+    Buffer m_hostScalars;                          // a copy of the scalars, for devices with memory of their own
     int m_reducing = 0;                            // all-reduces started and not waited for
     std::int64_t m_mark = 0;                       // end of what has been accounted for in m_times
     StepTimes m_times;

@@ -117,7 +117,7 @@ void Replica::finishReduce(PreparedStep& step, std::int64_t number) {
 
 void Replica::fetchScalars() {
     Stream& stream = m_device.stream(Lane::Compute);
-    stream.copyToHost(m_hostScalars.data(), arena(Arena::Scalars), m_hostScalars.size());
+    stream.copyToHost(m_hostScalars.data(), arena(Arena::Scalars), m_hostScalars.bytes());
     stream.synchronize();
 }
 

@@ -126,6 +126,12 @@ void Worker::openLoaders() {
                           .slotCount = kLoaderSlots, .seed = spec().seed,
                           .augmentation = augmentationFrom(m_run.resolved.augmentationParams), .firstEpoch = m_epoch,
                           .firstStep = m_stepInEpoch, .epochs = spec().epochs - m_epoch, .trace = m_run.options.trace};
+    if (!m_device->isHostMemory()) {
+        options.slotMemory = [this](std::size_t bytes) -> std::shared_ptr<std::byte> {
+            const auto buffer = std::make_shared<Buffer>(m_device->allocateStaging(bytes));
+            return {buffer, buffer->data()};
+        };
+    }
     LoaderOptions testOptions = options;
     testOptions.augmentation = {};
     testOptions.firstStep = 0;

@@ -1,5 +1,7 @@
 #include "engine/backend/cuda/cuda_device.h"
 
+#include <cstring>
+
 #include "engine/backend/cuda/cuda_recording.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/layout.h"
@@ -12,6 +14,7 @@ CudaDevice::CudaDevice(DeviceChoice choice, std::shared_ptr<CudaShared> shared)
     m_libraries = openLibraries(m_choice.id, m_shared->plans);
     for (auto& stream : m_streams) stream = std::make_unique<CudaStream>();
     m_scalars = allocate(sizeof(StepScalars));
+    m_stagedScalars = allocateStaging(sizeof(StepScalars));
     m_shared->ranks.add(*this);
 }
 
@@ -28,6 +31,14 @@ Buffer CudaDevice::allocate(std::size_t bytes) {
     return buffer;
 }
 
+Buffer CudaDevice::allocateStaging(std::size_t bytes) {
+    void* data = nullptr;
+    check(cudaHostAlloc(&data, bytes == 0 ? 1 : bytes, cudaHostAllocPortable),
+          m_choice.id + " pinning " + std::to_string(bytes) + " bytes of the host");
+    std::memset(data, 0, bytes);
+    return Buffer(static_cast<std::byte*>(data), bytes, [](std::byte* at) { cudaFreeHost(at); });
+}
+
 Buffer CudaDevice::upload(const void* data, std::size_t bytes) {
     Buffer buffer = allocate(bytes);
     stream(Lane::Copy).copyToDevice(buffer.data(), static_cast<const std::byte*>(data), bytes);
@@ -36,7 +47,8 @@ Buffer CudaDevice::upload(const void* data, std::size_t bytes) {
 }
 
 void CudaDevice::beginStep(const StepScalars& scalars) {
-    stream(Lane::Compute).copyToDevice(m_scalars.data(), reinterpret_cast<const std::byte*>(&scalars), sizeof scalars);
+    std::memcpy(m_stagedScalars.data(), &scalars, sizeof scalars);  // the last step has ended
+    stream(Lane::Compute).copyToDevice(m_scalars.data(), m_stagedScalars.data(), sizeof scalars);
 }
 
 std::unique_ptr<Recording> CudaDevice::record(const std::function<void()>& work) {

@@ -25,6 +25,7 @@ public:
     const DeviceChoice& choice() const override { return m_choice; }
     bool isHostMemory() const override { return false; }
     Buffer allocate(std::size_t bytes) override;
+    Buffer allocateStaging(std::size_t bytes) override;
     Stream& stream(Lane lane) override { return *m_streams[static_cast<std::size_t>(lane)]; }
     void beginStep(const StepScalars& scalars) override;
     bool records() const override { return true; }
@@ -61,7 +62,7 @@ private:
     DeviceChoice m_choice;
     std::shared_ptr<CudaShared> m_shared;
     std::unique_ptr<Libraries> m_libraries;
-    Buffer m_scalars;
+    Buffer m_scalars, m_stagedScalars;
     std::array<std::unique_ptr<CudaStream>, 3> m_streams;
 };
 

@@ -102,6 +102,7 @@ struct Card {
         int device = 0;
     };
     std::map<std::uintptr_t, Memory> memory;
+    std::map<std::uintptr_t, std::size_t> pinned;  // of the host, by where it begins
     std::size_t used = 0, limit = 0, allocations = 0;
     std::map<HostStreamOfCuda*, std::shared_ptr<HostStreamOfCuda>> streams;
 };
@@ -238,10 +239,39 @@ cudaError_t cudaFree(void* data) {
     return cudaSuccess;
 }
 
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) {
+    const std::size_t whole = (bytes + 255) / 256 * 256;
+    *data = std::aligned_alloc(256, whole);
+    if (!*data) return cudaErrorMemoryAllocation;
+    const std::lock_guard lock(card().mutex);
+    ++card().allocations;
+    card().pinned[reinterpret_cast<std::uintptr_t>(*data)] = whole;
+    return cudaSuccess;
+}
+
+// As with cudaFree.
+cudaError_t cudaFreeHost(void* data) {
+    drain(currentDevice);
+    {
+        const std::lock_guard lock(card().mutex);
+        if (card().pinned.erase(reinterpret_cast<std::uintptr_t>(data)) == 0) return cudaErrorInvalidValue;
+    }
+    std::free(data);
+    return cudaSuccess;
+}
+
+static bool isPinned(const void* memory) {
+    const auto at = reinterpret_cast<std::uintptr_t>(memory);
+    const std::lock_guard lock(card().mutex);
+    const auto next = card().pinned.upper_bound(at);
+    return next != card().pinned.begin() && at < std::prev(next)->first + std::prev(next)->second;
+}
+
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
     if (bytes == 0) return cudaSuccess;
-    // Pageable memory of the host is read before the call returns; the graph of a captured copy reads it each time.
-    if (kind == cudaMemcpyHostToDevice && !stream->captured) {
+    // Pageable memory of the host is read before the call returns, pinned memory when the copy's turn comes; the graph
+    // of a captured copy reads it each time.
+    if (kind == cudaMemcpyHostToDevice && !stream->captured && !isPinned(from)) {
         const auto* const begin = static_cast<const std::byte*>(from);
         stream->add(
             [=, staged = std::vector<std::byte>(begin, begin + bytes)] { std::memcpy(to, staged.data(), bytes); });
