@@ -17,6 +17,8 @@ public:
 
     std::string_view name() const override { return m_inner.name(); }
     bool hostMemory() const override { return m_isHost; }
+    bool offers(Precision precision) const override { return m_inner.offers(precision); }
+    DType computeType(Precision precision) const override { return m_inner.computeType(precision); }
     std::vector<DeviceInfo> devices() const override {
         std::vector<DeviceInfo> infos;
         for (const std::size_t bytes : m_freeBytes) {
