@@ -38,14 +38,18 @@ std::optional<SharedMemory> shortOne(const ResolvedSpec& resolved, const RunPlan
     return std::nullopt;
 }
 
-// Some batch below the run's that fits; 0: none. What grows does so next to evenly: a try or two find it.
+// Some batch below the run's that fits, with a sample for each pass; 0: none. What grows does so next to evenly: a try or
+// two find it.
 std::int64_t batchThatFits(ResolvedSpec resolved, SharedMemory memory, const DatasetInfo& train,
                            const DatasetInfo& test) {
+    const auto devices = static_cast<std::int64_t>(resolved.devices.size());
+    const std::int64_t least =
+        resolved.spec.reproducible() ? resolved.spec.shards : devices * resolved.spec.accumulation;
     for (;;) {
         const std::size_t left = memory.freeBytes - std::min(memory.freeBytes, memory.use.weights);
         const double share = static_cast<double>(left) / static_cast<double>(memory.use.total() - memory.use.weights);
         resolved.spec.batch = static_cast<std::int64_t>(std::floor(share * static_cast<double>(resolved.spec.batch)));
-        if (resolved.spec.batch < static_cast<std::int64_t>(resolved.devices.size())) return 0;
+        if (resolved.spec.batch < least) return 0;
         const auto next = shortOne(resolved, planRun(resolved, train, test));
         if (!next) return resolved.spec.batch;
         memory = *next;
