@@ -22,7 +22,7 @@ struct Checkpoint {
     double bestAccuracy = -1;
     std::map<std::string, double> epochSums;       // sums of the epoch under way: loss_sum, weight, …
     double trainSeconds = 0;                       // spent so far
-    double lossScale = 0;                          // 0: none; see LossScale
+    double lossScale = 0;                          // 1 where none is needed; 0: of a file from before there was one
     std::int64_t lossScaleUpdates = 0;
     std::map<std::string, HostTensor> tensors;
 };

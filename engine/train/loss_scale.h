@@ -16,7 +16,7 @@ public:
     static constexpr double kFirst = 65536, kLeast = 0x1p-24, kMost = 0x1p24;
 
     LossScale(Precision precision, std::int64_t batch);
-    // As an earlier run left it; a scale of 0: there was none, or none is needed.
+    // As a checkpoint has it. A scale of 0 changes nothing, nor does anything in a precision that needs none.
     void restore(double scale, std::int64_t updates);
 
     double value() const { return m_scale; }

@@ -76,7 +76,7 @@ std::string memoryText(const ResolvedSpec& resolved, const RunPlan& plan, int ra
     if (at >= plan.memory.size()) return {};
     const std::int64_t half = std::max<std::int64_t>(1, resolved.spec.batch / 2);
     return resolved.devices[at].id + " was to hold " + parts(plan.memory[at]) + "; with batch " + std::to_string(half) +
-           " the latter two are half of that";
+           " the latter two are about half of that";
 }
 
 }  // namespace lockstep
