@@ -3,18 +3,21 @@
 
     tests/bench/bits_per_byte.py TEXT [--lockstep build/bin/lockstep] [--peers ../shared/peers] [--seed 1]
 
-Both take the same windows of 128 bytes, model, AdamW, batch and one-cycle schedule for one epoch; random first weights and the order of
-windows differ. PyTorch's side needs python3-torch and the peer scripts.
+Both take the same first weights (PyTorch's, handed over as safetensors), batches of windows of 128 bytes (in Lockstep's order, as
+lockstep_sample_order of the build's tests prints it), model, AdamW and one-cycle schedule for one epoch. PyTorch's side needs python3-torch
+and the peer scripts; without them Lockstep starts from weights of its own.
 """
 import argparse
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LAYERS = {'n1': 'norm1', 'n2': 'norm2', 'o': 'out', 'f1': 'dense1', 'f2': 'dense2'}     # the peer's names, ours
 WINDOW, BATCH, RATE, RISE, DECAY, HELD_OUT = 128, 16, 1e-3, 0.3, 0.1, 0.05
 
 
@@ -40,21 +43,43 @@ def make_model(torch, models):
     return model, [dict(params=decayed, weight_decay=DECAY), dict(params=plain, weight_decay=0.0)]
 
 
+def our_name(theirs):
+    """blocks.0.qkv.weight -> block1/qkv/weight"""
+    if not theirs.startswith('blocks.'):
+        return {'tok.weight': 'embedding/weight', 'pos': 'position/weight'}.get(theirs, theirs.replace('n.', 'norm/'))
+    _, block, layer, kind = theirs.split('.')
+    return f'block{int(block) + 1}/{LAYERS.get(layer, layer)}/{kind}'
+
+
+def write_weights(model, path):
+    """As safetensors, by Lockstep's names."""
+    header, data = {}, b''
+    for name, value in model.named_parameters():
+        these = value.detach().numpy().tobytes()
+        header[our_name(name)] = dict(dtype='F32', shape=list(value.shape), data_offsets=[len(data), len(data) + len(these)])
+        data += these
+    text = json.dumps(header).encode()
+    with open(path, 'wb') as file:
+        file.write(struct.pack('<Q', len(text)) + text + data)
+
+
 def rate_at(step, steps):
     rise = math.floor(RISE * steps)
     return RATE * ((step + 1) / rise if step < rise else (1 + math.cos(math.pi * (step - rise) / (steps - rise))) / 2)
 
 
-def in_pytorch(args, text):
-    sys.path.insert(0, args.peers)
-    import models
-    import torch
-    torch.manual_seed(args.seed)
+def sample_order(args, count):
+    command = [os.path.join(os.path.dirname(args.lockstep), '..', 'tests', 'lockstep_sample_order'), str(count), str(args.seed)]
+    return [int(line) for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]
+
+
+def in_pytorch(torch, args, model, groups):
+    with open(args.text, 'rb') as file:
+        text = file.read()
     cut = len(text) - int(HELD_OUT * len(text))
     tokens, targets = windows(torch, text[:cut])
-    model, groups = make_model(torch, models)
     optimizer = torch.optim.AdamW(groups, lr=RATE)
-    order, steps = torch.randperm(len(tokens)), (len(tokens) + BATCH - 1) // BATCH
+    order, steps = torch.tensor(sample_order(args, len(tokens))), (len(tokens) + BATCH - 1) // BATCH
     for step in range(steps):
         for group in optimizer.param_groups:
             group['lr'] = rate_at(step, steps)
@@ -71,10 +96,9 @@ def in_pytorch(args, text):
     return total / int((targets >= 0).sum()) / math.log(2)
 
 
-def in_lockstep(args):
-    command = [args.lockstep, 'train', '--preset', 'text-gpt', '--data', args.text, '--seed', str(args.seed), '--json', '--no-steps']
-    with tempfile.TemporaryDirectory() as home:
-        out = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ, LOCKSTEP_HOME=home)).stdout
+def in_lockstep(args, home, weights):
+    command = [args.lockstep, 'train', '--preset', 'text-gpt', '--data', args.text, '--seed', str(args.seed), '--json', '--no-steps', *weights]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ, LOCKSTEP_HOME=home)).stdout
     return json.loads(out.splitlines()[-1])['test_loss'] / math.log(2)
 
 
@@ -85,12 +109,22 @@ def main():
     parser.add_argument('--peers', default=os.path.join(ROOT, '..', 'shared', 'peers'))
     parser.add_argument('--seed', type=int, default=1)
     args = parser.parse_args()
-    ours = in_lockstep(args)
-    print(f'Lockstep {ours:.3f} bits per byte', flush=True)
-    if os.path.exists(os.path.join(args.peers, 'models.py')):
-        with open(args.text, 'rb') as file:
-            theirs = in_pytorch(args, file.read())
-        print(f'PyTorch {theirs:.3f}, ours over theirs {ours / theirs:.3f}')
+    has_peer = os.path.exists(os.path.join(args.peers, 'models.py'))
+    with tempfile.TemporaryDirectory() as home:
+        weights = []
+        if has_peer:
+            sys.path.insert(0, args.peers)
+            import models
+            import torch
+            torch.manual_seed(args.seed)
+            model, groups = make_model(torch, models)
+            write_weights(model, os.path.join(home, 'first.safetensors'))
+            weights = ['--set', 'weights=' + os.path.join(home, 'first.safetensors')]
+        ours = in_lockstep(args, home, weights)
+    print(f'Lockstep {ours:.4f} bits per byte', flush=True)
+    if has_peer:
+        theirs = in_pytorch(torch, args, model, groups)
+        print(f'PyTorch {theirs:.4f}, ours over theirs {ours / theirs:.4f}')
 
 
 if __name__ == '__main__':
