@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kDepth = 256, kColumns = 1024, kRowPanels = 8;
 // By Strassen's algorithm: of a block of rows and of columns, the first half are paired with the second.
-constexpr std::size_t kOperands = 7, kStrassenDepth = 512, kStrassenFloats = 512 * 512, kStrassenUnit = 32;
+constexpr std::size_t kOperands = 7, kStrassenDepth = 512, kStrassenFloats = 512 * 512;
+constexpr std::size_t kStrassenUnit = 2 * kStrassenParts;
 constexpr std::size_t kPairedColumnPanels = 2;
 
 std::size_t roundUp(std::size_t a, std::size_t b) {
@@ -130,7 +131,7 @@ void Product::multiply(const Call& call, const Range& rows, const Range& columns
                 extent.rows = {row, std::min(row + rowsAtOnce, rows.end)};
                 if (m_isStrassen) {
                     packQuarterRows(call.a, extent, call.block);
-                    multiplyQuarters(call, extent);
+                    multiplyQuarters(call, extent, readAhead(call.a, blockAfter(extent, rows)));
                 } else {
                     packRows(call.a, extent, call.block);
                     toElements(call.block, divideUp(sizeOf(extent.rows), simd.panelRows), simd.panelRows,
@@ -182,7 +183,30 @@ void Product::packQuarterColumns(const float* b, const Extent& extent, float* pa
     m_machine.simd->strassenColumns(panels, stride, stride);
 }
 
-void Product::multiplyQuarters(const Call& call, const Extent& extent) const {
+// Of the next depth, once all rows were multiplied; nothing after the last one.
+Product::Extent Product::blockAfter(const Extent& extent, const Range& rows) const {
+    const auto upTo = [](std::size_t begin, std::size_t count, std::size_t end) {
+        return Range{begin, std::min(begin + count, end)};
+    };
+    if (extent.rows.end < rows.end) return {upTo(extent.rows.end, rowUnit(), rows.end), extent.columns, extent.depth};
+    return {upTo(rows.begin, rowUnit(), rows.end), extent.columns,
+            upTo(extent.depth.end, sizeOf(extent.depth), m_a.columns)};
+}
+
+// Of a, as it lies in memory: in as many steps as there are parts of tiles in a block.
+ReadAhead Product::readAhead(const float* a, const Extent& next) const {
+    const bool isByColumns = m_a.rowStride == 1;
+    const std::size_t parts =
+        kOperands * kStrassenPanels * kStrassenParts * sizeOf(next.columns) / 2 / m_machine.simd->panelColumns;
+    ReadAhead ahead{.row = a + next.rows.begin * m_a.rowStride + next.depth.begin * m_a.columnStride};
+    ahead.stride = isByColumns ? m_a.columnStride : m_a.rowStride;
+    ahead.rows = sizeOf(isByColumns ? next.depth : next.rows);
+    ahead.width = sizeOf(isByColumns ? next.rows : next.depth);
+    ahead.linesOfPart = divideUp(ahead.rows * divideUp(ahead.width, 16), parts);
+    return ahead;
+}
+
+void Product::multiplyQuarters(const Call& call, const Extent& extent, ReadAhead ahead) const {
     const SimdTable& simd = *m_machine.simd;
     const std::size_t right = columnUnit() / 2, width = simd.panelColumns;
     const bool isLast = extent.depth.end == m_a.columns;
@@ -190,6 +214,7 @@ void Product::multiplyQuarters(const Call& call, const Extent& extent) const {
     run.aStride = quarterFloats(extent);
     run.bStride = sizeOf(extent.columns) / 2 * run.depth;
     run.a = call.block;
+    run.ahead = &ahead;
     run.cRowStride = m_b.columns;
     run.upperRows = run.lower = divideUp(sizeOf(extent.rows), 2);
     run.lowerRows = sizeOf(extent.rows) - run.upperRows;

@@ -68,7 +68,9 @@ private:
     std::size_t quarterFloats(const Extent& extent) const;
     void packQuarterRows(const float* a, const Extent& extent, float* block) const;
     void packQuarterColumns(const float* b, const Extent& extent, float* panels) const;
-    void multiplyQuarters(const Call& call, const Extent& extent) const;
+    Extent blockAfter(const Extent& extent, const Range& rows) const;
+    ReadAhead readAhead(const float* a, const Extent& next) const;
+    void multiplyQuarters(const Call& call, const Extent& extent, ReadAhead ahead) const;
     void packRows(const float* a, const Extent& extent, float* block) const;
     void packColumns(const float* b, const Extent& extent, float* panels) const;
     void toElements(float* panels, std::size_t count, std::size_t width, std::size_t depth) const;

@@ -36,11 +36,10 @@ struct FloatLanes {
     [[gnu::always_inline]] static F16 add(F16 sum, F16 a, F16 b) { return sum + a * b; }
 };
 
-// sums = kM rows of a times one panel.
+// sums += kM rows of a times one panel; leaves a and b behind what was read.
 template <class Lanes, std::size_t kM>
-[[gnu::always_inline]] inline void sumUp(const float* a, std::size_t rowStride, std::size_t depthStride, const float* b,
-                                         std::size_t depth, F16* sums) {
-    unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) { sums[at.value] = F16{}; });
+[[gnu::always_inline]] inline void addUp(const float*& a, std::size_t rowStride, std::size_t depthStride,
+                                         const float*& b, std::size_t depth, F16* sums) {
     for (std::size_t k = 0; k < depth; ++k, a += depthStride, b += kVectors * 16) {
         decltype(Lanes::load(b)) columns[kVectors];
         unrolled<0, kVectors>([&](auto j)
@@ -53,6 +52,14 @@ template <class Lanes, std::size_t kM>
             });
         });
     }
+}
+
+// sums = kM rows of a times one panel.
+template <class Lanes, std::size_t kM>
+[[gnu::always_inline]] inline void sumUp(const float* a, std::size_t rowStride, std::size_t depthStride, const float* b,
+                                         std::size_t depth, F16* sums) {
+    unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) { sums[at.value] = F16{}; });
+    addUp<Lanes, kM>(a, rowStride, depthStride, b, depth, sums);
 }
 
 // Packed: a has kRows elements at each depth, those of a panel of rows. Elements are as large as a float; Lanes says

@@ -5,6 +5,7 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 namespace {
 
+static_assert(kRows <= kStrassenParts, "each row has a part of its own");
 constexpr std::size_t kVectorsOfTile = kRows * kVectors, kFewRows = kRows / 2 + 1, kFewest = kRows / 4;
 
 // Of c.
@@ -38,23 +39,81 @@ template <std::size_t kM>
     return run.c + row * run.cRowStride + (quarter.right ? run.right : 0);
 }
 
-// While a product is made whose sums soon go there.
-[[gnu::always_inline]] inline void prefetch(const StrassenRun& run, std::size_t panel, Quarter quarter) {
-    const float* to = tileOf(run, panel, quarter);
-    for (std::size_t rows = rowsOf(run, panel, quarter); rows > 0; --rows, to += run.cRowStride) {
-        for (std::size_t j = 0; j < kVectors; ++j) __builtin_prefetch(to + j * 16, 1, 3);
+[[gnu::always_inline]] inline const float* biasOf(const StrassenRun& run, Quarter quarter) {
+    return run.bias && quarter.right ? run.bias + run.right : run.bias;
+}
+
+[[gnu::always_inline]] inline void readAhead(ReadAhead& ahead) {
+    for (std::size_t i = 0; i < ahead.linesOfPart && ahead.rows > 0; ++i) {
+        __builtin_prefetch(ahead.row + ahead.column, 0, 2);
+        ahead.column += 16;
+        if (ahead.column < ahead.width) continue;
+        ahead.column = 0;
+        ahead.row += ahead.stride;
+        --ahead.rows;
+    }
+}
+
+// Of a tile, while the places where sums go next are brought into the cache, and what is read after these products: a
+// little with each part of the depth, for a burst of requests would keep the loads waiting.
+[[gnu::always_inline]] inline void multiplyTile(const StrassenRun& run, const Operands& of, std::size_t panel,
+                                                Quarter next, F16* sums) {
+    const float *a = of.a, *b = of.b, *to = tileOf(run, panel, next);
+    const std::size_t rows = rowsOf(run, panel, next), stride = run.cRowStride;
+    unrolled<0, kVectorsOfTile>([&](auto at) __attribute__((always_inline)) { sums[at.value] = F16{}; });
+    for (std::size_t part = 0; part < kStrassenParts; ++part) {
+        readAhead(*run.ahead);
+        if (part < rows) {
+            for (std::size_t j = 0; j < kVectors; ++j) __builtin_prefetch(to + j * 16, 1, 3);
+            to += stride;
+        }
+        addUp<FloatLanes, kRows>(a, 1, kRows, b, run.depth / kStrassenParts, sums);
     }
 }
 
 // Rows that do not exist are not written.
-[[gnu::always_inline]] inline void put(const StrassenRun& run, std::size_t panel, std::size_t at, Quarter quarter,
-                                       F16 sum) {
-    const std::size_t row = at / kVectors, column = at % kVectors * 16;
-    if (row >= rowsOf(run, panel, quarter)) return;
-    float* to = tileOf(run, panel, quarter) + row * run.cRowStride + column;
-    if (run.adds) sum += load(to);
-    if (run.bias) sum += load(run.bias + (quarter.right ? run.right : 0) + column);
-    store(to, run.relu ? positive(sum) : sum);
+[[gnu::noinline]] void putRows(const StrassenRun& run, std::size_t panel, Quarter quarter, const F16* sums) {
+    float* to = tileOf(run, panel, quarter);
+    const float* bias = biasOf(run, quarter);
+    for (std::size_t rows = rowsOf(run, panel, quarter); rows > 0; --rows, to += run.cRowStride) {
+        for (std::size_t j = 0; j < kVectors; ++j, ++sums) {
+            F16 sum = *sums;
+            if (run.adds) sum += load(to + j * 16);
+            if (bias) sum += load(bias + j * 16);
+            store(to + j * 16, run.relu ? positive(sum) : sum);
+        }
+    }
+}
+
+// All rows of a tile, whose sums are in registers.
+template <bool kAdds, bool kHasBias>
+[[gnu::always_inline]] inline void putTile(float* to, std::size_t stride, const float* bias, const F16* sums) {
+    unrolled<0, kVectors>([&](auto j) __attribute__((always_inline)) {
+        const F16 offset = kHasBias ? load(bias + j.value * 16) : F16{};
+        float* at = to + j.value * 16;
+        unrolled<0, kRows>([&](auto row) __attribute__((always_inline)) {
+            F16 sum = sums[row.value * kVectors + j.value];
+            if constexpr (kAdds) sum += load(at);
+            if constexpr (kHasBias) sum += offset;
+            store(at, sum);
+            at += stride;
+        });
+    });
+}
+
+template <std::size_t kCount>
+[[gnu::always_inline]] inline void put(const StrassenRun& run, std::size_t panel, Quarter quarter, const F16* sums) {
+    if (kCount == kVectorsOfTile && !run.relu && rowsOf(run, panel, quarter) == kRows) {
+        float* const to = tileOf(run, panel, quarter);
+        const std::size_t stride = run.cRowStride;
+        const float* bias = biasOf(run, quarter);
+        if (run.adds)
+            return bias ? putTile<true, true>(to, stride, bias, sums) : putTile<true, false>(to, stride, bias, sums);
+        return bias ? putTile<false, true>(to, stride, bias, sums) : putTile<false, false>(to, stride, bias, sums);
+    }
+    F16 inMemory[kCount];
+    unrolled<0, kCount>([&](auto at) __attribute__((always_inline)) { inMemory[at.value] = sums[at.value]; });
+    putRows(run, panel, quarter, inMemory);
 }
 
 }  // namespace
@@ -66,14 +125,12 @@ void strassenTiles(const StrassenRun& run) {
     // The last panel may have a few rows only, which need no whole tile.
     const std::size_t few = run.upperRows - (run.panels - 1) * kRows;
     const std::size_t whole = few > kFewRows ? run.panels : run.panels - 1;
+    // use(Index of how many sums, panel, sums)
     const auto each = [&](std::size_t operand, Quarter next, auto use) __attribute__((always_inline)) {
         for (std::size_t panel = 0; panel < whole; ++panel) {
             F16 sums[kVectorsOfTile];
-            prefetch(run, panel, next);
-            const Operands of = operandsOf(run, panel, operand);
-            sumUp<FloatLanes, kRows>(of.a, 1, kRows, of.b, run.depth, sums);
-            unrolled<0, kVectorsOfTile>([&](auto at)
-                                            __attribute__((always_inline)) { use(panel, at.value, sums[at.value]); });
+            multiplyTile(run, operandsOf(run, panel, operand), panel, next, sums);
+            use(Index<kVectorsOfTile>{}, panel, sums);
         }
         if (whole == run.panels) return;
         F16 sums[kFewRows * kVectors]{};
@@ -82,33 +139,54 @@ void strassenTiles(const StrassenRun& run) {
             multiplyFirst<kFewest>(of, run.depth, sums);
         else
             multiplyFirst<kFewRows>(of, run.depth, sums);
-        for (std::size_t at = 0; at < kFewRows * kVectors; ++at) use(whole, at, sums[at]);
+        use(Index<kFewRows * kVectors>{}, whole, sums);
+    };
+    // Each of the sums, with those of earlier products; what it becomes is put into a quarter.
+    const auto eachSum = [&](auto count, auto body) __attribute__((always_inline)) {
+        unrolled<0, decltype(count)::value>([&](auto at) __attribute__((always_inline)) { body(at.value); });
     };
     constexpr Quarter kC11{false, false}, kC12{false, true}, kC21{true, false}, kC22{true, true};
     each(
-        0, kC11, [&](std::size_t i, std::size_t at, F16 p1) __attribute__((always_inline)) { u2[i][at] = p1; });
-    each(
-        1, kC11, [&](std::size_t i, std::size_t at, F16 p2) __attribute__((always_inline)) {
-            put(run, i, at, kC11, u2[i][at] + p2);
+        0, kC11, [&](auto count, std::size_t i, F16* p1) __attribute__((always_inline)) {
+            eachSum(
+                count, [&](std::size_t at) __attribute__((always_inline)) { u2[i][at] = p1[at]; });
         });
     each(
-        2, kC22, [&](std::size_t i, std::size_t at, F16 p6) __attribute__((always_inline)) { u2[i][at] += p6; });
-    each(
-        3, kC22, [&](std::size_t i, std::size_t at, F16 p7) __attribute__((always_inline)) {
-            u3[i][at] = u2[i][at] + p7;
+        1, kC11, [&](auto count, std::size_t i, F16* p2) __attribute__((always_inline)) {
+            eachSum(
+                count, [&](std::size_t at) __attribute__((always_inline)) { p2[at] += u2[i][at]; });
+            put<count.value>(run, i, kC11, p2);
         });
     each(
-        4, kC22, [&](std::size_t i, std::size_t at, F16 p5) __attribute__((always_inline)) {
-            put(run, i, at, kC22, u3[i][at] + p5);
-            u2[i][at] += p5;
+        2, kC22, [&](auto count, std::size_t i, F16* p6) __attribute__((always_inline)) {
+            eachSum(
+                count, [&](std::size_t at) __attribute__((always_inline)) { u2[i][at] += p6[at]; });
         });
     each(
-        5, kC12, [&](std::size_t i, std::size_t at, F16 p3) __attribute__((always_inline)) {
-            put(run, i, at, kC12, u2[i][at] + p3);
+        3, kC22, [&](auto count, std::size_t i, F16* p7) __attribute__((always_inline)) {
+            eachSum(
+                count, [&](std::size_t at) __attribute__((always_inline)) { u3[i][at] = u2[i][at] + p7[at]; });
         });
     each(
-        6, kC21, [&](std::size_t i, std::size_t at, F16 p4) __attribute__((always_inline)) {
-            put(run, i, at, kC21, u3[i][at] - p4);
+        4, kC22, [&](auto count, std::size_t i, F16* p5) __attribute__((always_inline)) {
+            eachSum(
+                count, [&](std::size_t at) __attribute__((always_inline)) {
+                    u2[i][at] += p5[at];
+                    p5[at] += u3[i][at];
+                });
+            put<count.value>(run, i, kC22, p5);
+        });
+    each(
+        5, kC12, [&](auto count, std::size_t i, F16* p3) __attribute__((always_inline)) {
+            eachSum(
+                count, [&](std::size_t at) __attribute__((always_inline)) { p3[at] += u2[i][at]; });
+            put<count.value>(run, i, kC12, p3);
+        });
+    each(
+        6, kC21, [&](auto count, std::size_t i, F16* p4) __attribute__((always_inline)) {
+            eachSum(
+                count, [&](std::size_t at) __attribute__((always_inline)) { p4[at] = u3[i][at] - p4[at]; });
+            put<count.value>(run, i, kC21, p4);
         });
 }
 

@@ -72,6 +72,14 @@ struct GemmRun {
 // each packed as gemmPacked's are: a panel of rows, a panel of columns. Rows and columns of c's lower and right
 // quarters lie `lower` rows and `right` columns after those of its upper and left ones.
 constexpr std::size_t kStrassenPanels = 4;
+// A tile's product is made in so many parts of the depth, a multiple of it.
+constexpr std::size_t kStrassenParts = 16;
+// Rows of floats that are read after the products, `linesOfPart` cache lines of which are fetched with each part.
+struct ReadAhead {
+    const float* row = nullptr;
+    std::size_t stride = 0, rows = 0, width = 0, linesOfPart = 0;
+    std::size_t column = 0;
+};
 struct StrassenRun {
     const float *a = nullptr, *b = nullptr;
     std::size_t aStride = 0, bStride = 0, depth = 0;  // of each operand
@@ -81,6 +89,7 @@ struct StrassenRun {
     // Of rows, one to kStrassenPanels; the rows that there are, no more of the lower ones.
     std::size_t panels = 0, upperRows = 0, lowerRows = 0;
     bool adds = false, relu = false;
+    ReadAhead* ahead = nullptr;
 };
 
 // Winograd's convolution of images in blocks of 16 channels: each tile of outputs follows from numbers, its "points",
