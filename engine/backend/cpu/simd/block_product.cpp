@@ -12,7 +12,8 @@ constexpr std::size_t kTiles = 3, kBlocks = 1, kChannels = 2;
 #endif
 
 // kM tiles and kN blocks of outputs, summed over all channels in registers. Meanwhile come the lines of the outputs,
-// and in the first blocks, which read it first, the data of the next tiles.
+// and in the first blocks, which read it first, the data of the next tiles: one at a time, for a burst of requests
+// would keep the loads waiting.
 template <std::size_t kM, std::size_t kN>
 void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
     const auto at = [&](std::size_t i) { return (block + i / kM) * run.productStride + (tile + i % kM) * 16; };
@@ -22,10 +23,11 @@ void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
     });
     const float* u = run.filters + block * run.filterStride;
     const float* v = run.data + tile * 16;
-    for (std::size_t i = 0; i < kN * kM; ++i) __builtin_prefetch(run.products + at(i), 1);
+    std::size_t next = 0;
     for (std::size_t c = 0; c < run.channelBlocks; ++c, v += run.dataStride) {
-        for (std::size_t m = 0; block == 0 && m < kM; ++m) __builtin_prefetch(v + (kM + m) * 16);
-        for (int i = 0; i < 16; ++i, u += 16) {
+        for (std::size_t i = 0; i < 16; ++i, u += 16) {
+            if (next < kN * kM) __builtin_prefetch(run.products + at(next++), 1);
+            if (block == 0 && i < kM) __builtin_prefetch(v + (kM + i) * 16);
             F16 filters[kN];
             unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
                 filters[n.value] = load(u + n.value * run.filterStride);

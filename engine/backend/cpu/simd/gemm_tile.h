@@ -67,14 +67,15 @@ template <class Lanes, std::size_t kM>
 template <class Lanes, std::size_t kM, bool kIsPacked>
 void tile(const GemmRun& run, std::size_t row) {
     float* c = run.c + row * run.cRowStride;
-    for (std::size_t i = 0; i < kM; ++i) {
-        const float* ahead = c + i * run.cRowStride;
-        for (std::size_t j = 0; j < kVectors; ++j) __builtin_prefetch(ahead + j * 16, 1, 3);
-    }
     F16 sums[kM * kVectors];
-    const float* a = kIsPacked ? run.a + row * run.depth : run.a + row * run.aRowStride;
-    sumUp<Lanes, kM>(a, kIsPacked ? 1 : run.aRowStride, kIsPacked ? kRows : run.aDepthStride, run.panel, run.depth,
-                     sums);
+    unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) { sums[at.value] = F16{}; });
+    const float *a = kIsPacked ? run.a + row * run.depth : run.a + row * run.aRowStride, *b = run.panel, *ahead = c;
+    const std::size_t rowStride = kIsPacked ? 1 : run.aRowStride, depthStride = kIsPacked ? kRows : run.aDepthStride;
+    const std::size_t part = run.depth / kM;
+    for (std::size_t i = 0; i < kM; ++i, ahead += run.cRowStride) {
+        for (std::size_t j = 0; j < kVectors; ++j) __builtin_prefetch(ahead + j * 16, 1, 3);
+        addUp<Lanes, kM>(a, rowStride, depthStride, b, i + 1 < kM ? part : run.depth - (kM - 1) * part, sums);
+    }
     const bool isWhole = run.columns == kVectors * 16;
     unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) {
         float* to = c + (at.value / kVectors) * run.cRowStride;
