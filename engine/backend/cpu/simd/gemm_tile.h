@@ -63,7 +63,8 @@ template <class Lanes, std::size_t kM>
 }
 
 // Packed: a has kRows elements at each depth, those of a panel of rows. Elements are as large as a float; Lanes says
-// what they are.
+// what they are. Meanwhile the places of the sums come into the cache, row by row: a burst of requests would keep the
+// loads waiting.
 template <class Lanes, std::size_t kM, bool kIsPacked>
 void tile(const GemmRun& run, std::size_t row) {
     float* c = run.c + row * run.cRowStride;

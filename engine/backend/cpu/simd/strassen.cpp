@@ -125,12 +125,18 @@ void strassenTiles(const StrassenRun& run) {
     // The last panel may have a few rows only, which need no whole tile.
     const std::size_t few = run.upperRows - (run.panels - 1) * kRows;
     const std::size_t whole = few > kFewRows ? run.panels : run.panels - 1;
-    // use(Index of how many sums, panel, sums)
-    const auto each = [&](std::size_t operand, Quarter next, auto use) __attribute__((always_inline)) {
+    // What a product's sums become: use(u2, u3, sum) for each. Those that are then all of `next` are put there.
+    const auto each = [&](std::size_t operand, Quarter next, bool isAll, auto use) __attribute__((always_inline)) {
+        const auto finish = [&](auto count, std::size_t panel, F16* sums) __attribute__((always_inline)) {
+            unrolled<0, decltype(count)::value>([&](auto at) __attribute__((always_inline)) {
+                use(u2[panel][at.value], u3[panel][at.value], sums[at.value]);
+            });
+            if (isAll) put<decltype(count)::value>(run, panel, next, sums);
+        };
         for (std::size_t panel = 0; panel < whole; ++panel) {
             F16 sums[kVectorsOfTile];
             multiplyTile(run, operandsOf(run, panel, operand), panel, next, sums);
-            use(Index<kVectorsOfTile>{}, panel, sums);
+            finish(Index<kVectorsOfTile>{}, panel, sums);
         }
         if (whole == run.panels) return;
         F16 sums[kFewRows * kVectors]{};
@@ -139,55 +145,19 @@ void strassenTiles(const StrassenRun& run) {
             multiplyFirst<kFewest>(of, run.depth, sums);
         else
             multiplyFirst<kFewRows>(of, run.depth, sums);
-        use(Index<kFewRows * kVectors>{}, whole, sums);
-    };
-    // Each of the sums, with those of earlier products; what it becomes is put into a quarter.
-    const auto eachSum = [&](auto count, auto body) __attribute__((always_inline)) {
-        unrolled<0, decltype(count)::value>([&](auto at) __attribute__((always_inline)) { body(at.value); });
+        finish(Index<kFewRows * kVectors>{}, whole, sums);
     };
     constexpr Quarter kC11{false, false}, kC12{false, true}, kC21{true, false}, kC22{true, true};
-    each(
-        0, kC11, [&](auto count, std::size_t i, F16* p1) __attribute__((always_inline)) {
-            eachSum(
-                count, [&](std::size_t at) __attribute__((always_inline)) { u2[i][at] = p1[at]; });
-        });
-    each(
-        1, kC11, [&](auto count, std::size_t i, F16* p2) __attribute__((always_inline)) {
-            eachSum(
-                count, [&](std::size_t at) __attribute__((always_inline)) { p2[at] += u2[i][at]; });
-            put<count.value>(run, i, kC11, p2);
-        });
-    each(
-        2, kC22, [&](auto count, std::size_t i, F16* p6) __attribute__((always_inline)) {
-            eachSum(
-                count, [&](std::size_t at) __attribute__((always_inline)) { u2[i][at] += p6[at]; });
-        });
-    each(
-        3, kC22, [&](auto count, std::size_t i, F16* p7) __attribute__((always_inline)) {
-            eachSum(
-                count, [&](std::size_t at) __attribute__((always_inline)) { u3[i][at] = u2[i][at] + p7[at]; });
-        });
-    each(
-        4, kC22, [&](auto count, std::size_t i, F16* p5) __attribute__((always_inline)) {
-            eachSum(
-                count, [&](std::size_t at) __attribute__((always_inline)) {
-                    u2[i][at] += p5[at];
-                    p5[at] += u3[i][at];
-                });
-            put<count.value>(run, i, kC22, p5);
-        });
-    each(
-        5, kC12, [&](auto count, std::size_t i, F16* p3) __attribute__((always_inline)) {
-            eachSum(
-                count, [&](std::size_t at) __attribute__((always_inline)) { p3[at] += u2[i][at]; });
-            put<count.value>(run, i, kC12, p3);
-        });
-    each(
-        6, kC21, [&](auto count, std::size_t i, F16* p4) __attribute__((always_inline)) {
-            eachSum(
-                count, [&](std::size_t at) __attribute__((always_inline)) { p4[at] = u3[i][at] - p4[at]; });
-            put<count.value>(run, i, kC21, p4);
-        });
+    each(0, kC11, false, [](F16& u2, F16&, F16& p1) { u2 = p1; });
+    each(1, kC11, true, [](F16& u2, F16&, F16& p2) { p2 += u2; });
+    each(2, kC22, false, [](F16& u2, F16&, F16& p6) { u2 += p6; });
+    each(3, kC22, false, [](F16& u2, F16& u3, F16& p7) { u3 = u2 + p7; });
+    each(4, kC22, true, [](F16& u2, F16& u3, F16& p5) {
+        u2 += p5;
+        p5 += u3;
+    });
+    each(5, kC12, true, [](F16& u2, F16&, F16& p3) { p3 += u2; });
+    each(6, kC21, true, [](F16&, F16& u3, F16& p4) { p4 = u3 - p4; });
 }
 
 void strassenRows(float* operands, std::size_t stride, std::size_t count) {
