@@ -6,11 +6,6 @@ namespace lockstep {
 
 namespace fs = std::filesystem;
 
-Result<DatasetSplits> openData(const ResolvedSpec& resolved) {
-    const auto& path = resolved.spec.dataPath.empty() ? resolved.dataset->defaultPath : resolved.spec.dataPath;
-    return resolved.dataset->open(path, resolved.datasetParams);
-}
-
 Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment) {
     const auto resolved = resolve(request.spec, environment);
     if (!resolved.ok()) return resolved.problems();

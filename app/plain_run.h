@@ -20,7 +20,4 @@ struct PlainRun {
 // Blocks until the run is over. Problems: of resolve(), of the dataset, of weightsProblems(), "out.unwritable".
 Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment);
 
-// Opens the data of a resolved spec where its path, or the entry's own, says.
-Result<DatasetSplits> openData(const ResolvedSpec& resolved);
-
 }  // namespace lockstep

@@ -96,7 +96,7 @@ private:
         const auto* entry = environment().dataset(spec.dataset.id);
         if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
         const auto params = valueOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
-        const auto path = spec.dataPath.empty() ? entry->defaultPath : spec.dataPath;
+        const auto path = valueOf(dataPathOf(*entry, spec.dataPath));
         const Seen seen{spec.dataset, path};
         if (!m_glimpse || m_seen != seen) {
             m_glimpse.reset();

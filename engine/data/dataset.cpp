@@ -16,6 +16,13 @@ std::vector<Field> textFields(std::int64_t tokens) {
     return {{"tokens", {{tokens}, DType::I32}}, {"length", {{1}, DType::I32}}, {"label", {{1}, DType::I32}}};
 }
 
+Result<std::filesystem::path> dataPathOf(const DatasetEntry& entry, const std::filesystem::path& given) {
+    const std::filesystem::path& path = given.empty() ? entry.defaultPath : given;
+    if (entry.needsPath && path.empty())
+        return Problem{"dataset.path", "spec.no-data-path", {entry.id, entry.remedy.empty() ? "" : " " + entry.remedy}};
+    return path;
+}
+
 ImageShape DatasetInfo::image() const {
     const Field* field = findField(fields, "image");
     if (!field) return {0, 0, 0};

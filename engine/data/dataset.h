@@ -83,4 +83,7 @@ struct DatasetEntry {
     std::function<int(const std::filesystem::path& path)> recognise;
 };
 
+// Where it lies: as given, or else at its default place. A problem of "dataset.path" where it needs a place and has none.
+Result<std::filesystem::path> dataPathOf(const DatasetEntry& entry, const std::filesystem::path& given);
+
 }  // namespace lockstep

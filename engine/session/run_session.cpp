@@ -87,11 +87,6 @@ public:
     }
 
 private:
-    static Result<DatasetSplits> openData(const ResolvedSpec& resolved) {
-        const auto& path = resolved.spec.dataPath.empty() ? resolved.dataset->defaultPath : resolved.spec.dataPath;
-        return resolved.dataset->open(path, resolved.datasetParams);
-    }
-
     // The spec of a trial that is ours to go on with: its lease is held and its checkpoint read from here on.
     TrialSpec claimForResume(std::int64_t trial) {
         const auto query = required(TrialQuery::open(m_places.history()));

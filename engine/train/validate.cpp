@@ -66,8 +66,7 @@ private:
                        {m_spec.dataset.id, namesOf(m_environment.datasets(), &DatasetEntry::id)});
         m_resolved.dataset = entry;
         if (auto values = params(entry->params, m_spec.dataset.params, "dataset")) m_resolved.datasetParams = *values;
-        if (entry->needsPath && m_spec.dataPath.empty() && entry->defaultPath.empty())
-            add("dataset.path", "spec.no-data-path", {entry->id, entry->remedy.empty() ? "" : " " + entry->remedy});
+        if (const auto path = dataPathOf(*entry, m_spec.dataPath); !path.ok()) m_problems.push_back(path.problems().front());
     }
 
     void resolveModel() {
@@ -216,6 +215,11 @@ std::optional<Problem> slowPrecision(const ResolvedSpec& resolved) {
 
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment) {
     return Resolver(spec, environment).resolve();
+}
+
+Result<DatasetSplits> openData(const ResolvedSpec& resolved) {
+    const auto path = dataPathOf(*resolved.dataset, resolved.spec.dataPath);
+    return path.ok() ? resolved.dataset->open(path.value(), resolved.datasetParams) : path.problems();
 }
 
 std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment) {

@@ -75,6 +75,16 @@ private slots:
         QCOMPARE(server.end().status, 0);
     }
 
+    // The form tells each problem once, whichever request meets it.
+    void aMissingPathIsOneProblem() {
+        Server server(m_program);
+        const QByteArray spec = R"("spec":{"dataset":{"id":"image-folder"}})";
+        const auto problems = server.ask(request(1, "validate", spec))["problems"].toArray();
+        QCOMPARE(problems.size(), 1);
+        QCOMPARE(problems.first()["code"].toString(), "spec.no-data-path");
+        for (const char* name : {"samples", "plan"}) QCOMPARE(server.ask(request(2, name, spec))["problems"].toArray(), problems);
+    }
+
     void presetsAndVersionAreTold() {
         Server server(m_program);
         const auto presets = server.ask(request(1, "presets"))["presets"].toArray();
