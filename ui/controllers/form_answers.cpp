@@ -139,8 +139,11 @@ void FormAnswers::takePlan(const EngineAnswer& answer) {
 }
 
 void FormAnswers::takeSamples(const EngineAnswer& answer) {
+    const QStringList dataset{m_form.value("dataset").toString(), m_form.value("dataset.path").toString()};
     m_dataProblems = beyondTheSpec(answer.problems);
-    if (answer.ok() || !m_dataProblems.empty()) m_samples = answer.ok() ? answer.json : QJsonObject();
+    const bool mayStay = m_dataProblems.empty() && dataset == m_sampledDataset;
+    if (answer.ok() || !mayStay) m_samples = answer.ok() ? answer.json : QJsonObject();
+    m_sampledDataset = dataset;
     collectProblems();
     emit samplesChanged();
 }

@@ -57,6 +57,7 @@ private:
     int m_awaited = 0;
     bool m_hasCatalog = false, m_validated = false, m_planIsOld = false;
     QString m_plannedModel;
+    QStringList m_sampledDataset;                // its id and path
     qint64 m_curveSteps = 0;
     QTimer m_pause;
     QMap<QString, qint64> m_open;                // questions without an answer

@@ -10,6 +10,7 @@
 #include "ui/explanation.h"
 #include "ui/models/spec_form.h"
 
+class QBoxLayout;
 class QFrame;
 class QLabel;
 class QMenu;
@@ -51,6 +52,7 @@ protected:
     void dropEvent(QDropEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     void makeActions();
@@ -62,6 +64,7 @@ private:
     QFrame* makeNotice();
     QFrame* makeFileNotice();
     QWidget* makeForm();
+    void foldColumns();
     QWidget* makeFooter();
     void addRunCard(QVBoxLayout& into);
     // Fields that most trials leave as they are, behind a button.
@@ -114,6 +117,7 @@ private:
     FieldList *m_rateFields, *m_runFields;
     Fold m_more, m_faults;
     QWidget* m_body;
+    QBoxLayout* m_columns;
 };
 
 }  // namespace lockstep::ui

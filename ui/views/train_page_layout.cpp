@@ -1,3 +1,4 @@
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QMenu>
 #include <QPushButton>
@@ -116,13 +117,13 @@ QWidget* TrainPage::makeForm() {
     layout->addWidget(m_fileNotice = makeFileNotice());
     layout->addWidget(m_welcome = makeWelcome());
     m_body = new QWidget;
-    auto* columns = new QHBoxLayout(m_body);
-    columns->setContentsMargins(0, 0, 0, 0);
-    columns->setSpacing(space::kLarge);
+    m_columns = new QHBoxLayout(m_body);
+    m_columns->setContentsMargins(0, 0, 0, 0);
+    m_columns->setSpacing(space::kLarge);
     auto *left = new QVBoxLayout, *right = new QVBoxLayout;
     for (auto* column : {left, right}) {
         column->setSpacing(space::kLarge);
-        columns->addLayout(column, 1);
+        m_columns->addLayout(column, 1);
     }
     const auto archives = QString::fromStdString((m_launcher.places().data / "datasets").string());
     left->addWidget(m_dataset = new DatasetCard(m_form, m_answers, m_explain, archives));
@@ -135,7 +136,20 @@ QWidget* TrainPage::makeForm() {
     layout->addWidget(m_body);
     layout->addStretch(1);
     m_scroll->setWidget(content);
+    m_scroll->viewport()->installEventFilter(this);
     return m_scroll;
+}
+
+// One below the other where they do not fit side by side.
+void TrainPage::foldColumns() {
+    int sideBySide = m_columns->spacing() + 2 * space::kPage;
+    for (int i = 0; i < m_columns->count(); ++i) sideBySide += m_columns->itemAt(i)->minimumSize().width();
+    m_columns->setDirection(m_scroll->viewport()->width() < sideBySide ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+}
+
+bool TrainPage::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::Resize && watched == m_scroll->viewport()) foldColumns();
+    return QWidget::eventFilter(watched, event);
 }
 
 QFrame* TrainPage::makeWelcome() {

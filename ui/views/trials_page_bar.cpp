@@ -23,6 +23,7 @@ constexpr const char* kBarStyle = R"(
     QToolButton:focus { border: 2px solid palette(highlight); padding: 3px 9px; }
     QToolButton:disabled { background: transparent; }
     QToolButton::menu-indicator { image: none; }
+    QToolButton#qt_toolbar_ext_button { border: none; padding: 0px; }
 )";
 
 QToolButton* menuButton(const QString& text, const QString& name, const QString& tip, QMenu* menu) {

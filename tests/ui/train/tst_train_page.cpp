@@ -44,6 +44,36 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 60000);
     }
 
+    void aDatasetWithoutItsPathShowsNothingOfTheLastOne() {
+        const auto shown = [this](const QString& words) {
+            int count = 0;
+            for (const auto* label : m_page->findChildren<QLabel*>()) count += label->isVisible() && label->text().contains(words);
+            return count;
+        };
+        m_page->setSpec(synthetic());
+        QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart() && shown("test samples") == 1, 60000);
+        auto spec = synthetic();
+        spec["dataset"] = "image-folder";
+        m_page->setSpec(spec);
+        QTRY_VERIFY_WITH_TIMEOUT(shown("needs a file or folder") == 1 && shown("test samples") == 0, 60000);
+        QCOMPARE(shown("There is no dataset"), 0);
+    }
+
+    void aNarrowPageHasOneColumn() {
+        m_page->setSpec(synthetic());
+        QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 60000);
+        const auto size = m_page->size();
+        const auto* scroll = m_page->findChild<QScrollArea*>();
+        const auto fits = [&] { return scroll->widget()->width() <= scroll->viewport()->width(); };
+        const auto place = [&](const char* name) { return m_page->findChild<QWidget*>(name)->mapTo(scroll->widget(), QPoint()); };
+        const auto isAside = [&] { return place("devices").x() > place("dataset.path").x(); };
+        QVERIFY(fits() && isAside());
+        m_page->resize(660, 600);
+        QTRY_VERIFY(fits() && !isAside() && place("devices").y() > place("dataset.path").y());
+        m_page->resize(size);
+        QTRY_VERIFY(fits() && isAside());
+    }
+
     void aFilledForm() {
         if (!QFileInfo::exists("/usr/share/datasets/fashion-mnist")) QSKIP("dataset-fashion-mnist is not installed");
         m_page->setSpec({{"dataset", "fashion-mnist"},
