@@ -38,6 +38,18 @@ private slots:
         QCOMPARE(countOf(lowered, "dense"), countOf(graph, "dense") - countOf(graph, "relu"));
     }
 
+    void gradientsOfWeightsAndBiasAreOneProduct() {
+        const Graph graph = trainingGraph("vit");
+        const Graph lowered = cuda::lower(graph, Precision::Tf32);
+        const auto layers = countOf(graph, "dense");
+        QCOMPARE(countOf(graph, "dense_backward_bias"), layers + 1);                     // the sum for positions
+        QCOMPARE(countOf(lowered, "dense_backward_bias"), 1);
+        QCOMPARE(countOf(lowered, "dense_backward_weights"), 0);
+        QCOMPARE(countOf(lowered, "dense_backward_weights_bias"), layers);
+        for (const Node& node : lowered.nodes())
+            QVERIFY(node.op->name != "dense_backward_weights_bias" || node.algorithm == text(Precision::Tf32));
+    }
+
     // Each norm with the ReLU behind it and the branch that joins there; the same backward.
     void residualBlocksHaveNormsAlone() {
         const Graph graph = trainingGraph("resnet18-cifar");

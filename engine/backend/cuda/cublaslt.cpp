@@ -34,13 +34,16 @@ public:
     CublasMatmul(cublasLtHandle_t library, const MatmulShape& shape, std::string where)
         : m_blas(library), m_where(std::move(where)) {
         describe(shape);
-        choose();
+        m_isThere = choose();
     }
+
+    bool isThere() const { return m_isThere; }
 
     std::size_t workspaceBytes() const override { return kWorkspace; }
 
     void run(const MatmulOperands& of, void* d, std::byte* workspace, cudaStream_t stream) override {
         if (of.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, of.bias);
+        if (of.rowSums) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, of.rowSums);
         const float one = 1, beta = of.addend ? 1 : 0;
         check(cublasLtMatmul(m_blas, m_product.handle, &one, of.b, m_first.handle, of.a, m_second.handle, &beta,
                              of.addend ? of.addend : d, m_result.handle, d, m_result.handle, &m_algorithm, workspace,
@@ -58,8 +61,9 @@ private:
         set(CUBLASLT_MATMUL_DESC_TRANSB, shape.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N);
         const cublasLtEpilogue_t withBias = shape.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
         const cublasLtEpilogue_t without = shape.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
-        set(CUBLASLT_MATMUL_DESC_EPILOGUE, shape.bias ? withBias : without);
-        if (shape.bias) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, typeOf(shape.dtype));
+        // The library's second matrix is a: the gradient of a bias, as it calls the sums, is that of its columns.
+        set(CUBLASLT_MATMUL_DESC_EPILOGUE, shape.rowSums ? CUBLASLT_EPILOGUE_BGRADB : shape.bias ? withBias : without);
+        if (shape.bias || shape.rowSums) set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, typeOf(shape.dtype));
         layOut(m_first, shape.dtype, shape.transposeB ? shape.depth : shape.columns,
                shape.transposeB ? shape.columns : shape.depth);
         layOut(m_second, shape.dtype, shape.transposeA ? shape.rows : shape.depth,
@@ -78,7 +82,7 @@ private:
               m_where);
     }
 
-    void choose() {
+    bool choose() {
         Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
         check(cublasLtMatmulPreferenceCreate(&preference.handle), m_where);
         check(cublasLtMatmulPreferenceSetAttribute(preference.handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
@@ -89,10 +93,10 @@ private:
         const cublasStatus_t status =
             cublasLtMatmulAlgoGetHeuristic(m_blas, m_product.handle, m_first.handle, m_second.handle, m_result.handle,
                                            m_result.handle, preference.handle, 1, &found, &count);
-        if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0))
-            throw EngineError(EngineError::Kind::Device, m_where, "cuBLASLt has no algorithm for this product");
+        if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && count == 0)) return false;
         check(status, m_where);
         m_algorithm = found.algo;
+        return true;
     }
 
     cublasLtHandle_t m_blas;
@@ -100,12 +104,16 @@ private:
     Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy> m_product;
     Layout m_first, m_second, m_result;
     cublasLtMatmulAlgo_t m_algorithm{};
+    bool m_isThere = false;
 };
 
 }  // namespace
 
 std::unique_ptr<Matmul> makeCublasMatmul(const CublasLt& library, const MatmulShape& shape, const std::string& where) {
-    return std::make_unique<CublasMatmul>(library.get(), shape, where);
+    auto matmul = std::make_unique<CublasMatmul>(library.get(), shape, where);
+    if (matmul->isThere()) return matmul;
+    if (shape.rowSums) return nullptr;
+    throw EngineError(EngineError::Kind::Device, where, "cuBLASLt has no algorithm for this product");
 }
 
 }  // namespace lockstep::cuda

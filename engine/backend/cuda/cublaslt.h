@@ -25,7 +25,7 @@ private:
     cublasLtHandle_t m_handle = nullptr;
 };
 
-// Throws EngineError(Device) where the library has no algorithm for it.
+// Throws EngineError(Device) where the library has no algorithm for it; with row sums, null.
 std::unique_ptr<Matmul> makeCublasMatmul(const CublasLt& library, const MatmulShape& shape, const std::string& where);
 
 }  // namespace lockstep::cuda

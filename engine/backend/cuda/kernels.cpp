@@ -41,6 +41,7 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kDenseBackwardData, makeDenseBackwardData},
     {&kDenseBackwardWeights, makeDenseBackwardWeights},
     {&kDenseBackwardBias, makeBackwardBias},
+    {&kDenseBackwardWeightsBias, makeDenseBackwardWeightsBias},
     {&kBatchNormTrain, makeBatchNormTrain},
     {&kNormTrain, makeBatchNormTrain},
     {&kBatchNormEval, makeBatchNormEval},

@@ -82,6 +82,7 @@ std::unique_ptr<Kernel> makeGlobalAveragePool2dBackward(const Order& order);
 std::unique_ptr<Kernel> makeDense(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order);
+std::unique_ptr<Kernel> makeDenseBackwardWeightsBias(const Order& order);
 std::unique_ptr<Kernel> makeBackwardBias(const Order& order);  // of convolutions, too
 
 // batch_norm.cu

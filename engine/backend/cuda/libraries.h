@@ -9,7 +9,7 @@ namespace lockstep::cuda {
 class Libraries {
 public:
     virtual ~Libraries() = default;
-    // Throws EngineError(Device) where there is no algorithm for it.
+    // Throws EngineError(Device) where there is no algorithm for it; null where there is one, but without row sums.
     virtual std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) = 0;
     // Null where there is none: own kernels do it.
     virtual std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) = 0;

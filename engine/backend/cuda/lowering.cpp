@@ -56,7 +56,7 @@ Wants wantsOf(const OpDef& op) {
 }
 
 bool isProduct(const OpDef& op) {
-    return op.flops || &op == &kDenseRelu || &op == &kDenseAdd;
+    return op.flops || &op == &kDenseRelu || &op == &kDenseAdd || &op == &kDenseBackwardWeightsBias;
 }
 
 class Lowering : private GraphCopy {

@@ -18,12 +18,14 @@ struct MatmulShape {
     bool bias = false;                              // of `columns` elements
     bool addend = false;                            // as d lies
     bool relu = false;                              // of what all that makes, without an addend
-    bool tf32 = false;                              // f32 operands are read rounded to tf32
+    bool rowSums = false;  // also of op(a)'s rows, over the depth; no bias, addend or ReLU then
+    bool tf32 = false;     // f32 operands are read rounded to tf32
 };
 
 // Null: the shape has none.
 struct MatmulOperands {
     const void *a = nullptr, *b = nullptr, *bias = nullptr, *addend = nullptr;
+    void* rowSums = nullptr;
 };
 
 // One prepared product.

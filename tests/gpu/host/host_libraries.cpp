@@ -29,6 +29,11 @@ public:
                             static_cast<double>(right[shape.transposeB ? j * shape.depth + k : k * shape.columns + j]);
                     to[i * shape.columns + j] = T(static_cast<float>(shape.relu && sum < 0 ? 0 : sum));
                 }
+                if (!of.rowSums) continue;
+                double sum = 0;
+                for (std::int64_t k = 0; k < shape.depth; ++k)
+                    sum += static_cast<float>(left[shape.transposeA ? k * shape.rows + i : i * shape.depth + k]);
+                static_cast<T*>(of.rowSums)[i] = T(static_cast<float>(sum));
             }
         });
     }
@@ -95,7 +100,9 @@ private:
 
 class HostLibraries final : public Libraries {
 public:
+    // Has no row sums for some, as the library may.
     std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) override {
+        if (shape.rowSums && shape.rows % 2 == 1) return nullptr;
         return withFloat(shape.dtype, where,
                          [&]<class T>(T) -> std::unique_ptr<Matmul> { return std::make_unique<HostMatmul<T>>(shape); });
     }
