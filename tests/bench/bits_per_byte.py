@@ -73,13 +73,10 @@ def sample_order(args, count):
     return [int(line) for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()]
 
 
-def in_pytorch(torch, args, model, groups):
-    with open(args.text, 'rb') as file:
-        text = file.read()
-    cut = len(text) - int(HELD_OUT * len(text))
-    tokens, targets = windows(torch, text[:cut])
+def in_pytorch(torch, model, groups, train, test, order):
+    tokens, targets = train
     optimizer = torch.optim.AdamW(groups, lr=RATE)
-    order, steps = torch.tensor(sample_order(args, len(tokens))), (len(tokens) + BATCH - 1) // BATCH
+    order, steps = torch.tensor(order), (len(tokens) + BATCH - 1) // BATCH
     for step in range(steps):
         for group in optimizer.param_groups:
             group['lr'] = rate_at(step, steps)
@@ -88,7 +85,7 @@ def in_pytorch(torch, args, model, groups):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    tokens, targets = windows(torch, text[cut:])
+    tokens, targets = test
     total = 0.0
     with torch.no_grad():
         for these, wanted in zip(tokens.split(64), targets.split(64)):
@@ -119,11 +116,16 @@ def main():
             torch.manual_seed(args.seed)
             model, groups = make_model(torch, models)
             write_weights(model, os.path.join(home, 'first.safetensors'))
+            with open(args.text, 'rb') as file:
+                text = file.read()
+            cut = len(text) - int(HELD_OUT * len(text))
+            train, test = windows(torch, text[:cut]), windows(torch, text[cut:])
+            order = sample_order(args, len(train[0]))
             weights = ['--set', 'weights=' + os.path.join(home, 'first.safetensors')]
         ours = in_lockstep(args, home, weights)
     print(f'Lockstep {ours:.4f} bits per byte', flush=True)
     if has_peer:
-        theirs = in_pytorch(torch, args, model, groups)
+        theirs = in_pytorch(torch, model, groups, train, test, order)
         print(f'PyTorch {theirs:.4f}, ours over theirs {ours / theirs:.4f}')
 
 

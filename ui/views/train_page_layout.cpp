@@ -136,7 +136,7 @@ QWidget* TrainPage::makeForm() {
     layout->addWidget(m_body);
     layout->addStretch(1);
     m_scroll->setWidget(content);
-    m_scroll->viewport()->installEventFilter(this);
+    for (QObject* watched : std::initializer_list<QObject*>{m_scroll->viewport(), m_body}) watched->installEventFilter(this);
     return m_scroll;
 }
 
@@ -148,7 +148,8 @@ void TrainPage::foldColumns() {
 }
 
 bool TrainPage::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::Resize && watched == m_scroll->viewport()) foldColumns();
+    const bool hasOtherRoom = event->type() == QEvent::Resize && watched == m_scroll->viewport();
+    if (hasOtherRoom || (event->type() == QEvent::LayoutRequest && watched == m_body)) foldColumns();
     return QWidget::eventFilter(watched, event);
 }
 
