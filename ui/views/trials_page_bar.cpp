@@ -112,6 +112,10 @@ void TrialsPage::buildBar(QToolBar& bar) {
     more->addActions({a.command, a.rename, a.note, a.exporting});
     bar.addWidget(menuButton(tr("More ▾"), tr("More actions"), tr("Command line, title, note, export"), more));
     for (auto* button : bar.findChildren<QToolButton*>()) button->setFocusPolicy(Qt::TabFocus);
+    if (auto* rest = bar.findChild<QToolButton*>("qt_toolbar_ext_button")) {
+        rest->setAccessibleName(tr("Buttons that do not fit"));
+        rest->setToolTip(rest->accessibleName());
+    }
 }
 
 // The actions' texts grow with the step's name; the bar must stand still. Their keys belong to the window.
