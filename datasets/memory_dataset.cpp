@@ -35,6 +35,7 @@ MemoryDataset::MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels,
       m_pixels(std::move(pixels)),
       m_labels(std::move(labels)) {
     m_info.count = static_cast<std::int64_t>(m_labels.size());
+    m_info.inMemory = true;
     assert(m_info.fields == imageFields(m_info.image()) && m_pixels.size() == m_labels.size() * m_imageBytes);
 }
 

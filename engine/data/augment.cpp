@@ -10,37 +10,21 @@ namespace lockstep {
 
 namespace {
 
-// (x / 255 - mean) / deviation as one multiplication and one addition.
-struct Scale {
-    float factor, offset;
-    float operator()(std::uint8_t pixel) const { return static_cast<float>(pixel) * factor + offset; }
-};
+using Box = ImageRecipe::Box;
 
-Scale scaleOf(const DatasetInfo& info, std::size_t channel) {
-    const float deviation = info.deviation[channel];
-    return {1.0f / (255.0f * deviation), -info.mean[channel] / deviation};
-}
+PixelScale scaleOf(const DatasetInfo& info, std::size_t channel) { return {info.mean[channel], info.deviation[channel]}; }
 
-void normaliseRow(const std::uint8_t* __restrict in, std::size_t width, Scale scale, float* __restrict out) {
+void normaliseRow(const std::uint8_t* __restrict in, std::size_t width, PixelScale scale, float* __restrict out) {
     for (std::size_t x = 0; x < width; ++x) out[x] = scale(in[x]);
 }
 
-void normaliseRowMirrored(const std::uint8_t* __restrict in, std::size_t width, Scale scale, float* __restrict out) {
+void normaliseRowMirrored(const std::uint8_t* __restrict in, std::size_t width, PixelScale scale, float* __restrict out) {
     for (std::size_t x = 0; x < width; ++x) out[x] = scale(in[width - 1 - x]);
 }
-
-struct Box { int top = 0, left = 0, bottom = 0, right = 0; };
 
 Box within(const ImageShape& shape, const Box& box) {
     return {std::max(box.top, 0), std::max(box.left, 0), std::min(box.bottom, shape.height), std::min(box.right, shape.width)};
 }
-
-// Where the crop lies: output pixel (y, x) before flipping is input pixel (y + dy, x + dx), zero outside the image.
-struct Choices {
-    int dy = 0, dx = 0;
-    bool mirrored = false;
-    Box hole, erased;                                // both may be empty
-};
 
 Box chooseErased(const ImageShape& shape, double probability, const CounterRng& rng) {
     if (rng.uniform(0) >= probability) return {};
@@ -59,29 +43,6 @@ Box chooseErased(const ImageShape& shape, double probability, const CounterRng& 
     return {};
 }
 
-Choices choose(const Augmentation& how, const ImageShape& shape, std::uint64_t seed, std::int64_t epoch,
-               std::int64_t sampleId) {
-    const CounterRng rng(seed, streamOf("augment"), static_cast<std::uint64_t>(epoch),
-                         static_cast<std::uint64_t>(sampleId));
-    Choices choices;
-    if (how.cropPadding > 0) {
-        const auto places = static_cast<std::uint64_t>(2 * how.cropPadding + 1);
-        choices.dy = static_cast<int>(rng.below(places, 0)) - how.cropPadding;
-        choices.dx = static_cast<int>(rng.below(places, 1)) - how.cropPadding;
-    }
-    if (how.flip) choices.mirrored = (rng.bits(8) & 1) != 0;
-    if (how.cutout > 0) {
-        const int top = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.height), 6)) - how.cutout / 2;
-        const int left = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.width), 7)) - how.cutout / 2;
-        choices.hole = within(shape, {top, left, top + how.cutout, left + how.cutout});
-    }
-    if (how.erasing > 0)
-        choices.erased = chooseErased(shape, how.erasing,
-                                      CounterRng(seed, streamOf("erase"), static_cast<std::uint64_t>(epoch),
-                                                 static_cast<std::uint64_t>(sampleId)));
-    return choices;
-}
-
 // Marsaglia & Tsang, "A simple method for generating gamma variables", TOMS 2000. A normal number takes the bits of two
 // elements, so each try has four to itself.
 double gammaOf(double shape, const CounterRng& rng, std::uint32_t first) {
@@ -94,27 +55,27 @@ double gammaOf(double shape, const CounterRng& rng, std::uint32_t first) {
     }
 }
 
-void writeRow(const std::uint8_t* in, int width, const Choices& choices, Scale scale, float* out) {
-    const int first = std::clamp(-choices.dx, 0, width);                   // output columns that come from the image,
-    const int last = std::clamp(width - choices.dx, first, width);         // before mirroring
+void writeRow(const std::uint8_t* in, int width, const ImageRecipe& recipe, PixelScale scale, float* out) {
+    const int first = std::clamp(-recipe.dx, 0, width);                   // output columns that come from the image,
+    const int last = std::clamp(width - recipe.dx, first, width);         // before mirroring
     const auto length = static_cast<std::size_t>(last - first);
     if (length < static_cast<std::size_t>(width)) std::fill_n(out, width, scale(0));
     if (length == 0) return;
-    const std::uint8_t* from = in + first + choices.dx;
-    if (choices.mirrored) {
+    const std::uint8_t* from = in + first + recipe.dx;
+    if (recipe.mirrored != 0) {
         normaliseRowMirrored(from, length, scale, out + (width - last));
     } else {
         normaliseRow(from, length, scale, out + first);
     }
 }
 
-void writePlane(const std::uint8_t* in, const ImageShape& shape, const Choices& choices, Scale scale, float* out) {
+void writePlane(const std::uint8_t* in, const ImageShape& shape, const ImageRecipe& recipe, PixelScale scale, float* out) {
     for (int y = 0; y < shape.height; ++y, out += shape.width) {
-        const int from = y + choices.dy;
+        const int from = y + recipe.dy;
         if (from < 0 || from >= shape.height) {
             std::fill_n(out, shape.width, scale(0));
         } else {
-            writeRow(in + static_cast<std::ptrdiff_t>(from) * shape.width, shape.width, choices, scale, out);
+            writeRow(in + static_cast<std::ptrdiff_t>(from) * shape.width, shape.width, recipe, scale, out);
         }
     }
 }
@@ -147,6 +108,29 @@ Augmentation augmentationFrom(const ParamValues& values) {
             static_cast<int>(values.integer("cutout")), values.number("random_erasing"), values.number("mixup")};
 }
 
+ImageRecipe recipeOf(const Augmentation& how, const ImageShape& shape, std::uint64_t seed, std::int64_t epoch,
+                     std::int64_t sampleId) {
+    const CounterRng rng(seed, streamOf("augment"), static_cast<std::uint64_t>(epoch),
+                         static_cast<std::uint64_t>(sampleId));
+    ImageRecipe recipe;
+    if (how.cropPadding > 0) {
+        const auto places = static_cast<std::uint64_t>(2 * how.cropPadding + 1);
+        recipe.dy = static_cast<int>(rng.below(places, 0)) - how.cropPadding;
+        recipe.dx = static_cast<int>(rng.below(places, 1)) - how.cropPadding;
+    }
+    if (how.flip) recipe.mirrored = static_cast<int>(rng.bits(8) & 1);
+    if (how.cutout > 0) {
+        const int top = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.height), 6)) - how.cutout / 2;
+        const int left = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.width), 7)) - how.cutout / 2;
+        recipe.hole = within(shape, {top, left, top + how.cutout, left + how.cutout});
+    }
+    if (how.erasing > 0)
+        recipe.erased = chooseErased(shape, how.erasing,
+                                     CounterRng(seed, streamOf("erase"), static_cast<std::uint64_t>(epoch),
+                                                static_cast<std::uint64_t>(sampleId)));
+    return recipe;
+}
+
 void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,
              std::int64_t epoch, std::int64_t sampleId, std::span<float> out) {
     const ImageShape shape = info.image();
@@ -161,11 +145,11 @@ void augment(const Augmentation& how, const DatasetInfo& info, std::span<const s
         }
         return;
     }
-    const Choices choices = choose(how, shape, seed, epoch, sampleId);
+    const ImageRecipe recipe = recipeOf(how, shape, seed, epoch, sampleId);
     for (std::size_t c = 0; c < channels; ++c) {
         float* target = &out[c * plane];
-        writePlane(&image[c * plane], shape, choices, scaleOf(info, c), target);
-        for (const Box& box : {choices.hole, choices.erased}) blank(box, shape, target);
+        writePlane(&image[c * plane], shape, recipe, scaleOf(info, c), target);
+        for (const Box& box : {recipe.hole, recipe.erased}) blank(box, shape, target);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/core/param_schema.h"
 #include "engine/data/dataset.h"
+#include "engine/data/image_recipe.h"
 
 namespace lockstep {
 
@@ -25,6 +26,10 @@ struct Augmentation {
 };
 const ParamSchema& augmentationSchema();
 Augmentation augmentationFrom(const ParamValues& values);
+
+// What is chosen for one image; its source is left at 0. Pure.
+ImageRecipe recipeOf(const Augmentation& how, const ImageShape& shape, std::uint64_t seed, std::int64_t epoch,
+                     std::int64_t sampleId);
 
 // Writes the image as f32 planar into `out`, which has as many elements as `image` has bytes. Pure; one pass over the image.
 void augment(const Augmentation& how, const DatasetInfo& info, std::span<const std::uint8_t> image, std::uint64_t seed,

@@ -15,6 +15,9 @@ struct Field {
     TensorType type;
     bool operator==(const Field&) const = default;
 };
+// Not a field of batches, but an input of programs all the same: all images of a dataset that the device keeps, u8.
+inline constexpr std::string_view kKeptImages = "dataset";
+
 const Field* findField(const std::vector<Field>& fields, std::string_view name);  // null: no such field
 std::string text(const std::vector<Field>& fields);                              // "image u8[1x28x28], label i32[1]"
 

@@ -32,6 +32,7 @@ struct DatasetInfo {
     std::vector<Field> fields;                   // of every sample; a model finds its inputs by their names
     std::vector<std::string> classes;            // names in label order; of a language's fields: of its tokens
     std::vector<float> mean, deviation;          // per channel of the image, of pixels scaled to 0…1; for normalising
+    bool inMemory = false;                       // all samples lie decoded in memory: resident() gives every field
 
     ImageShape image() const;                    // of the field "image"; all 0 where there is none
 };

@@ -43,20 +43,31 @@ struct Loader::Scratch {
     std::vector<float> partnerImage;
 };
 
-BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mixes) {
-    std::vector<Field> fields = info.fields;
+BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mixes, ImagesAs images) {
+    const std::int64_t recipes = mixes ? 2 : 1;
+    std::vector<Field> fields = info.fields, behind;
     for (Field& field : fields) {
-        if (field.name == "image") field.type.dtype = DType::F32;
+        if (field.name != "image") continue;
+        const Shape& one = field.type.shape;
+        if (images == ImagesAs::Pixels) behind.push_back({"pixels", {{recipes * one[0], one[1], one[2]}, DType::U8}});
+        if (images == ImagesAs::Made) field.type.dtype = DType::F32;
+        else field = {"recipe", {{recipes * kRecipeNumbers}, DType::I32}};
     }
     fields.push_back({"ids", {{1}, DType::I64}});
     if (mixes) {
         fields.push_back({"label2", {{1}, DType::I32}});
         fields.push_back({"lambda", {{1}, DType::F32}});
     }
+    fields.insert(fields.end(), behind.begin(), behind.end());
     return BatchLayout(std::move(fields), capacity);
 }
 
 namespace {
+
+ImagesAs imagesOf(const BatchLayout& layout) {
+    if (layout.find("recipe") < 0) return ImagesAs::Made;
+    return layout.find("pixels") < 0 ? ImagesAs::Recipes : ImagesAs::Pixels;
+}
 
 std::shared_ptr<std::byte> ownMemory(std::size_t bytes) {
     const auto tensor = std::make_shared<HostTensor>(TensorType{Shape{static_cast<std::int64_t>(bytes)}, DType::U8});
@@ -87,10 +98,11 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
     : m_data(std::move(data)),
       m_sampler(sampler),
       m_layout(std::move(layout)),
-      m_image(m_layout.find("image")),
+      m_images(imagesOf(m_layout)),
+      m_image(m_layout.find(m_images == ImagesAs::Made ? "image" : "recipe")),
       m_options(options) {
     const bool mixes = m_layout.find("lambda") >= 0;
-    if (m_layout.fields() != batchLayout(m_data->info(), 0, mixes).fields() || (m_options.augmentation.mixup > 0 && !mixes)) {
+    if (m_layout.fields() != batchLayout(m_data->info(), 0, mixes, m_images).fields() || (m_options.augmentation.mixup > 0 && !mixes)) {
         throw EngineError(EngineError::Kind::Internal, "loader",
                           "the batch layout is not the dataset's: " + text(m_layout.fields()));
     }
@@ -226,6 +238,7 @@ void Loader::fillSample(std::byte* base, std::size_t place, std::int64_t epoch, 
     std::memcpy(m_layout.place(base, scratch.room.size(), place).data(), &id, sizeof id);
     if (m_image < 0) return m_data->read(id, scratch.room);
 
+    if (m_images != ImagesAs::Made) return fillPixels(base, place, epoch, scratch);
     const auto image = static_cast<std::size_t>(m_image);
     const std::span out(reinterpret_cast<float*>(scratch.room[image].data()), scratch.pixels.size());
     const auto* const resident = reinterpret_cast<const std::uint8_t*>(m_data->resident(id, image));
@@ -236,7 +249,47 @@ void Loader::fillSample(std::byte* base, std::size_t place, std::int64_t epoch, 
     if (scratch.partner) mixSample(base, place, epoch, scratch);
 }
 
+void Loader::fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
+    const std::int64_t id = scratch.ids[place];
+    const auto image = static_cast<std::size_t>(m_image);
+    if (m_images == ImagesAs::Pixels) {
+        const std::size_t pixels = m_layout.fields().size() - 1;
+        scratch.room[image] = m_layout.place(base, pixels, place).first(scratch.pixels.size());
+    } else {
+        const bool isThere = m_data->resident(id, image) != nullptr;
+        scratch.room[image] = isThere ? std::span<std::byte>() : std::as_writable_bytes(std::span(scratch.pixels));
+    }
+    m_data->read(id, scratch.room);
+    writeRecipe(base, place, 0, epoch, id);
+    if (scratch.partner) mixPixels(base, place, epoch, scratch);
+}
+
+void Loader::writeRecipe(std::byte* base, std::size_t place, std::size_t number, std::int64_t epoch,
+                         std::int64_t id) const {
+    ImageRecipe recipe = recipeOf(m_options.augmentation, m_data->info().image(), m_options.seed, epoch, id);
+    recipe.source = static_cast<std::int32_t>(m_options.firstKept + id);
+    std::byte* const recipes = m_layout.place(base, static_cast<std::size_t>(m_image), place).data();
+    std::memcpy(recipes + number * sizeof recipe, &recipe, sizeof recipe);
+}
+
+void Loader::mixPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
+    const Mixture mixture = mixtureOf(m_options.augmentation.mixup, m_data->info().count, m_options.seed, epoch,
+                                      scratch.ids[place]);
+    const Sample& partner = scratch.partner->read(mixture.partner);
+    if (m_images == ImagesAs::Pixels)
+        std::ranges::copy(std::as_bytes(partner.image()),
+                          m_layout.place(base, m_layout.fields().size() - 1, place).last(scratch.pixels.size()).begin());
+    writeRecipe(base, place, 1, epoch, mixture.partner);
+    writePartner(base, place, partner.label(), mixture.lambda, scratch);
+}
+
 // Fields that only mixtures have come behind the ids.
+void Loader::writePartner(std::byte* base, std::size_t place, std::int32_t label, float lambda,
+                          const Scratch& scratch) const {
+    std::memcpy(m_layout.place(base, scratch.room.size() + 1, place).data(), &label, sizeof label);
+    std::memcpy(m_layout.place(base, scratch.room.size() + 2, place).data(), &lambda, sizeof lambda);
+}
+
 void Loader::mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
     const Mixture mixture = mixtureOf(m_options.augmentation.mixup, m_data->info().count, m_options.seed, epoch,
                                       scratch.ids[place]);
@@ -246,9 +299,7 @@ void Loader::mixSample(std::byte* base, std::size_t place, std::int64_t epoch, S
     auto* image = reinterpret_cast<float*>(m_layout.place(base, static_cast<std::size_t>(m_image), place).data());
     for (std::size_t i = 0; i < scratch.partnerImage.size(); ++i)
         image[i] = mixture.lambda * image[i] + (1 - mixture.lambda) * scratch.partnerImage[i];
-    const std::int32_t label = partner.label();
-    std::memcpy(m_layout.place(base, scratch.room.size() + 1, place).data(), &label, sizeof label);
-    std::memcpy(m_layout.place(base, scratch.room.size() + 2, place).data(), &mixture.lambda, sizeof mixture.lambda);
+    writePartner(base, place, partner.label(), mixture.lambda, scratch);
 }
 
 }  // namespace lockstep

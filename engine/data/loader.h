@@ -15,9 +15,15 @@
 
 namespace lockstep {
 
-// How a loader lays out batches of the dataset: its fields in their order, the image as f32, then ids i64 [1]; for mixtures
-// then label2 i32 [1], the partner's, and lambda f32 [1] (augment.h), which a loader that does not mix leaves alone.
-BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mixes = false);
+// What a batch has of each image: the image, made by the loader; or what a device makes it of (ops/pixels.h): its recipe
+// and its pixels, or the recipe alone where the device keeps all pixels.
+enum class ImagesAs { Made, Pixels, Recipes };
+
+// How a loader lays out batches of the dataset: its fields in their order, then ids i64 [1]; for mixtures then label2 i32
+// [1], the partner's, and lambda f32 [1] (augment.h), which a loader that does not mix leaves alone. The field "image" is
+// f32, or in its place "recipe" i32 [12m], m being 2 for mixtures, with "pixels" u8 [mC,H,W] behind all other fields.
+BatchLayout batchLayout(const DatasetInfo& info, std::int64_t capacity, bool mixes = false,
+                        ImagesAs images = ImagesAs::Made);
 
 struct LoaderOptions {
     int rank = 0;
@@ -26,6 +32,7 @@ struct LoaderOptions {
     int slotCount = 3;                   // batch slots, at least 2
     std::uint64_t seed = 0;
     Augmentation augmentation;
+    std::int64_t firstKept = 0;          // number of the split's first image among those that the device keeps
     std::int64_t firstEpoch = 0, firstStep = 0;      // where to begin (resume)
     std::int64_t epochs = 1;                         // ends after firstEpoch + epochs - 1
     TraceBoard* trace = nullptr;                     // a "load" lane per reader thread of this rank
@@ -82,13 +89,18 @@ private:
     std::int64_t claim();                                // the next batch to fill once its slot is free; -1: no more
     void fill(Slot& slot, Position at, Scratch& scratch) const;
     void fillSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
+    void fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
     void mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
+    void mixPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
+    void writeRecipe(std::byte* base, std::size_t place, std::size_t number, std::int64_t epoch, std::int64_t id) const;
+    void writePartner(std::byte* base, std::size_t place, std::int32_t label, float lambda, const Scratch& scratch) const;
     void finish(Slot& slot);
 
     std::shared_ptr<const Dataset> m_data;
     Sampler m_sampler;
     BatchLayout m_layout;
-    int m_image;                                         // the field to augment; -1: none
+    ImagesAs m_images;
+    int m_image;                                         // the field to augment, or its recipes'; -1: none
     LoaderOptions m_options;
     std::vector<std::unique_ptr<Slot>> m_slots;
     std::mutex m_mutex;

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/data/batch_layout.h"
 #include "engine/model/registry.h"
 #include "engine/ops/mixed_loss.h"
+#include "engine/ops/pixels.h"
 
 namespace lockstep {
 
@@ -24,8 +26,27 @@ void check(const ModelInput& input, ModelTask task) {
     expectAtLeast(2, input.classes, "classes");
 }
 
-ValueId sampleInput(GraphBuilder& b, const ModelInput& input, ModelTask task) {
+ValueId lambdaInput(GraphBuilder& b, const ModelInput& input) {
+    for (const ValueId each : b.graph().withRole(ValueRole::Input))
+        if (b.graph().value(each).name == "lambda") return each;
+    return b.input("lambda", {{input.batch}, DType::F32});
+}
+
+ValueId imagesOfPixels(GraphBuilder& b, const ModelInput& input, bool training) {
+    const ModelInput::Pixels& pixels = *input.pixels;
+    const std::int64_t recipes = input.mixes ? 2 : 1, channels = input.channels;
+    std::vector<ValueId> inputs{b.input("recipe", {{input.batch, recipes * kRecipeNumbers}, DType::I32})};
+    if (pixels.kept > 0)
+        inputs.push_back(b.input(std::string(kKeptImages), {{pixels.kept, channels, input.height, input.width}, DType::U8}));
+    else
+        inputs.push_back(b.input("pixels", {{input.batch, recipes * channels, input.height, input.width}, DType::U8}));
+    if (training && input.mixes) inputs.push_back(lambdaInput(b, input));
+    return pixelsToImages(b, std::move(inputs), {pixels.mean, pixels.deviation, pixels.kept > 0}, "image");
+}
+
+ValueId sampleInput(GraphBuilder& b, const ModelInput& input, ModelTask task, bool training) {
     if (task != ModelTask::ImageClasses) return b.input("tokens", {{input.batch, input.tokens}, DType::I32});
+    if (input.pixels) return imagesOfPixels(b, input, training);
     return b.input("image", {{input.batch, input.channels, input.height, input.width}, DType::F32});
 }
 
@@ -73,14 +94,14 @@ void checkFrozen(const ModelEntry& model, const ModelInput& input, const Graph& 
 LossValues lossOf(GraphBuilder& b, ValueId logits, ValueId label, const ModelInput& input, bool training, bool masked) {
     if (!training || !input.mixes) return crossEntropy(b, logits, label, input.labelSmoothing, "loss", masked);
     const Shape batch{input.batch};
-    const ValueId other = b.input("label2", {batch, DType::I32}), lambda = b.input("lambda", {batch, DType::F32});
-    return mixedCrossEntropy(b, logits, {label, other, lambda}, input.labelSmoothing, "loss");
+    const ValueId other = b.input("label2", {batch, DType::I32});
+    return mixedCrossEntropy(b, logits, {label, other, lambdaInput(b, input)}, input.labelSmoothing, "loss");
 }
 
 Graph build(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training) {
     check(input, model.task);
     GraphBuilder b(training, input.synchronisesNorm, input.frozen);
-    const ValueId sample = sampleInput(b, input, model.task), label = labelInput(b, input, model.task);
+    const ValueId sample = sampleInput(b, input, model.task, training), label = labelInput(b, input, model.task);
     const ValueId ids = b.input("ids", {{input.batch}, DType::I64});
     const ValueId logits = model.build(b, sample, ids, input, params);
     checkLogits(model, input, b.typeOf(logits));

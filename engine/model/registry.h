@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ struct ModelInput {
     bool synchronisesNorm = false;                 // batch norm is over the batch of all ranks: synchronised_norm.h
     int tokens = 0;                                // T, of models that read tokens
     bool mixes = false;                            // samples in training are mixtures of two: augment.h
+    // Images that are made on the device: of the pixels in the batch, or of the `kept` images there, if there are any. Mean
+    // and deviation are the dataset's.
+    struct Pixels { std::int64_t kept = 0; std::vector<float> mean, deviation; };
+    std::optional<Pixels> pixels = {};
     // Layers that are not trained, each with all below it: "stem", "block3/conv1". Their parameters get neither gradient nor
     // update, and their batch norms use the running statistics, which stay as they are; dropout stays on.
     std::vector<std::string> frozen = {};
@@ -73,7 +78,7 @@ struct ModelEntry {
 const std::vector<ModelEntry>& builtinModels();
 const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view name);
 
-// The whole forward graph: the task's fields as inputs (the image f32), and ids i64 [N]; the model; softmax cross-entropy and
+// The whole forward graph: the task's fields as inputs (the image f32, or what it is made of: pixels.h), and ids i64 [N]; the model; softmax cross-entropy and
 // top-1/top-5 counts over all samples or tokens that count; verified. In training a graph that mixes has label2 i32 [N] and
 // lambda f32 [N], too: mixed_loss.h. Training and evaluation graphs name parameters and buffers alike. Outputs "loss_sum",
 // "weight", "correct1", "correct5" (only with more than 5 classes), "logits". Problems of what is frozen, in that field:

@@ -14,6 +14,7 @@
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/mixed_loss.h"
+#include "engine/ops/pixels.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 #include "engine/ops/tokens.h"
@@ -30,7 +31,7 @@ constexpr const OpDef* kOps[] = {
     &kBatchNormTrain, &kBatchNormEval, &kBatchNormBackward, &kBatchNormEvalBackward,
     &kBatchNormSums, &kBatchNormTrainFromSums, &kBatchNormBackwardSums, &kBatchNormBackwardFromSums, &kAllReduce,
     &kRelu, &kReluBackward, &kRelu6, &kRelu6Backward, &kAdd, &kFill, &kFlatten, &kReshape, &kCast,
-    &kDropout, &kDropoutBackward,
+    &kDropout, &kDropoutBackward, &kPixelsToImages,
     &kLayerNorm, &kLayerNormBackward,
     &kGelu, &kGeluBackward, &kSilu, &kSiluBackward,
     &kTranspose, &kBroadcastAdd, &kPad, &kSequenceMean, &kSequenceMeanBackward,

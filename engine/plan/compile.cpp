@@ -142,6 +142,10 @@ private:
         bytesOf(m_program, Arena::Activations) = std::max(bytesOf(m_program, Arena::Activations), activations.bytes);
         m_program.activationBytesWithoutReuse =
             std::max(m_program.activationBytesWithoutReuse, activations.bytesWithoutReuse);
+        for (const ValueId input : graph.withRole(ValueRole::Input)) {
+            const auto& slot = placement.pinned(input);
+            if (slot && slot->arena == Arena::Dataset) bytesOf(m_program, Arena::Dataset) = slot->bytes;
+        }
         for (DraftStep& draft : drafts) compiled.steps.push_back(std::move(draft.step));
         return compiled;
     }

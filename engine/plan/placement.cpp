@@ -55,7 +55,10 @@ public:
     void pinInputs(const BatchLayout& batch) {
         const std::vector<bool> used = usedValues(m_graph);
         for (const ValueId id : m_graph.withRole(ValueRole::Input)) {
-            if (used[index(id)]) m_placement.slots[index(id)] = fieldSlot(m_graph.value(id), batch);
+            const Value& input = m_graph.value(id);
+            const bool isKept = input.name == kKeptImages;
+            if (used[index(id)])
+                m_placement.slots[index(id)] = isKept ? Slot{Arena::Dataset, 0, input.bytes()} : fieldSlot(input, batch);
         }
     }
 

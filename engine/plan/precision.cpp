@@ -1,6 +1,7 @@
 #include "engine/plan/precision.h"
 
 #include "engine/ops/elementwise.h"
+#include "engine/ops/pixels.h"
 
 namespace lockstep {
 
@@ -63,6 +64,11 @@ private:
         if (node.op == &kFill) {
             const auto& fill = node.attrs.as<FillAttrs>();
             return Attrs::of(FillAttrs{computed(fill.type), fill.value});
+        }
+        if (node.op == &kPixelsToImages) {
+            PixelsAttrs pixels = node.attrs.as<PixelsAttrs>();
+            pixels.to = computed(pixels.to);
+            return Attrs::of(std::move(pixels));
         }
         if (node.op == &kCast) return Attrs::of(CastAttrs{computed(node.attrs.as<CastAttrs>().to)});
         return node.attrs;

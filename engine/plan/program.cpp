@@ -20,6 +20,7 @@ std::string_view text(Arena arena) {
         case Arena::Activations: return "activations";
         case Arena::Scalars: return "scalars";
         case Arena::Partials: return "partials";
+        case Arena::Dataset: return "dataset";
     }
     return "?";
 }

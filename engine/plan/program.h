@@ -11,14 +11,15 @@
 
 namespace lockstep {
 
-// Io: one batch slot, its base changes from step to step. Masters: the parameters in f32, where kernels compute in
+// Io: one batch slot, its base changes from step to step. Dataset: what the device keeps of it, the same in all steps: see
+// kKeptImages. Masters: the parameters in f32, where kernels compute in
 // less. Averages: of the parameters, over the updates; evaluation reads them instead. Staging: new buffer values on
 // their way through the reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier
 // passes of the step summed up. All but Activations and Partials are shared by the programs of a run.
 enum class Arena : std::uint8_t {
-    Io, Parameters, Masters, Averages, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars, Partials
+    Io, Parameters, Masters, Averages, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars, Partials, Dataset
 };
-constexpr std::size_t kArenaCount = 11;
+constexpr std::size_t kArenaCount = 12;
 std::string_view text(Arena arena);
 
 struct Slot {

@@ -75,7 +75,8 @@ private:
 
     void copyInputs() {
         for (const ValueId id : m_in.graph.withRole(ValueRole::Input)) {
-            if (const auto& slot = m_in.placement.pinned(id)) add(m_flat.copyIn(*slot, m_in.graph.value(id).name));
+            const auto& slot = m_in.placement.pinned(id);
+            if (slot && slot->arena == Arena::Io) add(m_flat.copyIn(*slot, m_in.graph.value(id).name));
         }
     }
 

@@ -25,9 +25,7 @@ public:
     void make(std::size_t place, std::int64_t id) {
         fieldOf<std::int64_t>("ids", place).front() = id;
         const CounterRng rng(1, streamOf("bench"), 0, static_cast<std::uint64_t>(id));
-        const auto image = fieldOf<float>("image", place);
-        for (std::size_t p = 0; p < image.size(); ++p)
-            image[p] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(p)));
+        makeImage(place, rng);
         for (std::int32_t& label : fieldOf<std::int32_t>("label", place))
             label = static_cast<std::int32_t>(id % m_classes);
         const auto tokens = fieldOf<std::int32_t>("tokens", place);
@@ -47,6 +45,16 @@ private:
         if (at < 0) return {};
         const std::span<std::byte> bytes = m_layout.place(m_batch, static_cast<std::size_t>(at), place);
         return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
+
+    // Where a device makes the images, their pixels, and recipes that change nothing.
+    void makeImage(std::size_t place, const CounterRng& rng) {
+        const auto image = fieldOf<float>("image", place);
+        for (std::size_t p = 0; p < image.size(); ++p)
+            image[p] = static_cast<float>(rng.normal(static_cast<std::uint32_t>(p)));
+        const auto pixels = fieldOf<std::uint8_t>("pixels", place);
+        for (std::size_t p = 0; p < pixels.size(); ++p)
+            pixels[p] = static_cast<std::uint8_t>(rng.below(256, static_cast<std::uint32_t>(p)));
     }
 
     void number(std::int64_t id, std::span<std::int32_t> tokens, std::span<std::int32_t> targets) const {

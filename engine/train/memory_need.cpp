@@ -20,7 +20,8 @@ struct SharedMemory {
 
 std::string parts(const MemoryUse& use) {
     return bytesText(use.weights) + " for weights, gradients and what the optimizer keeps, " +
-           bytesText(use.activations) + " for activations, " + bytesText(use.batches) + " for batches";
+           bytesText(use.activations) + " for activations, " + bytesText(use.batches) + " for batches" +
+           (use.dataset > 0 ? ", " + bytesText(use.dataset) + " for the dataset's images" : "");
 }
 
 // The first that has less free than its ranks need; those that nothing is known of have enough.
@@ -46,8 +47,9 @@ std::int64_t batchThatFits(ResolvedSpec resolved, SharedMemory memory, const Dat
     const std::int64_t least =
         resolved.spec.reproducible() ? resolved.spec.shards : devices * resolved.spec.accumulation;
     for (;;) {
-        const std::size_t left = memory.freeBytes - std::min(memory.freeBytes, memory.use.weights);
-        const double share = static_cast<double>(left) / static_cast<double>(memory.use.total() - memory.use.weights);
+        const std::size_t fixed = memory.use.weights + memory.use.dataset;
+        const std::size_t left = memory.freeBytes - std::min(memory.freeBytes, fixed);
+        const double share = static_cast<double>(left) / static_cast<double>(memory.use.total() - fixed);
         resolved.spec.batch = static_cast<std::int64_t>(std::floor(share * static_cast<double>(resolved.spec.batch)));
         if (resolved.spec.batch < least) return 0;
         const auto next = shortOne(resolved, planRun(resolved, train, test));

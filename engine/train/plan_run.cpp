@@ -43,8 +43,10 @@ using PassSizes = std::vector<std::int64_t>;
 // Compiles each program once, whatever the number of ranks that run it.
 class Compiler {
 public:
-    Compiler(const ResolvedSpec& resolved, const DatasetInfo& info, const BatchLayout& batch)
-        : m_resolved(resolved), m_info(info), m_batch(batch) {
+    // `kept`: images of the dataset that devices keep.
+    Compiler(const ResolvedSpec& resolved, const DatasetInfo& info, const BatchLayout& batch, ImagesAs images,
+             std::int64_t kept)
+        : m_resolved(resolved), m_info(info), m_batch(batch), m_images(images), m_kept(kept) {
         m_options.bucketBytes = static_cast<std::size_t>(resolved.spec.bucketBytes);
         m_options.precision = resolved.precision();
         m_options.reduces = resolved.devices.size() > 1;
@@ -140,6 +142,7 @@ private:
     Graph forward(ModelInput input, bool training) const {
         input.synchronisesNorm = m_resolved.spec.batchNorm == "synchronised" && m_options.reduces;
         input.mixes = m_resolved.mixes();
+        if (m_images != ImagesAs::Made) input.pixels = {m_kept, m_info.mean, m_info.deviation};
         input.frozen = m_resolved.frozen;
         Result<Graph> graph = buildForward(*m_resolved.model, m_resolved.modelParams, input, training);
         if (!graph.ok()) throw ProblemError(graph.problems().front());
@@ -149,6 +152,8 @@ private:
     const ResolvedSpec& m_resolved;
     const DatasetInfo& m_info;
     const BatchLayout& m_batch;
+    ImagesAs m_images;
+    std::int64_t m_kept;
     CompileOptions m_options;
     std::shared_ptr<const Program> m_nominal, m_empty;
     bool m_hasBatchNorm = false;
@@ -167,7 +172,11 @@ MemoryUse memoryOf(const RankPrograms& programs) {
         }
         const bool isBatch = arena == static_cast<std::size_t>(Arena::Io);
         const bool isActivation = arena == static_cast<std::size_t>(Arena::Activations);
-        (isBatch ? use.batches : isActivation ? use.activations : use.weights) += most;
+        const bool isDataset = arena == static_cast<std::size_t>(Arena::Dataset);
+        (isBatch        ? use.batches
+         : isActivation ? use.activations
+         : isDataset    ? use.dataset
+                        : use.weights) += most;
     }
     return use;
 }
@@ -196,6 +205,19 @@ BatchLayout windowFor(const TrialSpec& spec, const DatasetInfo& info) {
     return batchLayout(window, 1);
 }
 
+// Who makes the images, and from what. Devices with memory of their own do, and keep all pixels where those of their ranks
+// take a quarter of it at most.
+ImagesAs imagesFor(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {
+    if (resolved.backend->hostMemory() || resolved.model->task != ModelTask::ImageClasses) return ImagesAs::Made;
+    if (!train.inMemory || !test.inMemory) return ImagesAs::Pixels;
+    const auto bytes = static_cast<std::size_t>((train.count + test.count) * findField(train.fields, "image")->type.shape.count());
+    for (const DeviceInfo& device : resolved.backend->devices()) {
+        const auto ranks = std::ranges::count(resolved.devices, device.id, &DeviceChoice::id);
+        if (bytes * static_cast<std::size_t>(ranks) > device.memoryBytes / 4) return ImagesAs::Pixels;
+    }
+    return ImagesAs::Recipes;
+}
+
 int rankOfMost(const Partition& partition, std::int64_t batch) {
     int best = 0;
     for (int rank = 1; rank < partition.world(); ++rank) {
@@ -210,6 +232,7 @@ MemoryUse& MemoryUse::operator+=(const MemoryUse& other) {
     weights += other.weights;
     activations += other.activations;
     batches += other.batches;
+    dataset += other.dataset;
     return *this;
 }
 
@@ -250,10 +273,12 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
     RunPlan plan;
     const Partition partition = partitionOf(resolved);
     const std::vector<std::int64_t> batches{spec.batch, lastBatch(trainSampler), evaluationBatch, lastBatch(testSampler)};
-    plan.batch = batchLayout(train, capacityFor(partition, batches), resolved.mixes());
+    const ImagesAs images = imagesFor(resolved, train, test);
+    if (images == ImagesAs::Recipes) plan.keptImages = train.count + test.count;
+    plan.batch = batchLayout(train, capacityFor(partition, batches), resolved.mixes(), images);
     plan.stepsPerEpoch = trainSampler.stepsPerEpoch();
     plan.totalSteps = plan.stepsPerEpoch * spec.epochs;
-    Compiler compiler(resolved, train, plan.batch);
+    Compiler compiler(resolved, train, plan.batch, images, plan.keptImages);
     const auto threadsOf = [&](int rank) { return resolved.devices[static_cast<std::size_t>(rank)].threads; };
     if (writesText(resolved, train)) plan.window = windowFor(spec, train);
     const int nominal = rankOfMost(partition, spec.batch);

@@ -57,10 +57,10 @@ struct RankPrograms {
     std::shared_ptr<const Program> writing;                 // rank 0's, where the run writes text: text_writer.h
 };
 // Bytes of one rank's arenas. What is independent of the batch: parameters, gradients, optimizer states, averages, running
-// statistics and sums of them; and what grows with the rank's samples.
+// statistics and sums of them; what grows with the rank's samples; and the images of the dataset that it keeps.
 struct MemoryUse {
-    std::size_t weights = 0, activations = 0, batches = 0;
-    std::size_t total() const { return weights + activations + batches; }
+    std::size_t weights = 0, activations = 0, batches = 0, dataset = 0;
+    std::size_t total() const { return weights + activations + batches + dataset; }
     MemoryUse& operator+=(const MemoryUse& other);
 };
 struct RunPlan {
@@ -69,6 +69,7 @@ struct RunPlan {
     BatchLayout batch;                             // capacity: the largest local batch
     BatchLayout window;                            // of the writing program: one sequence
     std::vector<std::int64_t> shares;              // samples of a full batch, by rank
+    std::int64_t keptImages = 0;                   // that each device keeps: those of training, then those of the test
     std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
     std::string batchNorm;                         // "local", "synchronised", "per shard"; "": the model has none
     std::size_t bytesPerDevice = 0;                // arenas of the hungriest rank

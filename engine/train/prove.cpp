@@ -222,7 +222,9 @@ private:
 };
 
 Side planned(ResolvedSpec resolved, const DatasetSplits& data) {
-    RunPlan plan = planRun(resolved, data.train->info(), data.test->info());
+    DatasetInfo train = data.train->info();
+    train.inMemory = false;                      // a few batches: devices need not keep all images
+    RunPlan plan = planRun(resolved, train, data.test->info());
     return {std::move(resolved), std::move(plan)};
 }
 

@@ -34,6 +34,9 @@ public:
     double scalar(std::size_t which, std::string_view name) const;  // of the last run; reduced for training programs
     UpdateGate gate(std::size_t which) const;
 
+    // Writes a part of what the device keeps of the dataset, from the host's memory.
+    void keep(std::size_t offset, std::span<const std::byte> part);
+
     // Averages become copies of the parameters, as initialize() leaves them. Nothing happens in a run without averages.
     void startAverages();
 

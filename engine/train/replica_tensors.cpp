@@ -36,6 +36,12 @@ std::uint64_t mix(std::uint64_t hash, const std::byte* data, std::size_t bytes) 
 
 }  // namespace
 
+void Replica::keep(std::size_t offset, std::span<const std::byte> part) {
+    Stream& stream = m_device.stream(Lane::Copy);
+    stream.copyToDevice(arena(Arena::Dataset) + offset, part.data(), part.size());
+    stream.synchronize();
+}
+
 std::vector<std::string> Replica::tensorNames() const {
     std::vector<std::string> names;
     for (const auto* entries : {&m_storage->parameters, &m_storage->frozen, &m_storage->buffers}) {

@@ -81,8 +81,29 @@ void Worker::open() {
             m_run.options.beforeStep(m_rank, m_step, programStep);
         };
     }
+    if (m_run.plan.keptImages > 0) keepImages();
     openLoaders();
     openWriter();
+}
+
+void Worker::keepImages() {
+    keepImages(*m_run.data.train, 0);
+    keepImages(*m_run.data.test, m_run.data.train->info().count);
+}
+
+// Those that lie one behind the other in the host's memory go as one.
+void Worker::keepImages(const Dataset& images, std::int64_t first) {
+    const auto field = static_cast<std::size_t>(findField(images.info().fields, "image") - images.info().fields.data());
+    const std::size_t bytes = images.info().fields[field].type.bytes();
+    for (std::int64_t begin = 0, end = 0; begin < images.info().count; begin = end) {
+        const std::byte* const from = images.resident(begin, field);
+        std::size_t length = 0;
+        do {
+            ++end;
+            length += bytes;
+        } while (end < images.info().count && images.resident(end, field) == from + length);
+        m_replica->keep(static_cast<std::size_t>(first + begin) * bytes, {from, length});
+    }
 }
 
 WeightTensors Worker::weights() const {
@@ -134,6 +155,7 @@ void Worker::openLoaders() {
     }
     LoaderOptions testOptions = options;
     testOptions.augmentation = {};
+    testOptions.firstKept = m_run.data.train->info().count;
     testOptions.firstStep = 0;
     testOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
     auto trainLoader = std::make_unique<Loader>(m_run.data.train, order, m_run.plan.batch, options);

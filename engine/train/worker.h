@@ -86,6 +86,8 @@ private:
     void open();
     WeightTensors weights() const;
     void restore(const Checkpoint& checkpoint);
+    void keepImages();
+    void keepImages(const Dataset& images, std::int64_t first);
     void openLoaders();
     void announce();
 

@@ -200,6 +200,67 @@ private slots:
         }
     }
 
+    // Whoever follows a batch's recipes has the bits that the loader makes itself.
+    void recipesMakeTheSameImages_data() {
+        QTest::addColumn<bool>("kept");
+        QTest::addColumn<double>("mixup");
+        for (const bool kept : {false, true})
+            for (const double mixup : {0.0, 0.4})
+                QTest::addRow("%s, mixup %g", kept ? "kept" : "in the batch", mixup) << kept << mixup;
+    }
+    void recipesMakeTheSameImages() {
+        QFETCH(bool, kept);
+        QFETCH(double, mixup);
+        const auto data = std::make_shared<TestData>(23, kept);
+        const DatasetInfo& info = data->info();
+        const std::size_t recipes = mixup > 0 ? 2 : 1;
+        LoaderOptions options;
+        options.seed = 4;
+        options.epochs = 3;
+        options.augmentation = {.cropPadding = 2, .flip = true, .cutout = 2, .erasing = 0.5, .mixup = mixup};
+        const Sampler sampler(23, 5, 4, Sampler::Order::Shuffled);
+        Loader made(data, sampler, batchLayout(info, 5, mixup > 0), options);
+        options.firstKept = 100;
+        const BatchLayout layout = batchLayout(info, 5, mixup > 0, kept ? ImagesAs::Recipes : ImagesAs::Pixels);
+        QCOMPARE(layout.find("image"), -1);
+        Loader told(data, sampler, layout, options);
+        const auto imageOf = [&](const BatchLease& batch, std::size_t sample, std::size_t number) {
+            ImageRecipe recipe;
+            std::memcpy(&recipe, layout.place(batch.data(), 0, sample).data() + number * sizeof recipe, sizeof recipe);
+            std::vector<float> image;
+            for (int i = 0; i < 60; ++i) {
+                const int pixel = pixelAt(recipe, 4, 5, i % 20 / 5, i % 5), c = i / 20;
+                const auto channel = static_cast<std::size_t>(c);
+                const auto at = static_cast<std::size_t>(20 * c + std::max(pixel, 0));
+                const std::uint8_t inBatch = kept || pixel < 0 ? std::uint8_t{0} : std::to_integer<std::uint8_t>(
+                    layout.place(batch.data(), layout.fields().size() - 1, sample)[number * 60 + at]);
+                const std::uint8_t value = pixel < 0 ? std::uint8_t{0}
+                                           : kept ? TestData::pixel(recipe.source - 100, static_cast<std::int64_t>(at)) : inBatch;
+                const PixelScale scale(info.mean[channel], info.deviation[channel]);
+                image.push_back(pixel == kBlankPixel ? 0.0f : scale(value));
+            }
+            return image;
+        };
+        while (const BatchLease expected = made.next()) {
+            const BatchLease batch = told.next();
+            QCOMPARE(batch.count(), expected.count());
+            for (std::size_t sample = 0; sample < static_cast<std::size_t>(batch.count()); ++sample) {
+                std::vector<float> image = imageOf(batch, sample, 0);
+                for (std::size_t field = 1; field < made.layout().fields().size(); ++field)
+                    QVERIFY(std::ranges::equal(made.layout().place(expected.data(), field, sample),
+                                               layout.place(batch.data(), field, sample)));
+                if (recipes == 2) {
+                    float lambda = 0;
+                    std::memcpy(&lambda, layout.place(batch.data(), static_cast<std::size_t>(layout.find("lambda")), sample).data(), 4);
+                    const std::vector<float> other = imageOf(batch, sample, 1);
+                    for (std::size_t i = 0; i < 60; ++i) image[i] = lambda * image[i] + (1 - lambda) * other[i];
+                }
+                QVERIFY(std::memcmp(image.data(), made.layout().place(expected.data(), 0, sample).data(), 240) == 0);
+            }
+        }
+        QVERIFY(!told.next());
+    }
+
     void whoMixesNeedsRoomForIt() {
         const auto data = std::make_shared<TestData>(23);
         LoaderOptions options;

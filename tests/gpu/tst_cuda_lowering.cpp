@@ -6,6 +6,7 @@
 #include "engine/core/error.h"
 #include "engine/model/registry.h"
 #include "engine/ops/elementwise.h"
+#include "engine/plan/precision.h"
 
 using namespace lockstep;
 
@@ -87,6 +88,26 @@ private slots:
             QVERIFY(lowered.gradientOf(*same).has_value());
         }
         QCOMPARE(lowered.outputs().size(), graph.outputs().size());
+    }
+
+    // What convolutions read is made of the pixels at once: neither widened first, nor laid out again.
+    void imagesAreMadeAsConvolutionsReadThem() {
+        const ModelEntry* entry = findModel(builtinModels(), "resnet18-cifar");
+        ModelInput input{.batch = 8, .channels = 3, .height = 32, .width = 32, .classes = 10};
+        input.pixels = {.kept = 500, .mean = {0.5f, 0.5f, 0.5f}, .deviation = {0.2f, 0.2f, 0.2f}};
+        auto forward = buildForward(*entry, ParamValues(entry->params), input, true);
+        Graph graph = std::move(forward).value();
+        appendGradients(graph, *graph.output("loss_sum"));
+        const Graph lowered = cuda::lower(toPrecision(graph, DType::BF16), Precision::Bf16);
+        verify(lowered);
+        QCOMPARE(countOf(lowered, "cast"), 0);
+        QCOMPARE(countOf(lowered, "reorder"), 0);
+        const auto made = std::ranges::find(lowered.nodes(), "pixels_to_images", [](const Node& node) { return node.op->name; });
+        QVERIFY(made != lowered.nodes().end());
+        const Value& images = lowered.value(made->outputs[0]);
+        QCOMPARE(images.type.dtype, DType::BF16);
+        QVERIFY(images.layout != nullptr);
+        for (const ValueId pixels : made->inputs) QVERIFY(lowered.value(pixels).layout == nullptr);
     }
 
     void imagesAndFiltersHaveTheirChannelsLast() {

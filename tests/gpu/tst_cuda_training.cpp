@@ -50,6 +50,34 @@ Function* ofFakeNccl(const char* name) {
     return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
+// Another dataset's samples, decoded in memory.
+class InMemory final : public Dataset {
+public:
+    explicit InMemory(const Dataset& from) : m_info(from.info()), m_fields(m_info.fields.size()) {
+        m_info.inMemory = true;
+        for (std::int64_t i = 0; i < m_info.count; ++i) {
+            std::vector<std::span<std::byte>> room;
+            std::vector<std::vector<std::byte>> sample;
+            for (const Field& field : m_info.fields) room.emplace_back(sample.emplace_back(field.type.bytes()));
+            from.read(i, room);
+            for (std::size_t f = 0; f < sample.size(); ++f)
+                m_fields[f].insert(m_fields[f].end(), sample[f].begin(), sample[f].end());
+        }
+    }
+    const DatasetInfo& info() const override { return m_info; }
+    const std::byte* resident(std::int64_t index, std::size_t field) const override {
+        return m_fields[field].data() + static_cast<std::size_t>(index) * m_info.fields[field].type.bytes();
+    }
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
+        for (std::size_t f = 0; f < into.size(); ++f)
+            if (!into[f].empty()) std::copy_n(resident(index, f), into[f].size(), into[f].data());
+    }
+
+private:
+    DatasetInfo m_info;
+    std::vector<std::vector<std::byte>> m_fields;
+};
+
 double secondsOf(const std::function<void()>& work) {
     const auto begin = std::chrono::steady_clock::now();
     work();
@@ -89,6 +117,51 @@ private slots:
                 for (const std::uint64_t hash : hashes) QCOMPARE(hash, hashes.front());
             }
         }
+    }
+
+    // Images that the card makes of pixels in the batch, or of a dataset that it keeps, are those that the host makes.
+    void cardsMakeTheImages_data() {
+        QTest::addColumn<double>("mixup");
+        QTest::addColumn<QString>("mode");
+        for (const double mixup : {0.0, 0.3})
+            for (const char* mode : {"fast", "reproducible"}) QTest::addRow("mixup %g, %s", mixup, mode) << mixup << mode;
+    }
+    void cardsMakeTheImages() {
+        QFETCH(double, mixup);
+        QFETCH(QString, mode);
+        TrialSpec spec = smallSpec("lenet5", "reference:1");
+        spec.mode = mode.toStdString();
+        spec.shards = 4;
+        spec.augmentation = {{"crop_padding", std::int64_t{2}}, {"flip", true}, {"cutout", std::int64_t{3}}, {"mixup", mixup}};
+        const DatasetSplits files = dataFor(spec.model.id, 21, 10);
+        const DatasetSplits memory{std::make_shared<InMemory>(*files.train), std::make_shared<InMemory>(*files.test)};
+        const auto trainedOn = [&](const DatasetSplits& data, const char* devices) {
+            spec.devices = devices;
+            return run({.spec = spec, .data = data, .options = {}, .onEvent = {}, .environment = &environment()});
+        };
+        const Run expected = trainedOn(files, "reference:1");
+        QCOMPARE(expected.result.outcome, RunResult::Outcome::Finished);
+        for (const char* devices : {"cuda:0", "cuda:0,0"}) {
+            const Run sent = trainedOn(files, devices), kept = trainedOn(memory, devices);
+            QCOMPARE(sent.result.outcome, RunResult::Outcome::Finished);
+            QCOMPARE(kept.result.outcome, RunResult::Outcome::Finished);
+            QVERIFY(sameBits(sent.tensors, kept.tensors));
+            const auto losses = expected.recorder.all<StepDone>(), others = sent.recorder.all<StepDone>();
+            QCOMPARE(others.size(), losses.size());
+            for (std::size_t i = 0; i < losses.size(); ++i)
+                QVERIFY2(std::abs(others[i].loss - losses[i].loss) <= 1e-5 * losses[i].loss, devices);
+            const double accuracy = expected.result.finished.testAccuracy;
+            QCOMPARE(sent.result.finished.testAccuracy, accuracy);
+            QCOMPARE(kept.result.finished.testAccuracy, accuracy);
+        }
+        spec.devices = "cuda:0";
+        const ResolvedSpec there = resolved(spec, environment());
+        const RunPlan sends = planRun(there, files.train->info(), files.test->info());
+        const RunPlan keeps = planRun(there, memory.train->info(), memory.test->info());
+        QCOMPARE(sends.keptImages, std::int64_t{0});
+        QCOMPARE(keeps.keptImages, std::int64_t{31});
+        QCOMPARE(keeps.memory[0].dataset, std::size_t{31 * 144});
+        QVERIFY(keeps.memory[0].batches < sends.memory[0].batches);
     }
 
     void reproducibleRunsHaveTheSameBitsOnAnyNumberOfRanks_data() {

@@ -13,6 +13,7 @@
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/embedding.h"
+#include "engine/ops/pixels.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/op_set.h"
@@ -30,6 +31,7 @@ using Infer = std::function<Types()>;
 TensorType f32(Shape shape) { return {shape, DType::F32}; }
 TensorType f64(Shape shape) { return {shape, DType::F64}; }
 TensorType i32(Shape shape) { return {shape, DType::I32}; }
+TensorType u8(Shape shape) { return {shape, DType::U8}; }
 TensorType i64(Shape shape) { return {shape, DType::I64}; }
 
 template <class T>
@@ -101,6 +103,10 @@ void TestShapeRules::results_data() {
     row("pad", infer(kPad, {f32({6})}, ShapeAttrs{{3, 4}}), "f32[3x4]");
     row("mean of sequences", infer(kSequenceMean, {f32({2, 3, 5}), i32({2})}), "f32[2x5]");
     row("embedding", infer(kEmbedding, {i32({2, 7}), f32({256, 16})}), "f32[2x7x16]");
+    const PixelsAttrs grey{.mean = {0.5f}, .deviation = {0.25f}}, kept{.mean = {0.5f}, .deviation = {0.25f}, .gathers = true};
+    row("images of a batch's pixels", infer(kPixelsToImages, {i32({5, 24}), u8({5, 2, 8, 9}), f32({5})}, grey),
+        "f32[5x1x8x9]");
+    row("images of those kept", infer(kPixelsToImages, {i32({5, 24}), u8({700, 1, 8, 9})}, kept), "f32[5x1x8x9]");
     row("embedding's gradient", infer(kEmbeddingBackward, {i32({2, 7}), f32({2, 7, 16})}, EmbeddingBackwardAttrs{256}),
         "f32[256x16]");
     row("attention to padded samples", infer(kAttention, {f32({2, 7, 24}), i32({2})}, AttentionAttrs{.heads = 4}),
@@ -181,6 +187,15 @@ void TestShapeRules::refusals_data() {
         "graph.type-mismatch attention lengths i32[2] i32[3]");
     row("tokens as floats", infer(kEmbedding, {f32({2, 7}), f32({256, 16})}),
         "graph.type-mismatch embedding tokens i32 of rank 2 f32[2x7]");
+    const PixelsAttrs grey{.mean = {0.5f}, .deviation = {0.25f}};
+    row("recipes cut off", infer(kPixelsToImages, {i32({5, 13}), u8({5, 1, 8, 9})}, grey),
+        "graph.type-mismatch pixels_to_images recipes i32[Nx12m] i32[5x13]");
+    row("pixels of other samples", infer(kPixelsToImages, {i32({5, 12}), u8({4, 1, 8, 9})}, grey),
+        "graph.type-mismatch pixels_to_images pixels u8[5x1xHxW] u8[4x1x8x9]");
+    row("a mixture of one", infer(kPixelsToImages, {i32({5, 12}), u8({5, 1, 8, 9}), f32({5})}, grey),
+        "graph.bad-attribute pixels_to_images recipes 1 two for each sample where there is a lambda");
+    row("channels without a mean", infer(kPixelsToImages, {i32({5, 12}), u8({5, 1, 8, 9})}, PixelsAttrs{}),
+        "graph.bad-attribute pixels_to_images mean 0 as many numbers as deviation has, one for each channel");
     row("a table of other features", infer(kBroadcastAdd, {f32({2, 3, 5}), f32({4, 6})}),
         "graph.type-mismatch broadcast_add table f32[4x5] f32[4x6]");
     row("pad to less", infer(kPad, {f32({6})}, ShapeAttrs{{5}}), "graph.element-count pad f32[6] 5");
@@ -216,7 +231,7 @@ void TestShapeRules::opSetIsNamedOnceAndFound() {
         QVERIFY2(names.insert(op->name).second, op->name.data());
         QCOMPARE(findOp(op->name), op);
     }
-    QCOMPARE(names.size(), std::size_t{54});
+    QCOMPARE(names.size(), std::size_t{55});
     QCOMPARE(findOp("conv3d"), nullptr);
 }
 

@@ -14,6 +14,7 @@
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/embedding.h"
+#include "engine/ops/pixels.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/mixed_loss.h"
 #include "engine/ops/pool2d.h"
@@ -49,6 +50,7 @@ private slots:
     void activationsByHand();
     void tokensByHand();
     void embeddingByHand();
+    void imagesOfPixelsByHand();
     void paddingIsNotSeen();
     void attentionOfEqualKeysAveragesValues();
     void causalAttentionSeesWhatCameBefore();
@@ -433,6 +435,24 @@ void tst_op_values::embeddingByHand() {
     QCOMPARE(valuesOf(apply(kEmbeddingBackward, Attrs::of(EmbeddingBackwardAttrs{3}),
                             {tokens, of({1, 3, 2}, {1, 2, 3, 4, 5, 6})})[0]),
              (Values{3, 4, 0, 0, 6, 8}));
+}
+
+// Two images of 1 x 2 x 3 are kept. The first sample is the second image, shifted to the left by one and mirrored, its first
+// pixel blank; the other is a quarter of the first image and three quarters of the second.
+void tst_op_values::imagesOfPixelsByHand() {
+    const ImageRecipe first{.source = 1, .dx = 1, .mirrored = 1, .hole = {0, 0, 1, 1}}, plain, other{.source = 1};
+    std::vector<int> numbers(4 * kRecipeNumbers);
+    const std::array recipes{first, first, plain, other};
+    std::memcpy(numbers.data(), recipes.data(), sizeof recipes);
+    CaseInput pixels{HostTensor({{2, 1, 2, 3}, DType::U8}), ValueRole::Input, true};
+    std::ranges::copy(std::array<std::uint8_t, 12>{0, 255, 0, 0, 0, 255, 51, 102, 153, 204, 255, 0},
+                      pixels.tensor.as<std::uint8_t>().begin());
+    const PixelsAttrs attrs{.mean = {0.5f}, .deviation = {0.5f}, .gathers = true, .to = DType::F64};
+    const Values made = valuesOf(apply(kPixelsToImages, Attrs::of(attrs),
+                                       {CaseInputs::labelsGiven({2, 2 * kRecipeNumbers}, numbers), pixels, of({2}, {1, 0.25})})[0]);
+    const Values wanted{0, 0.2, -0.2, -1, -1, 1, -0.7, 0.1, -0.1, 0.2, 0.5, -0.5};
+    QCOMPARE(made.size(), wanted.size());
+    for (std::size_t i = 0; i < made.size(); ++i) QVERIFY2(std::abs(made[i] - wanted[i]) < 1e-6, std::to_string(i).c_str());
 }
 
 // What counts of a padded sample is as if the sample ended there, and what pads it gets no gradient.

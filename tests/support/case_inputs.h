@@ -55,6 +55,7 @@ void addLossCases(std::vector<OpCase>& cases);
 void addMixedLossCases(std::vector<OpCase>& cases);
 void addLayerNormCases(std::vector<OpCase>& cases);
 void addActivationCases(std::vector<OpCase>& cases);
+void addPixelCases(std::vector<OpCase>& cases);
 void addEmbeddingCases(std::vector<OpCase>& cases);
 void addTokenCases(std::vector<OpCase>& cases);
 void addAttentionCases(std::vector<OpCase>& cases);

@@ -24,6 +24,7 @@ const std::vector<OpCase>& opCases() {
         addMixedLossCases(cases);
         addLayerNormCases(cases);
         addActivationCases(cases);
+        addPixelCases(cases);
         addEmbeddingCases(cases);
         addTokenCases(cases);
         addAttentionCases(cases);

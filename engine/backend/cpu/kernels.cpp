@@ -13,6 +13,7 @@
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/mixed_loss.h"
+#include "engine/ops/pixels.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 #include "engine/ops/tokens.h"
@@ -68,6 +69,7 @@ constexpr KernelEntry kKernels[] = {
     {&kGlobalAveragePool2dBackward, makeGlobalAveragePool2dBackward},
     {&kDropout, makeDropout},
     {&kDropoutBackward, makeDropout},
+    {&kPixelsToImages, makePixelsToImages},
     {&kLayerNorm, makeLayerNorm},
     {&kLayerNormBackward, makeLayerNormBackward},
     {&kLayerNormBackwardAdd, makeLayerNormBackward},

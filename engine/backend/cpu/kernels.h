@@ -130,6 +130,8 @@ std::unique_ptr<Kernel> makeBroadcastAdd(const Order& order);
 std::unique_ptr<Kernel> makePad(const Order& order);
 std::unique_ptr<Kernel> makeSequenceMean(const Order& order);
 std::unique_ptr<Kernel> makeSequenceMeanBackward(const Order& order);
+// pixels.cpp
+std::unique_ptr<Kernel> makePixelsToImages(const Order& order);
 // embedding.cpp
 std::unique_ptr<Kernel> makeEmbedding(const Order& order);
 std::unique_ptr<Kernel> makeEmbeddingBackward(const Order& order);

@@ -16,6 +16,7 @@
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/mixed_loss.h"
+#include "engine/ops/pixels.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 #include "engine/ops/tokens.h"
@@ -63,6 +64,7 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kReorder, makeReorder},
     {&kDropout, makeDropout},
     {&kDropoutBackward, makeDropout},
+    {&kPixelsToImages, makePixelsToImages},
     {&kLayerNorm, makeLayerNorm},
     {&kLayerNormBackward, makeLayerNormBackward},
     {&kLayerNormBackwardAdd, makeLayerNormBackward},

@@ -126,6 +126,9 @@ std::unique_ptr<Kernel> makePad(const Order& order);
 std::unique_ptr<Kernel> makeSequenceMean(const Order& order);
 std::unique_ptr<Kernel> makeSequenceMeanBackward(const Order& order);
 
+// pixels.cu
+std::unique_ptr<Kernel> makePixelsToImages(const Order& order);
+
 // embedding.cu
 std::unique_ptr<Kernel> makeEmbedding(const Order& order);
 std::unique_ptr<Kernel> makeEmbeddingBackward(const Order& order);

@@ -15,6 +15,7 @@
 #include "engine/ops/conv2d.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
+#include "engine/ops/pixels.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 
@@ -22,9 +23,9 @@ namespace lockstep::cuda {
 
 namespace {
 
-// Images: every tensor of rank 4 has its channels last. Elementwise: all tensors have the layout of the first that has
-// one. All else is row-major.
-enum class Wants { RowMajor, Images, Elementwise };
+// Images: every tensor of rank 4 has its channels last; made of row-major ones: outputs alone. Elementwise: all tensors
+// have the layout of the first that has one. All else is row-major.
+enum class Wants { RowMajor, Images, MakesImages, Elementwise };
 
 Wants wantsOf(const OpDef& op) {
     static constexpr const OpDef* kImages[] = {&kConv2d,
@@ -51,6 +52,7 @@ Wants wantsOf(const OpDef& op) {
     static constexpr const OpDef* kElementwise[] = {&kRelu,         &kReluBackward, &kRelu6,        &kRelu6Backward,
                                                     &kAdd,          &kGelu,         &kGeluBackward, &kSilu,
                                                     &kSiluBackward, &kCast,         &kDropout,      &kDropoutBackward};
+    if (&op == &kPixelsToImages) return Wants::MakesImages;
     if (std::ranges::find(kImages, &op) != std::end(kImages)) return Wants::Images;
     return std::ranges::find(kElementwise, &op) != std::end(kElementwise) ? Wants::Elementwise : Wants::RowMajor;
 }
@@ -85,9 +87,9 @@ private:
     }
 
     void layOut(Node node, const std::vector<ValueId>& outputs) {
-        const bool laidOut = isLaidOut(node);
+        const bool laidOut = isLaidOut(node), readsLaidOut = laidOut && wantsOf(*node.op) != Wants::MakesImages;
         for (ValueId& input : node.inputs)
-            input = inLayout(now(input), laidOut ? channelsLast(m_graph.typeOf(input)) : nullptr);
+            input = inLayout(now(input), readsLaidOut ? channelsLast(m_graph.typeOf(input)) : nullptr);
         std::vector<Value> values;
         for (const ValueId output : outputs) {
             const Value& old = m_graph.value(output);
@@ -101,6 +103,7 @@ private:
     bool isLaidOut(const Node& node) const {
         switch (wantsOf(*node.op)) {
             case Wants::Images:
+            case Wants::MakesImages:
                 return true;
             case Wants::RowMajor:
                 return false;

@@ -81,6 +81,9 @@ std::unique_ptr<Kernel> makePad(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeSequenceMean(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeSequenceMeanBackward(const Graph& graph, const Node& node);
 
+// pixels.cpp
+std::unique_ptr<Kernel> makePixelsToImages(const Graph& graph, const Node& node);
+
 // embedding.cpp
 std::unique_ptr<Kernel> makeEmbedding(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeEmbeddingBackward(const Graph& graph, const Node& node);
