@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/grid.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/real.h"
@@ -190,32 +191,57 @@ struct KeyAndValueGradients {
     }
 };
 
+// The library's, where it has one: it knows no lengths.
+std::shared_ptr<FusedAttention> fromLibrary(const Order& order, const Heads& heads, bool backward, bool hasLengths) {
+    if (hasLengths) return nullptr;
+    return order.device.libraries().attention(
+        {backward, order.input(0).type.dtype, heads.samples, heads.tokens, heads.heads, heads.width, heads.causal},
+        order.where());
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> makeAttention(const Order& order) {
     const Heads heads(order);
     const bool hasLengths = order.node.inputs.size() > 1;
+    const auto library = fromLibrary(order, heads, false, hasLengths);
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            launchTeams<kTeam>(stream, heads.rows(),
-                               Attention<T>{heads, in<T>(call, 0), hasLengths ? in<std::int32_t>(call, 1) : nullptr,
-                                            out<T>(call, 0), out<float>(call, 1)});
-        });
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                if (library) {
+                    const AttentionOperands of{
+                        .qkv = call.inputs[0], .y = call.outputs[0], .logSumExp = call.outputs[1]};
+                    return library->run(of, call.workspace, stream);
+                }
+                launchTeams<kTeam>(stream, heads.rows(),
+                                   Attention<T>{heads, in<T>(call, 0), hasLengths ? in<std::int32_t>(call, 1) : nullptr,
+                                                out<T>(call, 0), out<float>(call, 1)});
+            },
+            library ? library->workspaceBytes() : 0);
     });
 }
 
 std::unique_ptr<Kernel> makeAttentionBackward(const Order& order) {
     const Heads heads(order);
     const bool hasLengths = order.node.inputs.size() > 4;
+    const auto library = fromLibrary(order, heads, true, hasLengths);
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(order.where(), [=](const KernelCall& call, cudaStream_t stream) {
-            const Gradients<T> of{heads,          in<T>(call, 0),
-                                  in<T>(call, 1), in<float>(call, 2),
-                                  in<T>(call, 3), hasLengths ? in<std::int32_t>(call, 4) : nullptr,
-                                  out<T>(call, 0)};
-            launchTeams<kTeam>(stream, heads.rows(), QueryGradients<T>{of});
-            launchTeams<kTeam>(stream, heads.rows(), KeyAndValueGradients<T>{of});
-        });
+        return kernelOf(
+            order.where(),
+            [=](const KernelCall& call, cudaStream_t stream) {
+                if (library)
+                    return library->run(
+                        {call.inputs[0], call.inputs[1], call.inputs[2], call.inputs[3], call.outputs[0]},
+                        call.workspace, stream);
+                const Gradients<T> of{heads,          in<T>(call, 0),
+                                      in<T>(call, 1), in<float>(call, 2),
+                                      in<T>(call, 3), hasLengths ? in<std::int32_t>(call, 4) : nullptr,
+                                      out<T>(call, 0)};
+                launchTeams<kTeam>(stream, heads.rows(), QueryGradients<T>{of});
+                launchTeams<kTeam>(stream, heads.rows(), KeyAndValueGradients<T>{of});
+            },
+            library ? library->workspaceBytes() : 0);
     });
 }
 

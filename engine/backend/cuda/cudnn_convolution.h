@@ -1,13 +1,12 @@
 #pragma once
 #include "engine/backend/cuda/convolution.h"
-#include "engine/backend/cuda/cudnn_objects.h"
-#include "engine/backend/cuda/plan_cache.h"
+#include "engine/backend/cuda/cudnn_plan.h"
 
 namespace lockstep::cuda {
 
-// The fastest of the library's plans for this pass: the one that the cache names, else timed on memory of its own,
-// which takes milliseconds, and kept. Plans whose results differ from run to run are left out, and, for f32, those that
-// round their operands. Null where the library has no plan.
+// On x, w and y, in this order.
+CudnnGraph convolutionGraph(const ConvolutionShape& shape);
+// Null where the library has no plan: see makeCudnnPlan.
 std::unique_ptr<Convolution> makeCudnnConvolution(const Cudnn& library, PlanCache& cache, const ConvolutionShape& shape,
                                                   const std::string& where);
 

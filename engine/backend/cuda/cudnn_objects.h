@@ -64,6 +64,14 @@ public:
         const cudnnBackendDescriptor_t raw = value.get();
         return set<cudnnBackendDescriptor_t>(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, {&raw, 1});
     }
+    CudnnDescriptor& set(cudnnBackendAttributeName_t name, std::span<const CudnnDescriptor> values) {
+        std::vector<cudnnBackendDescriptor_t> raw;
+        for (const CudnnDescriptor& value : values) raw.push_back(value.get());
+        return set<cudnnBackendDescriptor_t>(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, raw);
+    }
+    CudnnDescriptor& set(cudnnBackendAttributeName_t name, bool value) {
+        return set<bool>(name, CUDNN_TYPE_BOOLEAN, {&value, 1});
+    }
     CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnHandle_t value) {
         return set<cudnnHandle_t>(name, CUDNN_TYPE_HANDLE, {&value, 1});
     }

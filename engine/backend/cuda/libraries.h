@@ -1,5 +1,6 @@
 #pragma once
 #include "engine/backend/cuda/convolution.h"
+#include "engine/backend/cuda/fused_attention.h"
 #include "engine/backend/cuda/matmul.h"
 #include "engine/backend/cuda/plan_cache.h"
 
@@ -13,6 +14,7 @@ public:
     virtual std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) = 0;
     // Null where there is none: own kernels do it.
     virtual std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) = 0;
+    virtual std::unique_ptr<FusedAttention> attention(const AttentionShape& shape, const std::string& where) = 0;
 };
 // `plans` outlive it.
 std::unique_ptr<Libraries> openLibraries(const std::string& device, PlanCaches& plans);

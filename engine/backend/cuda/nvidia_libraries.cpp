@@ -1,5 +1,6 @@
 #include "engine/backend/cuda/cublaslt.h"
 #include "engine/backend/cuda/cuda_check.h"
+#include "engine/backend/cuda/cudnn_attention.h"
 #include "engine/backend/cuda/cudnn_convolution.h"
 #include "engine/backend/cuda/libraries.h"
 
@@ -26,6 +27,9 @@ public:
     }
     std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) override {
         return makeCudnnConvolution(m_dnn, m_plans, shape, where);
+    }
+    std::unique_ptr<FusedAttention> attention(const AttentionShape& shape, const std::string& where) override {
+        return makeCudnnAttention(m_dnn, m_plans, shape, where);
     }
 
 private:

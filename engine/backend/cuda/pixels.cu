@@ -21,7 +21,8 @@ struct PixelsToImages {
 
     LOCKSTEP_CARD void operator()(std::int64_t i) const {
         const Image::Place at = image.placeOf(i);
-        y[i] = T(maker.made<float>(recipes, pixels, lambda, at.n, at.c, static_cast<int>(at.h), static_cast<int>(at.w)));
+        y[i] =
+            T(maker.made<float>(recipes, pixels, lambda, at.n, at.c, static_cast<int>(at.h), static_cast<int>(at.w)));
     }
 };
 
