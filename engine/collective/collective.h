@@ -53,6 +53,12 @@ public:
     virtual void wait(Ticket ticket) = 0;  // blocks until the operation and all earlier ones are complete here
     virtual void barrier() = 0;
 
+    // Whether operations on memory of a device can be recorded with the kernels around them (Device::record()): started
+    // and waited for within the recording, they are done again whenever that is replayed. A rank says so each time but the
+    // first, before it does, with the number of operations.
+    virtual bool records() const { return false; }
+    virtual void replays(std::uint64_t operations) { (void)operations; }
+
     // A new endpoint for this rank among `ranks` (of this group, ascending); every one of them must call it.
     virtual std::unique_ptr<Collective> subgroup(std::span<const int> ranks) = 0;
 

@@ -23,10 +23,13 @@ struct Replica::PreparedStep {
     bool reducing = false;
 };
 
-// Steps of the compute lane that follow one another, which a device that records replays as one: see Device::record().
+// Steps that follow one another, which a device that records replays as one: see Device::record(). Kernels of the compute
+// lane; where the group's operations can be recorded those, too, so that a whole step is one.
 struct Replica::Segment {
     std::size_t begin = 0, end = 0;              // of the steps
     std::vector<int> after{};                    // steps before it that must be complete
+    std::vector<std::size_t> awaited{};          // its own steps that steps behind it wait for
+    std::uint64_t reductions = 0;                // all-reduces in it
     std::uint32_t name = 0;                      // in the trace
     std::unique_ptr<Recording> recording;        // null until the second run
 };

@@ -99,18 +99,21 @@ void Replica::prepare(Prepared& prepared) {
     if (prepared.hasControl) prepared.controlOffset = program.scalars.offsetOf("control");
 }
 
-// Kernels of the compute lane, up to one that waits for an all-reduce: what it waits for would hold up the whole segment.
+// Where all-reduces cannot be recorded, a segment ends before a kernel that waits for one: what it waits for would hold up
+// the whole segment.
 void Replica::findSegments(Prepared& prepared) {
     const std::vector<PreparedStep>& steps = prepared.steps;
-    const auto isKernel = [&](std::size_t i) { return steps[i].kernel && steps[i].step->lane == Lane::Compute; };
+    const bool reduces = m_group.records();
+    const auto isReduce = [&](std::size_t i) { return steps[i].step->kind == Step::Kind::AllReduce; };
+    const auto isRecorded = [&](std::size_t i) {
+        return isReduce(i) ? reduces : steps[i].kernel && steps[i].step->lane == Lane::Compute;
+    };
     const auto waitsForReduce = [&](std::size_t i) {
-        return std::ranges::any_of(steps[i].step->after, [&](int other) {
-            return steps[static_cast<std::size_t>(other)].step->kind == Step::Kind::AllReduce;
-        });
+        return std::ranges::any_of(steps[i].step->after, [&](int other) { return isReduce(static_cast<std::size_t>(other)); });
     };
     for (std::size_t begin = 0; begin < steps.size();) {
         std::size_t end = begin;
-        while (end < steps.size() && isKernel(end) && (end == begin || !waitsForReduce(end))) ++end;
+        while (end < steps.size() && isRecorded(end) && (end == begin || reduces || !waitsForReduce(end))) ++end;
         if (end > begin) addSegment(prepared, begin, end);
         begin = std::max(end, begin + 1);
     }
@@ -120,9 +123,12 @@ void Replica::addSegment(Prepared& prepared, std::size_t begin, std::size_t end)
     Segment segment;
     segment.begin = begin;
     segment.end = end;
-    for (std::size_t i = begin; i < end; ++i) {
+    const auto isWithin = [&](int step) { return static_cast<std::size_t>(step) >= begin && static_cast<std::size_t>(step) < end; };
+    for (std::size_t i = begin; i < prepared.steps.size(); ++i) {
+        if (i < end && prepared.steps[i].step->kind == Step::Kind::AllReduce) ++segment.reductions;
         for (const int other : prepared.steps[i].step->after) {
-            if (static_cast<std::size_t>(other) < begin) segment.after.push_back(other);
+            if (i < end && !isWithin(other)) segment.after.push_back(other);
+            if (i >= end && isWithin(other)) segment.awaited.push_back(static_cast<std::size_t>(other));
         }
     }
     if (m_trace) segment.name = m_trace->nameId(prepared.steps[begin].step->name + " and what follows");

@@ -88,6 +88,8 @@ private:
     void awaitSteps(Prepared& prepared, const std::vector<int>& steps, Stream& stream, std::int64_t number);
     void finishStep(std::uint32_t name, std::int64_t number);
     void replay(Prepared& prepared, Segment& segment, const StepScalars& scalars);
+    void record(Prepared& prepared, const Segment& segment, const StepScalars& scalars);
+    void joinReduce(PreparedStep& step);
     void startReduce(PreparedStep& step);
     void finishReduce(PreparedStep& step, std::int64_t number);
     void fetchScalars();

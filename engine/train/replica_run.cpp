@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/train/prepared_steps.h"
 
@@ -79,17 +80,33 @@ void Replica::finishStep(std::uint32_t name, std::int64_t number) {
 void Replica::replay(Prepared& prepared, Segment& segment, const StepScalars& scalars) {
     Stream& stream = m_device.stream(Lane::Compute);
     awaitSteps(prepared, segment.after, stream, scalars.step);
-    const auto steps = std::span(prepared.steps).subspan(segment.begin, segment.end - segment.begin);
-    if (!segment.recording) {
-        segment.recording = m_device.record([&] {
-            for (PreparedStep& step : steps) step.kernel->run({step.inputs, step.outputs, step.workspace, &scalars, step.stream});
-        });
+    if (segment.recording) {
+        m_group.replays(segment.reductions);
+    } else {
+        segment.recording = m_device.record([&] { record(prepared, segment, scalars); });
     }
     segment.recording->replay();
-    for (PreparedStep& step : steps) {
-        if (step.records) step.event = stream.record();
-    }
+    for (const std::size_t step : segment.awaited) prepared.steps[step].event = stream.record();
     finishStep(segment.name, scalars.step);
+}
+
+// All that all-reduces do is behind the recorded kernels when it ends.
+void Replica::record(Prepared& prepared, const Segment& segment, const StepScalars& scalars) {
+    const auto steps = std::span(prepared.steps).subspan(segment.begin, segment.end - segment.begin);
+    for (PreparedStep& step : steps) {
+        for (const int other : step.step->after) joinReduce(prepared.steps[static_cast<std::size_t>(other)]);
+        if (step.kernel) {
+            step.kernel->run({step.inputs, step.outputs, step.workspace, &scalars, step.stream});
+        } else {
+            step.ticket = m_group.allReduce(step.outputs.front(), step.step->count, step.step->dtype);
+            step.reducing = true;
+        }
+    }
+    for (PreparedStep& step : steps) joinReduce(step);
+}
+
+void Replica::joinReduce(PreparedStep& step) {
+    if (std::exchange(step.reducing, false)) m_group.wait(step.ticket);
 }
 
 void Replica::startReduce(PreparedStep& step) {

@@ -188,7 +188,7 @@ private slots:
         QTest::addColumn<quint64>("operation");
         for (const FakeNcclFault fault : {kFailsAtStart, kFailsOnCard})
             for (const int rank : {0, 2})
-                for (const quint64 operation : {0u, 3u, 9u})
+                for (const quint64 operation : {0u, 3u, fault == kFailsAtStart ? 4u : 9u})   // from the third step on: replayed
                     QTest::addRow("%s, rank %d, operation %d", fault == kFailsAtStart ? "at start" : "on the card",
                                   rank, static_cast<int>(operation))
                         << static_cast<int>(fault) << rank << operation;
@@ -264,6 +264,32 @@ private slots:
         QCOMPARE(done.result.outcome, RunResult::Outcome::Finished);
         QCOMPARE(allocations.rbegin()->second, allocations.at(2));
         QVERIFY(launches.rbegin()->second > launches.at(2));
+    }
+
+    // Forward, backward, all-reduces, update and sums are one graph for each rank with a card of its own.
+    void aStepIsOneGraph_data() {
+        QTest::addColumn<QString>("devices");
+        QTest::addColumn<int>("ranks");
+        QTest::newRow("one") << "cuda:0" << 1;
+        QTest::newRow("three, by NCCL") << "cuda:0,1,2" << 3;
+    }
+    void aStepIsOneGraph() {
+        QFETCH(QString, devices);
+        QFETCH(int, ranks);
+        std::mutex mutex;
+        std::map<std::int64_t, std::size_t> launches;
+        RunOptions options;
+        options.afterStep = [&](int, std::int64_t step, Replica&) {
+            const std::lock_guard lock(mutex);
+            launches.try_emplace(step, host_cuda::graphLaunches());      // the first to be done: all have launched theirs
+        };
+        TrialSpec spec = smallSpec("lenet5", devices.toStdString());
+        spec.batch = 7;                                          // 21 samples: no step is short
+        spec.bucketBytes = 4096;                                 // several all-reduces
+        spec.epochs = 2;
+        const Run done = runOn(spec, devices.toStdString(), options);
+        QCOMPARE(done.result.outcome, RunResult::Outcome::Finished);
+        QCOMPARE(launches.at(3) - launches.at(2), static_cast<std::size_t>(ranks));
     }
 
     void halvesTrainNextToFloats_data() {

@@ -1,6 +1,8 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "engine/backend/cuda/cuda_check.h"
 #include "engine/backend/stream.h"
@@ -41,7 +43,7 @@ public:
     }
     void zero(std::byte* at, std::size_t bytes) override { check(cudaMemsetAsync(at, 0, bytes, m_stream), "zero"); }
     EventRef record() override {
-        auto event = std::make_shared<CudaEvent>();
+        const std::shared_ptr<CudaEvent> event = unusedEvent();
         check(cudaEventRecord(event->get(), m_stream), "record event");
         return event;
     }
@@ -69,7 +71,15 @@ public:
     void setLookout(std::function<void(bool waits)> lookout) { m_lookout = std::move(lookout); }
 
 private:
+    // One that nobody refers to any more: after the first steps none is made.
+    std::shared_ptr<CudaEvent> unusedEvent() {
+        for (const auto& event : m_events)
+            if (event.use_count() == 1) return event;
+        return m_events.emplace_back(std::make_shared<CudaEvent>());
+    }
+
     cudaStream_t m_stream = nullptr;
+    std::vector<std::shared_ptr<CudaEvent>> m_events;
     std::function<void(bool)> m_lookout;
 };
 

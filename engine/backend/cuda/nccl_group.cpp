@@ -99,6 +99,8 @@ public:
     void barrier() override {
         orEnd([&] { m_host->barrier(); });
     }
+    bool records() const override { return true; }
+    void replays(std::uint64_t operations) override { own().started.fetch_add(operations); }
     std::unique_ptr<Collective> subgroup(std::span<const int> ranks) override {
         auto host = m_host->subgroup(ranks);
         // Every member makes the same family: the lowest one's, told through the host.

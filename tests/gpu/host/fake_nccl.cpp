@@ -66,7 +66,8 @@ std::vector<std::byte> sumOf(const std::vector<Part>& parts, std::size_t begin, 
 struct lockstep::cuda::ncclComm {
     std::shared_ptr<Group> group;
     int rank = 0, size = 0, polls = 0;
-    std::uint64_t operations = 0;
+    std::uint64_t operations = 0;         // called
+    std::atomic<std::uint64_t> begun{0};  // on the stream: of a captured call once for each launch of the graph
     std::atomic<int> error{ncclSuccess};
 };
 
@@ -74,11 +75,13 @@ namespace {
 
 ncclResult_t begin(ncclComm_t comm, const Part& part, cudaStream_t stream,
                    std::function<void(const std::vector<Part>&)> work) {
-    const std::uint64_t number = comm->operations++;
-    const bool faulty = comm->rank == faultRank && number == faultOperation;
-    if (faulty && faultKind == kFailsAtStart) return kInternalError;
-    if (faulty && faultKind == kFailsOnCard) comm->error = kRemoteError;
+    const auto isFaulty = [comm](FakeNcclFault kind, std::uint64_t number) {
+        return faultKind == kind && comm->rank == faultRank && number == faultOperation;
+    };
+    if (isFaulty(kFailsAtStart, comm->operations++)) return kInternalError;
     launchOnHost(stream, [=, work = std::move(work)] {
+        const std::uint64_t number = comm->begun++;
+        if (isFaulty(kFailsOnCard, number)) comm->error = kRemoteError;
         if (comm->error != ncclSuccess) return;
         Group& group = *comm->group;
         std::unique_lock lock(group.mutex);
