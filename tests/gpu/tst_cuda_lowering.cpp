@@ -51,6 +51,18 @@ private slots:
             QVERIFY(node.op->name != "dense_backward_weights_bias" || node.algorithm == text(Precision::Tf32));
     }
 
+    void convolutionAndReluBecomeOneNode() {
+        const Graph graph = trainingGraph("lenet5");
+        const Graph lowered = cuda::lower(graph, Precision::Tf32);
+        verify(lowered);
+        QVERIFY(countOf(graph, "conv2d") > 0);
+        QCOMPARE(countOf(lowered, "conv2d"), 0);
+        QCOMPARE(countOf(lowered, "conv2d_relu"), countOf(graph, "conv2d"));
+        QCOMPARE(countOf(lowered, "relu"), 0);
+        for (const Node& node : lowered.nodes())
+            QVERIFY(node.op->name != "conv2d_relu" || node.algorithm == text(Precision::Tf32));
+    }
+
     // Each norm with the ReLU behind it and the branch that joins there; the same backward.
     void residualBlocksHaveNormsAlone() {
         const Graph graph = trainingGraph("resnet18-cifar");

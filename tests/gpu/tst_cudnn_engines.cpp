@@ -65,6 +65,25 @@ private slots:
         QVERIFY(enginesFor(convolutionGraph(shape), card()) > 0);
     }
 
+    // What follows convolutions with a bias, in one kernel with them: of halves everywhere, of floats where they may be
+    // rounded.
+    void epiloguesHaveEngines_data() {
+        QTest::addColumn<ConvolutionShape>("shape");
+        for (const DType dtype : {DType::BF16, DType::F16, DType::F32})
+            for (const bool bias : {false, true})
+                for (const bool relu : {false, true})
+                    QTest::addRow("%s%s%s", nameOf(dtype), bias ? " bias" : "", relu ? " relu" : "")
+                        << ConvolutionShape{.dtype = dtype,
+                                            .x = {512, 64, 32, 32},
+                                            .w = {128, 64, 3, 3},
+                                            .y = {512, 128, 32, 32},
+                                            .padding = {1, 1},
+                                            .tf32 = true,
+                                            .bias = bias,
+                                            .relu = relu};
+    }
+    void epiloguesHaveEngines() { convolutionsHaveEngines(); }
+
     void attentionHasEngines_data() {
         QTest::addColumn<AttentionShape>("shape");
         for (const bool backward : {false, true})

@@ -1,11 +1,11 @@
 #include "engine/ops/conv2d.h"
 
-#include "engine/backend/cuda/broadcast_add.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/grid.h"
 #include "engine/backend/cuda/image.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/real.h"
+#include "engine/backend/fusion/fused_ops.h"
 #include "engine/core/precision.h"
 
 namespace lockstep::cuda {
@@ -41,6 +41,7 @@ template <class T>
 struct Forward {
     Taps conv;
     const T *x, *w, *bias;  // bias may be null
+    bool relu;
     T* y;
 
     LOCKSTEP_CARD void operator()(std::int64_t i) const {
@@ -58,7 +59,7 @@ struct Forward {
                            static_cast<float>(w[conv.w.at(at.c, c, r, s)]);
             }
         }
-        y[i] = T(sum);
+        y[i] = T(relu && sum < 0 ? 0 : sum);
     }
 };
 
@@ -122,42 +123,71 @@ std::array<std::int64_t, 4> extentsOf(const Value& value) {
     return {shape[0], shape[1], shape[2], shape[3]};
 }
 
-// The library's, where it has one.
-std::shared_ptr<cuda::Convolution> fromLibrary(const Order& order, ConvolutionShape::Pass pass, const Value& x,
-                                               const Value& w, const Value& y, const Conv2dAttrs& attrs) {
+// What the library's convolution without an epilogue leaves to do.
+template <class T>
+struct BiasAndRelu {
+    std::int64_t channels;
+    const T* bias;  // may be null
+    bool relu;
+    T* y;
+
+    template <int W>
+    LOCKSTEP_CARD void run(std::int64_t i) const {
+        auto pack = load<W>(y, i);
+        for (int k = 0; k < W; ++k) {
+            float sum = static_cast<float>(pack.at[k]);
+            if (bias) sum += static_cast<float>(bias[(i + k) % channels]);
+            pack.at[k] = T(relu && sum < 0 ? 0 : sum);
+        }
+        store(y, i, pack);
+    }
+};
+
+ConvolutionShape shapeOf(const Order& order, ConvolutionShape::Pass pass, const Value& x, const Value& w,
+                         const Value& y, const Conv2dAttrs& attrs) {
     const auto pair = [](const std::array<int, 2>& of) { return std::array<std::int64_t, 2>{of[0], of[1]}; };
-    const ConvolutionShape shape{pass,
-                                 x.type.dtype,
-                                 extentsOf(x),
-                                 extentsOf(w),
-                                 extentsOf(y),
-                                 pair(attrs.stride),
-                                 pair(attrs.padding),
-                                 pair(attrs.dilation),
-                                 order.node.algorithm == text(Precision::Tf32)};
+    return {pass,
+            x.type.dtype,
+            extentsOf(x),
+            extentsOf(w),
+            extentsOf(y),
+            pair(attrs.stride),
+            pair(attrs.padding),
+            pair(attrs.dilation),
+            order.node.algorithm == text(Precision::Tf32)};
+}
+
+// The library's, where it has one.
+std::shared_ptr<cuda::Convolution> fromLibrary(const Order& order, const ConvolutionShape& shape) {
     return order.device.libraries().convolution(shape, order.where());
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
-    const Taps conv(order.input(0), order.input(1), order.output(0), order.node.attrs.as<Conv2dAttrs>());
-    const bool hasBias = order.node.inputs.size() == 3;
-    const auto library = fromLibrary(order, ConvolutionShape::Pass::Forward, order.input(0), order.input(1),
-                                     order.output(0), order.node.attrs.as<Conv2dAttrs>());
+    const auto attrs = order.node.attrs.as<Conv2dAttrs>();
+    const Taps conv(order.input(0), order.input(1), order.output(0), attrs);
+    ConvolutionShape shape =
+        shapeOf(order, ConvolutionShape::Pass::Forward, order.input(0), order.input(1), order.output(0), attrs);
+    const bool hasBias = shape.bias = order.node.inputs.size() == 3;
+    const bool relu = shape.relu = order.node.op == &kConv2dRelu;
+    auto library = fromLibrary(order, shape);
+    const bool isWhole = library || (!hasBias && !relu);
+    shape.bias = shape.relu = false;
+    if (!isWhole) library = fromLibrary(order, shape);
     const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(
             order.where(),
             [=](const KernelCall& call, cudaStream_t stream) {
                 const T* const bias = hasBias ? in<T>(call, 2) : nullptr;
+                T* const y = out<T>(call, 0);
                 if (!library)
                     return launchElements(stream, conv.y.count(),
-                                          Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), bias, out<T>(call, 0)});
-                library->run(call.inputs[0], call.inputs[1], call.outputs[0], call.workspace, stream);
-                if (bias)
-                    launchPacks<T>(stream, conv.y.count(), conv.y.c,
-                                   BroadcastAdd<T>{conv.y.c, out<T>(call, 0), bias, out<T>(call, 0)});
+                                          Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), bias, relu, y});
+                library->run({call.inputs[0], call.inputs[1], y, isWhole ? bias : nullptr}, call.workspace, stream);
+                if (!isWhole)
+                    launchPacks<T>(stream, conv.y.count(), conv.y.count(), BiasAndRelu<T>{conv.y.c, bias, relu, y});
             },
             workspace);
     });
@@ -165,15 +195,16 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     const Taps conv(order.output(0), order.input(1), order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
-    const auto library = fromLibrary(order, ConvolutionShape::Pass::BackwardData, order.output(0), order.input(1),
-                                     order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const auto library =
+        fromLibrary(order, shapeOf(order, ConvolutionShape::Pass::BackwardData, order.output(0), order.input(1),
+                                   order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv));
     const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(
             order.where(),
             [=](const KernelCall& call, cudaStream_t stream) {
                 if (library)
-                    return library->run(call.outputs[0], call.inputs[1], call.inputs[0], call.workspace, stream);
+                    return library->run({call.outputs[0], call.inputs[1], call.inputs[0]}, call.workspace, stream);
                 launchElements(stream, conv.x.count(),
                                BackwardData<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
             },
@@ -183,15 +214,16 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
 
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
     const Taps conv(order.input(0), order.output(0), order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
-    const auto library = fromLibrary(order, ConvolutionShape::Pass::BackwardWeights, order.input(0), order.output(0),
-                                     order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
+    const auto library =
+        fromLibrary(order, shapeOf(order, ConvolutionShape::Pass::BackwardWeights, order.input(0), order.output(0),
+                                   order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv));
     const std::size_t workspace = library ? library->workspaceBytes() : 0;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(
             order.where(),
             [=](const KernelCall& call, cudaStream_t stream) {
                 if (library)
-                    return library->run(call.inputs[0], call.outputs[0], call.inputs[1], call.workspace, stream);
+                    return library->run({call.inputs[0], call.outputs[0], call.inputs[1]}, call.workspace, stream);
                 launchTeams<kTeam>(stream, conv.w.count(),
                                    BackwardWeights<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
             },

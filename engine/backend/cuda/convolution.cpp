@@ -18,7 +18,8 @@ std::string describe(const ConvolutionShape& shape) {
     const std::string type = shape.tf32 ? "tf32" : std::string(lockstep::text(shape.dtype));
     return std::string(kPasses[static_cast<std::size_t>(shape.pass)]) + " " + type + " x=" + text(shape.x) +
            " w=" + text(shape.w) + " y=" + text(shape.y) + " stride=" + text(shape.stride) +
-           " padding=" + text(shape.padding) + " dilation=" + text(shape.dilation);
+           " padding=" + text(shape.padding) + " dilation=" + text(shape.dilation) + (shape.bias ? " bias" : "") +
+           (shape.relu ? " relu" : "");
 }
 
 }  // namespace lockstep::cuda

@@ -18,15 +18,24 @@ struct ConvolutionShape {
     std::array<std::int64_t, 4> x{}, w{}, y{};
     std::array<std::int64_t, 2> stride{1, 1}, padding{0, 0}, dilation{1, 1};
     bool tf32 = false;  // f32 operands are read rounded to tf32
+    bool bias = false;  // forward alone: of K elements, added to every pixel
+    bool relu = false;  // and then ReLU
 };
 std::string describe(const ConvolutionShape& shape);  // on one line; what plans are kept by
 
-// One prepared pass: y from x and w, or dx from dy and w, or dw from x and dy.
+// On the card; of x, w and y the pass makes one from the others: y from x and w, or dx from dy and w, or dw from x and
+// dy.
+struct ConvolutionOperands {
+    void *x = nullptr, *w = nullptr, *y = nullptr;
+    const void* bias = nullptr;
+};
+
+// One prepared pass.
 class Convolution {
 public:
     virtual ~Convolution() = default;
     virtual std::size_t workspaceBytes() const = 0;
-    virtual void run(void* x, void* w, void* y, std::byte* workspace, cudaStream_t stream) = 0;
+    virtual void run(const ConvolutionOperands& of, std::byte* workspace, cudaStream_t stream) = 0;
 };
 
 }  // namespace lockstep::cuda

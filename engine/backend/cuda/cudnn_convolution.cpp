@@ -1,6 +1,7 @@
 #include "engine/backend/cuda/cudnn_convolution.h"
 
 #include <array>
+#include <optional>
 
 namespace lockstep::cuda {
 
@@ -46,15 +47,28 @@ constexpr std::array<Names, 3> kNames{{
 
 class CudnnConvolution final : public Convolution {
 public:
-    explicit CudnnConvolution(std::unique_ptr<CudnnPlan> plan) : m_plan(std::move(plan)) {}
+    CudnnConvolution(std::unique_ptr<CudnnPlan> plan, bool bias) : m_plan(std::move(plan)), m_bias(bias) {}
     std::size_t workspaceBytes() const override { return m_plan->workspaceBytes(); }
-    void run(void* x, void* w, void* y, std::byte* workspace, cudaStream_t stream) override {
-        m_plan->run(std::array{x, w, y}, workspace, stream);
+    void run(const ConvolutionOperands& of, std::byte* workspace, cudaStream_t stream) override {
+        if (!m_bias) return m_plan->run(std::array{of.x, of.w, of.y}, workspace, stream);
+        m_plan->run(std::array{of.x, of.w, const_cast<void*>(of.bias), of.y}, workspace, stream);
     }
 
 private:
     std::unique_ptr<CudnnPlan> m_plan;
+    bool m_bias;
 };
+
+// What follows the convolution, in f32: [+ bias] [ReLU].
+void addEpilogue(CudnnGraph& graph, const ConvolutionShape& shape, CudnnDescriptor sums,
+                 const std::optional<CudnnDescriptor>& bias, const CudnnDescriptor& y) {
+    if (bias) {
+        const CudnnDescriptor biased = shape.relu ? graph.between(shape.y, channelsLast(shape.y), CUDNN_DATA_FLOAT) : y;
+        graph.pointwise(CUDNN_POINTWISE_ADD, {sums, *bias}, biased);
+        sums = biased;
+    }
+    if (shape.relu) graph.pointwise(CUDNN_POINTWISE_RELU_FWD, {sums}, y);
+}
 
 }  // namespace
 
@@ -62,21 +76,30 @@ CudnnGraph convolutionGraph(const ConvolutionShape& shape) {
     CudnnGraph graph(describe(shape), shape.dtype == DType::F32 && !shape.tf32);
     const Names& names = kNames[static_cast<std::size_t>(shape.pass)];
     const cudnnDataType_t type = cudnnTypeOf(shape.dtype);
+    const CudnnDescriptor x = graph.memory(shape.x, channelsLast(shape.x), type),
+                          w = graph.memory(shape.w, channelsLast(shape.w), type);
+    std::optional<CudnnDescriptor> bias;
+    const std::int64_t filters = shape.w[0];
+    if (shape.bias) bias = graph.memory({1, filters, 1, 1}, {filters, 1, filters, filters}, type);
+    const CudnnDescriptor y = graph.memory(shape.y, channelsLast(shape.y), type);
+    const bool isLast = !shape.bias && !shape.relu;
+    const CudnnDescriptor sums = isLast ? y : graph.between(shape.y, channelsLast(shape.y), CUDNN_DATA_FLOAT);
     CudnnDescriptor operation(names.operation);
-    operation.set(names.x, graph.memory(shape.x, channelsLast(shape.x), type))
-        .set(names.w, graph.memory(shape.w, channelsLast(shape.w), type))
-        .set(names.y, graph.memory(shape.y, channelsLast(shape.y), type))
+    operation.set(names.x, x)
+        .set(names.w, w)
+        .set(names.y, sums)
         .set(names.convolution, convolution(shape))
         .set(names.alpha, 1.0f)
         .set(names.beta, 0.0f);
     graph.add(operation.finalize("cuDNN " + graph.key()));
+    addEpilogue(graph, shape, sums, bias, y);
     return graph;
 }
 
 std::unique_ptr<Convolution> makeCudnnConvolution(const Cudnn& library, PlanCache& cache, const ConvolutionShape& shape,
                                                   const std::string& where) {
     auto plan = makeCudnnPlan(library, cache, convolutionGraph(shape), where);
-    return plan ? std::make_unique<CudnnConvolution>(std::move(plan)) : nullptr;
+    return plan ? std::make_unique<CudnnConvolution>(std::move(plan), shape.bias) : nullptr;
 }
 
 }  // namespace lockstep::cuda

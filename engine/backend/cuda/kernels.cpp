@@ -27,6 +27,7 @@ namespace {
 
 constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kConv2d, makeConv2d},
+    {&kConv2dRelu, makeConv2d},
     {&kConv2dBackwardData, makeConv2dBackwardData},
     {&kConv2dBackwardWeights, makeConv2dBackwardWeights},
     {&kConv2dBackwardBias, makeBackwardBias},

@@ -29,6 +29,7 @@ enum class Wants { RowMajor, Images, MakesImages, Elementwise };
 
 Wants wantsOf(const OpDef& op) {
     static constexpr const OpDef* kImages[] = {&kConv2d,
+                                               &kConv2dRelu,
                                                &kConv2dBackwardData,
                                                &kConv2dBackwardWeights,
                                                &kConv2dBackwardBias,
@@ -58,7 +59,8 @@ Wants wantsOf(const OpDef& op) {
 }
 
 bool isProduct(const OpDef& op) {
-    return op.flops || &op == &kDenseRelu || &op == &kDenseAdd || &op == &kDenseBackwardWeightsBias;
+    return op.flops || &op == &kConv2dRelu || &op == &kDenseRelu || &op == &kDenseAdd ||
+           &op == &kDenseBackwardWeightsBias;
 }
 
 class Lowering : private GraphCopy {

@@ -50,9 +50,9 @@ public:
     explicit HostConvolution(const ConvolutionShape& shape) : m_shape(shape) {}
     std::size_t workspaceBytes() const override { return 256; }  // so that some is asked for
 
-    void run(void* x, void* w, void* y, std::byte*, cudaStream_t stream) override {
-        launchOnHost(stream, [=, shape = m_shape] {
-            const std::array<void*, 3> memory{x, w, y};
+    void run(const ConvolutionOperands& operands, std::byte*, cudaStream_t stream) override {
+        launchOnHost(stream, [operands, shape = m_shape] {
+            const std::array<void*, 3> memory{operands.x, operands.w, operands.y};
             std::array<std::vector<double>, 3> of{read(memory[0], shape.x), read(memory[1], shape.w),
                                                   read(memory[2], shape.y)};
             const std::size_t made = shape.pass == ConvolutionShape::Pass::Forward        ? 2
@@ -63,8 +63,13 @@ public:
                 const std::array<std::size_t, 3> at{xi, wi, yi};
                 of[made][at[made]] += of[(made + 1) % 3][at[(made + 1) % 3]] * of[(made + 2) % 3][at[(made + 2) % 3]];
             });
-            for (std::size_t i = 0; i < of[made].size(); ++i)
-                static_cast<T*>(memory[made])[i] = T(static_cast<float>(of[made][i]));
+            for (std::size_t i = 0; i < of[made].size(); ++i) {
+                double sum = of[made][i];
+                if (shape.bias)
+                    sum += static_cast<float>(
+                        static_cast<const T*>(operands.bias)[i % static_cast<std::size_t>(shape.y[1])]);
+                static_cast<T*>(memory[made])[i] = T(static_cast<float>(shape.relu && sum < 0 ? 0 : sum));
+            }
         });
     }
 
@@ -110,6 +115,7 @@ public:
     // Has no plan for some, as the library may.
     std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) override {
         if (shape.dilation[0] != 1 || shape.x[1] != shape.w[1] || shape.w[0] % 2 == 1) return nullptr;
+        if ((shape.bias || shape.relu) && shape.w[0] % 4 == 2) return nullptr;  // without an epilogue it has
         return withFloat(shape.dtype, where, [&]<class T>(T) -> std::unique_ptr<Convolution> {
             return std::make_unique<HostConvolution<T>>(shape);
         });
