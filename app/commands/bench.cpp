@@ -78,6 +78,7 @@ Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
             {"link_seconds", result.carried},
             {"flops_per_step", result.flops},
             {"peak_bytes", peakMemory()},
+            {"device_bytes", result.deviceBytes},
             {"samples_per_second", result.samplesPerSecond}};
 }
 

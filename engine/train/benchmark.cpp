@@ -2,6 +2,7 @@
 #include "engine/train/clocks.h"
 #include "engine/train/made_batch.h"
 #include "engine/train/make_group.h"
+#include "engine/train/memory_need.h"
 #include "engine/train/rank_threads.h"
 #include "engine/train/replica.h"
 #include "engine/train/trainer.h"
@@ -93,6 +94,7 @@ BenchResult benchmark(const BenchRequest& request) {
     // One batch: every step is full.
     const DatasetInfo info = infoOf(resolved.model->task, request.input, resolved.spec.batch);
     const RunPlan plan = planRun(resolved, info, info);
+    if (auto problem = shortOfMemory(resolved, plan, info, info)) throw ProblemError(std::move(*problem));
     const auto group = makeGroup(resolved);
     std::vector<std::unique_ptr<BenchTask>> ranks;
     std::vector<RankTask*> tasks;
@@ -102,6 +104,7 @@ BenchResult benchmark(const BenchRequest& request) {
     const AbortCause cause = runRanks(tasks, group);
     if (cause.rank >= 0) rethrow(cause);
     BenchResult result = ranks.front()->result();
+    result.deviceBytes = plan.bytesPerDevice;
     ModelInput whole = request.input;
     whole.batch = resolved.spec.batch;
     const auto forward = buildForward(*resolved.model, resolved.modelParams, whole, !request.inference);

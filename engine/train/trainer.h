@@ -82,6 +82,7 @@ struct BenchResult {
     double carried = 0;                            // per step: what the simulated links took, hidden or not; 0: there are none
     std::int64_t steps = 0;
     double flops = 0;                              // of a step: convolutions and products of matrices
+    std::size_t deviceBytes = 0;                   // arenas of the hungriest device, as planned
 };
 struct BenchRequest {
     const ResolvedSpec& resolved;
@@ -90,7 +91,7 @@ struct BenchRequest {
     bool inference = false;                        // the programs of evaluation
 };
 // Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank. The
-// losses are over the whole batch, in inference over rank 0's share.
+// losses are over the whole batch, in inference over rank 0's share. Throws the ProblemError of shortOfMemory().
 BenchResult benchmark(const BenchRequest& request);
 
 }  // namespace lockstep

@@ -87,6 +87,7 @@ private slots:
         QCOMPARE(json["steps"].toInt(), 5);
         QCOMPARE(json["device_count"].toInt(), 1);
         QVERIFY(json["peak_bytes"].toDouble() > 1e6);
+        QVERIFY(json["device_bytes"].toDouble() > 1e4);
 
         // LeNet-5 on 28x28: 117,600 + 240,000 + 58,920 multiply-adds an image forward, three times that in training.
         const QStringList lenet{"bench", "--model", "lenet5", "--batch", "8", "--steps", "2", "--json"};
@@ -100,6 +101,9 @@ private slots:
                                         "model.layers=1", "model.width=16", "--json"});
         QVERIFY2(gpt.status == 0, qPrintable(gpt.err));
         QCOMPARE(gpt.last()["flops_per_step"].toDouble(), 3 * 2 * (2.0 * 8 * (12 * 256 + 256 * 16) + 2 * 2.0 * 8 * 8 * 16));
+        const auto tooLarge = m_program.run({"bench", "--model", "lenet5", "--batch", "10000000"});
+        QCOMPARE(tooLarge.status, 2);
+        QVERIFY2(tooLarge.err.contains("of memory free"), qPrintable(tooLarge.err));
         const auto tooLong = m_program.run({"bench", "--model", "gpt", "--input", "129"});
         QCOMPARE(tooLong.status, 2);
         QVERIFY2(tooLong.err.contains("129 tokens") && tooLong.err.contains("at most 128"), qPrintable(tooLong.err));
