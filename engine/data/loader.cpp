@@ -169,6 +169,17 @@ BatchLease Loader::next() {
     if (m_stopped) return {};
     if (slot.failure) std::rethrow_exception(slot.failure);
 
+    return take(slot);
+}
+
+BatchLease Loader::tryNext() {
+    const std::lock_guard lock(m_mutex);
+    if (m_stopped || m_nextToTake == m_total) return {};
+    Slot& slot = slotOf(m_nextToTake);
+    return slot.state == Slot::State::Ready && !slot.failure ? take(slot) : BatchLease();
+}
+
+BatchLease Loader::take(Slot& slot) {
     const Position at = positionOf(m_nextToTake);
     BatchLease lease;
     lease.m_loader = this;

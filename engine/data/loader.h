@@ -73,6 +73,7 @@ public:
     ~Loader();                                           // stops and joins; leases must be gone by then
 
     BatchLease next();                                   // blocks; an empty lease after the last batch or after stop()
+    BatchLease tryNext();                                // the same if it is there already, else an empty lease
     void stop() noexcept;                                // any thread
     const BatchLayout& layout() const { return m_layout; }
 
@@ -95,6 +96,7 @@ private:
     void writeRecipe(std::byte* base, std::size_t place, std::size_t number, std::int64_t epoch, std::int64_t id) const;
     void writePartner(std::byte* base, std::size_t place, std::int32_t label, float lambda, const Scratch& scratch) const;
     void finish(Slot& slot);
+    BatchLease take(Slot& slot);                         // ready, and the next; under the mutex
 
     std::shared_ptr<const Dataset> m_data;
     Sampler m_sampler;

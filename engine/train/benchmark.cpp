@@ -26,7 +26,9 @@ public:
         m_replica = std::make_unique<Replica>(*m_device, m_group, std::vector{program}, nullptr);
         m_replica->initialize(m_request.resolved.spec.seed);
         const Share share = partitionOf(m_request.resolved).share(m_request.resolved.spec.batch, m_group.rank());
-        m_batch = madeBatch(m_plan.batch, share, m_request.input.classes);
+        const HostTensor made = madeBatch(m_plan.batch, share, m_request.input.classes);
+        m_batch = m_device->allocateStaging(made.bytes());
+        std::ranges::copy(made.as<std::byte>(), m_batch.data());
         steps(0, m_request.warmup);
         m_result.compute = m_result.reduce = 0;
         m_group.barrier();
@@ -46,6 +48,7 @@ public:
 
     void close() noexcept override {
         m_replica.reset();
+        m_batch = {};
         m_device.reset();
     }
 
@@ -56,7 +59,7 @@ private:
         if (m_rests) return;
         const TrialSpec& spec = m_request.resolved.spec;
         for (std::int64_t step = first; step < first + count; ++step) {
-            const auto times = m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate});
+            const auto times = m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate}, 0, m_batch.data());
             m_result.compute += times.compute;
             m_result.reduce += times.reduce;
             const double weight = m_replica->scalar(0, "weight");
@@ -81,7 +84,7 @@ private:
     Collective& m_group;
     std::unique_ptr<Device> m_device;
     std::unique_ptr<Replica> m_replica;
-    HostTensor m_batch;
+    Buffer m_batch;
     double m_loss = 0;
     bool m_rests = false;
     BenchResult m_result;

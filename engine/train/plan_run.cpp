@@ -160,8 +160,9 @@ private:
     std::map<Key, std::shared_ptr<const Program>> m_training, m_evaluation;
 };
 
-// Arenas are as large as the hungriest program needs; activations are shared, too.
-MemoryUse memoryOf(const RankPrograms& programs) {
+// Arenas are as large as the hungriest program needs; activations are shared, too. A device with memory of its own has the
+// next batch there beside the step's.
+MemoryUse memoryOf(const RankPrograms& programs, bool hostMemory) {
     MemoryUse use;
     for (std::size_t arena = 0; arena < kArenaCount; ++arena) {
         std::size_t most = 0;
@@ -173,6 +174,7 @@ MemoryUse memoryOf(const RankPrograms& programs) {
         const bool isBatch = arena == static_cast<std::size_t>(Arena::Io);
         const bool isActivation = arena == static_cast<std::size_t>(Arena::Activations);
         const bool isDataset = arena == static_cast<std::size_t>(Arena::Dataset);
+        if (isBatch && !hostMemory) most *= 2;
         (isBatch        ? use.batches
          : isActivation ? use.activations
          : isDataset    ? use.dataset
@@ -293,7 +295,7 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
         programs.evaluation = compiler.evaluation(passes(evaluationBatch), threads);
         programs.lastEvaluation = compiler.evaluation(passes(lastBatch(testSampler)), threads);
         if (rank == 0 && plan.window.capacity() > 0) programs.writing = compiler.writing(plan.window, threads);
-        plan.memory.push_back(memoryOf(programs));
+        plan.memory.push_back(memoryOf(programs, resolved.backend->hostMemory()));
         plan.bytesPerDevice = std::max(plan.bytesPerDevice, plan.memory.back().total());
         plan.ranks.push_back(std::move(programs));
     }

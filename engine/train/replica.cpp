@@ -79,6 +79,7 @@ void Replica::allocate() {
     for (std::size_t i = 0; i < kArenaCount; ++i) {
         if (bytes[i] > 0) m_arenas[i] = m_device.allocate(bytes[i]);
     }
+    if (const std::size_t batch = bytes[static_cast<std::size_t>(Arena::Io)]) m_incoming = m_device.allocate(batch);
     m_hostScalars = m_device.allocateStaging(bytes[static_cast<std::size_t>(Arena::Scalars)]);
 }
 

@@ -29,8 +29,10 @@ public:
 
     struct StepTimes { double compute = 0, reduce = 0; };          // seconds
     // Runs one step of programs[which] on the batch slot at `batch`. `control` is this rank's request (see Program).
-    // On return the scalars are on the host. Our code allocates nothing. Throws EngineError.
-    StepTimes run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control = 0);
+    // On return the scalars are on the host. Our code allocates nothing. Throws EngineError. `next`: the slot of the next
+    // run, laid out alike, if it is filled: it travels to a device beside this step's kernels, and stays as it is until then.
+    StepTimes run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control = 0,
+                  const std::byte* next = nullptr);
     double scalar(std::size_t which, std::string_view name) const;  // of the last run; reduced for training programs
     UpdateGate gate(std::size_t which) const;
 
@@ -84,6 +86,7 @@ private:
     std::byte* resolve(const Slot& slot) const;
     void requireSameStorage();
     void beginStep(Prepared& prepared, std::byte* batch, double control);
+    void sendAhead(const Prepared& prepared, const std::byte* next);
     void runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars);
     void awaitSteps(Prepared& prepared, const std::vector<int>& steps, Stream& stream, std::int64_t number);
     void finishStep(std::uint32_t name, std::int64_t number);
@@ -110,6 +113,9 @@ private:
     std::array<Buffer, 3> m_workspaces;            // by lane
     RestingSums m_resting;
     Buffer m_hostScalars;                          // a copy of the scalars, for devices with memory of their own
+    Buffer m_incoming;                             // there: the batch of the step to come
+    const std::byte* m_sent = nullptr;             // the slot whose copy is in it
+    bool m_isSent = false;                         // the step's batch is that one
     int m_reducing = 0;                            // all-reduces started and not waited for
     std::int64_t m_mark = 0;                       // end of what has been accounted for in m_times
     StepTimes m_times;

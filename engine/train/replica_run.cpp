@@ -12,7 +12,8 @@ double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanosecond
 
 }  // namespace
 
-Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control) {
+Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control,
+                                const std::byte* next) {
     Prepared& prepared = *m_programs[which];
     beginStep(prepared, batch, control);
     m_device.beginStep(scalars);
@@ -27,6 +28,7 @@ Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepS
         runStep(prepared, i++, batch, scalars);
     }
     prepared.hasRun = true;
+    if (next) sendAhead(prepared, next);
     for (PreparedStep& step : prepared.steps) finishReduce(step, scalars.step);
     fetchScalars();
     m_times.compute += seconds(traceNow() - m_mark);
@@ -36,6 +38,7 @@ Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepS
 void Replica::beginStep(Prepared& prepared, std::byte* batch, double control) {
     m_times = {};
     m_mark = traceNow();
+    m_isSent = std::exchange(m_sent, nullptr) == batch;
     for (const auto& each : prepared.batchPointers) *each.pointer = batch + each.offset;
     if (!prepared.hasControl) return;
     std::byte* const at = arena(Arena::Scalars) + prepared.controlOffset;
@@ -50,11 +53,20 @@ void Replica::runStep(Prepared& prepared, std::size_t index, std::byte* batch, c
         step.kernel->run({step.inputs, step.outputs, step.workspace, &scalars, step.stream});
     } else if (!m_device.isHostMemory()) {
         const Slot& to = step.step->outputs.front();
-        step.stream->copyToDevice(step.outputs.front(), batch + to.offset, to.bytes);
+        if (m_isSent) step.stream->copyOnDevice(step.outputs.front(), m_incoming.data() + to.offset, to.bytes);
+        else step.stream->copyToDevice(step.outputs.front(), batch + to.offset, to.bytes);
     }
     if (step.records) step.event = step.stream->record();
 
     finishStep(step.name, scalars.step);
+}
+
+// Behind the copies of this step, which read what was sent before.
+void Replica::sendAhead(const Prepared& prepared, const std::byte* next) {
+    if (m_device.isHostMemory()) return;
+    const std::size_t bytes = prepared.program->arenaBytes[static_cast<std::size_t>(Arena::Io)];
+    m_device.stream(Lane::Copy).copyToDevice(m_incoming.data(), next, bytes);
+    m_sent = next;
 }
 
 // Steps of other lanes, or all-reduces.

@@ -16,8 +16,6 @@ namespace {
 // kWantsCheck, so that the sum tells how many do.
 enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4, kChangeWorld = 8, kWantsCheck = 64 };
 
-constexpr int kLoaderSlots = 3;
-
 bool isAverage(const std::string& tensor) { return tensor.starts_with(Replica::kAverage); }
 
 std::vector<std::shared_ptr<const Program>> programList(const RankPrograms& programs) {
@@ -52,22 +50,30 @@ void Worker::run() {
 
 void Worker::interrupt() noexcept {
     const std::lock_guard lock(m_loaderMutex);
-    if (m_trainLoader) m_trainLoader->stop();
-    if (m_testLoader) m_testLoader->stop();
+    for (const Feed* feed : {&m_trainFeed, &m_testFeed})
+        if (feed->loader) feed->loader->stop();
 }
 
 // A loader may take forever to end, if its reader hangs: nobody must wait for the lock meanwhile.
 void Worker::close() noexcept {
-    std::unique_ptr<Loader> train, test;
+    endCopies();
     {
+        Feed train, test;
         const std::lock_guard lock(m_loaderMutex);
-        train = std::move(m_trainLoader);
-        test = std::move(m_testLoader);
+        std::swap(train, m_trainFeed);
+        std::swap(test, m_testFeed);
     }
-    train.reset();
-    test.reset();
     m_replica.reset();
     m_device.reset();
+}
+
+// What is on its way to the device is read from the slots. Where the device has failed nothing is read any more.
+void Worker::endCopies() noexcept {
+    if (!m_device) return;
+    try {
+        m_device->stream(Lane::Copy).synchronize();
+    } catch (const EngineError&) {
+    }
 }
 
 void Worker::open() {
@@ -84,26 +90,6 @@ void Worker::open() {
     if (m_run.plan.keptImages > 0) keepImages();
     openLoaders();
     openWriter();
-}
-
-void Worker::keepImages() {
-    keepImages(*m_run.data.train, 0);
-    keepImages(*m_run.data.test, m_run.data.train->info().count);
-}
-
-// Those that lie one behind the other in the host's memory go as one.
-void Worker::keepImages(const Dataset& images, std::int64_t first) {
-    const auto field = static_cast<std::size_t>(findField(images.info().fields, "image") - images.info().fields.data());
-    const std::size_t bytes = images.info().fields[field].type.bytes();
-    for (std::int64_t begin = 0, end = 0; begin < images.info().count; begin = end) {
-        const std::byte* const from = images.resident(begin, field);
-        std::size_t length = 0;
-        do {
-            ++end;
-            length += bytes;
-        } while (end < images.info().count && images.resident(end, field) == from + length);
-        m_replica->keep(static_cast<std::size_t>(first + begin) * bytes, {from, length});
-    }
 }
 
 WeightTensors Worker::weights() const {
@@ -137,34 +123,6 @@ void Worker::restore(const Checkpoint& checkpoint) {
     m_trainSecondsBefore = m_epochBegan = checkpoint.trainSeconds;
 }
 
-void Worker::openLoaders() {
-    const Dataset& test = *m_run.data.test;
-    const Sampler order(m_run.data.train->info().count, spec().batch, spec().seed, Sampler::Order::Shuffled);
-    const Sampler testOrder(test.info().count, std::min(spec().batch, test.info().count), spec().seed,
-                            Sampler::Order::Sequential);
-    m_testSteps = testOrder.stepsPerEpoch();
-    LoaderOptions options{.rank = m_rank, .partition = partitionOf(m_run.resolved), .threads = static_cast<int>(spec().loaderThreads),
-                          .slotCount = kLoaderSlots, .seed = spec().seed,
-                          .augmentation = augmentationFrom(m_run.resolved.augmentationParams), .firstEpoch = m_epoch,
-                          .firstStep = m_stepInEpoch, .epochs = spec().epochs - m_epoch, .trace = m_run.options.trace};
-    if (!m_device->isHostMemory()) {
-        options.slotMemory = [this](std::size_t bytes) -> std::shared_ptr<std::byte> {
-            const auto buffer = std::make_shared<Buffer>(m_device->allocateStaging(bytes));
-            return {buffer, buffer->data()};
-        };
-    }
-    LoaderOptions testOptions = options;
-    testOptions.augmentation = {};
-    testOptions.firstKept = m_run.data.train->info().count;
-    testOptions.firstStep = 0;
-    testOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
-    auto trainLoader = std::make_unique<Loader>(m_run.data.train, order, m_run.plan.batch, options);
-    auto testLoader = std::make_unique<Loader>(m_run.data.test, testOrder, m_run.plan.batch, testOptions);
-    const std::lock_guard lock(m_loaderMutex);
-    m_trainLoader = std::move(trainLoader);
-    m_testLoader = std::move(testLoader);
-}
-
 void Worker::train() {
     if (m_epoch >= spec().epochs) evaluate();                    // a finished run, resumed: say again how good it is
     while (m_epoch < spec().epochs && goesOn()) {
@@ -183,11 +141,11 @@ void Worker::trainEpoch() {
 
 void Worker::trainStep() {
     const std::int64_t asked = traceNow();
-    const BatchLease batch = nextBatch(*m_trainLoader);
+    const BatchLease batch = nextBatch(m_trainFeed);
     const double wait = static_cast<double>(traceNow() - asked) * 1e-9;
     const double between = m_stepEnded > 0 ? static_cast<double>(asked - m_stepEnded) * 1e-9 : 0;
     const std::size_t which = batch.count() == programs().training->localBatch ? kTraining : kLastTraining;
-    const Replica::StepTimes times = m_replica->run(which, batch.data(), scalars(), control());
+    const Replica::StepTimes times = m_replica->run(which, batch.data(), scalars(), control(), m_trainFeed.ahead.data());
     RankTimes& shown = m_run.times[static_cast<std::size_t>(m_rank)];
     shown.compute.store(static_cast<float>(times.compute + between), std::memory_order_relaxed);
     m_stepEnded = traceNow();
@@ -209,15 +167,6 @@ void Worker::trainStep() {
         if (leads()) reportStep(which, samples);
     }
     obey(m_replica->scalar(which, "control"));
-}
-
-BatchLease Worker::nextBatch(Loader& loader) {
-    m_batches.fetch_add(1);
-    BatchLease batch = loader.next();
-    m_batches.fetch_add(1);
-    if (batch) return batch;
-    m_group.progress();  // throws if the loader was stopped because a rank failed
-    throw EngineError(EngineError::Kind::Internal, "loader", "the batches ended before the run did");
 }
 
 std::optional<std::uint64_t> Worker::awaitedData() const noexcept {
@@ -299,13 +248,13 @@ void Worker::evaluate() {
     const bool reproducible = spec().reproducible();
     MetricSums total;
     for (std::int64_t step = 0; step < m_testSteps; ++step) {
-        const BatchLease batch = nextBatch(*m_testLoader);
+        const BatchLease batch = nextBatch(m_testFeed);
         m_group.progress();
         MetricSums sums;
         if (batch.count() > 0) {
             const auto& full = programs().evaluation;
             const auto which = full && full->localBatch == batch.count() ? kEvaluation : kLastEvaluation;
-            m_replica->run(which, batch.data(), scalars());
+            m_replica->run(which, batch.data(), scalars(), 0, m_testFeed.ahead.data());
             addSums(sums, which, static_cast<double>(batch.count()));
         }
         if (reproducible) meet(sums);

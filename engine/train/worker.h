@@ -98,7 +98,10 @@ private:
     void evaluate();
     void finish(bool stopped);
 
-    BatchLease nextBatch(Loader& loader);
+    // Batches of one split. ahead: the next one, which is on its way to a device with memory of its own.
+    struct Feed { std::unique_ptr<Loader> loader; BatchLease ahead; };
+    BatchLease nextBatch(Feed& feed);
+    void endCopies() noexcept;
     StepScalars scalars() const;
     void addSums(MetricSums& sums, std::size_t which, double samples) const;
     void requireFinite(std::size_t which);
@@ -137,7 +140,7 @@ private:
     std::optional<TextWriter> m_writer;          // rank 0's, of a run that writes text
     std::string m_prompt;
     std::mutex m_loaderMutex;                    // guards the pointers against interrupt()
-    std::unique_ptr<Loader> m_trainLoader, m_testLoader;
+    Feed m_trainFeed, m_testFeed;
     std::int64_t m_testSteps = 0;
 
     std::atomic<std::uint64_t> m_batches{0};     // twice those that came; odd: waits for one

@@ -8,8 +8,10 @@
 #include <thread>
 
 #include "engine/backend/cuda/cuda_backend.h"
+#include "engine/collective/host_group.h"
 #include "engine/core/error.h"
 #include "engine/train/loss_scale.h"
+#include "engine/train/made_batch.h"
 #include "tests/gpu/host/cuda_runtime.h"
 #include "tests/gpu/host/fake_nccl.h"
 #include "tests/train/train_fixture.h"
@@ -162,6 +164,36 @@ private slots:
         QCOMPARE(keeps.keptImages, std::int64_t{31});
         QCOMPARE(keeps.memory[0].dataset, std::size_t{31 * 144});
         QVERIFY(keeps.memory[0].batches < sends.memory[0].batches);
+    }
+
+    // The next batch travels while a step runs: what happens to its slot once it is there does not count.
+    void batchesTravelBesideTheStepBefore() {
+        TrialSpec spec = smallSpec("lenet5", "cuda:0");
+        spec.batch = 8;
+        const ResolvedSpec there = resolved(spec, environment());
+        const DatasetSplits data = dataFor(spec.model.id, 21, 10);
+        const RunPlan plan = planRun(there, data.train->info(), data.test->info());
+        const std::array batches{madeBatch(plan.batch, {0, 8}, 4), madeBatch(plan.batch, {8, 8}, 4)};
+        const auto lossesOf = [&](bool ahead) {
+            const auto device = there.backend->open(there.devices.front());
+            const auto group = makeHostGroup(1);
+            Replica replica(*device, *group[0], std::vector{plan.ranks.front().training}, nullptr);
+            replica.initialize(1);
+            std::array<Buffer, 2> staged;
+            for (Buffer& slot : staged) slot = device->allocateStaging(plan.batch.bytes());
+            std::vector<double> losses;
+            for (std::size_t step = 0; step < 5; ++step) {
+                Buffer &own = staged[step % 2], &next = staged[(step + 1) % 2];
+                if (!ahead || step == 0) std::ranges::copy(batches[step % 2].as<std::byte>(), own.data());
+                std::ranges::copy(batches[(step + 1) % 2].as<std::byte>(), next.data());
+                replica.run(0, own.data(), {1, 0, static_cast<std::int64_t>(step), 0.05}, 0, ahead ? next.data() : nullptr);
+                device->stream(Lane::Copy).synchronize();
+                if (ahead) std::fill_n(next.data(), plan.batch.bytes(), std::byte{0});
+                losses.push_back(replica.scalar(0, "loss_sum"));
+            }
+            return losses;
+        };
+        QCOMPARE(lossesOf(true), lossesOf(false));
     }
 
     void reproducibleRunsHaveTheSameBitsOnAnyNumberOfRanks_data() {

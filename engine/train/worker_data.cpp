@@ -1,0 +1,73 @@
+#include <algorithm>
+
+#include "engine/core/error.h"
+#include "engine/train/worker.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kLoaderSlots = 3;
+
+}  // namespace
+
+void Worker::keepImages() {
+    keepImages(*m_run.data.train, 0);
+    keepImages(*m_run.data.test, m_run.data.train->info().count);
+}
+
+// Those that lie one behind the other in the host's memory go as one.
+void Worker::keepImages(const Dataset& images, std::int64_t first) {
+    const auto field = static_cast<std::size_t>(findField(images.info().fields, "image") - images.info().fields.data());
+    const std::size_t bytes = images.info().fields[field].type.bytes();
+    for (std::int64_t begin = 0, end = 0; begin < images.info().count; begin = end) {
+        const std::byte* const from = images.resident(begin, field);
+        std::size_t length = 0;
+        do {
+            ++end;
+            length += bytes;
+        } while (end < images.info().count && images.resident(end, field) == from + length);
+        m_replica->keep(static_cast<std::size_t>(first + begin) * bytes, {from, length});
+    }
+}
+
+void Worker::openLoaders() {
+    const Dataset& test = *m_run.data.test;
+    const Sampler order(m_run.data.train->info().count, spec().batch, spec().seed, Sampler::Order::Shuffled);
+    const Sampler testOrder(test.info().count, std::min(spec().batch, test.info().count), spec().seed,
+                            Sampler::Order::Sequential);
+    m_testSteps = testOrder.stepsPerEpoch();
+    const bool isHost = m_device->isHostMemory();
+    LoaderOptions options{.rank = m_rank, .partition = partitionOf(m_run.resolved), .threads = static_cast<int>(spec().loaderThreads),
+                          .slotCount = kLoaderSlots + (isHost ? 0 : 1), .seed = spec().seed,
+                          .augmentation = augmentationFrom(m_run.resolved.augmentationParams), .firstEpoch = m_epoch,
+                          .firstStep = m_stepInEpoch, .epochs = spec().epochs - m_epoch, .trace = m_run.options.trace};
+    if (!isHost) {
+        options.slotMemory = [this](std::size_t bytes) -> std::shared_ptr<std::byte> {
+            const auto buffer = std::make_shared<Buffer>(m_device->allocateStaging(bytes));
+            return {buffer, buffer->data()};
+        };
+    }
+    LoaderOptions testOptions = options;
+    testOptions.augmentation = {};
+    testOptions.firstKept = m_run.data.train->info().count;
+    testOptions.firstStep = 0;
+    testOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
+    auto trainLoader = std::make_unique<Loader>(m_run.data.train, order, m_run.plan.batch, options);
+    auto testLoader = std::make_unique<Loader>(m_run.data.test, testOrder, m_run.plan.batch, testOptions);
+    const std::lock_guard lock(m_loaderMutex);
+    m_trainFeed.loader = std::move(trainLoader);
+    m_testFeed.loader = std::move(testLoader);
+}
+
+BatchLease Worker::nextBatch(Feed& feed) {
+    m_batches.fetch_add(1);
+    BatchLease batch = feed.ahead ? std::move(feed.ahead) : feed.loader->next();
+    m_batches.fetch_add(1);
+    if (batch && !m_device->isHostMemory()) feed.ahead = feed.loader->tryNext();
+    if (batch) return batch;
+    m_group.progress();  // throws if the loader was stopped because a rank failed
+    throw EngineError(EngineError::Kind::Internal, "loader", "the batches ended before the run did");
+}
+
+}  // namespace lockstep
