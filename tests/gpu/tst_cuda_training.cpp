@@ -125,12 +125,17 @@ private slots:
     void cardsMakeTheImages_data() {
         QTest::addColumn<double>("mixup");
         QTest::addColumn<QString>("mode");
+        QTest::addColumn<QString>("precision");
         for (const double mixup : {0.0, 0.3})
-            for (const char* mode : {"fast", "reproducible"}) QTest::addRow("mixup %g, %s", mixup, mode) << mixup << mode;
+            for (const char* mode : {"fast", "reproducible"})
+                for (const char* precision : {"fp32", "bf16"})
+                    QTest::addRow("mixup %g, %s, %s", mixup, mode, precision) << mixup << mode << precision;
     }
     void cardsMakeTheImages() {
         QFETCH(double, mixup);
         QFETCH(QString, mode);
+        QFETCH(QString, precision);
+        const bool rounds = precision != "fp32";
         TrialSpec spec = smallSpec("lenet5", "reference:1");
         spec.mode = mode.toStdString();
         spec.shards = 4;
@@ -142,6 +147,7 @@ private slots:
             return run({.spec = spec, .data = data, .options = {}, .onEvent = {}, .environment = &environment()});
         };
         const Run expected = trainedOn(files, "reference:1");
+        spec.precision = precision.toStdString();
         QCOMPARE(expected.result.outcome, RunResult::Outcome::Finished);
         for (const char* devices : {"cuda:0", "cuda:0,0"}) {
             const Run sent = trainedOn(files, devices), kept = trainedOn(memory, devices);
@@ -151,10 +157,9 @@ private slots:
             const auto losses = expected.recorder.all<StepDone>(), others = sent.recorder.all<StepDone>();
             QCOMPARE(others.size(), losses.size());
             for (std::size_t i = 0; i < losses.size(); ++i)
-                QVERIFY2(std::abs(others[i].loss - losses[i].loss) <= 1e-5 * losses[i].loss, devices);
-            const double accuracy = expected.result.finished.testAccuracy;
-            QCOMPARE(sent.result.finished.testAccuracy, accuracy);
-            QCOMPARE(kept.result.finished.testAccuracy, accuracy);
+                QVERIFY2(std::abs(others[i].loss - losses[i].loss) <= (rounds ? 3e-2 : 1e-5) * losses[i].loss, devices);
+            QCOMPARE(kept.result.finished.testAccuracy, sent.result.finished.testAccuracy);
+            if (!rounds) QCOMPARE(sent.result.finished.testAccuracy, expected.result.finished.testAccuracy);
         }
         spec.devices = "cuda:0";
         const ResolvedSpec there = resolved(spec, environment());
