@@ -33,6 +33,9 @@ public:
     // run, laid out alike, if it is filled: it travels to a device beside this step's kernels, and stays as it is until then.
     StepTimes run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control = 0,
                   const std::byte* next = nullptr);
+    // Waits for copies that still read batch slots: run() does it before it throws, and whoever gave a `next` when there is
+    // no next run.
+    void endCopies() noexcept;
     double scalar(std::size_t which, std::string_view name) const;  // of the last run; reduced for training programs
     UpdateGate gate(std::size_t which) const;
 
@@ -85,6 +88,7 @@ private:
     std::unique_ptr<Kernel> guardedWriter(const Program& program, const Step& step);
     std::byte* resolve(const Slot& slot) const;
     void requireSameStorage();
+    StepTimes runSteps(std::size_t which, std::byte* batch, const StepScalars& scalars, double control, const std::byte* next);
     void beginStep(Prepared& prepared, std::byte* batch, double control);
     void sendAhead(const Prepared& prepared, const std::byte* next);
     void runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars);

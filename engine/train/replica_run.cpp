@@ -2,6 +2,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/core/error.h"
 #include "engine/train/prepared_steps.h"
 
 namespace lockstep {
@@ -14,6 +15,24 @@ double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanosecond
 
 Replica::StepTimes Replica::run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control,
                                 const std::byte* next) {
+    try {
+        return runSteps(which, batch, scalars, control, next);
+    } catch (...) {
+        endCopies();
+        throw;
+    }
+}
+
+// Where the device has failed nothing is read any more.
+void Replica::endCopies() noexcept {
+    try {
+        m_device.stream(Lane::Copy).synchronize();
+    } catch (const EngineError&) {
+    }
+}
+
+Replica::StepTimes Replica::runSteps(std::size_t which, std::byte* batch, const StepScalars& scalars, double control,
+                                     const std::byte* next) {
     Prepared& prepared = *m_programs[which];
     beginStep(prepared, batch, control);
     m_device.beginStep(scalars);

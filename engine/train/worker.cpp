@@ -56,7 +56,7 @@ void Worker::interrupt() noexcept {
 
 // A loader may take forever to end, if its reader hangs: nobody must wait for the lock meanwhile.
 void Worker::close() noexcept {
-    endCopies();
+    if (m_replica) m_replica->endCopies();
     {
         Feed train, test;
         const std::lock_guard lock(m_loaderMutex);
@@ -65,15 +65,6 @@ void Worker::close() noexcept {
     }
     m_replica.reset();
     m_device.reset();
-}
-
-// What is on its way to the device is read from the slots. Where the device has failed nothing is read any more.
-void Worker::endCopies() noexcept {
-    if (!m_device) return;
-    try {
-        m_device->stream(Lane::Copy).synchronize();
-    } catch (const EngineError&) {
-    }
 }
 
 void Worker::open() {

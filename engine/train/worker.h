@@ -101,7 +101,6 @@ private:
     // Batches of one split. ahead: the next one, which is on its way to a device with memory of its own.
     struct Feed { std::unique_ptr<Loader> loader; BatchLease ahead; };
     BatchLease nextBatch(Feed& feed);
-    void endCopies() noexcept;
     StepScalars scalars() const;
     void addSums(MetricSums& sums, std::size_t which, double samples) const;
     void requireFinite(std::size_t which);

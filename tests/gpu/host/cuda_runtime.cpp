@@ -15,8 +15,14 @@
 
 using Work = std::function<void()>;
 
+// What the streams that have joined it put there; used by the thread that began it.
+struct Capture {
+    std::vector<Work> work;
+    std::vector<cudaStream_t> streams;
+};
+
 struct HostGraphOfCuda {
-    std::shared_ptr<std::vector<Work>> work = std::make_shared<std::vector<Work>>();
+    std::shared_ptr<Capture> captured;
 };
 
 // Recorded: how often; reached: the last recording that its stream has come to. Streams that still come to it keep it.
@@ -24,8 +30,8 @@ struct HostEventOfCuda : std::enable_shared_from_this<HostEventOfCuda> {
     std::mutex mutex;
     std::condition_variable changed;
     std::uint64_t recorded = 0, reached = 0;
-    std::shared_ptr<std::vector<Work>> captured;  // recorded on a stream that was captured
-    std::shared_ptr<HostEventOfCuda> self;        // until it is destroyed
+    std::shared_ptr<Capture> captured;      // recorded on a stream that was captured
+    std::shared_ptr<HostEventOfCuda> self;  // until it is destroyed
 
     void reach(std::uint64_t number) {
         const std::lock_guard lock(mutex);
@@ -51,7 +57,7 @@ public:
     }
 
     void add(Work work) {
-        if (captured) return captured->push_back(std::move(work));
+        if (captured) return captured->work.push_back(std::move(work));
         {
             const std::lock_guard lock(m_mutex);
             m_work.push_back(std::move(work));
@@ -68,7 +74,7 @@ public:
     }
 
     const int device;
-    std::shared_ptr<std::vector<Work>> captured;  // null: not captured; used by the thread that gives work
+    std::shared_ptr<Capture> captured;  // null: not captured; used by the thread that gives work
 
 private:
     void run() {
@@ -321,6 +327,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         const std::lock_guard lock(event->mutex);
         if (event->captured) {  // the stream joins the capture; its order is that of the calls
             stream->captured = event->captured;
+            stream->captured->streams.push_back(stream);
             return cudaSuccess;
         }
         number = event->recorded;
@@ -330,16 +337,15 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-    stream->captured = std::make_shared<std::vector<Work>>();
+    stream->captured = std::make_shared<Capture>();
+    stream->captured->streams = {stream};
     return cudaSuccess;
 }
 
 // Ends it for all streams that have joined.
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     *graph = new HostGraphOfCuda{stream->captured};
-    const std::lock_guard lock(card().mutex);
-    for (const auto& [id, each] : card().streams)
-        if (each->captured == (*graph)->work) each->captured = nullptr;
+    for (const cudaStream_t each : (*graph)->captured->streams) each->captured = nullptr;
     return cudaSuccess;
 }
 
@@ -350,8 +356,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     ++launches;
-    stream->add([work = executable->work] {
-        for (const Work& each : *work) each();
+    stream->add([captured = executable->captured] {
+        for (const Work& each : captured->work) each();
     });
     return cudaSuccess;
 }
