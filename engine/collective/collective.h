@@ -69,6 +69,8 @@ public:
     // if ranks have not come to it; and which have not.
     virtual std::optional<std::uint64_t> stalledAt() const = 0;
     virtual std::vector<int> missingAt(std::uint64_t operation) const = 0;
+    // The same: an error of this rank's operations that it does not see for itself while it waits for others.
+    virtual std::optional<AbortCause> failure() const { return std::nullopt; }
 };
 
 }  // namespace lockstep

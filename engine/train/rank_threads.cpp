@@ -101,6 +101,7 @@ private:
         if (m_group.front()->abortCause().rank >= 0) return awaitLeaving(passed);
         if (m_watch.isHeld && m_watch.isHeld()) return;
         for (std::size_t rank = 0; rank < m_group.size(); ++rank) {
+            if (const auto failure = m_group[rank]->failure()) return abort(*failure);
             if (m_dry[rank].lasts(m_tasks[rank]->awaitedData(), passed, m_watch.timeout)) return giveUpOnData(rank);
             const auto operation = m_group[rank]->stalledAt();
             if (!m_waits[rank].lasts(operation, passed, m_watch.timeout)) continue;

@@ -1,11 +1,16 @@
+#include <dlfcn.h>
+
 #include <QtTest>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 #include "engine/backend/cuda/cuda_backend.h"
 #include "engine/core/error.h"
 #include "tests/collective/rank_team.h"
+#include "tests/gpu/host/fake_nccl.h"
 
 using namespace lockstep;
 
@@ -238,6 +243,41 @@ private slots:
                     error.what());
             }
         }
+    }
+
+    // A rank that waits for another on the host does not look at its card: whoever watches does.
+    void errorsOnTheCardAreSeenFromOutside() {
+        void* const library = dlopen(LOCKSTEP_FAKE_NCCL, RTLD_NOW | RTLD_LOCAL);
+        const auto setFault = reinterpret_cast<FakeNcclSetFault*>(dlsym(library, "fakeNcclSetFault"));
+        setFault(kFailsOnCard, 0, 0);
+        const cuda::CudaBackend backend(2, {.nccl = LOCKSTEP_FAKE_NCCL});
+        const auto cards = choices(2, false);
+        const auto group = backend.makeGroup(cards);
+        std::vector<std::thread> ranks;
+        for (std::size_t rank = 0; rank < 2; ++rank) {
+            ranks.emplace_back([&, rank] {
+                Card card(backend, cards[rank]);
+                Collective& own = *group[rank];
+                try {
+                    own.wait(own.allReduce(card.put({1, 2, 3}), 3, DType::F32));
+                    if (rank == 0) own.barrier();
+                    card.get(card.put({1}), 1);  // behind the all-reduce
+                } catch (const EngineError&) {
+                }
+            });
+        }
+        std::optional<AbortCause> failure;
+        for (int tries = 0; tries < 5000 && !failure; ++tries) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            failure = group[0]->failure();
+            QVERIFY(!group[1]->failure());
+        }
+        group[0]->abort(failure.value_or(AbortCause{1, "collective", "test", "nothing was found"}));
+        for (std::thread& rank : ranks) rank.join();
+        setFault(kNoFault, -1, 0);
+        QVERIFY(failure.has_value());
+        QCOMPARE(failure->rank, 0);
+        QVERIFY2(failure->what.ends_with("as the test wanted"), failure->what.c_str());
     }
 
     void moreRanksThanACardTakesAreRefused() {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include "engine/backend/cuda/card_memory.h"
@@ -119,6 +120,7 @@ public:
     AbortCause abortCause() const override { return m_host->abortCause(); }
     std::optional<std::uint64_t> stalledAt() const override;
     std::vector<int> missingAt(std::uint64_t operation) const override;
+    std::optional<AbortCause> failure() const override;
 
 private:
     struct Pending {
@@ -132,6 +134,7 @@ private:
     void look();
     void lookOut(bool waits);
     void require(ncclResult_t result, const char* what);
+    std::string reasonFor(ncclResult_t result) const;
     Pending& push();
     template <class Start>
     Ticket onHost(const Start& start);
@@ -146,6 +149,7 @@ private:
     std::shared_ptr<Family> m_family;
     const NcclLibrary& m_nccl;
     ncclComm_t m_comm = nullptr;
+    mutable std::mutex m_commMutex;  // held by the rank to change m_comm, by others to use it
     std::thread::id m_thread;
     CudaStream *m_compute = nullptr, *m_lane = nullptr;
     std::array<std::unique_ptr<Pending>, kRing> m_ring;
@@ -180,12 +184,22 @@ void NcclEndpoint::connect() {
     if (rank() == 0) require(m_nccl.getUniqueId(&id), "making an id");
     m_host->wait(m_host->broadcast(&id, sizeof id, 0));
     ncclConfig_t config;
-    require(m_nccl.commInitRankConfig(&m_comm, size(), id, rank(), &config), "connecting");
+    ncclComm_t made = nullptr;
+    const ncclResult_t result = m_nccl.commInitRankConfig(&made, size(), id, rank(), &config);
+    {
+        const std::lock_guard lock(m_commMutex);
+        m_comm = made;
+    }
+    require(result, "connecting");
 }
 
 void NcclEndpoint::end() noexcept {
-    if (m_comm) m_nccl.commAbort(m_comm);
-    m_comm = nullptr;
+    ncclComm_t ended = nullptr;
+    {
+        const std::lock_guard lock(m_commMutex);
+        std::swap(ended, m_comm);
+    }
+    if (ended) m_nccl.commAbort(ended);
 }
 
 // Aborted, or an error that NCCL found since.
@@ -212,11 +226,13 @@ void NcclEndpoint::require(ncclResult_t result, const char* what) {
         const ncclResult_t asked = m_nccl.commGetAsyncError(m_comm, &result);
         if (asked != ncclSuccess) result = asked;
     }
-    if (result == ncclSuccess) return;
-    std::string reason = m_nccl.getErrorString(result);
+    if (result != ncclSuccess)
+        throw EngineError(EngineError::Kind::Collective, std::string("NCCL ") + what, reasonFor(result));
+}
+
+std::string NcclEndpoint::reasonFor(ncclResult_t result) const {
     const char* const last = m_nccl.getLastError(m_comm);
-    if (last && *last) reason += ": " + std::string(last);
-    throw EngineError(EngineError::Kind::Collective, std::string("NCCL ") + what, reason);
+    return m_nccl.getErrorString(result) + (last && *last ? ": " + std::string(last) : "");
 }
 
 NcclEndpoint::Pending& NcclEndpoint::push() {
@@ -278,6 +294,14 @@ std::vector<int> NcclEndpoint::missingAt(std::uint64_t operation) const {
     for (int rank = 0; rank < size(); ++rank)
         if (m_family->ranks[static_cast<std::size_t>(rank)].started.load() <= operation) missing.push_back(rank);
     return missing;
+}
+
+std::optional<AbortCause> NcclEndpoint::failure() const {
+    const std::lock_guard lock(m_commMutex);
+    ncclResult_t found = ncclSuccess;
+    if (!m_comm || m_nccl.commGetAsyncError(m_comm, &found) != ncclSuccess) return std::nullopt;
+    if (found == ncclSuccess || found == ncclInProgress) return std::nullopt;
+    return AbortCause{rank(), std::string(text(EngineError::Kind::Collective)), "NCCL on the card", reasonFor(found)};
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ std::vector<std::byte> sumOf(const std::vector<Part>& parts, std::size_t begin, 
 
 struct lockstep::cuda::ncclComm {
     std::shared_ptr<Group> group;
-    int rank = 0, size = 0, polls = 0;
+    int rank = 0, size = 0;
+    std::atomic<int> polls{0};
     std::uint64_t operations = 0;         // called
     std::atomic<std::uint64_t> begun{0};  // on the stream: of a captured call once for each launch of the graph
     std::atomic<int> error{ncclSuccess};
