@@ -63,7 +63,9 @@ std::vector<std::byte> sumOf(const std::vector<Part>& parts, std::size_t begin, 
 
 }  // namespace
 
-struct lockstep::cuda::ncclComm {
+// What is still on a stream, or in a graph, keeps it.
+struct lockstep::cuda::ncclComm : std::enable_shared_from_this<ncclComm> {
+    std::shared_ptr<ncclComm> self;  // until it is aborted
     std::shared_ptr<Group> group;
     int rank = 0, size = 0;
     std::atomic<int> polls{0};
@@ -80,7 +82,7 @@ ncclResult_t begin(ncclComm_t comm, const Part& part, cudaStream_t stream,
         return faultKind == kind && comm->rank == faultRank && number == faultOperation;
     };
     if (isFaulty(kFailsAtStart, comm->operations++)) return kInternalError;
-    launchOnHost(stream, [=, work = std::move(work)] {
+    launchOnHost(stream, [=, kept = comm->shared_from_this(), work = std::move(work)] {
         const std::uint64_t number = comm->begun++;
         if (isFaulty(kFailsOnCard, number)) comm->error = kRemoteError;
         if (comm->error != ncclSuccess) return;
@@ -150,7 +152,9 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id
     const std::lock_guard lock(groupsMutex);
     auto group = groups[number].lock();
     if (!group) groups[number] = group = std::make_shared<Group>();
-    *comm = new ncclComm;
+    const auto made = std::make_shared<ncclComm>();
+    made->self = made;
+    *comm = made.get();
     (*comm)->group = group;
     (*comm)->rank = rank;
     (*comm)->size = ranks;
@@ -164,8 +168,8 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* result) {
     return ncclSuccess;
 }
 
-// The communicator stays for what is still on a stream, as nobody here knows when that ends.
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
+    const std::shared_ptr<ncclComm> last = std::move(comm->self);
     {
         const std::lock_guard lock(comm->group->mutex);
         comm->group->isBroken = true;
