@@ -102,7 +102,8 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
       m_image(m_layout.find(m_images == ImagesAs::Made ? "image" : "recipe")),
       m_options(options) {
     const bool mixes = m_layout.find("lambda") >= 0;
-    if (m_layout.fields() != batchLayout(m_data->info(), 0, mixes, m_images).fields() || (m_options.augmentation.mixup > 0 && !mixes)) {
+    const bool isOurs = m_layout.fields() == batchLayout(m_data->info(), 0, mixes, m_images).fields();
+    if (!isOurs || (m_options.augmentation.mixup > 0 && !mixes)) {
         throw EngineError(EngineError::Kind::Internal, "loader",
                           "the batch layout is not the dataset's: " + text(m_layout.fields()));
     }

@@ -78,11 +78,11 @@ struct ModelEntry {
 const std::vector<ModelEntry>& builtinModels();
 const ModelEntry* findModel(std::span<const ModelEntry> models, std::string_view name);
 
-// The whole forward graph: the task's fields as inputs (the image f32, or what it is made of: pixels.h), and ids i64 [N]; the model; softmax cross-entropy and
-// top-1/top-5 counts over all samples or tokens that count; verified. In training a graph that mixes has label2 i32 [N] and
-// lambda f32 [N], too: mixed_loss.h. Training and evaluation graphs name parameters and buffers alike. Outputs "loss_sum",
-// "weight", "correct1", "correct5" (only with more than 5 classes), "logits". Problems of what is frozen, in that field:
-// "model.unknown-layer", "model.nothing-to-train".
+// The whole forward graph: the task's fields as inputs (the image f32, or what it is made of: pixels.h), and ids i64 [N]; the
+// model; softmax cross-entropy and top-1/top-5 counts over all samples or tokens that count; verified. In training a graph
+// that mixes has label2 i32 [N] and lambda f32 [N], too: mixed_loss.h. Training and evaluation graphs name parameters and
+// buffers alike. Outputs "loss_sum", "weight", "correct1", "correct5" (only with more than 5 classes), "logits". Problems of
+// what is frozen, in that field: "model.unknown-layer", "model.nothing-to-train".
 Result<Graph> buildForward(const ModelEntry& model, const ParamValues& params, const ModelInput& input, bool training);
 
 // One row per operation from the sample to the logits, for `models`, `program` and the window; `output` is the shape for one

@@ -26,9 +26,9 @@ struct Placement {
 ScalarSlots nameScalars(const Graph& graph, std::size_t buckets, bool training);
 bool isScalar(const Value& value);                 // f64[1]: a sum or a count
 
-// Pins inputs to the fields of the batch or, those named kKeptImages, to what the device keeps; parameters (in evaluation their averages, if the storage has any) and buffers
-// to the storage, gradients to their parameters' places and scalar outputs to the scalars. Throws EngineError(Internal)
-// when the batch does not carry an input.
+// Pins inputs to the fields of the batch or, that named kKeptImages, to what the device keeps; parameters (in evaluation their
+// averages, if the storage has any) and buffers to the storage, gradients to their parameters' places and scalar outputs to the
+// scalars. Throws EngineError(Internal) when the batch does not carry an input.
 Placement placeValues(const Graph& graph, Program::Kind kind, const StoragePlan& storage, const BatchLayout& batch,
                       const ScalarSlots& scalars);
 

@@ -11,11 +11,11 @@
 
 namespace lockstep {
 
-// Io: one batch slot, its base changes from step to step. Dataset: what the device keeps of it, the same in all steps: see
-// kKeptImages. Masters: the parameters in f32, where kernels compute in
-// less. Averages: of the parameters, over the updates; evaluation reads them instead. Staging: new buffer values on
-// their way through the reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier
-// passes of the step summed up. All but Activations and Partials are shared by the programs of a run.
+// Io: one batch slot, its base changes from step to step. Masters: the parameters in f32, where kernels compute in less.
+// Averages: of the parameters, over the updates; evaluation reads them instead. Staging: new buffer values on their way
+// through the reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier passes of the step
+// summed up. Dataset: what the device keeps of the data, the same in all steps: kKeptImages in data/batch_layout.h. All but
+// Activations and Partials are shared by the programs of a run.
 enum class Arena : std::uint8_t {
     Io, Parameters, Masters, Averages, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars, Partials, Dataset
 };

@@ -212,7 +212,8 @@ BatchLayout windowFor(const TrialSpec& spec, const DatasetInfo& info) {
 ImagesAs imagesFor(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {
     if (resolved.backend->hostMemory() || resolved.model->task != ModelTask::ImageClasses) return ImagesAs::Made;
     if (!train.inMemory || !test.inMemory) return ImagesAs::Pixels;
-    const auto bytes = static_cast<std::size_t>((train.count + test.count) * findField(train.fields, "image")->type.shape.count());
+    const std::size_t image = findField(train.fields, "image")->type.bytes();
+    const std::size_t bytes = static_cast<std::size_t>(train.count + test.count) * image;
     for (const DeviceInfo& device : resolved.backend->devices()) {
         const auto ranks = std::ranges::count(resolved.devices, device.id, &DeviceChoice::id);
         if (bytes * static_cast<std::size_t>(ranks) > device.memoryBytes / 4) return ImagesAs::Pixels;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/random.h"
@@ -124,7 +125,7 @@ void Replica::addSegment(Prepared& prepared, std::size_t begin, std::size_t end)
     Segment segment;
     segment.begin = begin;
     segment.end = end;
-    const auto isWithin = [&](int step) { return static_cast<std::size_t>(step) >= begin && static_cast<std::size_t>(step) < end; };
+    const auto isWithin = [&](int step) { return std::cmp_greater_equal(step, begin) && std::cmp_less(step, end); };
     for (std::size_t i = begin; i < prepared.steps.size(); ++i) {
         if (i < end && prepared.steps[i].step->kind == Step::Kind::AllReduce) ++segment.reductions;
         for (const int other : prepared.steps[i].step->after) {
