@@ -273,7 +273,7 @@ void Loader::fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, 
     }
     m_data->read(id, scratch.room);
     writeRecipe(base, place, 0, epoch, id);
-    if (scratch.partner) mixPixels(base, place, epoch, scratch);
+    if (scratch.partner) mixSample(base, place, epoch, scratch);
 }
 
 void Loader::writeRecipe(std::byte* base, std::size_t place, std::size_t number, std::int64_t epoch,
@@ -284,34 +284,24 @@ void Loader::writeRecipe(std::byte* base, std::size_t place, std::size_t number,
     std::memcpy(recipes + number * sizeof recipe, &recipe, sizeof recipe);
 }
 
-void Loader::mixPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
-    const Mixture mixture = mixtureOf(m_options.augmentation.mixup, m_data->info().count, m_options.seed, epoch,
-                                      scratch.ids[place]);
-    const Sample& partner = scratch.partner->read(mixture.partner);
-    if (m_images == ImagesAs::Pixels)
-        std::ranges::copy(std::as_bytes(partner.image()),
-                          m_layout.place(base, m_layout.fields().size() - 1, place).last(scratch.pixels.size()).begin());
-    writeRecipe(base, place, 1, epoch, mixture.partner);
-    writePartner(base, place, partner.label(), mixture.lambda, scratch);
-}
-
 // Fields that only mixtures have come behind the ids.
-void Loader::writePartner(std::byte* base, std::size_t place, std::int32_t label, float lambda,
-                          const Scratch& scratch) const {
-    std::memcpy(m_layout.place(base, scratch.room.size() + 1, place).data(), &label, sizeof label);
-    std::memcpy(m_layout.place(base, scratch.room.size() + 2, place).data(), &lambda, sizeof lambda);
-}
-
 void Loader::mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
     const Mixture mixture = mixtureOf(m_options.augmentation.mixup, m_data->info().count, m_options.seed, epoch,
                                       scratch.ids[place]);
     const Sample& partner = scratch.partner->read(mixture.partner);
+    const std::int32_t label = partner.label();
+    std::memcpy(m_layout.place(base, scratch.room.size() + 1, place).data(), &label, sizeof label);
+    std::memcpy(m_layout.place(base, scratch.room.size() + 2, place).data(), &mixture.lambda, sizeof mixture.lambda);
+    if (m_images != ImagesAs::Made) writeRecipe(base, place, 1, epoch, mixture.partner);
+    if (m_images == ImagesAs::Pixels)
+        std::ranges::copy(std::as_bytes(partner.image()),
+                          m_layout.place(base, m_layout.fields().size() - 1, place).last(scratch.pixels.size()).begin());
+    if (m_images != ImagesAs::Made) return;
     augment(m_options.augmentation, m_data->info(), partner.image(), m_options.seed, epoch, mixture.partner,
             scratch.partnerImage);
     auto* image = reinterpret_cast<float*>(m_layout.place(base, static_cast<std::size_t>(m_image), place).data());
     for (std::size_t i = 0; i < scratch.partnerImage.size(); ++i)
         image[i] = mixture.lambda * image[i] + (1 - mixture.lambda) * scratch.partnerImage[i];
-    writePartner(base, place, partner.label(), mixture.lambda, scratch);
 }
 
 }  // namespace lockstep

@@ -92,9 +92,7 @@ private:
     void fillSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
     void fillPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
     void mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
-    void mixPixels(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const;
     void writeRecipe(std::byte* base, std::size_t place, std::size_t number, std::int64_t epoch, std::int64_t id) const;
-    void writePartner(std::byte* base, std::size_t place, std::int32_t label, float lambda, const Scratch& scratch) const;
     void finish(Slot& slot);
     BatchLease take(Slot& slot);                         // ready, and the next; under the mutex
 
