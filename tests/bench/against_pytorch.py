@@ -12,6 +12,7 @@ them ours is measured alone.
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -41,17 +42,27 @@ ROWS = [Row('resnet18-cifar', 'resnet18c', 128), Row('vgg19-bn-cifar', 'vgg19bn'
         Row('gpt', 'gpt', 16), Row('vit', 'vit', 64), Row('resnet18-cifar', 'resnet18c', 128, inference=True)]
 
 
-def json_of(command, **options):
-    out = subprocess.run(command, capture_output=True, text=True, **options)
-    if out.returncode:
-        sys.exit(' '.join(command) + ' failed:\n' + out.stderr[-2000:])
-    return json.loads(out.stdout.strip().splitlines()[-1])
+# The last line of what it prints. Torch's gloo sometimes hangs as it ends: what takes too long is ended, and done again.
+def json_of(command, limit=600, tries=3, **options):
+    for _ in range(tries):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, **options)
+        try:
+            out, errors = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            continue
+        if process.returncode:
+            sys.exit(' '.join(command) + ' failed:\n' + errors[-2000:])
+        return json.loads(out.strip().splitlines()[-1])
+    sys.exit(' '.join(command) + f' took more than {limit} seconds, {tries} times')
 
 
 def peer(args, row, extra):
     mode = '--mode infer --jit opt' if row.inference else ''
     return json_of(['bash', '-c', f'. ./env.sh; exec /usr/bin/python3 peer_torch.py --model {row.peer} --batch {row.batch} '
-                                  f'--layout nhwc --seconds {args.seconds} --min-chunks 3 {mode} {extra}'], cwd=args.peers)
+                                  f'--layout nhwc --seconds {args.seconds} --min-chunks 3 {mode} {extra}'],
+                   limit=60 + 10 * args.seconds, cwd=args.peers)
 
 
 def ours(args, row, steps):
