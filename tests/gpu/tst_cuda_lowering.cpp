@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/autodiff/gradients.h"
+#include "engine/backend/cuda/cuda_backend.h"
 #include "engine/backend/cuda/lowering.h"
 #include "engine/core/error.h"
 #include "engine/model/registry.h"
@@ -75,6 +76,36 @@ private slots:
         QCOMPARE(countOf(lowered, "norm_train"), countOf(graph, "relu"));
         QCOMPARE(countOf(lowered, "norm_backward"), countOf(graph, "relu"));
         QCOMPARE(countOf(lowered, "add"), 0);
+    }
+
+    // In f16, where the library has engines: every convolution behind the first, which reads three channels, sums up
+    // what it makes; those that alone read what a norm makes apply it themselves, forward and for both gradients.
+    void convolutionsTakeTheNormsAroundThem() {
+        const ModelEntry* entry = findModel(builtinModels(), "resnet18-cifar");
+        auto forward = buildForward(*entry, ParamValues(entry->params), {8, 3, 32, 32, 10}, true);
+        Graph whole = std::move(forward).value();
+        appendGradients(whole, *whole.output("loss_sum"));
+        const Graph graph = toPrecision(whole, DType::F16);
+        const Graph lowered = cuda::lower(graph, Precision::Fp16, true);
+        verify(lowered);
+        const auto convolutions = countOf(graph, "conv2d"), blocks = decltype(convolutions){8};
+        QCOMPARE(countOf(lowered, "conv2d"), 1);
+        QCOMPARE(countOf(lowered, "norm_conv2d_sums"), blocks);
+        QCOMPARE(countOf(lowered, "conv2d_sums"), convolutions - 1 - blocks);
+        QCOMPARE(countOf(lowered, "norm_factors"), blocks);
+        QCOMPARE(countOf(lowered, "norm_train_from_sums"), blocks);
+        QCOMPARE(countOf(lowered, "norm_train"), 1);
+        QCOMPARE(countOf(lowered, "norm_conv2d_backward_weights"), blocks);
+        QCOMPARE(countOf(lowered, "conv2d_backward_data_norm"), blocks);
+        QCOMPARE(countOf(lowered, "norm_backward_from_sums"), blocks);
+        const Graph apart = cuda::lower(graph, Precision::Fp16);
+        QCOMPARE(countOf(apart, "conv2d"), convolutions);
+        for (const char* op : {"reorder", "cast", "relu"}) QVERIFY2(countOf(lowered, op) == countOf(apart, op), op);
+        const cuda::CudaBackend backend(1);
+        for (const Precision precision : {Precision::Fp32, Precision::Bf16, Precision::Fp16}) {
+            const Graph chosen = backend.lower(toPrecision(whole, backend.computeType(precision)), {.precision = precision});
+            QCOMPARE(countOf(chosen, "conv2d_sums") > 0, precision == Precision::Fp16);
+        }
     }
 
     // What goes around attention and the hidden layer is added by the product behind it; its gradient by the norm's.

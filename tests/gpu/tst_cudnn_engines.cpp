@@ -84,6 +84,39 @@ private slots:
     }
     void epiloguesHaveEngines() { convolutionsHaveEngines(); }
 
+    // Norms around convolutions, in f16, of all their shapes in ResNets.
+    void normsHaveEngines_data() {
+        QTest::addColumn<ConvolutionShape>("shape");
+        using Pass = ConvolutionShape::Pass;
+        struct Layer {
+            std::int64_t n, c, h, k, r, stride;
+        };
+        const Layer layers[] = {{256, 64, 56, 64, 3, 1},  {256, 64, 56, 256, 1, 1},  {256, 128, 56, 128, 3, 2},
+                                {256, 512, 7, 512, 3, 1}, {256, 512, 7, 2048, 1, 1}, {512, 64, 32, 64, 3, 1},
+                                {128, 16, 32, 64, 1, 1},  {1, 24, 8, 24, 3, 1}};
+        for (const Layer& layer : layers) {
+            const std::int64_t padding = layer.r / 2, out = (layer.h + 2 * padding - layer.r) / layer.stride + 1;
+            ConvolutionShape shape{.dtype = DType::F16};
+            shape.x = {layer.n, layer.c, layer.h, layer.h};
+            shape.w = {layer.k, layer.c, layer.r, layer.r};
+            shape.y = {layer.n, layer.k, out, out};
+            shape.stride = {layer.stride, layer.stride};
+            shape.padding = {padding, padding};
+            const auto add = [&](const char* name, Pass pass, bool normalised, bool sums, bool gradient) {
+                shape.pass = pass;
+                shape.normalised = normalised;
+                shape.sums = sums;
+                shape.normGradient = gradient;
+                QTest::addRow("%s %s", name, describe(shape).c_str()) << shape;
+            };
+            add("sums", Pass::Forward, false, true, false);
+            add("norm ahead, sums", Pass::Forward, true, true, false);
+            add("norm ahead", Pass::BackwardWeights, true, false, false);
+            add("norm's gradient", Pass::BackwardData, false, false, true);
+        }
+    }
+    void normsHaveEngines() { convolutionsHaveEngines(); }
+
     void attentionHasEngines_data() {
         QTest::addColumn<AttentionShape>("shape");
         for (const bool backward : {false, true})

@@ -1,5 +1,6 @@
 #include "engine/ops/batch_norm.h"
 
+#include "engine/backend/cuda/fused_ops.h"
 #include "engine/backend/cuda/layout.h"
 #include "engine/backend/cuda/norm.h"
 #include "engine/backend/fusion/fused_ops.h"
@@ -23,19 +24,22 @@ struct DeviationSums {
 template <class T>
 struct FinishStatistics {
     const T* x;
-    float epsilon, *mean, *invStd;
     double count;
-    RunningUpdate running;
+    Statistics statistics;
 
     LOCKSTEP_CARD void operator()(std::int64_t c, const Sums<2, double>& sums) const {
-        const double shift = sums.at[0] / count, found = static_cast<float>(x[c]) + shift;
-        const double squares = sums.at[1] - shift * sums.at[0], atLeast = squares > 0          ? squares
-                                                                          : squares != squares ? squares
-                                                                                               : 0;
-        mean[c] = static_cast<float>(found);
-        invStd[c] = static_cast<float>(1 / sqrt(atLeast / count + epsilon));
-        running(c, found, atLeast, count);
+        statistics(c, static_cast<float>(x[c]), sums.at[0], sums.at[1], count);
     }
+};
+
+// The same, where a convolution has summed up what it made.
+struct GivenStatistics {
+    const float* sums;
+    std::int64_t channels;
+    double count;
+    Statistics statistics;
+
+    LOCKSTEP_CARD void operator()(std::int64_t c) const { statistics(c, 0, sums[c], sums[channels + c], count); }
 };
 
 template <class T, int Branches>
@@ -76,20 +80,24 @@ struct ScaleBy {
 
 // A norm and what was fused with it, if anything was.
 FusedNormAttrs normOf(const Node& node) {
-    if (node.op == &kNormTrain || node.op == &kNormEval) return node.attrs.as<FusedNormAttrs>();
+    const bool isPlain = node.op == &kBatchNormTrain || node.op == &kBatchNormEval;
+    if (!isPlain) return node.attrs.as<FusedNormAttrs>();
     return {.norm = node.attrs.as<BatchNormAttrs>(), .second = {}};
 }
 
-// Of the x at that input, with its running statistics three and four further on, into four outputs.
+// Of the x at that input, with its running statistics three and four further on, into four outputs; `sums` may be null.
 template <class T>
 void launchStatistics(cudaStream_t stream, const KernelCall& call, const ColumnSums& shape, const BatchNormAttrs& attrs,
-                      std::size_t input, std::size_t output) {
+                      std::size_t input, std::size_t output, const float* sums) {
     const RunningUpdate running{static_cast<float>(attrs.momentum), in<float>(call, input + 3),
                                 in<float>(call, input + 4), out<float>(call, output + 2), out<float>(call, output + 3)};
+    const Statistics statistics{static_cast<float>(attrs.epsilon), out<float>(call, output),
+                                out<float>(call, output + 1), running};
+    const auto count = static_cast<double>(shape.rows);
+    if (sums) return launchElements(stream, shape.columns, GivenStatistics{sums, shape.columns, count, statistics});
     const T* const x = in<T>(call, input);
     launchColumnSums<2>(stream, shape, call.workspace, DeviationSums<T>{x, shape.columns},
-                        FinishStatistics<T>{x, static_cast<float>(attrs.epsilon), out<float>(call, output),
-                                            out<float>(call, output + 1), static_cast<double>(shape.rows), running});
+                        FinishStatistics<T>{x, count, statistics});
 }
 
 // Where a backward node has what: plain ones, and those of fused_ops.h.
@@ -169,21 +177,26 @@ ColumnSums channelSums(const Value& x) {
 std::unique_ptr<Kernel> makeBatchNormTrain(const Order& order) {
     const ColumnSums shape = channelSums(order.input(0));
     const FusedNormAttrs attrs = normOf(order.node);
+    const bool isOfSums = order.node.op == &kNormTrainFromSums;
     return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(
             order.where(),
             [=](const KernelCall& call, cudaStream_t stream) {
+                const std::size_t behind = call.inputs.size() - (attrs.residual == Residual::Norm ? 2 : 1);
+                const auto sums = [&](std::size_t branch) {
+                    return isOfSums ? in<float>(call, behind + branch) : nullptr;
+                };
                 const auto branch = [&](std::size_t input, std::size_t output) -> Branch<T> {
                     return {in<T>(call, input),
                             {in<T>(call, input + 1), in<T>(call, input + 2), out<float>(call, output),
                              out<float>(call, output + 1)}};
                 };
-                launchStatistics<T>(stream, call, shape, attrs.norm, 0, 1);
+                launchStatistics<T>(stream, call, shape, attrs.norm, 0, 1, sums(0));
                 Normalise<T> normalise{.main = branch(0, 1), .y = out<T>(call, 0), .channels = shape.columns};
                 normalise.relu = attrs.relu;
                 if (attrs.residual == Residual::Tensor) normalise.other.x = in<T>(call, 5);
                 if (attrs.residual == Residual::Norm) {
-                    launchStatistics<T>(stream, call, shape, attrs.second, 5, 5);
+                    launchStatistics<T>(stream, call, shape, attrs.second, 5, 5, sums(1));
                     normalise.other = branch(5, 5);
                 }
                 launchPacks<T>(stream, shape.rows * shape.columns, shape.columns, normalise);

@@ -1,5 +1,6 @@
 #include "engine/ops/conv2d.h"
 
+#include "engine/backend/cuda/convolution_kernel.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/grid.h"
 #include "engine/backend/cuda/image.h"
@@ -19,14 +20,14 @@ struct Taps {
     int stride[2], padding[2], dilation[2];
     std::int64_t perGroup;  // output channels of a group
 
-    Taps(const Value& image, const Value& filter, const Value& result, const Conv2dAttrs& attrs)
-        : x(image),
-          w(filter),
-          y(result),
-          stride{attrs.stride[0], attrs.stride[1]},
-          padding{attrs.padding[0], attrs.padding[1]},
-          dilation{attrs.dilation[0], attrs.dilation[1]},
-          perGroup(Image(result).c / attrs.groups) {}
+    explicit Taps(const ConvolutionShape& shape)
+        : x(shape.x),
+          w(shape.w),
+          y(shape.y),
+          stride{static_cast<int>(shape.stride[0]), static_cast<int>(shape.stride[1])},
+          padding{static_cast<int>(shape.padding[0]), static_cast<int>(shape.padding[1])},
+          dilation{static_cast<int>(shape.dilation[0]), static_cast<int>(shape.dilation[1])},
+          perGroup(y.c * w.c / x.c) {}
 
     LOCKSTEP_CARD std::int64_t row(std::int64_t p, std::int64_t r) const {
         return p * stride[0] - padding[0] + r * dilation[0];
@@ -118,10 +119,31 @@ struct BackwardWeights {
     }
 };
 
-std::array<std::int64_t, 4> extentsOf(const Value& value) {
-    const Shape& shape = value.type.shape;
-    return {shape[0], shape[1], shape[2], shape[3]};
-}
+template <class T>
+class OwnConvolution final : public Convolution {
+public:
+    explicit OwnConvolution(const ConvolutionShape& shape) : m_pass(shape.pass), m_relu(shape.relu), m_taps(shape) {}
+    std::size_t workspaceBytes() const override { return 0; }
+
+    void run(const ConvolutionOperands& of, std::byte*, cudaStream_t stream) override {
+        auto *const x = static_cast<T*>(of.x), *const w = static_cast<T*>(of.w), *const y = static_cast<T*>(of.y);
+        switch (m_pass) {
+            case ConvolutionShape::Pass::Forward: {
+                const auto* const bias = static_cast<const T*>(of.bias);
+                return launchElements(stream, m_taps.y.count(), Forward<T>{m_taps, x, w, bias, m_relu, y});
+            }
+            case ConvolutionShape::Pass::BackwardData:
+                return launchElements(stream, m_taps.x.count(), BackwardData<T>{m_taps, y, w, x});
+            case ConvolutionShape::Pass::BackwardWeights:
+                return launchTeams<kTeam>(stream, m_taps.w.count(), BackwardWeights<T>{m_taps, x, y, w});
+        }
+    }
+
+private:
+    ConvolutionShape::Pass m_pass;
+    bool m_relu;
+    Taps m_taps;
+};
 
 // What the library's convolution without an epilogue leaves to do.
 template <class T>
@@ -143,8 +165,44 @@ struct BiasAndRelu {
     }
 };
 
-ConvolutionShape shapeOf(const Order& order, ConvolutionShape::Pass pass, const Value& x, const Value& w,
-                         const Value& y, const Conv2dAttrs& attrs) {
+template <class T>
+class WithPassBehind final : public Convolution {
+public:
+    WithPassBehind(std::unique_ptr<Convolution> plain, const ConvolutionShape& shape)
+        : m_plain(std::move(plain)), m_filters(shape.y[1]), m_count(Image(shape.y).count()), m_relu(shape.relu) {}
+    std::size_t workspaceBytes() const override { return m_plain->workspaceBytes(); }
+    void run(const ConvolutionOperands& of, std::byte* workspace, cudaStream_t stream) override {
+        m_plain->run(of, workspace, stream);
+        const BiasAndRelu<T> behind{m_filters, static_cast<const T*>(of.bias), m_relu, static_cast<T*>(of.y)};
+        launchPacks<T>(stream, m_count, m_count, behind);
+    }
+
+private:
+    std::unique_ptr<Convolution> m_plain;
+    std::int64_t m_filters, m_count;
+    bool m_relu;
+};
+
+std::array<std::int64_t, 4> extentsOf(const Value& value) {
+    const Shape& shape = value.type.shape;
+    return {shape[0], shape[1], shape[2], shape[3]};
+}
+
+std::unique_ptr<Kernel> convolutionKernel(const Order& order, const ConvolutionShape& shape,
+                                          ConvolutionOperands (*operands)(const KernelCall& call)) {
+    const std::shared_ptr<Convolution> made = makeConvolution(order, shape);
+    return kernelOf(
+        order.where(),
+        [=](const KernelCall& call, cudaStream_t stream) { made->run(operands(call), call.workspace, stream); },
+        made->workspaceBytes());
+}
+
+}  // namespace
+
+ConvolutionShape convolutionShape(const Order& order, ConvolutionShape::Pass pass, const Value& x, const Value& w,
+                                  const Value& y) {
+    const Conv2dAttrs attrs = pass == ConvolutionShape::Pass::Forward ? order.node.attrs.as<Conv2dAttrs>()
+                                                                      : order.node.attrs.as<Conv2dBackwardAttrs>().conv;
     const auto pair = [](const std::array<int, 2>& of) { return std::array<std::int64_t, 2>{of[0], of[1]}; };
     return {pass,
             x.type.dtype,
@@ -157,77 +215,46 @@ ConvolutionShape shapeOf(const Order& order, ConvolutionShape::Pass pass, const 
             order.node.algorithm == text(Precision::Tf32)};
 }
 
-// The library's, where it has one.
-std::shared_ptr<cuda::Convolution> fromLibrary(const Order& order, const ConvolutionShape& shape) {
-    return order.device.libraries().convolution(shape, order.where());
+std::unique_ptr<Convolution> makeConvolution(const Order& order, const ConvolutionShape& shape) {
+    Libraries& libraries = order.device.libraries();
+    if (auto library = libraries.convolution(shape, order.where())) return library;
+    ConvolutionShape plain = shape;
+    plain.bias = plain.relu = false;
+    std::unique_ptr<Convolution> inPart;
+    if (shape.bias || shape.relu) inPart = libraries.convolution(plain, order.where());
+    return withFloat(shape.dtype, order.where(), [&]<class T>(T) -> std::unique_ptr<Convolution> {
+        if (inPart) return std::make_unique<WithPassBehind<T>>(std::move(inPart), shape);
+        return std::make_unique<OwnConvolution<T>>(shape);
+    });
 }
 
-}  // namespace
-
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
-    const auto attrs = order.node.attrs.as<Conv2dAttrs>();
-    const Taps conv(order.input(0), order.input(1), order.output(0), attrs);
     ConvolutionShape shape =
-        shapeOf(order, ConvolutionShape::Pass::Forward, order.input(0), order.input(1), order.output(0), attrs);
-    const bool hasBias = shape.bias = order.node.inputs.size() == 3;
-    const bool relu = shape.relu = order.node.op == &kConv2dRelu;
-    auto library = fromLibrary(order, shape);
-    const bool isWhole = library || (!hasBias && !relu);
-    shape.bias = shape.relu = false;
-    if (!isWhole) library = fromLibrary(order, shape);
-    const std::size_t workspace = library ? library->workspaceBytes() : 0;
-    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(
-            order.where(),
-            [=](const KernelCall& call, cudaStream_t stream) {
-                const T* const bias = hasBias ? in<T>(call, 2) : nullptr;
-                T* const y = out<T>(call, 0);
-                if (!library)
-                    return launchElements(stream, conv.y.count(),
-                                          Forward<T>{conv, in<T>(call, 0), in<T>(call, 1), bias, relu, y});
-                library->run({call.inputs[0], call.inputs[1], y, isWhole ? bias : nullptr}, call.workspace, stream);
-                if (!isWhole)
-                    launchPacks<T>(stream, conv.y.count(), conv.y.count(), BiasAndRelu<T>{conv.y.c, bias, relu, y});
-            },
-            workspace);
+        convolutionShape(order, ConvolutionShape::Pass::Forward, order.input(0), order.input(1), order.output(0));
+    shape.relu = order.node.op == &kConv2dRelu;
+    shape.bias = order.node.inputs.size() == 3;
+    if (shape.bias)
+        return convolutionKernel(order, shape, [](const KernelCall& call) {
+            return ConvolutionOperands{call.inputs[0], call.inputs[1], call.outputs[0], call.inputs[2]};
+        });
+    return convolutionKernel(order, shape, [](const KernelCall& call) {
+        return ConvolutionOperands{call.inputs[0], call.inputs[1], call.outputs[0]};
     });
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
-    const Taps conv(order.output(0), order.input(1), order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
-    const auto library =
-        fromLibrary(order, shapeOf(order, ConvolutionShape::Pass::BackwardData, order.output(0), order.input(1),
-                                   order.input(0), order.node.attrs.as<Conv2dBackwardAttrs>().conv));
-    const std::size_t workspace = library ? library->workspaceBytes() : 0;
-    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(
-            order.where(),
-            [=](const KernelCall& call, cudaStream_t stream) {
-                if (library)
-                    return library->run({call.outputs[0], call.inputs[1], call.inputs[0]}, call.workspace, stream);
-                launchElements(stream, conv.x.count(),
-                               BackwardData<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
-            },
-            workspace);
+    const auto pass = ConvolutionShape::Pass::BackwardData;
+    const ConvolutionShape shape = convolutionShape(order, pass, order.output(0), order.input(1), order.input(0));
+    return convolutionKernel(order, shape, [](const KernelCall& call) {
+        return ConvolutionOperands{call.outputs[0], call.inputs[1], call.inputs[0]};
     });
 }
 
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
-    const Taps conv(order.input(0), order.output(0), order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv);
-    const auto library =
-        fromLibrary(order, shapeOf(order, ConvolutionShape::Pass::BackwardWeights, order.input(0), order.output(0),
-                                   order.input(1), order.node.attrs.as<Conv2dBackwardAttrs>().conv));
-    const std::size_t workspace = library ? library->workspaceBytes() : 0;
-    return withFloat(order.input(0).type.dtype, order.where(), [&]<class T>(T) {
-        return kernelOf(
-            order.where(),
-            [=](const KernelCall& call, cudaStream_t stream) {
-                if (library)
-                    return library->run({call.inputs[0], call.outputs[0], call.inputs[1]}, call.workspace, stream);
-                launchTeams<kTeam>(stream, conv.w.count(),
-                                   BackwardWeights<T>{conv, in<T>(call, 0), in<T>(call, 1), out<T>(call, 0)});
-            },
-            workspace);
+    const auto pass = ConvolutionShape::Pass::BackwardWeights;
+    const ConvolutionShape shape = convolutionShape(order, pass, order.input(0), order.output(0), order.input(1));
+    return convolutionKernel(order, shape, [](const KernelCall& call) {
+        return ConvolutionOperands{call.inputs[0], call.outputs[0], call.inputs[1]};
     });
 }
 

@@ -19,7 +19,8 @@ std::string describe(const ConvolutionShape& shape) {
     return std::string(kPasses[static_cast<std::size_t>(shape.pass)]) + " " + type + " x=" + text(shape.x) +
            " w=" + text(shape.w) + " y=" + text(shape.y) + " stride=" + text(shape.stride) +
            " padding=" + text(shape.padding) + " dilation=" + text(shape.dilation) + (shape.bias ? " bias" : "") +
-           (shape.relu ? " relu" : "");
+           (shape.relu ? " relu" : "") + (shape.normalised ? " normalised" : "") + (shape.sums ? " sums" : "") +
+           (shape.normGradient ? " norm-gradient" : "");
 }
 
 }  // namespace lockstep::cuda

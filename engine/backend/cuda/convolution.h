@@ -20,14 +20,31 @@ struct ConvolutionShape {
     bool tf32 = false;  // f32 operands are read rounded to tf32
     bool bias = false;  // forward alone: of K elements, added to every pixel
     bool relu = false;  // and then ReLU
+
+    // Batch norms around it, in f16, for which cuDNN calls for channels in eights and no groups:
+    bool normalised = false;    // forward and backward weights: x is read as ReLU(scale x + shift), by channel
+    bool sums = false;          // forward: also the sums of y and of its squares, by channel
+    bool normGradient = false;  // backward data: x was ReLU of a norm; see NormOperands
 };
 std::string describe(const ConvolutionShape& shape);  // on one line; what plans are kept by
+
+// With x^ = (input - mean) invStd, y the ReLU's output and C channels, dx is masked where gamma x^ + beta is not
+// positive. All but the input are f32 and of C elements, the sums of 2C: of dx x^ and of dx.
+struct NormOperands {
+    const void* input = nullptr;  // as x
+    const float *mean = nullptr, *invStd = nullptr, *gamma = nullptr, *beta = nullptr;
+    float* sums = nullptr;
+    float* scratch = nullptr;  // of 3C elements
+};
 
 // On the card; of x, w and y the pass makes one from the others: y from x and w, or dx from dy and w, or dw from x and
 // dy.
 struct ConvolutionOperands {
     void *x = nullptr, *w = nullptr, *y = nullptr;
     const void* bias = nullptr;
+    const void* factors = nullptr;  // f16: C scales, then C shifts
+    float* sums = nullptr;          // K of y, then K of its squares
+    NormOperands norm{};
 };
 
 // One prepared pass.

@@ -11,6 +11,20 @@
 
 namespace lockstep::cuda {
 
+namespace {
+
+// Whether cuDNN has the engines of norm_fusion.h for all of these cards: from Ampere to Hopper.
+bool hasNormEngines(int cards) {
+    for (int card = 0; card < cards; ++card) {
+        int major = 0;
+        check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, card), "cuda:" + std::to_string(card));
+        if (major < 8 || major > 9) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 std::vector<DeviceInfo> CudaBackend::devices() const {
     std::vector<DeviceInfo> list;
     std::vector<std::string> buses;
@@ -34,7 +48,7 @@ DType CudaBackend::computeType(Precision precision) const {
 }
 
 Graph CudaBackend::lower(const Graph& graph, const LowerOptions& options) const {
-    return cuda::lower(graph, options.precision);
+    return cuda::lower(graph, options.precision, options.precision == Precision::Fp16 && hasNormEngines(m_cards));
 }
 
 std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const {

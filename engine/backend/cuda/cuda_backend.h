@@ -11,7 +11,7 @@ struct LibraryFiles {
 };
 
 // NVIDIA cards through the CUDA runtime. Exists only where a driver and at least one card were found.
-class CudaBackend final : public Backend {
+class CudaBackend : public Backend {
 public:
     explicit CudaBackend(int cards, LibraryFiles files = {})
         : m_cards(cards), m_files(std::move(files)), m_nvml(m_files.nvml) {}

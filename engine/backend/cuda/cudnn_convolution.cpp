@@ -1,7 +1,7 @@
 #include "engine/backend/cuda/cudnn_convolution.h"
 
 #include <array>
-#include <optional>
+#include <vector>
 
 namespace lockstep::cuda {
 
@@ -45,29 +45,94 @@ constexpr std::array<Names, 3> kNames{{
      CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA},
 }};
 
+// What lies on the card, in the order in which convolutionGraph() names it.
 class CudnnConvolution final : public Convolution {
 public:
-    CudnnConvolution(std::unique_ptr<CudnnPlan> plan, bool bias) : m_plan(std::move(plan)), m_bias(bias) {}
+    CudnnConvolution(std::unique_ptr<CudnnPlan> plan, const ConvolutionShape& shape)
+        : m_plan(std::move(plan)), m_shape(shape) {}
     std::size_t workspaceBytes() const override { return m_plan->workspaceBytes(); }
+
     void run(const ConvolutionOperands& of, std::byte* workspace, cudaStream_t stream) override {
-        if (!m_bias) return m_plan->run(std::array{of.x, of.w, of.y}, workspace, stream);
-        m_plan->run(std::array{of.x, of.w, const_cast<void*>(of.bias), of.y}, workspace, stream);
+        m_memory = {of.x, of.w, of.y};
+        const auto add = [&](const void* from) { m_memory.push_back(const_cast<void*>(from)); };
+        if (m_shape.normalised) {
+            const auto* const factors = static_cast<const std::byte*>(of.factors);
+            add(factors);
+            add(factors + static_cast<std::size_t>(m_shape.x[1]) * sizeOf(m_shape.dtype));
+        }
+        if (m_shape.bias) add(of.bias);
+        if (m_shape.sums) {
+            add(of.sums);
+            add(of.sums + m_shape.y[1]);
+        }
+        if (m_shape.normGradient) {
+            const std::int64_t channels = m_shape.x[1];
+            for (const void* each :
+                 {of.norm.input, static_cast<const void*>(of.norm.mean), static_cast<const void*>(of.norm.invStd),
+                  static_cast<const void*>(of.norm.gamma), static_cast<const void*>(of.norm.beta)})
+                add(each);
+            for (int i = 0; i < 2; ++i) add(of.norm.sums + i * channels);
+            for (int i = 0; i < 3; ++i) add(of.norm.scratch + i * channels);
+        }
+        m_plan->run(m_memory, workspace, stream);
     }
 
 private:
     std::unique_ptr<CudnnPlan> m_plan;
-    bool m_bias;
+    ConvolutionShape m_shape;
+    std::vector<void*> m_memory;  // of the last run
 };
 
+// What one operation makes of images for the next.
+CudnnDescriptor between(CudnnGraph& graph, const CudnnGraph::Extents& extents, cudnnDataType_t type) {
+    return graph.between(extents, channelsLast(extents), type);
+}
+
+CudnnDescriptor byChannel(CudnnGraph& graph, std::int64_t channels, cudnnDataType_t type) {
+    return graph.memory({1, channels, 1, 1}, {channels, 1, channels, channels}, type);
+}
+
+// ReLU(scale x + shift), as the convolution reads it. The library has engines for f32 in between where y is made, for
+// f16 where dw is.
+CudnnDescriptor normalised(CudnnGraph& graph, const ConvolutionShape& shape, const CudnnDescriptor& x) {
+    const cudnnDataType_t type = cudnnTypeOf(shape.dtype);
+    const cudnnDataType_t wide = shape.pass == ConvolutionShape::Pass::Forward ? CUDNN_DATA_FLOAT : type;
+    const CudnnDescriptor scale = byChannel(graph, shape.x[1], type), shift = byChannel(graph, shape.x[1], type);
+    const CudnnDescriptor scaled = between(graph, shape.x, wide), shifted = between(graph, shape.x, wide),
+                          read = between(graph, shape.x, type);
+    graph.pointwise(CUDNN_POINTWISE_MUL, {x, scale}, scaled);
+    graph.pointwise(CUDNN_POINTWISE_ADD, {scaled, shift}, shifted);
+    graph.pointwise(CUDNN_POINTWISE_RELU_FWD, {shifted}, read);
+    return read;
+}
+
 // What follows the convolution, in f32: [+ bias] [ReLU].
-void addEpilogue(CudnnGraph& graph, const ConvolutionShape& shape, CudnnDescriptor sums,
-                 const std::optional<CudnnDescriptor>& bias, const CudnnDescriptor& y) {
-    if (bias) {
-        const CudnnDescriptor biased = shape.relu ? graph.between(shape.y, channelsLast(shape.y), CUDNN_DATA_FLOAT) : y;
-        graph.pointwise(CUDNN_POINTWISE_ADD, {sums, *bias}, biased);
+void addEpilogue(CudnnGraph& graph, const ConvolutionShape& shape, CudnnDescriptor sums, const CudnnDescriptor& y) {
+    if (shape.bias) {
+        const CudnnDescriptor bias = byChannel(graph, shape.y[1], cudnnTypeOf(shape.dtype));
+        const CudnnDescriptor biased = shape.relu ? between(graph, shape.y, CUDNN_DATA_FLOAT) : y;
+        graph.pointwise(CUDNN_POINTWISE_ADD, {sums, bias}, biased);
         sums = biased;
     }
     if (shape.relu) graph.pointwise(CUDNN_POINTWISE_RELU_FWD, {sums}, y);
+}
+
+// dx = that of the convolution where the norm's output was positive, and the sums over it.
+void addNormGradient(CudnnGraph& graph, const ConvolutionShape& shape, const CudnnDescriptor& gradient,
+                     const CudnnDescriptor& dx) {
+    const auto channel = [&] { return byChannel(graph, shape.x[1], CUDNN_DATA_FLOAT); };
+    const auto wide = [&] { return between(graph, shape.x, CUDNN_DATA_FLOAT); };
+    const CudnnDescriptor input = graph.memory(shape.x, channelsLast(shape.x), cudnnTypeOf(shape.dtype));
+    const CudnnGraph::Norm norm{input, channel(), channel(), channel()};
+    const CudnnDescriptor beta = channel(), dgamma = channel(), dbeta = channel();
+    const std::array further{channel(), channel(), channel()};
+    const CudnnDescriptor centred = wide(), normal = wide(), scaled = wide(), output = wide();
+    graph.pointwise(CUDNN_POINTWISE_SUB, {input, norm.mean}, centred);
+    graph.pointwise(CUDNN_POINTWISE_MUL, {centred, norm.invStd}, normal);
+    graph.pointwise(CUDNN_POINTWISE_MUL, {normal, norm.gamma}, scaled);
+    graph.pointwise(CUDNN_POINTWISE_ADD, {scaled, beta}, output);
+    graph.reluBackward(gradient, output, dx);
+    graph.normGradients(norm, dx, dgamma, dbeta, further);
 }
 
 }  // namespace
@@ -77,29 +142,34 @@ CudnnGraph convolutionGraph(const ConvolutionShape& shape) {
     const Names& names = kNames[static_cast<std::size_t>(shape.pass)];
     const cudnnDataType_t type = cudnnTypeOf(shape.dtype);
     const CudnnDescriptor x = graph.memory(shape.x, channelsLast(shape.x), type),
-                          w = graph.memory(shape.w, channelsLast(shape.w), type);
-    std::optional<CudnnDescriptor> bias;
-    const std::int64_t filters = shape.w[0];
-    if (shape.bias) bias = graph.memory({1, filters, 1, 1}, {filters, 1, filters, filters}, type);
-    const CudnnDescriptor y = graph.memory(shape.y, channelsLast(shape.y), type);
-    const bool isLast = !shape.bias && !shape.relu;
-    const CudnnDescriptor sums = isLast ? y : graph.between(shape.y, channelsLast(shape.y), CUDNN_DATA_FLOAT);
+                          w = graph.memory(shape.w, channelsLast(shape.w), type),
+                          y = graph.memory(shape.y, channelsLast(shape.y), type);
+    CudnnDescriptor ofX = x, ofY = y;  // as the convolution has them
+    if (shape.normalised) ofX = normalised(graph, shape, x);
+    if (shape.normGradient) ofX = between(graph, shape.x, CUDNN_DATA_FLOAT);
+    if (shape.bias || shape.relu) ofY = between(graph, shape.y, CUDNN_DATA_FLOAT);
     CudnnDescriptor operation(names.operation);
-    operation.set(names.x, x)
+    operation.set(names.x, ofX)
         .set(names.w, w)
-        .set(names.y, sums)
+        .set(names.y, ofY)
         .set(names.convolution, convolution(shape))
         .set(names.alpha, 1.0f)
         .set(names.beta, 0.0f);
     graph.add(operation.finalize("cuDNN " + graph.key()));
-    addEpilogue(graph, shape, sums, bias, y);
+    addEpilogue(graph, shape, ofY, y);
+    if (shape.sums) {
+        const CudnnDescriptor sum = byChannel(graph, shape.y[1], CUDNN_DATA_FLOAT),
+                              squares = byChannel(graph, shape.y[1], CUDNN_DATA_FLOAT);
+        graph.sums(y, sum, squares);
+    }
+    if (shape.normGradient) addNormGradient(graph, shape, ofX, x);
     return graph;
 }
 
 std::unique_ptr<Convolution> makeCudnnConvolution(const Cudnn& library, PlanCache& cache, const ConvolutionShape& shape,
                                                   const std::string& where) {
     auto plan = makeCudnnPlan(library, cache, convolutionGraph(shape), where);
-    return plan ? std::make_unique<CudnnConvolution>(std::move(plan), shape.bias) : nullptr;
+    return plan ? std::make_unique<CudnnConvolution>(std::move(plan), shape) : nullptr;
 }
 
 }  // namespace lockstep::cuda

@@ -4,7 +4,7 @@
 
 namespace lockstep::cuda {
 
-// On x, w, the bias where there is one, and y, in this order.
+// On x, w and y, then on what the shape has besides: scales and shifts, bias, sums, and what belongs to a norm.
 CudnnGraph convolutionGraph(const ConvolutionShape& shape);
 // Null where the library has no plan: see makeCudnnPlan.
 std::unique_ptr<Convolution> makeCudnnConvolution(const Cudnn& library, PlanCache& cache, const ConvolutionShape& shape,

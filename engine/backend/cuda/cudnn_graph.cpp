@@ -15,6 +15,14 @@ CudnnGraph::Extents packed(const CudnnGraph::Extents& extents) {
     return {b * c * d, c * d, d, 1};
 }
 
+// Not finalized.
+CudnnDescriptor pointwiseOf(cudnnPointwiseMode_t mode, cudnnDataType_t computed) {
+    CudnnDescriptor made(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+    made.set<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, {&mode, 1})
+        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed);
+    return made;
+}
+
 }  // namespace
 
 // Not finalized: what is special about it is yet to be set.
@@ -53,9 +61,7 @@ CudnnDescriptor CudnnGraph::between(const Extents& extents, const Extents& strid
 
 void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, std::initializer_list<CudnnDescriptor> operands,
                            const CudnnDescriptor& y, cudnnDataType_t computed, std::int64_t axis) {
-    CudnnDescriptor how(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
-    how.set<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, {&mode, 1})
-        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, computed);
+    CudnnDescriptor how = pointwiseOf(mode, computed);
     if (axis >= 0) how.set(CUDNN_ATTR_POINTWISE_AXIS, axis);
     CudnnDescriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
     operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how.finalize("cuDNN pointwise"));
@@ -65,6 +71,44 @@ void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, std::initializer_list<Cudn
     for (const CudnnDescriptor& operand : operands) operation.set(*name++, operand);
     operation.set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y);
     add(operation.finalize("cuDNN pointwise of " + m_key));
+}
+
+void CudnnGraph::reluBackward(const CudnnDescriptor& dy, const CudnnDescriptor& x, const CudnnDescriptor& dx) {
+    CudnnDescriptor how = pointwiseOf(CUDNN_POINTWISE_RELU_BWD, CUDNN_DATA_FLOAT);
+    CudnnDescriptor operation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, how.finalize("cuDNN ReLU"))
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, dy)
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x)
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, dx);
+    add(operation.finalize("cuDNN ReLU of " + m_key));
+}
+
+void CudnnGraph::sums(const CudnnDescriptor& x, const CudnnDescriptor& sum, const CudnnDescriptor& squares) {
+    const cudnnGenStatsMode_t mode = CUDNN_GENSTATS_SUM_SQSUM;
+    CudnnDescriptor operation(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
+    operation.set<cudnnGenStatsMode_t>(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_TYPE_GENSTATS_MODE, {&mode, 1})
+        .set(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_DATA_FLOAT)
+        .set(CUDNN_ATTR_OPERATION_GENSTATS_XDESC, x)
+        .set(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, sum)
+        .set(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, squares);
+    add(operation.finalize("cuDNN sums of " + m_key));
+}
+
+void CudnnGraph::normGradients(const Norm& norm, const CudnnDescriptor& dy, const CudnnDescriptor& dgamma,
+                               const CudnnDescriptor& dbeta, const std::array<CudnnDescriptor, 3>& further) {
+    CudnnDescriptor operation(CUDNN_BACKEND_OPERATION_BN_BWD_WEIGHTS_DESCRIPTOR);
+    operation.set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MATH_PREC, CUDNN_DATA_FLOAT)
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_X_DESC, norm.x)
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_MEAN_DESC, norm.mean)
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_INVSTD_DESC, norm.invStd)
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_BN_SCALE_DESC, norm.gamma)
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DY_DESC, dy)
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_SCALE_DESC, dgamma)
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_DBN_BIAS_DESC, dbeta)
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_DY_SCALE_DESC, further[0])
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_X_SCALE_DESC, further[1])
+        .set(CUDNN_ATTR_OPERATION_BN_BWD_WEIGHTS_EQ_BIAS, further[2]);
+    add(operation.finalize("cuDNN gradients of the norm of " + m_key));
 }
 
 void CudnnGraph::reduction(cudnnReduceTensorOp_t how, const CudnnDescriptor& x, const CudnnDescriptor& y) {

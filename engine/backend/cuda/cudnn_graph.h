@@ -38,6 +38,17 @@ public:
     // x, and the operands that the mode has besides; axis: of an index.
     void pointwise(cudnnPointwiseMode_t mode, std::initializer_list<CudnnDescriptor> operands, const CudnnDescriptor& y,
                    cudnnDataType_t computed = CUDNN_DATA_FLOAT, std::int64_t axis = -1);
+    // dx = dy where x is positive, else 0
+    void reluBackward(const CudnnDescriptor& dy, const CudnnDescriptor& x, const CudnnDescriptor& dx);
+    // By channel, over all else.
+    void sums(const CudnnDescriptor& x, const CudnnDescriptor& sum, const CudnnDescriptor& squares);
+    struct Norm {
+        CudnnDescriptor x, mean, invStd, gamma;
+    };
+    // The gradients of a batch norm's gamma and beta from that of its output; the library's three further results, of
+    // which dx could be made, too.
+    void normGradients(const Norm& norm, const CudnnDescriptor& dy, const CudnnDescriptor& dgamma,
+                       const CudnnDescriptor& dbeta, const std::array<CudnnDescriptor, 3>& further);
     void reduction(cudnnReduceTensorOp_t how, const CudnnDescriptor& x, const CudnnDescriptor& y);
     void matmul(const CudnnDescriptor& a, const CudnnDescriptor& b, const CudnnDescriptor& c);
     void reshape(const CudnnDescriptor& x, const CudnnDescriptor& y);

@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+
 #include "engine/backend/cuda/card.h"
 #include "engine/backend/cuda/layout.h"
 #include "engine/graph/graph.h"
@@ -12,6 +14,9 @@ struct Image {
     std::int64_t strideN = 1, strideC = 1, strideH = 1, strideW = 1;
 
     Image() = default;
+    // With its channels last.
+    explicit Image(const std::array<std::int64_t, 4>& extents)
+        : n(extents[0]), c(extents[1]), h(extents[2]), w(extents[3]), strideN(c * h * w), strideH(w * c), strideW(c) {}
     explicit Image(const Value& value) {
         const Shape& shape = value.type.shape;
         n = shape[0];

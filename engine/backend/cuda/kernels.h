@@ -70,6 +70,13 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order);
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order);
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order);
 
+// norm_convolution.cu
+std::unique_ptr<Kernel> makeConv2dSums(const Order& order);
+std::unique_ptr<Kernel> makeNormFactors(const Order& order);
+std::unique_ptr<Kernel> makeNormConv2dBackwardWeights(const Order& order);
+std::unique_ptr<Kernel> makeConv2dBackwardDataNorm(const Order& order);
+std::unique_ptr<Kernel> makeNormBackwardFromSums(const Order& order);
+
 // pool2d.cu
 std::unique_ptr<Kernel> makeMaxPool2d(const Order& order);
 std::unique_ptr<Kernel> makeMaxPool2dBackward(const Order& order);

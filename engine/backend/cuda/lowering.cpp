@@ -6,6 +6,7 @@
 #include "engine/backend/cuda/fused_ops.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/layout.h"
+#include "engine/backend/cuda/norm_fusion.h"
 #include "engine/backend/fusion/fuse.h"
 #include "engine/backend/fusion/fused_ops.h"
 #include "engine/core/error.h"
@@ -44,6 +45,12 @@ Wants wantsOf(const OpDef& op) {
                                                &kBatchNormBackward,
                                                &kBatchNormEvalBackward,
                                                &kNormTrain,
+                                               &kConv2dSums,
+                                               &kNormConv2dSums,
+                                               &kNormTrainFromSums,
+                                               &kNormConv2dBackwardWeights,
+                                               &kConv2dBackwardDataNorm,
+                                               &kNormBackwardFromSums,
                                                &kNormEval,
                                                &kNormBackward,
                                                &kBatchNormSums,
@@ -133,9 +140,9 @@ private:
 
 }  // namespace
 
-Graph lower(const Graph& graph, Precision precision) {
+Graph lower(const Graph& graph, Precision precision, bool normsInConvolutions) {
     const Graph fused = fuse(foldViews(graph), [](const OpDef& op) { return findKernel(op) != nullptr; });
-    return Lowering(fused, precision).run();
+    return Lowering(normsInConvolutions ? fuseNormsWithConvolutions(fused) : fused, precision).run();
 }
 
 }  // namespace lockstep::cuda

@@ -163,4 +163,18 @@ struct RunningUpdate {
     }
 };
 
+// The statistics of a channel, from sums over what its values are more than `about`, and over the squares of that.
+struct Statistics {
+    float epsilon, *mean, *invStd;
+    RunningUpdate running;
+
+    LOCKSTEP_CARD void operator()(std::int64_t c, double about, double sum, double squares, double count) const {
+        const double shift = sum / count, found = about + shift;
+        const double deviations = squares - shift * sum, atLeast = deviations < 0 ? 0 : deviations;
+        mean[c] = static_cast<float>(found);
+        invStd[c] = static_cast<float>(1 / sqrt(atLeast / count + epsilon));
+        running(c, found, atLeast, count);
+    }
+};
+
 }  // namespace lockstep::cuda

@@ -47,16 +47,10 @@ struct StoreGradients {
 struct StatisticsFromSums {
     const double* sums;
     std::int64_t channels;
-    float epsilon, *mean, *invStd;
-    RunningUpdate running;
+    Statistics statistics;
 
     LOCKSTEP_CARD void operator()(std::int64_t c) const {
-        const double count = sums[2 * channels], shift = sums[c] / count;
-        const double squares = sums[channels + c] - shift * sums[c], atLeast = squares < 0 ? 0 : squares;
-        const double found = running.runningMean[c] + shift;
-        mean[c] = static_cast<float>(found);
-        invStd[c] = static_cast<float>(1 / sqrt(atLeast / count + epsilon));
-        running(c, found, atLeast, count);
+        statistics(c, statistics.running.runningMean[c], sums[c], sums[channels + c], sums[2 * channels]);
     }
 };
 
@@ -85,8 +79,10 @@ std::unique_ptr<Kernel> makeBatchNormTrainFromSums(const Order& order) {
             const RunningUpdate running{static_cast<float>(attrs.momentum), in<float>(call, 3), in<float>(call, 4),
                                         out<float>(call, 3), out<float>(call, 4)};
             launchElements(stream, shape.columns,
-                           StatisticsFromSums{in<double>(call, 5), shape.columns, static_cast<float>(attrs.epsilon),
-                                              out<float>(call, 1), out<float>(call, 2), running});
+                           StatisticsFromSums{
+                               in<double>(call, 5),
+                               shape.columns,
+                               {static_cast<float>(attrs.epsilon), out<float>(call, 1), out<float>(call, 2), running}});
             launchPacks<T>(
                 stream, shape.rows * shape.columns, shape.columns,
                 Normalise<T>{.main = {in<T>(call, 0),

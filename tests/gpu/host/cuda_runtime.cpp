@@ -11,14 +11,15 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using Work = std::function<void()>;
 
-// What the streams that have joined it put there; used by the thread that began it.
+// What the streams that have joined it put there; used by one thread at a time. Streams live on until it ends.
 struct Capture {
     std::vector<Work> work;
-    std::vector<cudaStream_t> streams;
+    std::vector<std::shared_ptr<HostStreamOfCuda>> streams;
 };
 
 struct HostGraphOfCuda {
@@ -44,7 +45,7 @@ struct HostEventOfCuda : std::enable_shared_from_this<HostEventOfCuda> {
     }
 };
 
-class HostStreamOfCuda {
+class HostStreamOfCuda : public std::enable_shared_from_this<HostStreamOfCuda> {
 public:
     explicit HostStreamOfCuda(int onDevice) : device(onDevice), m_thread([this] { run(); }) {}
     ~HostStreamOfCuda() {
@@ -184,6 +185,11 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
     std::strcpy(properties->name, "host in place of a card");
     properties->totalGlobalMem = std::size_t{8} << 30;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+    *value = 9;
     return cudaSuccess;
 }
 
@@ -327,7 +333,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         const std::lock_guard lock(event->mutex);
         if (event->captured) {  // the stream joins the capture; its order is that of the calls
             stream->captured = event->captured;
-            stream->captured->streams.push_back(stream);
+            stream->captured->streams.push_back(stream->shared_from_this());
             return cudaSuccess;
         }
         number = event->recorded;
@@ -338,14 +344,15 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
     stream->captured = std::make_shared<Capture>();
-    stream->captured->streams = {stream};
+    stream->captured->streams = {stream->shared_from_this()};
     return cudaSuccess;
 }
 
 // Ends it for all streams that have joined.
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     *graph = new HostGraphOfCuda{stream->captured};
-    for (const cudaStream_t each : (*graph)->captured->streams) each->captured = nullptr;
+    const auto streams = std::exchange((*graph)->captured->streams, {});
+    for (const auto& each : streams) each->captured = nullptr;
     return cudaSuccess;
 }
 

@@ -28,6 +28,7 @@ enum cudaStreamCaptureMode {
     cudaStreamCaptureModeThreadLocal,
     cudaStreamCaptureModeRelaxed
 };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor };
 constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostAllocPortable = 1;
 
 using cudaStream_t = class HostStreamOfCuda*;
@@ -47,6 +48,7 @@ const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* bus, int bytes, int device);  // of card 1: "0000:01:00.0"
 cudaError_t cudaSetDevice(int device);
 cudaError_t cudaDeviceSynchronize();

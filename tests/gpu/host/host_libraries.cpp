@@ -114,6 +114,7 @@ public:
     }
     // Has no plan for some, as the library may.
     std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) override {
+        if (shape.normalised || shape.sums || shape.normGradient) return nullptr;  // own passes do it
         if (shape.dilation[0] != 1 || shape.x[1] != shape.w[1] || shape.w[0] % 2 == 1) return nullptr;
         if ((shape.bias || shape.relu) && shape.w[0] % 4 == 2) return nullptr;  // without an epilogue it has
         return withFloat(shape.dtype, where, [&]<class T>(T) -> std::unique_ptr<Convolution> {
