@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,10 @@ struct AbortCause {
     std::vector<int> waiting = {};
 };
 
+// Alone: started and waited for within a rank's recording (Device::record()), operations are done again whenever that is
+// replayed. Together: ranks share a device, so that theirs is one recording, which the group keeps.
+enum class Recorded { No, Alone, Together };
+
 // One rank's endpoint of a group, used by that rank's thread alone (abort() apart). Every rank of the group must start
 // the same operations in the same order with the same sizes. start… returns at once; memory given to an operation is
 // the group's until wait(). Host sums form one fixed tree over the ranks for every element, so all ranks get the same bits:
@@ -53,11 +58,15 @@ public:
     virtual void wait(Ticket ticket) = 0;  // blocks until the operation and all earlier ones are complete here
     virtual void barrier() = 0;
 
-    // Whether operations on memory of a device can be recorded with the kernels around them (Device::record()): started
-    // and waited for within the recording, they are done again whenever that is replayed. A rank says so each time but the
-    // first, before it does, with the number of operations.
-    virtual bool records() const { return false; }
+    // How operations on memory of a device can be recorded with the kernels around them, to be done again: see below.
+    virtual Recorded recorded() const { return Recorded::No; }
+    // Alone: a rank says, each time but the first, that it is about to replay its recording, with as many operations.
     virtual void replays(std::uint64_t operations) { (void)operations; }
+    // Together: before each step with operations every rank says which work it is about to do, by a number of the rank's
+    // own that is not 0, or 0 where that cannot be recorded this time; true: no rank has said 0, and each then calls
+    // together() with what puts that work on its streams: called where this work of these ranks is new to the group.
+    virtual bool agree(std::uint64_t work) { return work != 0; }
+    virtual void together(const std::function<void()>& work) { work(); }
 
     // A new endpoint for this rank among `ranks` (of this group, ascending); every one of them must call it.
     virtual std::unique_ptr<Collective> subgroup(std::span<const int> ranks) = 0;

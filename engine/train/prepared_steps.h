@@ -24,14 +24,16 @@ struct Replica::PreparedStep {
 };
 
 // Steps that follow one another, which a device that records replays as one: see Device::record(). Kernels of the compute
-// lane; where the group's operations can be recorded those, too, so that a whole step is one.
+// lane; where the group's operations can be recorded those, too, so that a whole step is one, of all ranks where they
+// share a card.
 struct Replica::Segment {
     std::size_t begin = 0, end = 0;              // of the steps
     std::vector<int> after{};                    // steps before it that must be complete
     std::vector<std::size_t> awaited{};          // its own steps that steps behind it wait for
     std::uint64_t reductions = 0;                // all-reduces in it
+    std::uint64_t number = 0;                    // like no other's in this process
     std::uint32_t name = 0;                      // in the trace
-    std::unique_ptr<Recording> recording;        // null until the second run
+    std::unique_ptr<Recording> recording;        // null until the second run, and where ranks record together
 };
 
 struct Replica::Prepared {
@@ -41,6 +43,7 @@ struct Replica::Prepared {
     std::map<std::pair<const Graph*, NodeId>, Kernel*> nodeKernels;      // passes of one graph share them
     std::vector<PreparedStep> steps;
     std::vector<Segment> segments;
+    bool reduces = false;                        // there are all-reduces
     bool hasRun = false;                         // kernels settle what they have to the first time
     // Pointers into the batch slot: written anew each step.
     struct BatchPointer { std::byte** pointer = nullptr; std::size_t offset = 0; };

@@ -1,6 +1,7 @@
 #include "engine/train/replica.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <tuple>
@@ -90,6 +91,8 @@ void Replica::prepare(Prepared& prepared) {
         prepared.steps.push_back(prepareStep(prepared, step));
         for (const int other : step.after) prepared.steps[static_cast<std::size_t>(other)].records = true;
     }
+    const auto isReduce = [](const Step& step) { return step.kind == Step::Kind::AllReduce; };
+    prepared.reduces = std::ranges::any_of(program.steps, isReduce);
     if (m_device.records()) findSegments(prepared);
     for (PreparedStep& step : prepared.steps) {
         for (std::size_t i = 0; i < step.inputs.size() && m_device.isHostMemory(); ++i) {
@@ -105,7 +108,7 @@ void Replica::prepare(Prepared& prepared) {
 // the whole segment.
 void Replica::findSegments(Prepared& prepared) {
     const std::vector<PreparedStep>& steps = prepared.steps;
-    const bool reduces = m_group.records();
+    const bool reduces = m_group.recorded() != Recorded::No;
     const auto isReduce = [&](std::size_t i) { return steps[i].step->kind == Step::Kind::AllReduce; };
     const auto isRecorded = [&](std::size_t i) {
         return isReduce(i) ? reduces : steps[i].kernel && steps[i].step->lane == Lane::Compute;
@@ -122,7 +125,9 @@ void Replica::findSegments(Prepared& prepared) {
 }
 
 void Replica::addSegment(Prepared& prepared, std::size_t begin, std::size_t end) {
+    static std::atomic<std::uint64_t> made{0};
     Segment segment;
+    segment.number = ++made;
     segment.begin = begin;
     segment.end = end;
     const auto isWithin = [&](int step) { return std::cmp_greater_equal(step, begin) && std::cmp_less(step, end); };

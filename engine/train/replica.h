@@ -94,6 +94,8 @@ private:
     void runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars);
     void awaitSteps(Prepared& prepared, const std::vector<int>& steps, Stream& stream, std::int64_t number);
     void finishStep(std::uint32_t name, std::int64_t number);
+    bool agree(const Prepared& prepared);
+    bool replays(const Prepared& prepared, const Segment& segment, bool together) const;
     void replay(Prepared& prepared, Segment& segment, const StepScalars& scalars);
     void record(Prepared& prepared, const Segment& segment, const StepScalars& scalars);
     void joinReduce(PreparedStep& step);

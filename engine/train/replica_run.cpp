@@ -36,11 +36,13 @@ Replica::StepTimes Replica::runSteps(std::size_t which, std::byte* batch, const 
     Prepared& prepared = *m_programs[which];
     beginStep(prepared, batch, control);
     m_device.beginStep(scalars);
+    const bool together = agree(prepared);
     auto segment = prepared.segments.begin();
     for (std::size_t i = 0; i < prepared.steps.size();) {
-        if (segment != prepared.segments.end() && segment->begin == i && prepared.hasRun && !beforeStep) {
+        while (segment != prepared.segments.end() && segment->begin < i) ++segment;
+        if (segment != prepared.segments.end() && segment->begin == i && replays(prepared, *segment, together)) {
             replay(prepared, *segment, scalars);
-            i = segment++->end;
+            i = segment->end;
             continue;
         }
         if (beforeStep) beforeStep(which, i);
@@ -108,15 +110,30 @@ void Replica::finishStep(std::uint32_t name, std::int64_t number) {
     m_times.reduce += seconds(m_mark - end);
 }
 
+// Ranks that record together do so where each has all its all-reduces in one segment.
+bool Replica::agree(const Prepared& prepared) {
+    if (!prepared.reduces || m_group.recorded() != Recorded::Together) return false;
+    const auto reduces = [](const Segment& segment) { return segment.reductions > 0; };
+    const bool isReady = prepared.hasRun && !beforeStep && std::ranges::count_if(prepared.segments, reduces) == 1;
+    return m_group.agree(isReady ? std::ranges::find_if(prepared.segments, reduces)->number : 0);
+}
+
+bool Replica::replays(const Prepared& prepared, const Segment& segment, bool together) const {
+    if (!prepared.hasRun || beforeStep) return false;
+    return together || segment.reductions == 0 || m_group.recorded() != Recorded::Together;
+}
+
 void Replica::replay(Prepared& prepared, Segment& segment, const StepScalars& scalars) {
     Stream& stream = m_device.stream(Lane::Compute);
     awaitSteps(prepared, segment.after, stream, scalars.step);
-    if (segment.recording) {
-        m_group.replays(segment.reductions);
+    const auto work = [&] { record(prepared, segment, scalars); };
+    if (segment.reductions > 0 && m_group.recorded() == Recorded::Together) {
+        m_group.together(work);
     } else {
-        segment.recording = m_device.record([&] { record(prepared, segment, scalars); });
+        if (segment.recording) m_group.replays(segment.reductions);
+        else segment.recording = m_device.record(work);
+        segment.recording->replay();
     }
-    segment.recording->replay();
     for (const std::size_t step : segment.awaited) prepared.steps[step].event = stream.record();
     finishStep(segment.name, scalars.step);
 }

@@ -224,6 +224,70 @@ private slots:
             QCOMPARE(results[rank].front(), rank % 2 == 0 ? 2.0f : 4.0f);
     }
 
+    // What ranks of one card record together is one graph, with the same bits whenever it runs; what one of them cannot
+    // record is done as it comes.
+    void ranksOfACardRecordTogether() {
+        constexpr std::size_t kCount = 100;
+        constexpr int kRounds = 6;
+        const auto reduceTwice = [](Collective& group, void* at) {
+            const Ticket first = group.allReduce(at, kCount, DType::F32);
+            group.wait(first);
+            group.wait(group.allReduce(at, kCount, DType::F32));
+        };
+        const std::size_t before = host_cuda::graphLaunches();
+        const Results results = onCards(3, true, [&](Card& card, Collective& group) {
+            if (group.recorded() != Recorded::Together) throw std::runtime_error("not together");
+            std::byte* const at = card.put(valuesOf(group.rank(), kCount));
+            for (int round = 0; round < kRounds; ++round) {
+                const bool isLate = round == 0 && group.rank() == 2;
+                const std::uint64_t work = round == 4 && group.rank() == 1 ? 2 : 1;  // another work of the same kind
+                const auto put = [&] { reduceTwice(group, at); };
+                if (group.agree(isLate ? 0 : work) != (round > 0)) throw std::runtime_error("agreed otherwise");
+                if (round > 0) group.together(put);
+                else put();
+            }
+            return card.get(at, kCount);
+        });
+        QCOMPARE(host_cuda::graphLaunches() - before, std::size_t{kRounds - 1});
+        const Results expected = onHost(3, [&](Collective& group) {
+            auto values = valuesOf(group.rank(), kCount);
+            for (int round = 0; round < kRounds; ++round) reduceTwice(group, values.data());
+            return values;
+        });
+        for (std::size_t rank = 0; rank < results.size(); ++rank)
+            QVERIFY(isNear(results[rank], expected[rank], true));
+    }
+
+    void aRankThatFailsWhileAllRecordEndsTheOthers() {
+        const cuda::CudaBackend backend(1);
+        const auto cards = choices(3, true);
+        for (int failing = 0; failing < 3; ++failing) {
+            RankTeam team(backend.makeGroup(cards));
+            const auto failures = team.run([&](Collective& group) {
+                Card card(backend, cards[static_cast<std::size_t>(group.rank())]);
+                std::byte* const at = card.put(std::vector<float>(8));
+                group.agree(1);
+                group.together([&] {
+                    group.wait(group.allReduce(at, 8, DType::F32));
+                    if (group.rank() == failing) {
+                        group.abort({failing, "device", "test", "as it wanted"});
+                        throw EngineError(EngineError::Kind::Device, "test", "as it wanted");
+                    }
+                    group.wait(group.allReduce(at, 8, DType::F32));
+                });
+            });
+            for (int rank = 0; rank < 3; ++rank) {
+                const std::exception_ptr& failure = failures[static_cast<std::size_t>(rank)];
+                QVERIFY(failure);
+                try {
+                    std::rethrow_exception(failure);
+                } catch (const EngineError& error) {
+                    QCOMPARE(error.kind(), rank == failing ? EngineError::Kind::Device : EngineError::Kind::Aborted);
+                }
+            }
+        }
+    }
+
     void ranksThatDisagreeAreNamed() {
         const cuda::CudaBackend backend(8);
         const auto cards = choices(2, true);

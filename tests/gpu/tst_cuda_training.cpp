@@ -303,16 +303,20 @@ private slots:
         QVERIFY(launches.rbegin()->second > launches.at(2));
     }
 
-    // Forward, backward, all-reduces, update and sums are one graph for each rank with a card of its own.
+    // Forward, backward, all-reduces, update and sums are one graph for each card; passes before the last are each rank's.
     void aStepIsOneGraph_data() {
         QTest::addColumn<QString>("devices");
-        QTest::addColumn<int>("ranks");
-        QTest::newRow("one") << "cuda:0" << 1;
-        QTest::newRow("three, by NCCL") << "cuda:0,1,2" << 3;
+        QTest::addColumn<int>("passes");
+        QTest::addColumn<int>("graphs");
+        QTest::newRow("one") << "cuda:0" << 1 << 1;
+        QTest::newRow("three, by NCCL") << "cuda:0,1,2" << 1 << 3;
+        QTest::newRow("three ranks of one card") << "cuda:0,0,0" << 1 << 1;
+        QTest::newRow("three ranks of one card, a pass before it") << "cuda:0,0,0" << 2 << 3 + 1;
     }
     void aStepIsOneGraph() {
         QFETCH(QString, devices);
-        QFETCH(int, ranks);
+        QFETCH(int, passes);
+        QFETCH(int, graphs);
         std::mutex mutex;
         std::map<std::int64_t, std::size_t> launches;
         RunOptions options;
@@ -323,10 +327,11 @@ private slots:
         TrialSpec spec = smallSpec("lenet5", devices.toStdString());
         spec.batch = 7;                                          // 21 samples: no step is short
         spec.bucketBytes = 4096;                                 // several all-reduces
+        spec.accumulation = passes;
         spec.epochs = 2;
         const Run done = runOn(spec, devices.toStdString(), options);
         QCOMPARE(done.result.outcome, RunResult::Outcome::Finished);
-        QCOMPARE(launches.at(3) - launches.at(2), static_cast<std::size_t>(ranks));
+        QCOMPARE(launches.at(3) - launches.at(2), static_cast<std::size_t>(graphs));
     }
 
     void halvesTrainNextToFloats_data() {

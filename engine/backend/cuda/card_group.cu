@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "engine/backend/cuda/card_memory.h"
 #include "engine/backend/cuda/cuda_device.h"
+#include "engine/backend/cuda/joint_graphs.h"
 #include "engine/backend/cuda/map.h"
 #include "engine/collective/host_group.h"
 
@@ -80,8 +82,13 @@ struct Pending {
 
 class CardEndpoint final : public Collective {
 public:
-    CardEndpoint(std::unique_ptr<Collective> host, std::shared_ptr<const RankDevices> devices, std::vector<int> cards)
-        : m_host(std::move(host)), m_devices(std::move(devices)), m_cards(std::move(cards)) {}
+    // `capturing`: see JointGraphs; null for a subgroup, which records nothing.
+    CardEndpoint(std::unique_ptr<Collective> host, std::shared_ptr<const RankDevices> devices, std::vector<int> cards,
+                 std::shared_ptr<std::mutex> capturing)
+        : m_host(std::move(host)),
+          m_devices(std::move(devices)),
+          m_cards(std::move(cards)),
+          m_capturing(std::move(capturing)) {}
 
     int rank() const override { return m_host->rank(); }
     int size() const override { return m_host->size(); }
@@ -114,10 +121,19 @@ public:
     void progress() override { m_host->progress(); }
     void wait(Ticket ticket) override;
     void barrier() override { m_host->barrier(); }
+    Recorded recorded() const override {
+        const bool shareOne = std::ranges::all_of(m_cards, [&](int card) { return card == m_cards[0]; });
+        return m_capturing && shareOne ? Recorded::Together : Recorded::No;
+    }
+    bool agree(std::uint64_t work) override {
+        attach();
+        return m_joint->agree(work);
+    }
+    void together(const std::function<void()>& work) override { m_joint->together(work); }
     std::unique_ptr<Collective> subgroup(std::span<const int> ranks) override {
         std::vector<int> cards;
         for (const int rank : ranks) cards.push_back(m_cards.at(static_cast<std::size_t>(rank)));
-        return std::make_unique<CardEndpoint>(m_host->subgroup(ranks), m_devices, std::move(cards));
+        return std::make_unique<CardEndpoint>(m_host->subgroup(ranks), m_devices, std::move(cards), nullptr);
     }
 
     void abort(const AbortCause& cause) noexcept override { m_host->abort(cause); }
@@ -143,6 +159,8 @@ private:
     std::unique_ptr<Collective> m_host;
     std::shared_ptr<const RankDevices> m_devices;
     std::vector<int> m_cards;  // by rank
+    std::shared_ptr<std::mutex> m_capturing;
+    std::unique_ptr<JointGraphs> m_joint;  // from attach() on
     CudaStream *m_compute = nullptr, *m_lane = nullptr;
     std::array<std::unique_ptr<Pending>, kRing> m_ring;
     std::uint64_t m_next = 0, m_retired = 0;  // tickets m_retired … m_next - 1 are pending
@@ -154,6 +172,7 @@ void CardEndpoint::attach() {
     m_compute = static_cast<CudaStream*>(&device.stream(Lane::Compute));
     m_lane = static_cast<CudaStream*>(&device.stream(Lane::Collective));
     reachOtherCards();
+    m_joint = std::make_unique<JointGraphs>(*m_host, m_compute->get(), m_capturing);
     for (auto& pending : m_ring) {
         pending = std::make_unique<Pending>();
         pending->parts.resize(m_cards.size());
@@ -203,14 +222,14 @@ void CardEndpoint::wait(Ticket ticket) {
     for (; m_retired <= ticket.sequence && m_retired < m_next; ++m_retired) {
         Pending& pending = *m_ring[m_retired % kRing];
         if (pending.onHost) continue;
-        m_host->wait(pending.host);
+        m_joint->meet(pending.host);
         for (const cudaEvent_t done : pending.done) check(cudaStreamWaitEvent(m_compute->get(), done), "collective");
     }
 }
 
 // This rank's part, once all have said where theirs is; then the ranks tell each other what to wait for.
 void CardEndpoint::launch(Pending& pending) {
-    m_host->wait(pending.host);
+    m_joint->meet(pending.host);
     if (pending.onHost || pending.isLaunched) return;
     pending.isLaunched = true;
     requireAgreement(pending);
@@ -284,8 +303,10 @@ std::vector<std::unique_ptr<Collective>> makeCardGroup(std::span<const DeviceCho
             std::to_string(ranks.size()) + " ranks share cards; at most " + std::to_string(kMostRanks) + " can");
     std::vector<int> cards;
     for (const DeviceChoice& rank : ranks) cards.push_back(rank.index);
+    const auto capturing = std::make_shared<std::mutex>();
     auto group = makeHostGroup(static_cast<int>(ranks.size()));
-    for (auto& endpoint : group) endpoint = std::make_unique<CardEndpoint>(std::move(endpoint), devices, cards);
+    for (auto& endpoint : group)
+        endpoint = std::make_unique<CardEndpoint>(std::move(endpoint), devices, cards, capturing);
     return group;
 }
 

@@ -6,11 +6,27 @@
 
 namespace lockstep::cuda {
 
-// A CUDA graph of what some work puts on a stream. Kernels' arguments are those of the recording.
+// The CUDA graph of what `work` puts on the stream, and on others that are joined to it; the caller's. Other ranks'
+// threads may allocate meanwhile.
+inline cudaGraph_t captured(cudaStream_t stream, const std::function<void()>& work) {
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "recording a graph");
+    cudaGraph_t graph = nullptr;
+    try {
+        work();
+    } catch (...) {
+        cudaStreamEndCapture(stream, &graph);
+        if (graph) cudaGraphDestroy(graph);
+        throw;
+    }
+    check(cudaStreamEndCapture(stream, &graph), "recording a graph");
+    return graph;
+}
+
+// Work as a graph. Kernels' arguments are those of the recording.
 class CudaRecording final : public Recording {
 public:
     CudaRecording(cudaStream_t stream, const std::function<void()>& work) : m_stream(stream) {
-        cudaGraph_t graph = capture(work);
+        const cudaGraph_t graph = captured(stream, work);
         const cudaError_t status = cudaGraphInstantiate(&m_executable, graph, 0);
         cudaGraphDestroy(graph);
         check(status, "instantiating a graph");
@@ -22,21 +38,6 @@ public:
     void replay() override { check(cudaGraphLaunch(m_executable, m_stream), "launching a graph"); }
 
 private:
-    // Other ranks' threads may allocate meanwhile.
-    cudaGraph_t capture(const std::function<void()>& work) const {
-        check(cudaStreamBeginCapture(m_stream, cudaStreamCaptureModeThreadLocal), "recording a graph");
-        cudaGraph_t graph = nullptr;
-        try {
-            work();
-        } catch (...) {
-            cudaStreamEndCapture(m_stream, &graph);
-            if (graph) cudaGraphDestroy(graph);
-            throw;
-        }
-        check(cudaStreamEndCapture(m_stream, &graph), "recording a graph");
-        return graph;
-    }
-
     cudaStream_t m_stream;
     cudaGraphExec_t m_executable = nullptr;
 };

@@ -100,7 +100,7 @@ public:
     void barrier() override {
         orEnd([&] { m_host->barrier(); });
     }
-    bool records() const override { return true; }
+    Recorded recorded() const override { return Recorded::Alone; }
     void replays(std::uint64_t operations) override { own().started.fetch_add(operations); }
     std::unique_ptr<Collective> subgroup(std::span<const int> ranks) override {
         auto host = m_host->subgroup(ranks);
