@@ -21,7 +21,7 @@ double carried(const LinkModel& link, double bytes) {
     return link.latency + (link.bytesPerSecond > 0 ? bytes / link.bytesPerSecond : 0);
 }
 
-// When the last rank started an operation, by its number. A place is used again once every rank has waited for what it
+// When the last rank came to an operation, by its number. A place is used again once every rank has waited for what it
 // held: no rank is a whole ring ahead of another, since an operation completes with the last to come.
 class Arrivals {
 public:
@@ -45,16 +45,20 @@ public:
     int size() const override { return m_inner->size(); }
 
     Ticket allReduce(void* inout, std::size_t count, DType dtype) override {
-        return travel(m_inner->allReduce(inout, count, dtype), allReduceSeconds(m_link, size(), count * sizeOf(dtype)));
+        depart(allReduceSeconds(m_link, size(), count * sizeOf(dtype)));
+        return onItsWay(m_inner->allReduce(inout, count, dtype));
     }
     Ticket reduceScatter(const void* in, void* out, std::size_t countPerRank, DType dtype) override {
-        return travel(m_inner->reduceScatter(in, out, countPerRank, dtype), halfSeconds(countPerRank * sizeOf(dtype)));
+        depart(halfSeconds(countPerRank * sizeOf(dtype)));
+        return onItsWay(m_inner->reduceScatter(in, out, countPerRank, dtype));
     }
     Ticket allGather(const void* in, void* out, std::size_t bytesPerRank) override {
-        return travel(m_inner->allGather(in, out, bytesPerRank), halfSeconds(bytesPerRank));
+        depart(halfSeconds(bytesPerRank));
+        return onItsWay(m_inner->allGather(in, out, bytesPerRank));
     }
     Ticket broadcast(void* inout, std::size_t bytes, int root) override {
-        return travel(m_inner->broadcast(inout, bytes, root), size() > 1 ? carried(m_link, static_cast<double>(bytes)) : 0);
+        depart(size() > 1 ? carried(m_link, static_cast<double>(bytes)) : 0);
+        return onItsWay(m_inner->broadcast(inout, bytes, root));
     }
     Ticket send(const void* in, std::size_t bytes, int to) override { return m_inner->send(in, bytes, to); }
     Ticket receive(void* out, std::size_t bytes, int from) override { return m_inner->receive(out, bytes, from); }
@@ -79,10 +83,15 @@ private:
         return (size() - 1) * carried(m_link, static_cast<double>(bytesPerRank));
     }
 
-    Ticket travel(Ticket ticket, double seconds) {
+    // Before the group starts the operation: once it has, others may find it complete, and must know when this rank came.
+    void depart(double seconds) {
         if (m_started - m_arrived == kRing) wait({m_travelling[m_arrived % kRing].ticket});
         m_arrivals->add(m_started);
-        m_travelling[m_started++ % kRing] = {ticket.sequence, seconds};
+        m_travelling[m_started % kRing].seconds = seconds;
+    }
+
+    Ticket onItsWay(Ticket ticket) {
+        m_travelling[m_started++ % kRing].ticket = ticket.sequence;
         return ticket;
     }
 

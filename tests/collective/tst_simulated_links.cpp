@@ -17,9 +17,44 @@ double since(Clock::time_point begin) { return std::chrono::duration<double>(Clo
 
 constexpr LinkModel kSlow{4e6, 1e-3};              // a megabyte between two takes 0.252 s
 
+// A group whose ranks are held up for a while as soon as they have started an all-reduce, which is complete by then.
+class HeldUp final : public Collective {
+public:
+    HeldUp(std::unique_ptr<Collective> inner, std::chrono::milliseconds time) : m_inner(std::move(inner)), m_time(time) {}
+
+    int rank() const override { return m_inner->rank(); }
+    int size() const override { return m_inner->size(); }
+    Ticket allReduce(void* inout, std::size_t count, DType dtype) override {
+        const Ticket ticket = m_inner->allReduce(inout, count, dtype);
+        std::this_thread::sleep_for(m_time);
+        return ticket;
+    }
+    Ticket reduceScatter(const void* in, void* out, std::size_t countPerRank, DType dtype) override {
+        return m_inner->reduceScatter(in, out, countPerRank, dtype);
+    }
+    Ticket allGather(const void* in, void* out, std::size_t bytesPerRank) override {
+        return m_inner->allGather(in, out, bytesPerRank);
+    }
+    Ticket broadcast(void* inout, std::size_t bytes, int root) override { return m_inner->broadcast(inout, bytes, root); }
+    Ticket send(const void* in, std::size_t bytes, int to) override { return m_inner->send(in, bytes, to); }
+    Ticket receive(void* out, std::size_t bytes, int from) override { return m_inner->receive(out, bytes, from); }
+    void progress() override { m_inner->progress(); }
+    void wait(Ticket ticket) override { m_inner->wait(ticket); }
+    void barrier() override { m_inner->barrier(); }
+    std::unique_ptr<Collective> subgroup(std::span<const int> ranks) override { return m_inner->subgroup(ranks); }
+    void abort(const AbortCause& cause) noexcept override { m_inner->abort(cause); }
+    AbortCause abortCause() const override { return m_inner->abortCause(); }
+    std::optional<std::uint64_t> stalledAt() const override { return m_inner->stalledAt(); }
+    std::vector<int> missingAt(std::uint64_t operation) const override { return m_inner->missingAt(operation); }
+
+private:
+    std::unique_ptr<Collective> m_inner;
+    std::chrono::milliseconds m_time;
+};
+
 }  // namespace
 
-// No upper bounds: a busy machine may always take longer.
+// No upper bounds but of minutes: a busy machine may always take longer.
 class TstSimulatedLinks : public QObject {
     Q_OBJECT
 
@@ -84,15 +119,21 @@ private slots:
         });
     }
 
+    // Also by a rank that finds the operation complete while the late one is still within the call that started it.
     void aRankThatComesLateIsWaitedFor() {
-        RankTeam(withSimulatedLinks(makeHostGroup(2), kSlow)).expect([](Collective& group) {
-            std::vector<float> x(25'000, 1);
+        constexpr std::chrono::milliseconds kLate{50};
+        for (const auto heldUp : {std::chrono::milliseconds(0), 2 * kLate}) {
+            auto ranks = makeHostGroup(2);
+            ranks[1] = std::make_unique<HeldUp>(std::move(ranks[1]), heldUp);
             const auto begin = Clock::now();
-            if (group.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
-            group.wait(group.allReduce(x.data(), x.size(), DType::F32));
-            const double travel = allReduceSeconds(kSlow, 2, 100'000);
-            if (group.rank() == 0 && since(begin) < 0.04 + travel) qFatal("too early: %g s", since(begin));
-        });
+            RankTeam(withSimulatedLinks(std::move(ranks), kSlow)).expect([&](Collective& group) {
+                std::vector<float> x(25'000, 1);
+                if (group.rank() == 1) std::this_thread::sleep_for(kLate);
+                group.wait(group.allReduce(x.data(), x.size(), DType::F32));
+                const double arrival = std::chrono::duration<double>(kLate).count() + allReduceSeconds(kSlow, 2, 100'000);
+                if (since(begin) < arrival) qFatal("too early: %g s", since(begin));
+            });
+        }
     }
 
     void anAbortedGroupIsLeftAtOnce() {
@@ -108,7 +149,7 @@ private slots:
             group.wait(ticket);
         });
         for (const auto& failure : failures) QVERIFY(failure);
-        QVERIFY(since(begin) < 1);
+        QVERIFY(since(begin) < 20);
     }
 };
 
