@@ -17,10 +17,16 @@ class Collective;
 // The layout of every parameter (and buffer), fixed once per run by the nominal training program and given to all others.
 using ParameterLayouts = std::map<std::string, std::shared_ptr<const Layout>, std::less<>>;
 
+// Between algorithms for the same thing. ByRule: by shapes alone, so that the same is computed in every run. AsTimed: the
+// faster one where that was timed on this machine before, else by rule. Timed: what was not is now, once, which takes
+// seconds at most. Backends that have a choice as they open a device time it there, whatever this says.
+enum class AlgorithmChoice { ByRule, AsTimed, Timed };
+
 struct LowerOptions {
     int threads = 1;                                   // kernel threads of the device that will run it
     const ParameterLayouts* layouts = nullptr;         // given: use these; null: choose freely
     Precision precision = Precision::Fp32;             // the trial's
+    AlgorithmChoice algorithms = AlgorithmChoice::ByRule;
 };
 
 // What a lowered node reads its operands as, on a backend that computes in f32 all the same. BF16, which is then its algorithm's name: those of a product of matrices are

@@ -44,7 +44,8 @@ std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, c
     auto lowered = std::make_shared<const Graph>(
         backend.lower(precise, {.threads = options.threads,
                                 .layouts = storage ? &layouts : nullptr,
-                                .precision = options.precision}));
+                                .precision = options.precision,
+                                .algorithms = options.algorithms}));
     verify(*lowered);
     return lowered;
 }

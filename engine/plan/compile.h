@@ -11,6 +11,7 @@ struct CompileOptions {
     std::shared_ptr<const StoragePlan> storage;    // null: this is the nominal training program and decides it
     Precision precision = Precision::Fp32;         // one that the backend offers
     bool reduces = true;                           // false: world of one; no all-reduce steps
+    AlgorithmChoice algorithms = AlgorithmChoice::ByRule;
     bool recomputes = false;                       // training: activations are made again instead of kept: recompute.h
 };
 

@@ -96,7 +96,7 @@ BenchResult benchmark(const BenchRequest& request) {
     const ResolvedSpec& resolved = request.resolved;
     // One batch: every step is full.
     const DatasetInfo info = infoOf(resolved.model->task, request.input, resolved.spec.batch);
-    const RunPlan plan = planRun(resolved, info, info);
+    const RunPlan plan = planRun(resolved, info, info, AlgorithmChoice::Timed);
     if (auto problem = shortOfMemory(resolved, plan, info, info)) throw ProblemError(std::move(*problem));
     const auto group = makeGroup(resolved);
     std::vector<std::unique_ptr<BenchTask>> ranks;

@@ -45,12 +45,13 @@ class Compiler {
 public:
     // `kept`: images of the dataset that devices keep.
     Compiler(const ResolvedSpec& resolved, const DatasetInfo& info, const BatchLayout& batch, ImagesAs images,
-             std::int64_t kept)
+             std::int64_t kept, AlgorithmChoice algorithms)
         : m_resolved(resolved), m_info(info), m_batch(batch), m_images(images), m_kept(kept) {
         m_options.bucketBytes = static_cast<std::size_t>(resolved.spec.bucketBytes);
         m_options.precision = resolved.precision();
         m_options.reduces = resolved.devices.size() > 1;
         m_options.recomputes = resolved.spec.recompute == "segments";
+        m_options.algorithms = resolved.spec.reproducible() ? AlgorithmChoice::ByRule : algorithms;
     }
 
     // The first call is for the nominal program and decides storage and layouts for all others.
@@ -264,7 +265,7 @@ ModelInput modelInput(const ModelEntry& model, const DatasetInfo& info, std::int
     return input;
 }
 
-RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {
+RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test, AlgorithmChoice algorithms) {
     const TrialSpec& spec = resolved.spec;
     requireUsable(spec, train, test);
     const int world = static_cast<int>(resolved.devices.size());
@@ -281,7 +282,7 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
     plan.batch = batchLayout(train, capacityFor(partition, batches), resolved.mixes(), images);
     plan.stepsPerEpoch = trainSampler.stepsPerEpoch();
     plan.totalSteps = plan.stepsPerEpoch * spec.epochs;
-    Compiler compiler(resolved, train, plan.batch, images, plan.keptImages);
+    Compiler compiler(resolved, train, plan.batch, images, plan.keptImages, algorithms);
     const auto threadsOf = [&](int rank) { return resolved.devices[static_cast<std::size_t>(rank)].threads; };
     if (writesText(resolved, train)) plan.window = windowFor(spec, train);
     const int nominal = rankOfMost(partition, spec.batch);

@@ -76,6 +76,8 @@ struct RunPlan {
 };
 // Compiles everything a run needs; opens no device. Throws ProblemError and EngineError, the latter also when ranks would
 // not do the same collectives in the same order.
-RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test);
+// `algorithms`: a reproducible run chooses by rule all the same.
+RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test,
+                AlgorithmChoice algorithms = AlgorithmChoice::AsTimed);
 
 }  // namespace lockstep

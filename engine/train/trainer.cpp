@@ -62,7 +62,7 @@ private:
     // Empty: another world follows.
     std::optional<RunResult> runWorld() {
         const DatasetInfo &train = m_data.train->info(), &test = m_data.test->info();
-        const RunPlan plan = planRun(m_resolved, train, test);
+        const RunPlan plan = planRun(m_resolved, train, test, AlgorithmChoice::Timed);
         if (m_options.onPlan) m_options.onPlan(plan);
         if (auto problem = shortOfMemory(m_resolved, plan, train, test)) throw ProblemError(std::move(*problem));
         std::vector<RankTimes> times(m_resolved.devices.size());

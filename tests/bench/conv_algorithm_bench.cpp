@@ -1,5 +1,5 @@
-// The convolutions of models, each with the algorithm that the CPU's lowering gives it and with oneDNN's direct one, pass by
-// pass: whether the rule that chooses (conv_request.h) chooses well on this machine.
+// The convolutions of models, each with the algorithm that the CPU's lowering gives it by rule (conv_request.h) and with
+// oneDNN's direct one, pass by pass: whether the rule chooses well on this machine. Runs time themselves: conv_timings.h.
 //   lockstep_conv_algorithm_bench [THREADS [MODEL:BATCH…]]         BATCH is a device's
 #include <algorithm>
 #include <chrono>

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/autodiff/gradients.h"
+#include "engine/backend/cuda/convolution.h"
 #include "engine/backend/cuda/cuda_backend.h"
 #include "engine/backend/cuda/lowering.h"
 #include "engine/core/error.h"
@@ -30,6 +31,19 @@ auto countOf(const Graph& graph, std::string_view op) {
 class TestCudaLowering : public QObject {
     Q_OBJECT
 private slots:
+    void convolutionsAreDescribedOnOneLine() {
+        cuda::ConvolutionShape shape{.pass = cuda::ConvolutionShape::Pass::BackwardData, .dtype = DType::BF16};
+        shape.x = {2, 8, 5, 6};
+        shape.w = {16, 8, 3, 3};
+        shape.y = {2, 16, 5, 6};
+        QCOMPARE(describe(shape),
+                 std::string("backward-data bf16 x=2,8,5,6 w=16,8,3,3 y=2,16,5,6 stride=1,1 padding=0,0 "
+                             "dilation=1,1"));
+        shape.dtype = DType::F32;
+        shape.tf32 = true;
+        QVERIFY(describe(shape).starts_with("backward-data tf32 "));
+    }
+
     void denseAndReluBecomeOneNode() {
         const Graph graph = trainingGraph("mlp");
         const Graph lowered = cuda::lower(graph, Precision::Fp32);

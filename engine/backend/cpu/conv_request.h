@@ -24,11 +24,6 @@ inline constexpr const char* kPackedDirect = "direct+pack";
 // channels, and no more filters than stay in the second-level cache.
 bool suitsPointwise(const Conv2dAttrs& attrs, const Shape& w, const Shape& y);
 
-// What takes a norm with x, and adds a tensor to y (see kConv2dFused).
-inline bool suitsFusion(const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
-    return suitsWinograd(attrs, w, y) || suitsPointwise(attrs, w, y);
-}
-
 // Few channels leave most of a register empty when channels lie in it; then sixteen samples do.
 bool suitsLanes(const Conv2dAttrs& attrs, const Shape& x, const Shape& w);
 

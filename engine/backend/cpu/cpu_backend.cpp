@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "engine/backend/cpu/conv_timings.h"
 #include "engine/backend/cpu/cpu_device.h"
 #include "engine/backend/cpu/fuse_conv.h"
 #include "engine/backend/cpu/kernels.h"
@@ -49,6 +50,8 @@ private:
 
 class CpuBackend final : public Backend {
 public:
+    explicit CpuBackend(std::filesystem::path timings) : m_timings(std::move(timings), processorName()) {}
+
     std::string_view name() const override { return "cpu"; }
 
     std::vector<DeviceInfo> devices() const override {
@@ -65,10 +68,15 @@ public:
         refuseHalves(graph, name());
         const TeamOf team(options.threads);
         const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
-        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel)), options);
+        const cpu::ConvChoice choose = [&](const cpu::ConvPass& pass) {
+            return m_timings.choose(pass, options.threads, options.algorithms);
+        };
+        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), choose), options, choose);
     }
 
-    bool offers(Precision precision) const override { return precision == Precision::Fp32 || precision == Precision::Bf16; }
+    bool offers(Precision precision) const override {
+        return precision == Precision::Fp32 || precision == Precision::Bf16;
+    }
 
     double productSpeed(Precision precision) const override {
         if (precision != Precision::Bf16) return precision == Precision::Fp32 ? 1 : 0;
@@ -81,14 +89,15 @@ public:
     }
 
 private:
+    mutable cpu::ConvTimings m_timings;
     mutable std::once_flag m_measured;
     mutable double m_bf16Speed = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> makeCpuBackend() {
-    return std::make_unique<CpuBackend>();
+std::unique_ptr<Backend> makeCpuBackend(std::filesystem::path timings) {
+    return std::make_unique<CpuBackend>(std::move(timings));
 }
 
 }  // namespace lockstep

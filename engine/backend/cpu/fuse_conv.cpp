@@ -2,7 +2,6 @@
 #include <map>
 #include <set>
 
-#include "engine/backend/cpu/conv_request.h"
 #include "engine/backend/cpu/fuse_conv.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/fusion/rewriter.h"
@@ -16,7 +15,7 @@ namespace {
 // read instead of being kept, and the other branch that is added to what they write.
 class ConvFuser : private Rewriter {
 public:
-    explicit ConvFuser(const Graph& graph) : Rewriter(graph), m_graph(graph) {}
+    ConvFuser(const Graph& graph, const ConvChoice& choose) : Rewriter(graph), m_graph(graph), m_choose(choose) {}
 
     Graph run() {
         for (std::size_t i = 0; i < m_graph.nodes().size(); ++i) find(i);
@@ -44,14 +43,18 @@ private:
         if (node.op == &kConv2d) return isOwn(node);
         if (node.op != &kConv2dBackwardWeights) return false;
         const auto& [attrs, shape] = node.attrs.as<Conv2dBackwardAttrs>();
-        return suitsFusion(attrs, shape, oldValue(node.inputs[1]).type.shape);
+        return m_choose({onednn::Pass::BackwardWeights, attrs, shapeOf(z), shape, shapeOf(node.inputs[1])}) !=
+               ConvAlgorithm::Direct;
     }
 
     // A convolution without a bias that our own kernels make.
     bool isOwn(const Node& conv) const {
-        return conv.inputs.size() == 2 && suitsFusion(conv.attrs.as<Conv2dAttrs>(), oldValue(conv.inputs[1]).type.shape,
-                                                      oldValue(conv.outputs[0]).type.shape);
+        return conv.inputs.size() == 2 &&
+               m_choose({onednn::Pass::Forward, conv.attrs.as<Conv2dAttrs>(), shapeOf(conv.inputs[0]),
+                         shapeOf(conv.inputs[1]), shapeOf(conv.outputs[0])}) != ConvAlgorithm::Direct;
     }
+
+    const Shape& shapeOf(ValueId id) const { return oldValue(id).type.shape; }
 
     void findAddition(std::size_t i) {
         const Node& add = oldNode(i);
@@ -115,6 +118,7 @@ private:
     };
 
     const Graph& m_graph;
+    const ConvChoice& m_choose;
     std::map<ValueId, const Node*> m_norms;       // by the output that need not be made
     std::set<std::size_t> m_added;                // convolutions that are made where their sum is
     std::map<std::size_t, Addition> m_additions;  // by the place of the sum
@@ -122,8 +126,8 @@ private:
 
 }  // namespace
 
-Graph fuseConvolutions(const Graph& graph) {
-    return ConvFuser(graph).run();
+Graph fuseConvolutions(const Graph& graph, const ConvChoice& choose) {
+    return ConvFuser(graph, choose).run();
 }
 
 }  // namespace lockstep::cpu

@@ -226,8 +226,8 @@ LayoutRule findRule(const OpDef& op) {
     return found == std::end(kRules) ? nullptr : found->rule;
 }
 
-Graph layOut(const Graph& graph, const LowerOptions& options) {
-    return LayoutPass(graph, options).run();
+Graph layOut(const Graph& graph, const LowerOptions& options, const ConvChoice& choose) {
+    return LayoutPass(graph, options, choose).run();
 }
 
 }  // namespace lockstep::cpu

@@ -1,5 +1,6 @@
 #pragma once
 #include "engine/backend/backend.h"
+#include "engine/backend/cpu/conv_choice.h"
 
 namespace lockstep::cpu {
 
@@ -7,6 +8,6 @@ namespace lockstep::cpu {
 // OpenMP threads. Activations of convolutions are in channel blocks from the first one to the head; what follows takes
 // the layout it is given. Weights lie as the forward convolution wants them (or as the options say), gradients like
 // their weights; where a node needs another layout, a reorder goes before it.
-Graph layOut(const Graph& graph, const LowerOptions& options);
+Graph layOut(const Graph& graph, const LowerOptions& options, const ConvChoice& choose);
 
 }  // namespace lockstep::cpu

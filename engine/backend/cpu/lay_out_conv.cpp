@@ -52,14 +52,14 @@ Plan choose(const LayoutPass& pass, const Choice& choice, const Node& node) {
     return plan ? std::move(*plan) : rowMajorPlan(pass, choice, node);
 }
 
-Choice choiceOf(Pass which, const Conv2dAttrs& attrs, const Shape& x, const Shape& w, const Shape& y) {
-    return {.request = convRequest(which, attrs, x, w, y),
+Choice choiceOf(const ConvPass& conv) {
+    return {.request = convRequest(conv.pass, conv.attrs, conv.x, conv.w, conv.y),
             .sources = {},
             .destinations = {},
             .weights = {},
-            .x = x,
-            .w = w,
-            .y = y};
+            .x = conv.x,
+            .w = conv.w,
+            .y = conv.y};
 }
 
 const char* axesOf(const Conv2dAttrs& attrs) {
@@ -105,15 +105,16 @@ Desc blockedFilters(const Shape& shape) {
     return Desc::blockedFilters(shape.dims(), DType::F32);
 }
 
-// One of our own, which all work on blocks of 16 channels; null: the library's.
-const char* ownAlgorithm(const Node& node, const Conv2dAttrs& attrs, const Shape& w, const Shape& y) {
-    if (suitsWinograd(attrs, w, y)) return "winograd";
-    const bool isPlain = node.op != &kConv2dRelu && node.op != &kConv2dBackwardWeightsBias &&
-                         !(node.op == &kConv2d && node.inputs.size() == 3);
-    return isPlain && suitsPointwise(attrs, w, y) ? "pointwise" : nullptr;
+// What has taken in its surroundings stays ours.
+ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPass& conv) {
+    const bool isFused = node.op == &kConv2dFused || node.op == &kConv2dBackwardWeightsNormed;
+    const ConvAlgorithm chosen = isFused ? chooseByRule(conv) : pass.choose(conv);
+    const bool hasBias = node.op == &kConv2dRelu || node.op == &kConv2dBackwardWeightsBias ||
+                         (node.op == &kConv2d && node.inputs.size() == 3);
+    return hasBias && chosen == ConvAlgorithm::Pointwise ? ConvAlgorithm::Direct : chosen;
 }
 
-void layOutBlocked(LayoutPass& pass, const Node& node, const char* algorithm) {
+void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) {
     const bool adds = node.op == &kConv2dFused && node.attrs.as<FusedConvAttrs>().adds;
     const ValueId x = node.inputs[0], w = node.inputs[1];
     const Desc y = blockedImage(pass.oldValue(node.outputs[0]).type.shape);
@@ -123,7 +124,7 @@ void layOutBlocked(LayoutPass& pass, const Node& node, const char* algorithm) {
         const bool isAddend = adds && i + 1 == node.inputs.size();
         inputs.push_back(isAddend ? pass.image(node.inputs[i], y) : pass.rowMajor(node.inputs[i]));
     }
-    pass.emit(node, std::move(inputs), algorithm, {{y}});
+    pass.emit(node, std::move(inputs), text(algorithm), {{y}});
 }
 
 ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
@@ -142,14 +143,15 @@ void layOutConv(LayoutPass& pass, const Node& node) {
         if (node.inputs.size() == 3) inputs.push_back(pass.rowMajor(node.inputs[2]));
         return pass.emit(node, std::move(inputs), "lanes", {lanesForm(pass, node.outputs[0])});
     }
-    const Shape& y = pass.oldValue(node.outputs[0]).type.shape;
-    if (const char* own = ownAlgorithm(node, attrs, pass.oldValue(w).type.shape, y))
-        return layOutBlocked(pass, node, own);
-    Choice choice = choiceOf(Pass::Forward, attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape, y);
+    const ConvPass conv{Pass::Forward, attrs, pass.oldValue(x).type.shape, pass.oldValue(w).type.shape,
+                        pass.oldValue(node.outputs[0]).type.shape};
+    const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
+    if (algorithm != ConvAlgorithm::Direct) return layOutBlocked(pass, node, algorithm);
+    Choice choice = choiceOf(conv);
     choice.request.relu = node.op == &kConv2dRelu;
     choice.request.bias = node.inputs.size() == 3;
     choice.sources = pass.imageLayouts(x);
-    choice.destinations = {pass.imageLayouts(y).back()};
+    choice.destinations = {pass.imageLayouts(conv.y).back()};
     choice.weights = weightLayouts(pass, w, weightDims(attrs, choice.w));
     const Plan plan = choose(pass, choice, node);
     std::vector<ValueId> inputs{pass.image(x, plan.arguments[0]), takeWeights(pass, w, plan.arguments[1], attrs)};
@@ -164,13 +166,14 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
         const std::vector<ValueId> inputs{takeLanes(pass, dy), takeRowMajorWeights(pass, w)};
         return pass.emit(node, inputs, "lanes", {lanesForm(pass, node.outputs[0])});
     }
-    if (const char* own = ownAlgorithm(node, attrs, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape)) {
+    const ConvPass conv{Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape};
+    const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
+    if (algorithm != ConvAlgorithm::Direct) {
         std::vector<ValueId> inputs{pass.image(dy, blockedImage(pass.oldValue(dy).type.shape)),
                                     takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), attrs)};
-        return pass.emit(node, std::move(inputs), own, {{blockedImage(shape)}});
+        return pass.emit(node, std::move(inputs), text(algorithm), {{blockedImage(shape)}});
     }
-    Choice choice =
-        choiceOf(Pass::BackwardData, attrs, shape, pass.oldValue(w).type.shape, pass.oldValue(dy).type.shape);
+    Choice choice = choiceOf(conv);
     choice.sources = pass.imageLayouts(shape);
     choice.destinations = {pass.imageLayouts(dy).back()};
     const std::vector<std::int64_t> dims = weightDims(attrs, choice.w);
@@ -188,16 +191,17 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
     const auto parameter = pass.parameterOf(node.outputs[0]);
     if (suitsLanes(attrs, pass.oldValue(x).type.shape, shape))
         return pass.emit(node, {takeLanes(pass, x), pass.image(dy, lanesForm(pass, dy).desc)}, "lanes");
-    if (const char* own = ownAlgorithm(node, attrs, shape, pass.oldValue(dy).type.shape)) {
+    const ConvPass conv{Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape};
+    const ConvAlgorithm algorithm = algorithmOf(pass, node, conv);
+    if (algorithm != ConvAlgorithm::Direct) {
         const Desc filters = blockedFilters(shape);
         if (parameter && !pass.isDecided(*parameter)) pass.decide(*parameter, filters, axesOf(attrs));
         std::vector<ValueId> inputs{pass.image(x, blockedImage(pass.oldValue(x).type.shape)),
                                     pass.image(dy, blockedImage(pass.oldValue(dy).type.shape))};
         for (std::size_t i = 2; i < node.inputs.size(); ++i) inputs.push_back(pass.rowMajor(node.inputs[i]));
-        return pass.emit(node, std::move(inputs), own, {{filters, axesOf(attrs), true}});
+        return pass.emit(node, std::move(inputs), text(algorithm), {{filters, axesOf(attrs), true}});
     }
-    Choice choice =
-        choiceOf(Pass::BackwardWeights, attrs, pass.oldValue(x).type.shape, shape, pass.oldValue(dy).type.shape);
+    Choice choice = choiceOf(conv);
     choice.request.bias = node.outputs.size() == 2;
     choice.sources = pass.imageLayouts(x);
     choice.destinations = {pass.imageLayouts(dy).back()};

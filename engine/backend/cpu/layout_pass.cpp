@@ -9,13 +9,14 @@ using onednn::Desc;
 
 namespace {
 
-constexpr const char* kAnyAxes = "abcdef";       // names for as many as there may be
+constexpr const char* kAnyAxes = "abcdef";  // names for as many as there may be
 
 }  // namespace
 
-LayoutPass::LayoutPass(const Graph& graph, const LowerOptions& options)
+LayoutPass::LayoutPass(const Graph& graph, const LowerOptions& options, const ConvChoice& choose)
     : Rewriter(graph),
       m_graph(graph),
+      m_choose(choose),
       m_block(onednn::preferredBlock()),
       m_operands(options.precision == Precision::Bf16 ? DType::BF16 : DType::F32),
       m_decided(graph.values().size()) {
@@ -61,7 +62,7 @@ ValueId LayoutPass::likeParameter(ValueId parameter, ValueId gradient) {
     const Value value = made().value(parameter);
     if (!value.layout && !newValue(gradient).layout) return now(gradient);
     const ValueId result = inLayout(gradient, descOf(value), kAnyAxes, value.type.shape);
-    made().setLayout(result, value.layout);      // with the names of its axes
+    made().setLayout(result, value.layout);  // with the names of its axes
     return result;
 }
 

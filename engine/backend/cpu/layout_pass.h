@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/backend/backend.h"
+#include "engine/backend/cpu/conv_choice.h"
 #include "engine/backend/cpu/layout.h"
 #include "engine/backend/cpu/onednn.h"
 #include "engine/backend/fusion/rewriter.h"
@@ -14,18 +15,19 @@ namespace lockstep::cpu {
 // An activation may be seen as an image where the old graph has it flattened: its new value then has the image's shape.
 class LayoutPass : public Rewriter {
 public:
-    LayoutPass(const Graph& graph, const LowerOptions& options);
+    LayoutPass(const Graph& graph, const LowerOptions& options, const ConvChoice& choose);
     Graph run();
 
     const onednn::Engine& engine() const { return m_engine; }
     DType operands() const { return m_operands; }  // of products of matrices
+    ConvAlgorithm choose(const ConvPass& conv) const { return m_choose(conv); }
     const Value& newValue(ValueId old) const { return made().value(now(old)); }
     using Rewriter::become;
     using Rewriter::made;
     using Rewriter::now;
     using Rewriter::oldValue;
     bool isDecided(ValueId parameter) const { return m_decided[index(parameter)]; }
-    bool isParameter(ValueId old) const {        // frozen or not
+    bool isParameter(ValueId old) const {  // frozen or not
         const ValueRole role = oldValue(old).role;
         return role == ValueRole::Parameter || role == ValueRole::Frozen;
     }
@@ -60,6 +62,7 @@ private:
     ValueId reorder(ValueId from, const onednn::Desc& want, const char* axes, const Shape& shape, const Node* consumer);
 
     const Graph& m_graph;
+    const ConvChoice& m_choose;
     onednn::Engine m_engine;
     int m_block;
     DType m_operands;

@@ -126,6 +126,11 @@ memory::desc anyLike(const Desc& desc) {
 
 }  // namespace
 
+std::string version() {
+    const dnnl_version_t& linked = *dnnl_version();
+    return std::to_string(linked.major) + '.' + std::to_string(linked.minor) + '.' + std::to_string(linked.patch);
+}
+
 Engine::Engine() : m_impl(guarded([] { return std::make_unique<Impl>(); })) {}
 Engine::~Engine() = default;
 

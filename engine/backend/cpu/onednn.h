@@ -14,6 +14,8 @@
 // more implementation file. Plans depend on the calling thread's number of OpenMP threads; make and run them alike.
 namespace lockstep::onednn {
 
+std::string version();  // "2.6.3"
+
 // The channel block that suits this processor: 16 with AVX-512, 8 without.
 int preferredBlock();
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/backend/cuda/cudnn_graph.h"
-#include "engine/backend/cuda/plan_cache.h"
+#include "engine/backend/plan_cache.h"
 
 namespace lockstep::cuda {
 

@@ -2,7 +2,7 @@
 #include "engine/backend/cuda/convolution.h"
 #include "engine/backend/cuda/fused_attention.h"
 #include "engine/backend/cuda/matmul.h"
-#include "engine/backend/cuda/plan_cache.h"
+#include "engine/backend/plan_cache.h"
 
 namespace lockstep::cuda {
 

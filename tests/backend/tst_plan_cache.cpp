@@ -2,10 +2,9 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "engine/backend/cuda/convolution.h"
-#include "engine/backend/cuda/plan_cache.h"
+#include "engine/backend/plan_cache.h"
 
-using namespace lockstep::cuda;
+using namespace lockstep;
 
 class TestPlanCache : public QObject {
     Q_OBJECT
@@ -70,19 +69,6 @@ private slots:
         caches.of("NVIDIA H200 cuDNN 91900").add("shape", "plan");
         QVERIFY(!caches.of("NVIDIA A100 cuDNN 91900").find("shape"));
         QVERIFY(QFile::exists(QString::fromStdString((path("kinds") / "NVIDIA-H200-cuDNN-91900.plans").string())));
-    }
-
-    void shapesAreDescribedOnOneLine() {
-        ConvolutionShape shape{.pass = ConvolutionShape::Pass::BackwardData, .dtype = lockstep::DType::BF16};
-        shape.x = {2, 8, 5, 6};
-        shape.w = {16, 8, 3, 3};
-        shape.y = {2, 16, 5, 6};
-        QCOMPARE(describe(shape),
-                 std::string("backward-data bf16 x=2,8,5,6 w=16,8,3,3 y=2,16,5,6 stride=1,1 padding=0,0 "
-                             "dilation=1,1"));
-        shape.dtype = lockstep::DType::F32;
-        shape.tf32 = true;
-        QVERIFY(describe(shape).starts_with("backward-data tf32 "));
     }
 
 private:

@@ -5,15 +5,15 @@
 #include <optional>
 #include <string>
 
-namespace lockstep::cuda {
+namespace lockstep {
 
-// Which plan of the library was the fastest for a shape, kept on disk for each kind of card and version of the library,
-// so that it is timed once. A text file: first a line that says what it is for, then one plan to a line, "shape <tab>
+// Which plan was the fastest for a shape, kept on disk for each kind of device and version of its library, so that it is
+// timed once. A text file: first a line that says what it is for, then one plan to a line, "shape <tab>
 // plan", the last one for a shape counting. What cannot be read is timed anew, and a cache that cannot be written is
 // not an error: it costs time, never a result. Any thread; processes may share the file.
 class PlanCache {
 public:
-    // `file` is made with its folder when the first plan comes; `header`: the card's name and the library's version.
+    // `file` is made with its folder when the first plan comes; `header`: the device's name and the library's version.
     PlanCache(std::filesystem::path file, std::string header);
 
     // Held while plans for a shape are timed: nobody disturbs that, and who comes second finds the plan.
@@ -33,7 +33,7 @@ private:
     bool m_isTorn = false;     // its last line has no end
 };
 
-// One for each kind of card. Any thread.
+// One for each kind of device. Any thread.
 class PlanCaches {
 public:
     explicit PlanCaches(std::filesystem::path folder) : m_folder(std::move(folder)) {}
@@ -47,4 +47,4 @@ private:
 // $XDG_CACHE_HOME/lockstep, or where that would be.
 std::filesystem::path planCacheFolder();
 
-}  // namespace lockstep::cuda
+}  // namespace lockstep

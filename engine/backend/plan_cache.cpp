@@ -1,10 +1,10 @@
-#include "engine/backend/cuda/plan_cache.h"
+#include "engine/backend/plan_cache.h"
 
 #include <cstdlib>
 #include <fstream>
 #include <system_error>
 
-namespace lockstep::cuda {
+namespace lockstep {
 
 PlanCache::PlanCache(std::filesystem::path file, std::string header)
     : m_file(std::move(file)), m_header(std::move(header)) {
@@ -62,4 +62,4 @@ std::filesystem::path planCacheFolder() {
     return (xdg.empty() ? folder("HOME") / ".cache" : xdg) / "lockstep";
 }
 
-}  // namespace lockstep::cuda
+}  // namespace lockstep

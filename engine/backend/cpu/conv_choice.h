@@ -1,0 +1,25 @@
+#pragma once
+#include <functional>
+#include <string>
+
+#include "engine/backend/cpu/conv_request.h"
+
+namespace lockstep::cpu {
+
+// A pass of a convolution; x, w and y are the shapes of its forward pass.
+struct ConvPass {
+    onednn::Pass pass;
+    Conv2dAttrs attrs;
+    Shape x, w, y;
+};
+
+// What makes it. Direct: the library. The others are our own, on blocks of 16 channels, and take in what is around them
+// where that can be (fuse_conv.h).
+enum class ConvAlgorithm { Direct, Winograd, Pointwise };
+std::string text(ConvAlgorithm algorithm);  // "winograd", as programs name it
+using ConvChoice = std::function<ConvAlgorithm(const ConvPass& pass)>;
+
+// By the shape alone: the same in every run and on every machine with these blocks.
+ConvAlgorithm chooseByRule(const ConvPass& pass);
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,137 @@
+#include "engine/backend/cpu/conv_timings.h"
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+
+#include <malloc.h>
+
+#include "engine/backend/cpu/cpu_device.h"
+#include "engine/backend/cpu/fused_ops.h"
+#include "engine/backend/cpu/lay_out.h"
+#include "engine/backend/host_memory.h"
+
+namespace lockstep::cpu {
+
+namespace {
+
+using onednn::Pass;
+
+constexpr double kClearlyFaster = 0.9;
+constexpr int kRuns = 5;
+constexpr double kEnough = 0.1;  // seconds, after which two runs will do
+
+// The pass alone.
+Graph graphOf(const ConvPass& conv) {
+    Graph graph;
+    const auto tensor = [](const Shape& shape) { return TensorType{shape, DType::F32}; };
+    const auto input = [&](const char* name, const Shape& shape) { return graph.addInput(name, tensor(shape)); };
+    const auto append = [&](const OpDef& op, std::vector<ValueId> inputs, Attrs attrs) {
+        return graph.append(op, std::move(inputs), std::move(attrs), "conv").front();
+    };
+    if (conv.pass == Pass::BackwardWeights) {
+        const Attrs attrs = Attrs::of(Conv2dBackwardAttrs{conv.attrs, conv.w});
+        graph.addOutput("dw", append(kConv2dBackwardWeights, {input("x", conv.x), input("dy", conv.y)}, attrs));
+        return graph;
+    }
+    const ValueId w = graph.addParameter("w", tensor(conv.w), {}, true);
+    if (conv.pass == Pass::Forward) {
+        graph.addOutput("y", append(kConv2d, {input("x", conv.x), w}, Attrs::of(conv.attrs)));
+    } else {
+        const Attrs attrs = Attrs::of(Conv2dBackwardAttrs{conv.attrs, conv.x});
+        graph.addOutput("dx", append(kConv2dBackwardData, {input("dy", conv.y), w}, attrs));
+    }
+    return graph;
+}
+
+// The memory of a node's values, and what its kernel works in.
+class Bench {
+public:
+    Bench(CpuDevice& device, const Graph& graph, const Node& node)
+        : m_device(device), m_kernel(device.prepare(graph, node)) {
+        for (const ValueId id : node.inputs) m_inputs.push_back(place(graph.value(id).bytes()));
+        for (const ValueId id : node.outputs) m_outputs.push_back(place(graph.value(id).bytes()));
+        m_workspace = place(std::max<std::size_t>(64, m_kernel->workspaceBytes()));
+    }
+
+    double seconds() {
+        using Clock = std::chrono::steady_clock;
+        double best = 0, sum = 0;
+        for (int run = 0; run < 2 || (run < kRuns && sum < kEnough); ++run) {
+            const auto begin = Clock::now();
+            m_kernel->run({m_inputs, m_outputs, m_workspace, &m_scalars, &m_device.stream(Lane::Compute)});
+            const double taken = std::chrono::duration<double>(Clock::now() - begin).count();
+            best = run == 0 ? taken : std::min(best, taken);
+            sum += taken;
+        }
+        return best;
+    }
+
+private:
+    std::byte* place(std::size_t bytes) {
+        m_buffers.push_back(m_device.allocate(bytes));
+        std::fill_n(reinterpret_cast<float*>(m_buffers.back().data()), bytes / sizeof(float), 0.01f);
+        return m_buffers.back().data();
+    }
+
+    CpuDevice& m_device;
+    std::unique_ptr<Kernel> m_kernel;
+    std::vector<Buffer> m_buffers;
+    std::vector<std::byte*> m_inputs, m_outputs;
+    std::byte* m_workspace = nullptr;
+    StepScalars m_scalars;
+};
+
+double secondsOf(CpuDevice& device, const ConvPass& conv, ConvAlgorithm algorithm) {
+    const LowerOptions options{.threads = device.choice().threads};
+    const Graph graph = layOut(graphOf(conv), options, [=](const ConvPass&) { return algorithm; });
+    const auto isConv = [](const Node& node) { return node.scope == "conv" && node.op != &kReorder; };
+    const auto node = std::ranges::find_if(graph.nodes(), isConv);
+    return Bench(device, graph, *node).seconds();
+}
+
+ConvAlgorithm faster(const ConvPass& conv, int threads) {
+    CpuDevice device({.backend = "cpu", .threads = threads, .id = "cpu:0"});
+    const double direct = secondsOf(device, conv, ConvAlgorithm::Direct);
+    const double winograd = secondsOf(device, conv, ConvAlgorithm::Winograd);
+    malloc_trim(0);  // or what was tried out would count beside the run's own memory
+    return direct < kClearlyFaster * winograd ? ConvAlgorithm::Direct : ConvAlgorithm::Winograd;
+}
+
+bool hasRoomFor(const ConvPass& conv) {
+    const auto floats = static_cast<std::size_t>(conv.x.count() + conv.w.count() + conv.y.count());
+    const std::size_t room = availableHostMemory() / 4;
+    return room == 0 || floats * sizeof(float) < room;
+}
+
+const char* nameOf(Pass pass) {
+    return pass == Pass::Forward ? "forward" : pass == Pass::BackwardData ? "backward-data" : "backward-weights";
+}
+
+}  // namespace
+
+std::string describe(const ConvPass& conv, int threads) {
+    const auto& [top, left] = conv.attrs.padding;
+    return std::string(nameOf(conv.pass)) + " x=" + conv.x.text() + " w=" + conv.w.text() + " y=" + conv.y.text() +
+           " padding=" + std::to_string(top) + "," + std::to_string(left) + " threads=" + std::to_string(threads);
+}
+
+ConvTimings::ConvTimings(std::filesystem::path folder, const std::string& processor)
+    : m_caches(std::move(folder)),
+      m_kind(processor + ", oneDNN " + onednn::version() + ", Lockstep " LOCKSTEP_VERSION) {}
+
+ConvAlgorithm ConvTimings::choose(const ConvPass& conv, int threads, AlgorithmChoice how) {
+    const ConvAlgorithm rule = chooseByRule(conv);
+    if (rule != ConvAlgorithm::Winograd || how == AlgorithmChoice::ByRule) return rule;
+    const std::string shape = describe(conv, threads);
+    PlanCache& cache = m_caches.of(m_kind);
+    auto found = cache.find(shape);
+    if (!found && how == AlgorithmChoice::Timed && hasRoomFor(conv)) {
+        const std::lock_guard lock(cache.timing());
+        found = cache.find(shape);
+        if (!found) cache.add(shape, *(found = text(faster(conv, threads))));
+    }
+    return found == text(ConvAlgorithm::Direct) ? ConvAlgorithm::Direct : ConvAlgorithm::Winograd;
+}
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,37 @@
+#pragma once
+#include "engine/backend/cpu/conv_timings.h"
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/fuse_conv.h"
+#include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/lay_out.h"
+#include "engine/backend/fusion/fuse.h"
+
+namespace lockstep::test {
+
+// The CPU, where something else chooses the algorithms of convolutions.
+class ChoosingBackend final : public Backend {
+public:
+    explicit ChoosingBackend(cpu::ConvChoice choose) : m_choose(std::move(choose)) {}
+
+    std::string_view name() const override { return m_cpu->name(); }
+    std::vector<DeviceInfo> devices() const override { return m_cpu->devices(); }
+    Graph lower(const Graph& graph, const LowerOptions& options) const override {
+        const auto hasKernel = [](const OpDef& op) { return cpu::findKernel(op) != nullptr; };
+        return cpu::layOut(cpu::fuseConvolutions(fuse(foldViews(graph), hasKernel), m_choose), options, m_choose);
+    }
+    std::unique_ptr<Device> open(const DeviceChoice& choice) const override { return m_cpu->open(choice); }
+
+private:
+    cpu::ConvChoice m_choose;
+    std::unique_ptr<Backend> m_cpu = makeCpuBackend();
+};
+
+// As timing could choose: by the shape, the pass and the seed, the rule's algorithm or the library's.
+inline cpu::ConvChoice anyChoice(std::uint64_t seed) {
+    return [=](const cpu::ConvPass& pass) {
+        const std::uint64_t mixed = (std::hash<std::string>()(describe(pass, 1)) ^ seed) * 0x9E3779B97F4A7C15u;
+        return mixed >> 63 ? cpu::chooseByRule(pass) : cpu::ConvAlgorithm::Direct;
+    };
+}
+
+}  // namespace lockstep::test

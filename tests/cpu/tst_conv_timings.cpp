@@ -1,0 +1,145 @@
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "engine/backend/cpu/conv_timings.h"
+#include "tests/cpu/choosing_backend.h"
+#include "tests/support/against_reference.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+using cpu::ConvAlgorithm;
+using cpu::ConvPass;
+using cpu::ConvTimings;
+using onednn::Pass;
+
+namespace {
+
+// Winograd's algorithm suits it, with AVX-512.
+ConvPass window(Pass pass) { return {pass, {.padding = {1, 1}}, {8, 16, 16, 16}, {32, 16, 3, 3}, {8, 32, 16, 16}}; }
+
+constexpr std::array kPasses{Pass::Forward, Pass::BackwardData, Pass::BackwardWeights};
+
+}  // namespace
+
+class TestConvTimings : public QObject {
+    Q_OBJECT
+private slots:
+    void init() { QVERIFY(m_folder.emplace().isValid()); }
+
+    void theRuleHoldsUntilSomethingWasTimed() {
+        ConvTimings timings(path(), "a processor");
+        for (const Pass pass : kPasses) {
+            for (const AlgorithmChoice how : {AlgorithmChoice::ByRule, AlgorithmChoice::AsTimed})
+                QCOMPARE(timings.choose(window(pass), 1, how), cpu::chooseByRule(window(pass)));
+        }
+        QVERIFY(files().isEmpty());
+    }
+
+    void whatWasTimedIsKept() {
+        needsBlocks();
+        std::vector<ConvAlgorithm> found;
+        ConvTimings timings(path(), "a processor");
+        for (const Pass pass : kPasses) found.push_back(timings.choose(window(pass), 1, AlgorithmChoice::Timed));
+        QCOMPARE(files().size(), 1);
+        const QByteArray text = content();
+        QCOMPARE(text.count('\n'), 4);                                   // the processor, and a line for each pass
+        QVERIFY2(text.startsWith("a processor, oneDNN "), text.constData());
+        ConvTimings again(path(), "a processor");
+        for (std::size_t i = 0; i < kPasses.size(); ++i) {
+            QCOMPARE(again.choose(window(kPasses[i]), 1, AlgorithmChoice::AsTimed), found[i]);
+            QCOMPARE(again.choose(window(kPasses[i]), 1, AlgorithmChoice::Timed), found[i]);
+        }
+        QCOMPARE(content(), text);                                       // nothing was timed twice
+    }
+
+    // Of this processor, this shape and this number of threads alone; a reproducible run's are not looked at.
+    void whatWasTimedDecides() {
+        needsBlocks();
+        const ConvPass pass = window(Pass::Forward);
+        ConvTimings(path(), "a processor").choose(pass, 1, AlgorithmChoice::Timed);
+        rewrite("\twinograd", "\tdirect");
+        ConvTimings timings(path(), "a processor");
+        QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::AsTimed), ConvAlgorithm::Direct);
+        QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::Timed), ConvAlgorithm::Direct);
+        QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::ByRule), ConvAlgorithm::Winograd);
+        QCOMPARE(timings.choose(pass, 2, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
+        QCOMPARE(timings.choose(window(Pass::BackwardData), 1, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
+        QCOMPARE(ConvTimings(path(), "another processor").choose(pass, 1, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
+    }
+
+    void othersAreNotTimed() {
+        ConvTimings timings(path(), "a processor");
+        const ConvPass strided{Pass::Forward, {.stride = {2, 2}, .padding = {1, 1}}, {8, 16, 16, 16}, {32, 16, 3, 3}, {8, 32, 8, 8}};
+        const ConvPass pixels{Pass::Forward, {}, {8, 16, 16, 16}, {32, 16, 1, 1}, {8, 32, 16, 16}};
+        for (const ConvPass& pass : {strided, pixels}) QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::Timed), cpu::chooseByRule(pass));
+        QVERIFY(files().isEmpty());
+    }
+
+    // 2^40 samples are not tried out.
+    void whatHasNoRoomIsNotTimed() {
+        needsBlocks();
+        ConvPass pass = window(Pass::Forward);
+        pass.x = {std::int64_t{1} << 40, 16, 16, 16};
+        pass.y = {std::int64_t{1} << 40, 32, 16, 16};
+        QCOMPARE(ConvTimings(path(), "a processor").choose(pass, 1, AlgorithmChoice::Timed), ConvAlgorithm::Winograd);
+        QVERIFY(files().isEmpty());
+    }
+
+    // The program says what was chosen.
+    void aBackendLowersAsTimed() {
+        needsBlocks();
+        const auto algorithms = [&](AlgorithmChoice how) {
+            Graph graph;
+            const ValueId x = graph.addInput("x", {{8, 16, 16, 16}, DType::F32});
+            const ValueId w = graph.addParameter("w", {{32, 16, 3, 3}, DType::F32}, {}, true);
+            graph.addOutput("y", graph.append(kConv2d, {x, w}, Attrs::of(Conv2dAttrs{.padding = {1, 1}}), "conv")[0]);
+            const Graph lowered = makeCpuBackend(path())->lower(graph, {.threads = 1, .algorithms = how});
+            std::string text;
+            for (const Node& node : lowered.nodes())
+                if (node.op == &kConv2d) text += node.algorithm;
+            return text;
+        };
+        QCOMPARE(algorithms(AlgorithmChoice::AsTimed), std::string("winograd"));
+        algorithms(AlgorithmChoice::Timed);
+        rewrite("\twinograd", "\tdirect");
+        QCOMPARE(algorithms(AlgorithmChoice::AsTimed), std::string("direct"));
+        QCOMPARE(algorithms(AlgorithmChoice::ByRule), std::string("winograd"));
+    }
+
+    // Whatever is chosen for each pass, the result is the same.
+    void anyChoiceIsRight_data() {
+        QTest::addColumn<const GraphCase*>("graphCase");
+        for (const GraphCase& graphCase : graphCases()) QTest::newRow(graphCase.name.c_str()) << &graphCase;
+    }
+    void anyChoiceIsRight() {
+        QFETCH(const GraphCase*, graphCase);
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+            const std::string found = differences(ChoosingBackend(anyChoice(seed)), *graphCase, {.scalars = {.seed = 3}});
+            QVERIFY2(found.empty(), ("choice " + std::to_string(seed) + ": " + found).c_str());
+        }
+    }
+
+private:
+    std::filesystem::path path() const { return m_folder->path().toStdString(); }
+    QStringList files() const { return QDir(m_folder->path()).entryList(QDir::Files); }
+    QByteArray content() const {
+        QFile file(m_folder->filePath(files().value(0)));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+    void rewrite(const char* from, const char* to) {
+        const QByteArray text = content().replace(from, to);
+        QFile file(m_folder->filePath(files().value(0)));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(text);
+    }
+    static void needsBlocks() {
+        if (onednn::preferredBlock() != 16) QSKIP("our own algorithms work on blocks of 16 channels: AVX-512");
+    }
+
+    std::optional<QTemporaryDir> m_folder;
+};
+
+QTEST_APPLESS_MAIN(TestConvTimings)
+#include "tst_conv_timings.moc"
