@@ -1,14 +1,11 @@
-# cuDNN 9: CUDNN_ROOT, the toolkit's folders, system paths, or Python's site-packages (nvidia/cudnn). Makes CUDNN::cudnn.
-find_program(LOCKSTEP_PYTHON python3)
-if(LOCKSTEP_PYTHON)
-    execute_process(COMMAND ${LOCKSTEP_PYTHON} -c "import nvidia.cudnn; print(*nvidia.cudnn.__path__, sep=';')"
-        OUTPUT_VARIABLE python_folders OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-endif()
+# cuDNN 9: CUDNN_ROOT, the toolkit's folders, system paths, or NVIDIA's packages on PyPI (LOCKSTEP_NVIDIA_PACKAGES). Makes
+# CUDNN::cudnn.
+list(TRANSFORM LOCKSTEP_NVIDIA_PACKAGES APPEND /cudnn OUTPUT_VARIABLE packages)
 find_path(CUDNN_INCLUDE_DIR cudnn_version.h
-    HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${LOCKSTEP_CUDA_PREFIX}/nvidia/cudnn ${CUDAToolkit_INCLUDE_DIRS} ${python_folders}
+    HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${CUDAToolkit_INCLUDE_DIRS} ${packages}
     PATH_SUFFIXES include)
 find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9
-    HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${LOCKSTEP_CUDA_PREFIX}/nvidia/cudnn ${CUDAToolkit_LIBRARY_DIR} ${python_folders}
+    HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${CUDAToolkit_LIBRARY_DIR} ${packages}
     PATH_SUFFIXES lib lib64)
 if(CUDNN_INCLUDE_DIR)
     file(STRINGS "${CUDNN_INCLUDE_DIR}/cudnn_version.h" version REGEX "#define CUDNN_(MAJOR|MINOR|PATCHLEVEL) ")
