@@ -100,7 +100,7 @@ QVariant SpecDiffModel::headerData(int section, Qt::Orientation orientation, int
     if (orientation == Qt::Horizontal) return role == Qt::DisplayRole ? m_names.value(section) : QVariant();
     if (section >= rowCount()) return {};
     const QString& key = m_fields[static_cast<std::size_t>(section)].key;
-    return role == Qt::DisplayRole ? nameOf(key) : key;
+    return role == Qt::DisplayRole ? nameOf(key) : nameOf(key) + " (" + key + ")";
 }
 
 }  // namespace lockstep::ui

@@ -92,6 +92,7 @@ QWidget* ComparePane::buildPlotSide() {
 
 QWidget* ComparePane::buildFactSide() {
     auto* side = new QWidget;
+    side->setMinimumWidth(fontMetrics().horizontalAdvance('n') * 23);    // a name's and a value's beginning
     m_factTitle = labelled({}, "heading");
     m_hint = labelled({}, "muted");
     m_diff = new QTableView;
@@ -101,6 +102,8 @@ QWidget* ComparePane::buildFactSide() {
     m_diff->setTabKeyNavigation(false);
     m_diff->setShowGrid(false);
     m_diff->setAlternatingRowColors(true);
+    m_diff->verticalHeader()->setTextElideMode(Qt::ElideRight);
+    m_diff->installEventFilter(this);
     m_diff->verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 8);
     m_diff->verticalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     m_diff->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -170,6 +173,7 @@ void ComparePane::saveNote() {
 
 bool ComparePane::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_note && event->type() == QEvent::FocusOut) saveNote();
+    if (watched == m_diff && event->type() == QEvent::Resize) m_diff->verticalHeader()->setMaximumWidth(m_diff->width() / 2);
     return QWidget::eventFilter(watched, event);
 }
 

@@ -24,14 +24,14 @@ PlotControls::PlotControls(std::vector<PlotView*> plots, QWidget* parent) : QWid
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(space::kMedium);
     addSmoothing(*row);
-    row->addSpacing(space::kLarge);
+    row->addSpacing(space::kMedium);
     addAxis(*row);
-    row->addSpacing(space::kLarge);
+    row->addSpacing(space::kMedium);
     addLog(*row);
     row->addStretch();
-    auto* everything = new QPushButton("Show everything");
+    auto* everything = new QPushButton("Show all");
     everything->setAccessibleName("Show everything in all plots");
-    everything->setToolTip("Undo zooming and moving in all plots");
+    everything->setToolTip("Show everything: undo zooming and moving in all plots");
     connect(everything, &QPushButton::clicked, this, [this] {
         for (PlotView* plot : m_plots) plot->fit();
     });

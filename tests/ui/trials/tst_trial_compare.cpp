@@ -108,7 +108,7 @@ void TestTrialCompare::theDiffModel() {
     QCOMPARE(model.rowCount(), 1);
     QCOMPARE(model.index(0, 1).data().toString(), QString("2"));
     QCOMPARE(model.headerData(0, Qt::Vertical, Qt::DisplayRole).toString(), QString("Seed"));
-    QCOMPARE(model.headerData(0, Qt::Vertical, Qt::ToolTipRole).toString(), QString("seed"));
+    QCOMPARE(model.headerData(0, Qt::Vertical, Qt::ToolTipRole).toString(), QString("Seed (seed)"));
     auto slow = specOf(1), other = specOf(1);
     slow.linkBandwidth = 100;
     slow.batchNorm = "synchronised";
