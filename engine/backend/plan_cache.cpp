@@ -1,6 +1,5 @@
 #include "engine/backend/plan_cache.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <system_error>
 
@@ -51,15 +50,6 @@ PlanCache& PlanCaches::of(const std::string& kind) {
         if (c == ' ' || c == '/') c = '-';
     const std::lock_guard lock(m_mutex);
     return m_caches.try_emplace(kind, m_folder / (name + ".plans"), kind).first->second;
-}
-
-std::filesystem::path planCacheFolder() {
-    const auto folder = [](const char* name) -> std::filesystem::path {
-        const char* const value = std::getenv(name);
-        return value ? value : "";
-    };
-    const std::filesystem::path xdg = folder("XDG_CACHE_HOME");
-    return (xdg.empty() ? folder("HOME") / ".cache" : xdg) / "lockstep";
 }
 
 }  // namespace lockstep

@@ -44,7 +44,5 @@ private:
     std::mutex m_mutex;
     std::map<std::string, PlanCache> m_caches;
 };
-// $XDG_CACHE_HOME/lockstep, or where that would be.
-std::filesystem::path planCacheFolder();
 
 }  // namespace lockstep

@@ -1,37 +1,19 @@
 #include "engine/session/places.h"
 
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <string>
 #include <system_error>
+
+#include "engine/core/user_folders.h"
 
 namespace lockstep {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-// The XDG base directory specification: relative paths in these variables are to be ignored.
-fs::path absoluteFrom(const char* variable) {
-    const char* value = std::getenv(variable);
-    const fs::path path = value ? value : "";
-    return path.is_absolute() ? path : fs::path();
-}
-
-fs::path home() {
-    if (const auto path = absoluteFrom("HOME"); !path.empty()) return path;
-    const passwd* user = getpwuid(getuid());
-    return user && user->pw_dir ? fs::path(user->pw_dir) : fs::temp_directory_path();
-}
-
-fs::path xdg(const char* variable, const char* fallback) {
-    const fs::path base = absoluteFrom(variable);
-    return (base.empty() ? home() / fallback : base) / "lockstep";
-}
 
 Problem unwritable(const fs::path& folder, int error) {
     return {folder.string(), "home.unwritable", {std::error_code(error, std::generic_category()).message()}};
@@ -56,15 +38,11 @@ int makePrivate(const fs::path& folder) {
 }  // namespace
 
 Places placesFromEnvironment() {
-    const char* own = std::getenv("LOCKSTEP_HOME");
-    if (own && *own) {
-        const fs::path base = fs::absolute(own).lexically_normal();
-        return {base, base / "cache", base / "sockets", base / "config"};
-    }
+    if (const fs::path own = lockstepHome(); !own.empty()) return {own, cacheFolder(), own / "sockets", own / "config"};
     Places places;
-    places.data = xdg("XDG_DATA_HOME", ".local/share");
-    places.cache = xdg("XDG_CACHE_HOME", ".cache");
-    places.config = xdg("XDG_CONFIG_HOME", ".config");
+    places.data = xdgFolder("XDG_DATA_HOME", ".local/share");
+    places.cache = cacheFolder();
+    places.config = xdgFolder("XDG_CONFIG_HOME", ".config");
     const fs::path runtime = absoluteFrom("XDG_RUNTIME_DIR");
     places.runtime = runtime.empty() ? places.data / "sockets" : runtime / "lockstep";
     return places;

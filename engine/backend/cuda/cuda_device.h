@@ -7,13 +7,14 @@
 #include "engine/backend/cuda/libraries.h"
 #include "engine/backend/cuda/rank_devices.h"
 #include "engine/backend/device.h"
+#include "engine/core/user_folders.h"
 
 namespace lockstep::cuda {
 
 // What all devices of a backend share.
 struct CudaShared {
     RankDevices ranks;
-    PlanCaches plans{planCacheFolder()};
+    PlanCaches plans{cacheFolder()};
 };
 
 // One card as one rank uses it; see Device. The card is current on the owning thread from construction on.
