@@ -4,7 +4,7 @@ list(TRANSFORM LOCKSTEP_NVIDIA_PACKAGES APPEND /cudnn OUTPUT_VARIABLE packages)
 find_path(CUDNN_INCLUDE_DIR cudnn_version.h
     HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${CUDAToolkit_INCLUDE_DIRS} ${packages}
     PATH_SUFFIXES include)
-find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9
+find_library(CUDNN_LIBRARY NAMES cudnn libcudnn.so.9 NAMES_PER_DIR
     HINTS ${CUDNN_ROOT} $ENV{CUDNN_ROOT} ${CUDAToolkit_LIBRARY_DIR} ${packages}
     PATH_SUFFIXES lib lib64)
 if(CUDNN_INCLUDE_DIR)
