@@ -7,14 +7,17 @@
 
 #include "engine/backend/module.h"
 #include "engine/core/error.h"
+#include "tests/golden/golden.h"
+#include "tests/gpu/check/group_checks.h"
 #include "tests/support/against_reference.h"
 
 #ifdef LOCKSTEP_GPU_CHECK_ON_HOST
 #include "engine/backend/cuda/cuda_backend.h"
 #endif
 
-// The CUDA module on a card against the reference, without Qt: every case of every op in every precision, graphs as
-// they are fused, updates, and running out of memory. Prints as it goes; exit status 1 if anything differs.
+// The CUDA module on a card, without Qt: every case of every op in every precision, graphs as they are fused and updates
+// against the reference, whole models against PyTorch, ranks that share cards and give up, and running out of memory.
+// Prints as it goes; exit status 1 if anything differs.
 //   gpu_check MODULE [NAME]      only what has NAME in its name
 using namespace lockstep;
 using namespace lockstep::test;
@@ -90,6 +93,26 @@ std::string outOfMemory(const Backend& backend) {
     return {};
 }
 
+// Plain loops on the host take their time: one step of the large models, three of the others.
+std::string wholeModel(const Backend& backend, const GoldenCase& golden) {
+#ifdef LOCKSTEP_GPU_CHECK_ON_HOST
+    return differences(backend, golden, golden.isOfZoo() ? 1 : 3, golden.isOfZoo() ? 1e-3 : 1e-5);
+#else
+    if (golden.isOfZoo()) return differences(backend, golden, golden.comparableSteps(10, 1e-3), 1e-3);
+    return differences(backend, golden, golden.model() == "fashion-cnn" ? 2 : 10, 1e-5);
+#endif
+}
+
+// Ranks that share the first card, or one on each.
+std::vector<DeviceChoice> ranksOn(std::size_t cards, std::size_t ranks) {
+    std::vector<DeviceChoice> choices;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        const auto card = static_cast<int>(rank % cards);
+        choices.push_back({"cuda", card, 1, cards == 1, "cuda:" + std::to_string(card)});
+    }
+    return choices;
+}
+
 std::unique_ptr<Backend> open(const char* file) {
 #ifdef LOCKSTEP_GPU_CHECK_ON_HOST
     std::printf("on the host, which stands in for a card (instead of %s)\n", file);
@@ -135,6 +158,15 @@ int main(int argc, char** argv) {
             });
     for (const UpdateCase& updateCase : updateCases())
         report.check("updates", updateCase.name, [&] { return differences(*backend, updateCase); });
+    for (const GoldenCase& golden : goldenCases())
+        report.check("whole models", golden.name(), [&] { return wholeModel(*backend, golden); });
+    std::vector<std::vector<DeviceChoice>> groups{ranksOn(1, 2), ranksOn(1, 4)};
+    if (const std::size_t cards = backend->devices().size(); cards > 1) groups.push_back(ranksOn(cards, cards));
+    for (const auto& ranks : groups) {
+        const std::string name = std::to_string(ranks.size()) + (ranks[0].isVirtual ? " ranks on a card" : " ranks on cards");
+        report.check("groups", name, [&] { return sums(*backend, ranks); });
+        report.check("groups", name + ", aborted", [&] { return abortReachesAll(*backend, ranks); });
+    }
     report.check("memory", "out of memory", [&] { return outOfMemory(*backend); });
     return report.end();
 }
