@@ -2,52 +2,15 @@
 
 #include <algorithm>
 
-#include "engine/ops/activation.h"
-#include "engine/ops/all_reduce.h"
-#include "engine/ops/attention.h"
-#include "engine/ops/batch_norm.h"
-#include "engine/ops/conv2d.h"
-#include "engine/ops/dense.h"
-#include "engine/ops/dropout.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/embedding.h"
-#include "engine/ops/layer_norm.h"
-#include "engine/ops/loss.h"
-#include "engine/ops/mixed_loss.h"
-#include "engine/ops/pixels.h"
-#include "engine/ops/pool2d.h"
-#include "engine/ops/synchronised_norm.h"
-#include "engine/ops/tokens.h"
+#include "engine/ops/all_ops.h"
 
 namespace lockstep {
 
-namespace {
-
-constexpr const OpDef* kOps[] = {
-    &kConv2d, &kConv2dBackwardData, &kConv2dBackwardWeights, &kConv2dBackwardBias,
-    &kMaxPool2d, &kMaxPool2dBackward, &kAveragePool2d, &kAveragePool2dBackward,
-    &kGlobalAveragePool2d, &kGlobalAveragePool2dBackward,
-    &kDense, &kDenseBackwardData, &kDenseBackwardWeights, &kDenseBackwardBias,
-    &kBatchNormTrain, &kBatchNormEval, &kBatchNormBackward, &kBatchNormEvalBackward,
-    &kBatchNormSums, &kBatchNormTrainFromSums, &kBatchNormBackwardSums, &kBatchNormBackwardFromSums, &kAllReduce,
-    &kRelu, &kReluBackward, &kRelu6, &kRelu6Backward, &kAdd, &kFill, &kFlatten, &kReshape, &kCast,
-    &kDropout, &kDropoutBackward, &kPixelsToImages,
-    &kLayerNorm, &kLayerNormBackward,
-    &kGelu, &kGeluBackward, &kSilu, &kSiluBackward,
-    &kTranspose, &kBroadcastAdd, &kPad, &kSequenceMean, &kSequenceMeanBackward,
-    &kEmbedding, &kEmbeddingBackward,
-    &kAttention, &kAttentionBackward,
-    &kCrossEntropy, &kCrossEntropyBackward, &kTopKCount,
-    &kMixedCrossEntropy, &kMixedCrossEntropyBackward,
-};
-
-}  // namespace
-
-std::span<const OpDef* const> opSet() { return kOps; }
+std::span<const OpDef* const> opSet() { return kAllOps; }
 
 const OpDef* findOp(std::string_view name) {
-    const auto found = std::ranges::find(kOps, name, &OpDef::name);
-    return found == std::end(kOps) ? nullptr : *found;
+    const auto found = std::ranges::find(kAllOps, name, &OpDef::name);
+    return found == kAllOps.end() ? nullptr : *found;
 }
 
 }  // namespace lockstep

@@ -290,7 +290,7 @@ private slots:
     }
 
     // The first run of a program settles what there is to settle; then graphs are replayed, and nothing is allocated.
-    void nothingIsAllocatedOnCardsAfterTheSecondStep() {
+    void nothingIsAllocatedOnCardsAfterTheFirstStep() {
         std::map<std::int64_t, std::size_t> allocations, launches;
         RunOptions options;
         options.afterStep = [&](int, std::int64_t step, Replica&) {
@@ -299,7 +299,7 @@ private slots:
         };
         const Run done = runOn(smallSpec("fashion-cnn", "cuda:0"), "cuda:0", options);
         QCOMPARE(done.result.outcome, RunResult::Outcome::Finished);
-        QCOMPARE(allocations.rbegin()->second, allocations.at(2));
+        QCOMPARE(allocations.rbegin()->second, allocations.begin()->second);
         QVERIFY(launches.rbegin()->second > launches.at(2));
     }
 

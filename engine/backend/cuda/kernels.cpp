@@ -5,21 +5,7 @@
 
 #include "engine/backend/cuda/fused_ops.h"
 #include "engine/backend/fusion/fused_ops.h"
-#include "engine/ops/activation.h"
-#include "engine/ops/attention.h"
-#include "engine/ops/batch_norm.h"
-#include "engine/ops/conv2d.h"
-#include "engine/ops/dense.h"
-#include "engine/ops/dropout.h"
-#include "engine/ops/elementwise.h"
-#include "engine/ops/embedding.h"
-#include "engine/ops/layer_norm.h"
-#include "engine/ops/loss.h"
-#include "engine/ops/mixed_loss.h"
-#include "engine/ops/pixels.h"
-#include "engine/ops/pool2d.h"
-#include "engine/ops/synchronised_norm.h"
-#include "engine/ops/tokens.h"
+#include "engine/ops/all_ops.h"
 
 namespace lockstep::cuda {
 
@@ -95,6 +81,13 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kMixedCrossEntropy, makeCrossEntropy},
     {&kMixedCrossEntropyBackward, makeCrossEntropyBackward},
 });
+
+// Views need no kernel, and sums over ranks are the group's.
+constexpr bool hasKernel(const OpDef* op) {
+    return op == &kFlatten || op == &kReshape || op == &kAllReduce ||
+           std::ranges::find(kKernels, op, &KernelEntry::op) != kKernels.end();
+}
+static_assert(std::ranges::all_of(kAllOps, hasKernel), "an op of all_ops.h has no kernel for cards");
 
 }  // namespace
 
