@@ -9,7 +9,6 @@
 #include "engine/backend/cpu/cpu_device.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/lay_out.h"
-#include "engine/backend/host_memory.h"
 
 namespace lockstep::cpu {
 
@@ -19,7 +18,8 @@ using onednn::Pass;
 
 constexpr double kClearlyFaster = 0.9;
 constexpr int kRuns = 5;
-constexpr double kEnough = 0.1;  // seconds, after which two runs will do
+constexpr double kEnough = 0.1;                           // seconds, after which two runs will do
+constexpr std::int64_t kMultiplications = 4'000'000'000;  // by the direct algorithm
 
 // The pass alone.
 Graph graphOf(const ConvPass& conv) {
@@ -98,10 +98,16 @@ ConvAlgorithm faster(const ConvPass& conv, int threads) {
     return direct < kClearlyFaster * winograd ? ConvAlgorithm::Direct : ConvAlgorithm::Winograd;
 }
 
-bool hasRoomFor(const ConvPass& conv) {
-    const auto floats = static_cast<std::size_t>(conv.x.count() + conv.w.count() + conv.y.count());
-    const std::size_t room = availableHostMemory() / 4;
-    return room == 0 || floats * sizeof(float) < room;
+// The same of no more samples than tell: what is tried out takes a fraction of a second and some hundred megabytes,
+// whatever the batch.
+ConvPass ofFewSamples(const ConvPass& conv) {
+    const std::int64_t samples = conv.x[0], perSample = conv.w.count() * conv.y[2] * conv.y[3];
+    const auto of = [&](std::int64_t few) {
+        return ConvPass{conv.pass, conv.attrs, conv.x.withDim(0, few), conv.w, conv.y.withDim(0, few)};
+    };
+    std::int64_t few = std::clamp(kMultiplications / perSample, std::int64_t{1}, samples);
+    while (few < samples && chooseByRule(of(few)) != ConvAlgorithm::Winograd) few = std::min(2 * few, samples);
+    return of(few);
 }
 
 const char* nameOf(Pass pass) {
@@ -123,13 +129,14 @@ ConvTimings::ConvTimings(std::filesystem::path folder, const std::string& proces
 ConvAlgorithm ConvTimings::choose(const ConvPass& conv, int threads, AlgorithmChoice how) {
     const ConvAlgorithm rule = chooseByRule(conv);
     if (rule != ConvAlgorithm::Winograd || how == AlgorithmChoice::ByRule) return rule;
-    const std::string shape = describe(conv, threads);
+    const ConvPass tried = ofFewSamples(conv);
+    const std::string shape = describe(tried, threads);
     PlanCache& cache = m_caches.of(m_kind);
     auto found = cache.find(shape);
-    if (!found && how == AlgorithmChoice::Timed && hasRoomFor(conv)) {
+    if (!found && how == AlgorithmChoice::Timed) {
         const std::lock_guard lock(cache.timing());
         found = cache.find(shape);
-        if (!found) cache.add(shape, *(found = text(faster(conv, threads))));
+        if (!found) cache.add(shape, *(found = text(faster(tried, threads))));
     }
     return found == text(ConvAlgorithm::Direct) ? ConvAlgorithm::Direct : ConvAlgorithm::Winograd;
 }

@@ -9,7 +9,8 @@
 namespace lockstep::cpu {
 
 // Whether Winograd's algorithm makes a pass of a convolution faster than the library's direct one, timed once for each
-// shape and number of threads, and kept for each kind of processor and version of the library. Any thread.
+// shape (of large batches a part) and number of threads, and kept for each kind of processor and version of the
+// library. Any thread.
 class ConvTimings {
 public:
     // The cache's folder, which is not looked at before the first choice by timing.
