@@ -289,6 +289,43 @@ private slots:
         }
     }
 
+    // What a kernel's bad access leaves behind: nothing works on that card any more until its process ends. A run on that
+    // card alone ends; where there are others it goes on without it.
+    void aBrokenCardIsLeft_data() {
+        QTest::addColumn<QString>("devices");
+        QTest::addColumn<int>("card");
+        QTest::addColumn<bool>("goesOn");
+        QTest::newRow("the only one") << "cuda:0" << 0 << false;
+        QTest::newRow("all ranks on it") << "cuda:0,0,0" << 0 << false;
+        QTest::newRow("one of two") << "cuda:0,1" << 1 << true;
+        QTest::newRow("the first of three") << "cuda:0,1,2" << 0 << true;
+    }
+    void aBrokenCardIsLeft() {
+        QFETCH(QString, devices);
+        QFETCH(int, card);
+        QFETCH(bool, goesOn);
+        RunOptions options;
+        std::atomic<bool> done = false;
+        options.afterStep = [&](int, std::int64_t step, Replica&) {
+            if (step >= 3 && !done.exchange(true)) host_cuda::breakCard(card);
+        };
+        Run out;
+        const double seconds = secondsOf([&] { out = runOn(smallSpec("mlp", "cuda:0"), devices.toStdString(), options); });
+        host_cuda::mendCards();
+        QVERIFY(seconds < 20);
+        QVERIFY(done);
+        if (goesOn) {
+            QCOMPARE(out.result.outcome, RunResult::Outcome::Finished);
+            const auto changes = out.recorder.all<WorldChanged>();
+            QCOMPARE(changes.size(), std::size_t{1});
+            QCOMPARE(changes[0].rank, card);
+            QVERIFY2(changes[0].what.find("illegal memory access") != std::string::npos, changes[0].what.c_str());
+        } else {
+            QCOMPARE(out.result.outcome, RunResult::Outcome::Failed);
+            QVERIFY2(out.result.failed.what.find("illegal memory access") != std::string::npos, out.result.failed.what.c_str());
+        }
+    }
+
     // The first run of a program settles what there is to settle; then graphs are replayed, and nothing is allocated.
     void nothingIsAllocatedOnCardsAfterTheFirstStep() {
         std::map<std::int64_t, std::size_t> allocations, launches;

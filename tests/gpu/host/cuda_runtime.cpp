@@ -120,7 +120,12 @@ Card& card() {
 }
 
 std::atomic<std::size_t> launches{0};
+std::atomic<unsigned> broken{0};  // a bit for each card
 thread_local int currentDevice = 0;
+
+cudaError_t stateOf(int device) {
+    return broken.load() >> device & 1 ? cudaErrorIllegalAddress : cudaSuccess;
+}
 
 void drain(int device) {
     auto streams = [] {
@@ -149,6 +154,14 @@ void limitMemory(std::size_t bytes) {
     card().limit = bytes;
 }
 
+void breakCard(int device) {
+    broken.fetch_or(1u << device);
+}
+
+void mendCards() {
+    broken = 0;
+}
+
 }  // namespace host_cuda
 
 const char* cudaGetErrorString(cudaError_t error) {
@@ -174,7 +187,7 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetLastError() {
-    return cudaSuccess;
+    return stateOf(currentDevice);
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
@@ -223,6 +236,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 }
 
 cudaError_t cudaMalloc(void** data, std::size_t bytes) {
+    if (stateOf(currentDevice) != cudaSuccess) return stateOf(currentDevice);
     const std::size_t whole = (bytes + 255) / 256 * 256;
     const std::lock_guard lock(card().mutex);
     ++card().allocations;
@@ -287,10 +301,10 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
         const auto* const begin = static_cast<const std::byte*>(from);
         stream->add(
             [=, staged = std::vector<std::byte>(begin, begin + bytes)] { std::memcpy(to, staged.data(), bytes); });
-        return cudaSuccess;
+        return stateOf(stream->device);
     }
     stream->add([=] { std::memcpy(to, from, bytes); });
-    return cudaSuccess;
+    return stateOf(stream->device);
 }
 
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream) {
@@ -319,7 +333,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     if (stream->captured) return cudaErrorStreamCaptureUnsupported;
     stream->drain();
-    return cudaSuccess;
+    return stateOf(stream->device);
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -366,7 +380,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     stream->add([captured = executable->captured] {
         for (const Work& each : captured->work) each();
     });
-    return cudaSuccess;
+    return stateOf(stream->device);
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {

@@ -84,4 +84,6 @@ namespace host_cuda {
 std::size_t allocations();
 std::size_t graphLaunches();
 void limitMemory(std::size_t bytes);  // of all that is allocated at once; 0: no limit
+void breakCard(int device);           // from now on every call that it does something in fails as after a kernel's bad access
+void mendCards();
 }  // namespace host_cuda
