@@ -83,11 +83,13 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
 });
 
 // Views need no kernel, and sums over ranks are the group's.
-constexpr bool hasKernel(const OpDef* op) {
+[[maybe_unused]] constexpr bool hasKernel(const OpDef* op) {
     return op == &kFlatten || op == &kReshape || op == &kAllReduce ||
            std::ranges::find(kKernels, op, &KernelEntry::op) != kKernels.end();
 }
+#ifndef __SANITIZE_ADDRESS__  // with its companion for undefined behaviour GCC compares no addresses as it compiles
 static_assert(std::ranges::all_of(kAllOps, hasKernel), "an op of all_ops.h has no kernel for cards");
+#endif
 
 }  // namespace
 
