@@ -13,7 +13,7 @@ namespace lockstep {
 // It throws nothing.
 // Problems say which file, driver or library is missing and what to do: "backend.module-missing",
 // "backend.module-broken", "backend.no-driver", "backend.old-driver", "backend.no-device", "backend.old-library". The library is never unloaded.
-constexpr int kBackendAbi = 4;
+constexpr int kBackendAbi = 5;
 Result<std::unique_ptr<Backend>> openBackendModule(const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -7,6 +7,7 @@ std::string_view text(EngineError::Kind kind) {
         case EngineError::Kind::Internal: return "internal";
         case EngineError::Kind::OutOfMemory: return "out-of-memory";
         case EngineError::Kind::Device: return "device";
+        case EngineError::Kind::CorruptedContext: return "corrupted-context";
         case EngineError::Kind::Collective: return "collective";
         case EngineError::Kind::Io: return "io";
         case EngineError::Kind::NonFinite: return "non-finite";

@@ -9,7 +9,8 @@ namespace lockstep {
 // at its top.
 class EngineError : public std::runtime_error {
 public:
-    enum class Kind { Internal, OutOfMemory, Device, Collective, Io, NonFinite, Aborted };
+    // CorruptedContext: of a card; nothing in this process can use it any longer, nor may rely on others of its kind.
+    enum class Kind { Internal, OutOfMemory, Device, CorruptedContext, Collective, Io, NonFinite, Aborted };
 
     EngineError(Kind kind, std::string where, const std::string& what)
         : std::runtime_error(what), m_kind(kind), m_where(std::move(where)) {}

@@ -182,7 +182,8 @@ void rethrow(const AbortCause& cause) {
     using Kind = EngineError::Kind;
     if (auto problem = problemIn({.kind = cause.kind, .where = cause.where, .what = cause.what, .args = cause.args}))
         throw ProblemError(std::move(*problem));
-    for (const Kind kind : {Kind::OutOfMemory, Kind::Device, Kind::Collective, Kind::Io, Kind::NonFinite}) {
+    for (const Kind kind :
+         {Kind::OutOfMemory, Kind::Device, Kind::CorruptedContext, Kind::Collective, Kind::Io, Kind::NonFinite}) {
         if (cause.kind == text(kind)) throw EngineError(kind, cause.where, cause.what);
     }
     throw EngineError(Kind::Internal, cause.where, cause.what);

@@ -38,6 +38,7 @@ RunFailed failureOf(const AbortCause& cause, std::int64_t step) {
             cause.sequence, cause.collective, cause.waiting};
 }
 
+// What leaves the others usable. A corrupted context does not: the run ends, and with it the process.
 bool isLostDevice(const AbortCause& cause) { return cause.kind == text(EngineError::Kind::Device); }
 
 // A trial from its first world to its last: what follows when the ranks of one have left.

@@ -7,6 +7,7 @@
 
 #include "app/embedded.h"
 #include "app/words.h"
+#include "engine/core/error.h"
 
 using namespace lockstep;
 
@@ -40,6 +41,14 @@ QStringList codesIn(const QString& source) {
 class TestWords : public QObject {
     Q_OBJECT
 private slots:
+    void everyKindOfFailureHasWords() {
+        const Words words;
+        for (int kind = 0; kind <= static_cast<int>(EngineError::Kind::Aborted); ++kind) {
+            const std::string name(text(static_cast<EngineError::Kind>(kind)));
+            QVERIFY2(!words.remedy({"f", "run.failed." + name, {"x", "y"}}).empty(), name.c_str());
+        }
+    }
+
     void everyCodeOfTheSourcesHasWords() {
         const Words words;
         QStringList without;

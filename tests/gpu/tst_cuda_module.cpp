@@ -1,6 +1,9 @@
+#include <dlfcn.h>
+
 #include <QtTest>
 
 #include "engine/backend/module.h"
+#include "engine/ops/all_ops.h"
 
 using namespace lockstep;
 
@@ -22,6 +25,20 @@ private slots:
         QCOMPARE(devices.front().id, std::string("cuda:0"));
         QVERIFY(devices.front().memoryBytes > 0);
         QVERIFY(!backend.value()->hostMemory());
+    }
+
+    // Ops are known by their address. Where program and module both export one, the loader takes the program's for
+    // both.
+    void opsAreThoseOfTheProgram() {
+        void* const module = dlopen(LOCKSTEP_CUDA_MODULE, RTLD_NOW | RTLD_LOCAL);
+        QVERIFY2(module, dlerror());
+        for (const OpDef* op : kAllOps) {
+            const std::string name(op->name);
+            Dl_info found{};
+            QVERIFY2(dladdr(op, &found) != 0 && found.dli_saddr == op,
+                     qPrintable("not exported here: " + QString::fromStdString(name)));
+            QVERIFY2(dlsym(module, found.dli_sname), qPrintable("not exported there: " + QString::fromStdString(name)));
+        }
     }
 };
 

@@ -22,6 +22,9 @@ constexpr KindText kKinds[] = {
      "Take a smaller batch, more devices, more accumulation, recomputed activations, or a smaller model."},
     {Kind::Device, "A device failed.",
      "Try again. If it happens again, train on other devices and look at the system's log for driver messages."},
+    {Kind::CorruptedContext, "A GPU failed in a way that the run's process could not recover from.",
+     "Resume it from its last checkpoint: that starts a new process. If it happens again, train on other devices and "
+     "look at the system's log for driver messages."},
     {Kind::Collective, "The devices lost touch with one another.",
      "Try again; if it happens again, train on fewer devices to find the one at fault."},
     {Kind::Io, "A file could not be read or written.",

@@ -1,15 +1,14 @@
 #pragma once
 #include <cublasLt.h>
 
+#include "engine/backend/cuda/cuda_check.h"
 #include "engine/backend/cuda/matmul.h"
-#include "engine/core/error.h"
 
 namespace lockstep::cuda {
 
 inline void check(cublasStatus_t status, const std::string& where) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    const bool memory = status == CUBLAS_STATUS_ALLOC_FAILED;
-    throw EngineError(memory ? EngineError::Kind::OutOfMemory : EngineError::Kind::Device, where,
+    throw EngineError(kindOfLibraryFailure(status == CUBLAS_STATUS_ALLOC_FAILED), where,
                       cublasLtGetStatusString(status));
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/backend/cuda/cuda_check.h"
 #include "engine/core/dtype.h"
-#include "engine/core/error.h"
 
 // cuDNN's graph API, its C side: descriptors that are made, given attributes, and finalized.
 namespace lockstep::cuda {
@@ -16,8 +16,7 @@ inline void check(cudnnStatus_t status, const std::string& where) {
     if (status == CUDNN_STATUS_SUCCESS) return;
     char detail[512] = "";
     cudnnGetLastErrorString(detail, sizeof detail);
-    const bool memory = status == CUDNN_STATUS_ALLOC_FAILED;
-    throw EngineError(memory ? EngineError::Kind::OutOfMemory : EngineError::Kind::Device, where,
+    throw EngineError(kindOfLibraryFailure(status == CUDNN_STATUS_ALLOC_FAILED), where,
                       std::string(cudnnGetErrorString(status)) + (detail[0] ? std::string(": ") + detail : ""));
 }
 

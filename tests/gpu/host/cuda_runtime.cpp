@@ -1,5 +1,6 @@
 #include "tests/gpu/host/cuda_runtime.h"
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -119,12 +120,14 @@ Card& card() {
     return *made;
 }
 
-std::atomic<std::size_t> launches{0};
-std::atomic<unsigned> broken{0};  // a bit for each card
+constexpr std::size_t kCards = 8;
+std::atomic<std::size_t> launches{0}, breaksAt{0};
+std::atomic<int> toBreak{0};
+std::array<std::atomic<cudaError_t>, kCards> states{};
 thread_local int currentDevice = 0;
 
 cudaError_t stateOf(int device) {
-    return broken.load() >> device & 1 ? cudaErrorIllegalAddress : cudaSuccess;
+    return states.at(static_cast<std::size_t>(device));
 }
 
 void drain(int device) {
@@ -154,12 +157,17 @@ void limitMemory(std::size_t bytes) {
     card().limit = bytes;
 }
 
-void breakCard(int device) {
-    broken.fetch_or(1u << device);
+void breakCard(int device, cudaError_t status) {
+    states.at(static_cast<std::size_t>(device)) = status;
+}
+
+void breakCardAt(int device, std::size_t graphLaunch) {
+    toBreak = device;
+    breaksAt = graphLaunch;
 }
 
 void mendCards() {
-    broken = 0;
+    for (auto& state : states) state = cudaSuccess;
 }
 
 }  // namespace host_cuda
@@ -172,6 +180,8 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "invalid argument";
         case cudaErrorMemoryAllocation:
             return "out of memory";
+        case cudaErrorDevicesUnavailable:
+            return "CUDA-capable device(s) is/are busy or unavailable";
         case cudaErrorNoKernelImageForDevice:
             return "no kernel image is available for execution on the device";
         case cudaErrorNotReady:
@@ -182,11 +192,16 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "peer access is already enabled";
         case cudaErrorStreamCaptureUnsupported:
             return "operation not permitted when stream is capturing";
+        default:
+            return "unknown error";
     }
-    return "unknown error";
 }
 
 cudaError_t cudaGetLastError() {
+    return stateOf(currentDevice);
+}
+
+cudaError_t cudaPeekAtLastError() {
     return stateOf(currentDevice);
 }
 
@@ -376,7 +391,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 }
 
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
-    ++launches;
+    if (++launches == breaksAt) host_cuda::breakCard(toBreak);
     stream->add([captured = executable->captured] {
         for (const Work& each : captured->work) each();
     });

@@ -9,10 +9,22 @@ enum cudaError_t {
     cudaSuccess = 0,
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
+    cudaErrorDevicesUnavailable = 46,
     cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorECCUncorrectable = 214,
+    cudaErrorNvlinkUncorrectable = 220,
     cudaErrorNotReady = 600,
     cudaErrorIllegalAddress = 700,
+    cudaErrorLaunchTimeout = 702,
     cudaErrorPeerAccessAlreadyEnabled = 704,
+    cudaErrorAssert = 710,
+    cudaErrorHardwareStackError = 714,
+    cudaErrorIllegalInstruction = 715,
+    cudaErrorMisalignedAddress = 716,
+    cudaErrorInvalidAddressSpace = 717,
+    cudaErrorInvalidPc = 718,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorMpsClientTerminated = 810,
     cudaErrorStreamCaptureUnsupported = 900
 };
 enum cudaMemcpyKind {
@@ -46,6 +58,7 @@ struct cudaPointerAttributes {
 
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
@@ -84,6 +97,8 @@ namespace host_cuda {
 std::size_t allocations();
 std::size_t graphLaunches();
 void limitMemory(std::size_t bytes);  // of all that is allocated at once; 0: no limit
-void breakCard(int device);           // from now on every call that it does something in fails as after a kernel's bad access
+// From now on, or with the launch of a graph of this number, every call that the card does something in fails.
+void breakCard(int device, cudaError_t status = cudaErrorIllegalAddress);
+void breakCardAt(int device, std::size_t graphLaunch);
 void mendCards();
 }  // namespace host_cuda
