@@ -123,13 +123,14 @@ private:
 
     // CPUs are shared by nature; a GPU belongs to one run at a time, however many of its ranks use it.
     void leaseDevices(const ResolvedSpec& resolved) {
-        std::set<std::string> cards;
+        std::set<int> cards;
         for (const auto& device : resolved.devices) {
-            if (device.backend == "cuda") cards.insert("cuda-" + std::to_string(device.index));
+            if (device.backend == "cuda") cards.insert(device.index);
         }
-        for (const auto& card : cards) {
-            auto lease = Lease::tryAcquire(m_places.runtime / ("device-" + card + ".lease"));
-            if (!lease) throw ProblemError({"devices", "device.busy", {card}});
+        for (const int card : cards) {
+            const std::string index = std::to_string(card);
+            auto lease = Lease::tryAcquire(m_places.runtime / ("device-cuda-" + index + ".lease"));
+            if (!lease) throw ProblemError({"devices", "device.busy", {"cuda:" + index}});
             m_deviceLeases.push_back(std::move(*lease));
         }
     }

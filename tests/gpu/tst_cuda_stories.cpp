@@ -1,6 +1,5 @@
 #include "tests/app/lockstep_program.h"
 #include "tests/ui/shell/shell_support.h"
-#include "ui/models/failure_text.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -45,6 +44,18 @@ private slots:
         const Outcome resumed = program.run({"resume", "1"});
         QVERIFY2(resumed.status == 0, qPrintable(resumed.out + resumed.err));
         QCOMPARE(program.trial(1)["step"].toInt(), 50);
+    }
+
+    void aCardBelongsToOneRun() {
+        qunsetenv(kFails);
+        const LockstepProgram program;
+        const auto first = program.start(training() << "--set" << "epochs=1000");
+        QVERIFY(program.waitUntilRunning() > 0);
+        const Outcome second = program.run(training());
+        QVERIFY(second.status > 0);
+        QVERIFY2(second.err.contains("cuda:0 is in use by another run"), qPrintable(second.err));
+        first->kill();
+        QVERIFY(first->waitForFinished());
     }
 
     void theWindowLivesOn() {
