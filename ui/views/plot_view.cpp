@@ -206,16 +206,19 @@ QString PlotView::axisText(double x) const {
 }
 
 void PlotView::applyTickers() {
-    const Format words = m_look.tick ? m_look.tick : [](double value) { return QString::number(value, 'g', 4); };
-    if (m_model.log()) m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerLog>>::create(words, m_look.bounds));
-    else m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(words, m_look.bounds));
+    const TickWords words = m_look.tick ? wordsOfEach(m_look.tick) : &tickNumbers;
+    const KeepsTick keeps = m_look.bounds ? ticksWithin(*m_look.bounds) : KeepsTick();
+    if (m_model.log()) m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerLog>>::create(words, keeps));
+    else m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(words, keeps));
     m_plot->yAxis->setScaleType(m_model.log() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     m_plot->yAxis->ticker()->setTickCount(4);
     if (m_model.axis() == PlotAxis::Time) {
-        m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerTime>>::create(&runDuration));
+        m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerTime>>::create(wordsOfEach(&runDuration)));
+    } else if (m_model.axis() == PlotAxis::Step) {
+        m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(wordsOfEach(&runCount), &isWholeTick));
     } else {
         const auto plain = [](double x) { return x == std::floor(x) ? runCount(x) : runNumber(x, 4); };
-        m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(plain));
+        m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(wordsOfEach(plain)));
     }
 }
 

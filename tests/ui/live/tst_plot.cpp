@@ -203,6 +203,23 @@ private slots:
         }
     }
 
+    // The first steps of a run: a rate that has hardly changed, and no half steps.
+    void ticksAreToldApart() {
+        PlotView view({"Learning rate", "", {}, {}, {}});
+        auto curve = std::make_shared<Curve>();
+        for (int i = 1; i <= 3; ++i) curve->append(i, i, 0.1 - 1e-7 * i * i);
+        view.setSeries({{"a", curve, 0, Marker::Circle, 0, false}});
+        view.resize(600, 300);
+        view.show();
+        (void)QTest::qWaitForWindowExposed(&view);
+        auto& plot = *view.findChild<QCustomPlot*>();
+        plot.replot(QCustomPlot::rpImmediateRefresh);
+        const auto rates = plot.yAxis->tickVectorLabels(), steps = plot.xAxis->tickVectorLabels();
+        QVERIFY(rates.size() > 2);
+        QCOMPARE(QSet<QString>(rates.begin(), rates.end()).size(), rates.size());
+        QVERIFY2(steps.contains("2") && !steps.join(' ').contains('.'), qPrintable(steps.join(' ')));
+    }
+
     void onlyWhatChangedIsDrawnAnew() {
         PlotModel model;
         auto curves = twoCurves();
