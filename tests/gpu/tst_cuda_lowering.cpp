@@ -4,10 +4,12 @@
 #include "engine/autodiff/gradients.h"
 #include "engine/backend/cuda/convolution.h"
 #include "engine/backend/cuda/cuda_backend.h"
+#include "engine/backend/cuda/library_workspace.h"
 #include "engine/backend/cuda/lowering.h"
 #include "engine/core/error.h"
 #include "engine/model/registry.h"
 #include "engine/ops/elementwise.h"
+#include "engine/plan/align.h"
 #include "engine/plan/precision.h"
 
 using namespace lockstep;
@@ -31,6 +33,18 @@ auto countOf(const Graph& graph, std::string_view op) {
 class TestCudaLowering : public QObject {
     Q_OBJECT
 private slots:
+    // Wherever a slot lies, what a library gets of it is aligned and has all the bytes that it asked for.
+    void librariesGetAlignedWorkspaces() {
+        static_assert(cuda::kSlotAlignment == lockstep::kSlotAlignment);
+        QCOMPARE(cuda::librarySlot(0), std::size_t{0});
+        for (std::size_t at = 4096; at < 5120; at += lockstep::kSlotAlignment) {
+            auto* const slot = reinterpret_cast<std::byte*>(at);
+            const auto given = reinterpret_cast<std::size_t>(cuda::libraryWorkspace(slot));
+            QVERIFY(given % cuda::kWorkspaceAlignment == 0 && given >= at);
+            QVERIFY(given + 1000 <= at + cuda::librarySlot(1000));
+        }
+    }
+
     void convolutionsAreDescribedOnOneLine() {
         cuda::ConvolutionShape shape{.pass = cuda::ConvolutionShape::Pass::BackwardData, .dtype = DType::BF16};
         shape.x = {2, 8, 5, 6};

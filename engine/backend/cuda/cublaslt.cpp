@@ -1,5 +1,7 @@
 #include "engine/backend/cuda/cublaslt.h"
 
+#include "engine/backend/cuda/library_workspace.h"
+
 namespace lockstep::cuda {
 
 namespace {
@@ -39,15 +41,15 @@ public:
 
     bool isThere() const { return m_isThere; }
 
-    std::size_t workspaceBytes() const override { return kWorkspace; }
+    std::size_t workspaceBytes() const override { return librarySlot(kWorkspace); }
 
     void run(const MatmulOperands& of, void* d, std::byte* workspace, cudaStream_t stream) override {
         if (of.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, of.bias);
         if (of.rowSums) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, of.rowSums);
         const float one = 1, beta = of.addend ? 1 : 0;
         check(cublasLtMatmul(m_blas, m_product.handle, &one, of.b, m_first.handle, of.a, m_second.handle, &beta,
-                             of.addend ? of.addend : d, m_result.handle, d, m_result.handle, &m_algorithm, workspace,
-                             kWorkspace, stream),
+                             of.addend ? of.addend : d, m_result.handle, d, m_result.handle, &m_algorithm,
+                             libraryWorkspace(workspace), kWorkspace, stream),
               m_where);
     }
 
@@ -85,9 +87,14 @@ private:
     bool choose() {
         Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy> preference;
         check(cublasLtMatmulPreferenceCreate(&preference.handle), m_where);
-        check(cublasLtMatmulPreferenceSetAttribute(preference.handle, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                                   &kWorkspace, sizeof kWorkspace),
-              m_where);
+        const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
+            check(cublasLtMatmulPreferenceSetAttribute(preference.handle, attribute, &value, sizeof value), m_where);
+        };
+        prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kWorkspace});
+        for (const auto matrix :
+             {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+              CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})
+            prefer(matrix, std::uint32_t{kSlotAlignment});
         cublasLtMatmulHeuristicResult_t found{};
         int count = 0;
         const cublasStatus_t status =

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/backend/cuda/cuda_check.h"
+#include "engine/backend/cuda/library_workspace.h"
 
 namespace lockstep::cuda {
 
@@ -39,32 +40,31 @@ bool suits(const CudnnDescriptor& configuration, bool exact) {
     return !exact || !(has(CUDNN_NUMERICAL_NOTE_TENSOR_CORE) || has(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS));
 }
 
-// What the library's heuristic proposes, the best first.
-std::vector<CudnnDescriptor> configurations(const CudnnDescriptor& graph, const CudnnDescriptor* card, bool exact) {
-    std::vector<CudnnDescriptor> found;
-    for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-        CudnnDescriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-        heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
-            .set<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {&mode, 1});
-        if (card) heuristic.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *card);
-        if (!heuristic.tryFinalize()) continue;
-        std::int64_t count = 0;
-        if (cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
-                                     &count, nullptr) != CUDNN_STATUS_SUCCESS)
-            continue;
-        std::vector<CudnnDescriptor> results;
-        std::vector<cudnnBackendDescriptor_t> raw;
-        for (std::int64_t i = 0; i < count; ++i)
-            raw.push_back(results.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
-        check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                       count, &count, raw.data()),
-              "cuDNN heuristic");
-        results.resize(static_cast<std::size_t>(count), CudnnDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
-        for (CudnnDescriptor& each : results)
-            if (suits(each, exact)) found.push_back(std::move(each));
-        if (!found.empty()) break;
-    }
-    return found;
+// The first is asked, the second where none of its engines can be used.
+constexpr std::array kHeuristics{CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
+
+// What a heuristic of the library proposes, the best first.
+std::vector<CudnnDescriptor> configurations(const CudnnDescriptor& graph, const CudnnDescriptor* card, bool exact,
+                                            cudnnBackendHeurMode_t mode) {
+    CudnnDescriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
+        .set<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {&mode, 1});
+    if (card) heuristic.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *card);
+    if (!heuristic.tryFinalize()) return {};
+    std::int64_t count = 0;
+    if (cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0,
+                                 &count, nullptr) != CUDNN_STATUS_SUCCESS)
+        return {};
+    std::vector<CudnnDescriptor> results;
+    std::vector<cudnnBackendDescriptor_t> raw;
+    for (std::int64_t i = 0; i < count; ++i)
+        raw.push_back(results.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
+    check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
+                                   &count, raw.data()),
+          "cuDNN heuristic");
+    results.resize(static_cast<std::size_t>(count), CudnnDescriptor(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
+    std::erase_if(results, [exact](const CudnnDescriptor& each) { return !suits(each, exact); });
+    return results;
 }
 
 std::optional<CudnnDescriptor> planOf(cudnnHandle_t handle, const CudnnDescriptor& configuration) {
@@ -112,12 +112,13 @@ public:
         m_pointers.resize(m_uids.size());
     }
 
-    std::size_t workspaceBytes() const override { return m_workspace; }
+    std::size_t workspaceBytes() const override { return librarySlot(m_workspace); }
+    std::string json() const { return jsonOf(m_plan); }
 
     void run(std::span<void* const> memory, std::byte* workspace, cudaStream_t stream) override {
         const auto end = std::ranges::copy(memory, m_pointers.begin()).out;
         std::ranges::transform(m_constants, end, [](float& constant) -> void* { return &constant; });
-        void* const scratch = workspace;
+        void* const scratch = libraryWorkspace(workspace);
         CudnnDescriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
         pack.set<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, m_pointers)
             .set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(m_uids))
@@ -185,54 +186,69 @@ private:
     void* m_workspace = nullptr;
 };
 
-// The first where there is no room to time them.
-std::size_t fastest(cudnnHandle_t library, std::span<const CudnnDescriptor> plans, const CudnnGraph& graph) {
-    std::size_t workspace = 0, best = 0;
-    for (const CudnnDescriptor& plan : plans)
-        workspace =
-            std::max(workspace, static_cast<std::size_t>(plan.number(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)));
+// The first where there is no room to time them. What a card refuses to run although it has a plan is left out; where
+// it refuses all, throws as the last did.
+std::size_t fastest(std::vector<GraphPlan>& plans, const CudnnGraph& graph) {
+    std::size_t workspace = 0;
+    for (const GraphPlan& plan : plans) workspace = std::max(workspace, plan.workspaceBytes());
+    std::optional<std::size_t> best;
+    std::optional<EngineError> refused;
     try {
         Bench bench(graph, workspace);
         float least = 0;
         for (std::size_t i = 0; i < plans.size(); ++i) {
-            GraphPlan plan(library, graph, plans[i], graph.key());
-            const float time = bench.time(plan);
-            if (i > 0 && time >= least) continue;
-            least = time;
-            best = i;
+            try {
+                const float time = bench.time(plans[i]);
+                if (best && time >= least) continue;
+                least = time;
+                best = i;
+            } catch (const EngineError& error) {
+                if (error.kind() != EngineError::Kind::Device) throw;
+                refused = error;
+            }
         }
     } catch (const EngineError& error) {
         if (error.kind() != EngineError::Kind::OutOfMemory) throw;
         cudaGetLastError();
+        return best.value_or(0);
     }
-    return best;
+    if (!best) throw EngineError(*refused);
+    return *best;
 }
 
 }  // namespace
 
 std::size_t enginesFor(const CudnnGraph& graph, const CudnnDescriptor& card) {
     const auto operations = operationGraph(nullptr, graph);
-    return operations ? configurations(*operations, &card, graph.exact()).size() : 0;
+    if (!operations) return 0;
+    for (const cudnnBackendHeurMode_t mode : kHeuristics) {
+        if (const auto found = configurations(*operations, &card, graph.exact(), mode); !found.empty())
+            return found.size();
+    }
+    return 0;
 }
 
 std::unique_ptr<CudnnPlan> makeCudnnPlan(const Cudnn& library, PlanCache& cache, const CudnnGraph& graph,
                                          const std::string& where) {
     const std::lock_guard lock(cache.timing());
+    const auto made = [&](CudnnDescriptor plan) { return GraphPlan(library.get(), graph, std::move(plan), where); };
     if (const auto known = cache.find(graph.key())) {
-        if (auto plan = planFrom(library.get(), *known))
-            return std::make_unique<GraphPlan>(library.get(), graph, std::move(*plan), where);
+        if (auto plan = planFrom(library.get(), *known)) return std::make_unique<GraphPlan>(made(std::move(*plan)));
     }
     const auto operations = operationGraph(library.get(), graph);
     if (!operations) return nullptr;
-    std::vector<CudnnDescriptor> plans;
-    for (const CudnnDescriptor& configuration : configurations(*operations, nullptr, graph.exact())) {
-        if (static_cast<std::int64_t>(plans.size()) == kMostPlans) break;
-        if (auto plan = planOf(library.get(), configuration)) plans.push_back(std::move(*plan));
+    std::vector<GraphPlan> plans;
+    for (const cudnnBackendHeurMode_t mode : kHeuristics) {
+        for (const CudnnDescriptor& configuration : configurations(*operations, nullptr, graph.exact(), mode)) {
+            if (static_cast<std::int64_t>(plans.size()) == kMostPlans) break;
+            if (auto plan = planOf(library.get(), configuration)) plans.push_back(made(std::move(*plan)));
+        }
+        if (!plans.empty()) break;
     }
     if (plans.empty()) return nullptr;
-    CudnnDescriptor& best = plans[fastest(library.get(), plans, graph)];
-    if (const std::string json = jsonOf(best); !json.empty()) cache.add(graph.key(), json);
-    return std::make_unique<GraphPlan>(library.get(), graph, std::move(best), where);
+    GraphPlan& best = plans[fastest(plans, graph)];
+    if (const std::string json = best.json(); !json.empty()) cache.add(graph.key(), json);
+    return std::make_unique<GraphPlan>(std::move(best));
 }
 
 }  // namespace lockstep::cuda
