@@ -1,6 +1,7 @@
 #include "engine/backend/cuda/matrix_step.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -37,7 +38,18 @@ struct Divide {
     const double* norm;
     LOCKSTEP_CARD void operator()(std::int64_t i) const { x[i] = static_cast<float>(x[i] / *norm); }
 };
-// a x + y
+// b G + c G G where G G was, and a added to its diagonal.
+struct Polynomial {
+    const float* gram;
+    float* squared;
+    float a, b, c;
+    std::int64_t side;
+
+    LOCKSTEP_CARD void operator()(std::int64_t i) const {
+        squared[i] = b * gram[i] + c * squared[i] + (i % (side + 1) == 0 ? a : 0.0f);
+    }
+};
+// a x + b y
 struct Combine {
     float a, b;
     LOCKSTEP_CARD float operator()(float x, float y) const { return a * x + b * y; }
@@ -59,6 +71,9 @@ struct Step {
     }
 };
 
+constexpr auto kA = static_cast<float>(NewtonSchulz::kA), kB = static_cast<float>(NewtonSchulz::kB),
+               kC = static_cast<float>(NewtonSchulz::kC);
+
 std::size_t aligned(std::size_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
@@ -68,6 +83,83 @@ std::size_t floats(std::int64_t count) {
 
 }  // namespace
 
+Orthogonaliser::Orthogonaliser(Libraries& libraries, std::int64_t rows, std::int64_t columns, const std::string& where)
+    : m_rows(rows), m_columns(columns), m_side(std::min(rows, columns)) {
+    const std::int64_t depth = std::max(rows, columns);
+    m_gram = libraries.matmul({DType::F32, m_side, m_side, depth, isTall(), !isTall()}, where);
+    m_ofSquares = libraries.matmul({DType::F32, m_side, m_side, m_side}, where);
+    m_applied = libraries.matmul({DType::F32, m_rows, m_columns, m_side}, where);
+}
+
+// Of sides m < n, five steps are 20 m m n + 10 m m m multiplications and additions, among squares 4 m m n + 34 m m m.
+bool Orthogonaliser::stepsAmongSquares() const {
+    return 2 * std::max(m_rows, m_columns) > 3 * m_side;
+}
+
+std::size_t Orthogonaliser::libraryBytes() const {
+    return std::max({m_gram->workspaceBytes(), m_ofSquares->workspaceBytes(), m_applied->workspaceBytes(),
+                     ColumnSums(count(), 1).workspaceBytes(1, sizeof(double))});
+}
+
+std::size_t Orthogonaliser::workspaceBytes() const {
+    return aligned(sizeof(double)) + floats(count()) + (stepsAmongSquares() ? 4 : 2) * floats(squareCount()) +
+           libraryBytes();
+}
+
+const float* Orthogonaliser::run(float* x, std::byte* workspace, cudaStream_t stream) {
+    auto* const norm = reinterpret_cast<double*>(workspace);
+    std::byte* const rest = workspace + aligned(sizeof(double));
+    launchColumnSums<1, double>(stream, ColumnSums(count(), 1), rest, Square<float>{x}, StoreNorm{norm});
+    launchElements(stream, count(), Divide{x, norm});
+    return stepsAmongSquares() ? amongSquares(x, rest, stream) : stepByStep(x, rest, stream);
+}
+
+// y = square x, or x square of a tall matrix
+void Orthogonaliser::apply(const float* square, const float* x, float* y, std::byte* library, cudaStream_t stream) {
+    m_applied->run({isTall() ? x : square, isTall() ? square : x}, y, library, stream);
+}
+
+const float* Orthogonaliser::stepByStep(float* x, std::byte* workspace, cudaStream_t stream) {
+    auto* const change = reinterpret_cast<float*>(workspace);
+    auto* const gram = reinterpret_cast<float*>(workspace + floats(count()));
+    auto* const squared = reinterpret_cast<float*>(workspace + floats(count()) + floats(squareCount()));
+    std::byte* const library = workspace + floats(count()) + 2 * floats(squareCount());
+    for (int i = 0; i < NewtonSchulz::kSteps; ++i) {
+        m_gram->run({x, x}, gram, library, stream);
+        m_ofSquares->run({gram, gram}, squared, library, stream);
+        launchElements(stream, squareCount(), Polynomial{gram, squared, 0, kB, kC, m_side});
+        apply(squared, x, change, library, stream);
+        launchMap(stream, count(), Combine{kA, 1}, x, const_cast<const float*>(x), const_cast<const float*>(change));
+    }
+    return x;
+}
+
+const float* Orthogonaliser::amongSquares(const float* x, std::byte* workspace, cudaStream_t stream) {
+    auto* const product = reinterpret_cast<float*>(workspace);
+    std::array<float*, 4> squares;
+    for (std::size_t i = 0; i < squares.size(); ++i)
+        squares[i] = reinterpret_cast<float*>(workspace + floats(count()) + i * floats(squareCount()));
+    auto& [gram, polynomial, all, other] = squares;  // all: the product of the polynomials so far
+    std::byte* const library = workspace + floats(count()) + 4 * floats(squareCount());
+    m_gram->run({x, x}, gram, library, stream);
+    for (int i = 0; i < NewtonSchulz::kSteps; ++i) {
+        m_ofSquares->run({gram, gram}, polynomial, library, stream);
+        launchElements(stream, squareCount(), Polynomial{gram, polynomial, kA, kB, kC, m_side});
+        if (i + 1 < NewtonSchulz::kSteps) {
+            m_ofSquares->run({polynomial, gram}, other, library, stream);
+            m_ofSquares->run({polynomial, other}, gram, library, stream);
+        }
+        if (i == 0) {
+            std::swap(all, polynomial);
+        } else {
+            m_ofSquares->run({polynomial, all}, other, library, stream);
+            std::swap(all, other);
+        }
+    }
+    apply(all, x, product, library, stream);
+    return product;
+}
+
 template <class T>
 MatrixStep<T>::MatrixStep(Libraries& libraries, const UpdateRule& rule, const UpdateSegment& segment)
     : m_rule(rule),
@@ -76,55 +168,25 @@ MatrixStep<T>::MatrixStep(Libraries& libraries, const UpdateRule& rule, const Up
       m_rows(segment.parameter->type.shape[0]),
       m_columns(m_count / m_rows),
       m_decay(static_cast<float>(segment.decays ? rule.weightDecay : 0)),
-      m_gram(libraries.matmul({DType::F32, m_rows, m_rows, m_columns, false, true}, segment.parameter->name)),
-      m_square(libraries.matmul({DType::F32, m_rows, m_rows, m_rows, false, false}, segment.parameter->name)),
-      m_change(libraries.matmul({DType::F32, m_rows, m_columns, m_rows, false, false}, segment.parameter->name)) {}
+      m_orthogonaliser(libraries, m_rows, m_columns, segment.parameter->name) {}
 
 template <class T>
 std::size_t MatrixStep<T>::workspaceBytes() const {
-    const std::size_t library =
-        std::max({m_gram->workspaceBytes(), m_square->workspaceBytes(), m_change->workspaceBytes(),
-                  ColumnSums(m_count, 1).workspaceBytes(1, sizeof(double))});
-    return 2 * floats(m_count) + 2 * floats(m_rows * m_rows) + aligned(sizeof(double)) + library;
+    return floats(m_count) + m_orthogonaliser.workspaceBytes();
 }
 
 template <class T>
 void MatrixStep<T>::run(const T* gradient, const UpdateGate* gate, T* weight, float* master, float* momentum,
                         const StepScalars* step, std::byte* workspace, cudaStream_t stream) {
-    std::byte* at = workspace;
-    const auto take = [&](std::size_t bytes) { return std::exchange(at, at + bytes); };
-    auto* const direction = reinterpret_cast<float*>(take(floats(m_count)));
-    auto* const change = reinterpret_cast<float*>(take(floats(m_count)));
-    auto* const gram = reinterpret_cast<float*>(take(floats(m_rows * m_rows)));
-    auto* const square = reinterpret_cast<float*>(take(floats(m_rows * m_rows)));
-    auto* const norm = reinterpret_cast<double*>(take(aligned(sizeof(double))));
+    auto* const direction = reinterpret_cast<float*>(workspace);
     launchElements(stream, m_count,
                    AddMomentum<T>{gradient + m_offset, gate, momentum + m_offset, direction,
                                   static_cast<float>(m_rule.momentum), m_rule.nesterov});
-    orthogonalise(direction, change, gram, square, norm, at, stream);
+    const float* const orthogonal = m_orthogonaliser.run(direction, workspace + floats(m_count), stream);
     const auto size =
         static_cast<float>(std::sqrt(std::max(1.0, static_cast<double>(m_rows) / static_cast<double>(m_columns))));
     launchElements(stream, m_count,
-                   Step<T>{direction, gate, weight + m_offset, master + m_offset, m_decay, size, step});
-}
-
-template <class T>
-void MatrixStep<T>::orthogonalise(float* x, float* change, float* gram, float* square, double* norm, std::byte* library,
-                                  cudaStream_t stream) {
-    const std::int64_t squares = m_rows * m_rows;
-    launchColumnSums<1, double>(stream, ColumnSums(m_count, 1), library, Square<float>{x}, StoreNorm{norm});
-    launchElements(stream, m_count, Divide{x, norm});
-    for (int i = 0; i < NewtonSchulz::kSteps; ++i) {
-        m_gram->run({x, x}, gram, library, stream);
-        m_square->run({gram, gram}, square, library, stream);
-        const float* const before = gram;
-        launchMap(stream, squares, Combine{static_cast<float>(NewtonSchulz::kB), static_cast<float>(NewtonSchulz::kC)},
-                  gram, before, static_cast<const float*>(square));
-        m_change->run({gram, x}, change, library, stream);
-        const float* const own = x;
-        launchMap(stream, m_count, Combine{static_cast<float>(NewtonSchulz::kA), 1}, x, own,
-                  static_cast<const float*>(change));
-    }
+                   Step<T>{orthogonal, gate, weight + m_offset, master + m_offset, m_decay, size, step});
 }
 
 template class MatrixStep<float>;

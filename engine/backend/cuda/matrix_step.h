@@ -1,12 +1,36 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <string>
 
 #include "engine/backend/cuda/libraries.h"
 #include "engine/backend/kernel.h"
 #include "engine/ops/update.h"
 
 namespace lockstep::cuda {
+
+// x, row-major, becomes next to orthogonal: see NewtonSchulz, and the CPU's Orthogonaliser for why steps can be taken
+// among squares of the shorter side.
+class Orthogonaliser {
+public:
+    Orthogonaliser(Libraries& libraries, std::int64_t rows, std::int64_t columns, const std::string& where);
+    std::size_t workspaceBytes() const;
+    // Where the result is: x, or in the workspace.
+    const float* run(float* x, std::byte* workspace, cudaStream_t stream);
+
+private:
+    std::int64_t count() const { return m_rows * m_columns; }
+    std::int64_t squareCount() const { return m_side * m_side; }
+    bool isTall() const { return m_rows > m_columns; }
+    bool stepsAmongSquares() const;
+    std::size_t libraryBytes() const;
+    void apply(const float* square, const float* x, float* y, std::byte* library, cudaStream_t stream);
+    const float* stepByStep(float* x, std::byte* workspace, cudaStream_t stream);
+    const float* amongSquares(const float* x, std::byte* workspace, cudaStream_t stream);
+
+    std::int64_t m_rows, m_columns, m_side;  // the last: the shorter
+    std::unique_ptr<Matmul> m_gram, m_ofSquares, m_applied;
+};
 
 // Muon's step of one matrix, a parameter seen as its output channels by all else: in whatever order the columns lie,
 // the step is the same, so the parameter's layout does not matter.
@@ -20,13 +44,10 @@ public:
              const StepScalars* step, std::byte* workspace, cudaStream_t stream);
 
 private:
-    void orthogonalise(float* x, float* change, float* gram, float* square, double* norm, std::byte* library,
-                       cudaStream_t stream);
-
     UpdateRule m_rule;
     std::int64_t m_offset, m_count, m_rows, m_columns;
     float m_decay;
-    std::unique_ptr<Matmul> m_gram, m_square, m_change;
+    Orthogonaliser m_orthogonaliser;
 };
 
 }  // namespace lockstep::cuda
