@@ -167,7 +167,7 @@ QWidget* LivePage::buildPlots() {
     const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
     m_plots[kLoss] = new PlotView({"Loss", kEmpty, {}, {}, {}});
     m_plots[kQuality] = new PlotView({"Accuracy", kEmpty, &runPercent, percentTick, PlotRange{0, 1}});
-    m_plots[kRate] = new PlotView({"Samples per second", kEmpty, &runCount, &runCount, {}});
+    m_plots[kRate] = new PlotView({"Samples/s", kEmpty, &runCount, &runCount, {}});
     m_plots[kLearningRate] = new PlotView({"Learning rate", kEmpty, {}, {}, {}});
     auto* area = new QWidget;
     auto* grid = new QGridLayout(area);
@@ -255,7 +255,7 @@ void LivePage::updatePlots() {
         m_foretells = true;
         m_plots[kQuality]->setLook({"Perplexity", kEmpty, {}, {}, {}});
         m_plots[kQuality]->setLog(true);           // from some hundred down to a few
-        m_plots[kRate]->setLook({"Sequences per second", kEmpty, &runCount, &runCount, {}});
+        m_plots[kRate]->setLook({"Sequences/s", kEmpty, &runCount, &runCount, {}});
     }
     const double perEpoch = record.started() ? static_cast<double>(record.started()->stepsPerEpoch) : 0;
     const auto series = [&](const char* name, RunCurve curve, bool smoothed, bool second = false) {

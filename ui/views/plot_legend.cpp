@@ -42,7 +42,17 @@ public:
         update();
     }
 
-    QSize sizeHint() const override { return sized(std::min(fontMetrics().horizontalAdvance(m_series.name), kLongestName)); }
+    // Where a row has no room for all values; the text has it all the same.
+    void setValueShown(bool shown) {
+        if (shown == m_showsValue) return;
+        m_showsValue = shown;
+        updateGeometry();
+        update();
+    }
+    int valueWidth() const { return m_value.isEmpty() ? 0 : fontMetrics().horizontalAdvance(m_value) + 2 * space::kSmall; }
+    int fullWidth() const { return sized(nameWidth()).width() + (m_showsValue ? 0 : valueWidth()); }
+
+    QSize sizeHint() const override { return sized(nameWidth()); }
     QSize minimumSizeHint() const override { return sized(kLeastName); }
 
 protected:
@@ -71,22 +81,25 @@ protected:
         name.setStrikeOut(!isChecked());
         painter.setFont(name);
         painter.setPen(isChecked() ? theme.text : theme.muted);
-        const int valueWidth = m_value.isEmpty() ? 0 : fontMetrics().horizontalAdvance(m_value) + space::kSmall;
-        const QRect words = inside.adjusted(kSampleWidth + space::kSmall, 0, -valueWidth, 0);
+        const QString value = m_showsValue ? m_value : QString();
+        const int taken = value.isEmpty() ? 0 : fontMetrics().horizontalAdvance(value) + space::kSmall;
+        const QRect words = inside.adjusted(kSampleWidth + space::kSmall, 0, -taken, 0);
         painter.drawText(words, Qt::AlignVCenter | Qt::AlignLeft,
                          fontMetrics().elidedText(m_series.name, Qt::ElideMiddle, words.width()));
         painter.setFont(font());
-        painter.drawText(inside, Qt::AlignVCenter | Qt::AlignRight, m_value);
+        painter.drawText(inside, Qt::AlignVCenter | Qt::AlignRight, value);
     }
 
 private:
+    int nameWidth() const { return std::min(fontMetrics().horizontalAdvance(m_series.name), kLongestName); }
     QSize sized(int name) const {
-        const int value = m_value.isEmpty() ? 0 : fontMetrics().horizontalAdvance(m_value) + 2 * space::kSmall;
+        const int value = m_showsValue ? valueWidth() : 0;
         return {2 * kPadding + kSampleWidth + space::kSmall + name + value + 2, fontMetrics().height() + 6};
     }
 
     const PlotSeries m_series;
     QString m_value;
+    bool m_showsValue = true;
 };
 
 PlotLegend::PlotLegend(QString plot, QWidget* parent) : QScrollArea(parent), m_plot(std::move(plot)), m_body(new QWidget) {
@@ -117,6 +130,28 @@ void PlotLegend::setSeries(const std::vector<PlotSeries>& series) {
     setSizePolicy(m_column ? QSizePolicy::Fixed : QSizePolicy::Preferred, m_column ? QSizePolicy::Ignored : QSizePolicy::Fixed);
     setVisible(!series.empty());
     updateGeometry();
+    fitValues();
+}
+
+// In a row that is too narrow the last values go first: names tell the curves apart.
+void PlotLegend::fitValues() {
+    int width = rowWidth();
+    for (auto entry = m_entries.rbegin(); entry != m_entries.rend(); ++entry) {
+        const bool fits = m_column || width <= viewport()->width();
+        (*entry)->setValueShown(fits);
+        if (!fits) width -= (*entry)->valueWidth();
+    }
+}
+
+int PlotLegend::rowWidth() const {
+    int width = 0;
+    for (const LegendEntry* entry : m_entries) width += entry->fullWidth();
+    return width;
+}
+
+void PlotLegend::resizeEvent(QResizeEvent* event) {
+    QScrollArea::resizeEvent(event);
+    fitValues();
 }
 
 LegendEntry* PlotLegend::addEntry(std::size_t index, const PlotSeries& series) {
@@ -132,9 +167,12 @@ LegendEntry* PlotLegend::addEntry(std::size_t index, const PlotSeries& series) {
 void PlotLegend::setState(std::size_t index, bool shown, const QString& value) {
     const QSignalBlocker quiet(m_entries[index]);
     m_entries[index]->setChecked(shown);
-    const QSize before = m_entries[index]->sizeHint();
+    const int before = m_entries[index]->fullWidth();
     m_entries[index]->setValue(value);
-    if (m_entries[index]->sizeHint() != before) updateGeometry();
+    if (m_entries[index]->fullWidth() != before) {
+        updateGeometry();
+        fitValues();
+    }
     m_entries[index]->update();
 }
 
@@ -145,7 +183,7 @@ void PlotLegend::followInTabOrder(QWidget* before) {
     }
 }
 
-QSize PlotLegend::sizeHint() const { return m_column ? QSize(kColumnWidth, 0) : m_body->sizeHint(); }
+QSize PlotLegend::sizeHint() const { return m_column ? QSize(kColumnWidth, 0) : QSize(rowWidth(), m_body->sizeHint().height()); }
 
 bool PlotLegend::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::LayoutRequest) updateGeometry();        // of the body: values have grown

@@ -10,8 +10,8 @@ namespace lockstep::ui {
 
 class LegendEntry;
 
-// A button for each curve that shows and hides it: a few in a row, many as a column that scrolls. Long names are cut and
-// stand whole in the tooltip. A click with Ctrl, and the menu, show one curve alone.
+// A button for each curve that shows and hides it: a few in a row, which leaves out values where it is narrow, many as a
+// column that scrolls. Long names are cut and stand whole in the tooltip. A click with Ctrl, and the menu, show one curve alone.
 class PlotLegend : public QScrollArea {
     Q_OBJECT
 
@@ -31,9 +31,12 @@ signals:
 protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     LegendEntry* addEntry(std::size_t index, const PlotSeries& series);
+    void fitValues();
+    int rowWidth() const;                          // with all values
 
     const QString m_plot;
     QWidget* m_body;

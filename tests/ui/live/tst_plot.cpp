@@ -278,6 +278,24 @@ private slots:
         QCOMPARE(model.readings(150'000).front().value, before);
     }
 
+    void aNarrowLegendLeavesOutValues() {
+        Shown shown;
+        const auto buttons = shown.buttons();
+        const int wide = buttons.last()->sizeHint().width();
+        for (int width = 590; buttons.last()->sizeHint().width() == wide && width > 100; width -= 10) {
+            shown.view.resize(width, 300);
+            QTest::qWait(20);
+        }
+        QVERIFY(buttons.last()->sizeHint().width() < wide);
+        const QWidget& viewport = *buttons.last()->parentWidget()->parentWidget();
+        for (const auto* button : buttons) {
+            QTRY_VERIFY(button->geometry().right() <= viewport.width());
+            QVERIFY(button->width() >= button->sizeHint().width());
+        }
+        shown.view.resize(600, 300);
+        QTRY_COMPARE(buttons.last()->sizeHint().width(), wide);
+    }
+
     void fiftyCurvesHaveAUsableLegend() {
         Shown shown;
         std::vector<PlotSeries> many;
