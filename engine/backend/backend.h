@@ -19,7 +19,7 @@ using ParameterLayouts = std::map<std::string, std::shared_ptr<const Layout>, st
 
 // Between algorithms for the same thing. ByRule: by shapes alone, so that the same is computed in every run. AsTimed: the
 // faster one where that was timed on this machine before, else by rule. Timed: what was not is now, once, which takes
-// seconds at most. Backends that have a choice as they open a device time it there, whatever this says.
+// seconds at most. Backends that have a choice as they open a device time it there, unless it is ByRule.
 enum class AlgorithmChoice { ByRule, AsTimed, Timed };
 
 struct LowerOptions {

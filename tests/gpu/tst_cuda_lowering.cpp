@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/autodiff/gradients.h"
+#include "engine/backend/cuda/algorithm_names.h"
 #include "engine/backend/cuda/convolution.h"
 #include "engine/backend/cuda/cuda_backend.h"
 #include "engine/backend/cuda/library_workspace.h"
@@ -78,6 +79,38 @@ private slots:
         QCOMPARE(countOf(lowered, "dense_backward_weights_bias"), layers);
         for (const Node& node : lowered.nodes())
             QVERIFY(node.op->name != "dense_backward_weights_bias" || node.algorithm == text(Precision::Tf32));
+    }
+
+    // What cuDNN does in reproducible runs must not depend on what was found by timing, and only that says so.
+    void plansAreByRuleWhereTheyMayNotBeTimed() {
+        for (const char* model : {"lenet5", "vit"}) {
+            const auto lowered = [&](AlgorithmChoice how) {
+                return cuda::CudaBackend(1).lower(trainingGraph(model), {.precision = Precision::Tf32, .algorithms = how});
+            };
+            std::size_t byRule = 0;
+            const Graph steady = lowered(AlgorithmChoice::ByRule);
+            for (const Node& node : steady.nodes()) {
+                const std::string_view op = node.op->name;
+                const bool asks = op.starts_with("attention") || (op.starts_with("conv2d") && op != "conv2d_backward_bias");
+                QVERIFY2(cuda::isByRule(node) == asks, op.data());
+                byRule += asks ? 1 : 0;
+            }
+            QVERIFY(byRule > 1);
+            const Graph timed = lowered(AlgorithmChoice::Timed);
+            QVERIFY(std::ranges::none_of(timed.nodes(), cuda::isByRule));
+        }
+    }
+
+    // Forward and backward, where two thirds of the multiplications are.
+    void productsReadTf32() {
+        for (const char* model : {"lenet5", "vit"}) {
+            const Graph lowered = cuda::lower(trainingGraph(model), Precision::Tf32);
+            for (const Node& node : lowered.nodes()) {
+                const std::string_view op = node.op->name;
+                const bool product = op.starts_with("conv2d") || op.starts_with("dense");
+                QVERIFY2(cuda::readsTf32(node) == (product && !op.ends_with("backward_bias")), op.data());
+            }
+        }
     }
 
     void convolutionAndReluBecomeOneNode() {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/backend/cuda/algorithm_names.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/grid.h"
 #include "engine/backend/cuda/kernels.h"
@@ -196,7 +197,7 @@ std::shared_ptr<FusedAttention> fromLibrary(const Order& order, const Heads& hea
     if (hasLengths) return nullptr;
     return order.device.libraries().attention(
         {backward, order.input(0).type.dtype, heads.samples, heads.tokens, heads.heads, heads.width, heads.causal},
-        order.where());
+        order.where(), isByRule(order.node));
 }
 
 }  // namespace

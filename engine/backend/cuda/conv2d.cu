@@ -1,5 +1,6 @@
 #include "engine/ops/conv2d.h"
 
+#include "engine/backend/cuda/algorithm_names.h"
 #include "engine/backend/cuda/convolution_kernel.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/grid.h"
@@ -212,16 +213,17 @@ ConvolutionShape convolutionShape(const Order& order, ConvolutionShape::Pass pas
             pair(attrs.stride),
             pair(attrs.padding),
             pair(attrs.dilation),
-            order.node.algorithm == text(Precision::Tf32)};
+            readsTf32(order.node)};
 }
 
 std::unique_ptr<Convolution> makeConvolution(const Order& order, const ConvolutionShape& shape) {
     Libraries& libraries = order.device.libraries();
-    if (auto library = libraries.convolution(shape, order.where())) return library;
+    const bool byRule = isByRule(order.node);
+    if (auto library = libraries.convolution(shape, order.where(), byRule)) return library;
     ConvolutionShape plain = shape;
     plain.bias = plain.relu = false;
     std::unique_ptr<Convolution> inPart;
-    if (shape.bias || shape.relu) inPart = libraries.convolution(plain, order.where());
+    if (shape.bias || shape.relu) inPart = libraries.convolution(plain, order.where(), byRule);
     return withFloat(shape.dtype, order.where(), [&]<class T>(T) -> std::unique_ptr<Convolution> {
         if (inPart) return std::make_unique<WithPassBehind<T>>(std::move(inPart), shape);
         return std::make_unique<OwnConvolution<T>>(shape);

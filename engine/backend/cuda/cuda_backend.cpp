@@ -48,7 +48,8 @@ DType CudaBackend::computeType(Precision precision) const {
 }
 
 Graph CudaBackend::lower(const Graph& graph, const LowerOptions& options) const {
-    return cuda::lower(graph, options.precision, options.precision == Precision::Fp16 && hasNormEngines(m_cards));
+    const bool normsInConvolutions = options.precision == Precision::Fp16 && hasNormEngines(m_cards);
+    return cuda::lower(graph, options.precision, normsInConvolutions, options.algorithms);
 }
 
 std::unique_ptr<Device> CudaBackend::open(const DeviceChoice& choice) const {

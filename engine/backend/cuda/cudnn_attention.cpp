@@ -166,10 +166,10 @@ CudnnGraph attentionGraph(const AttentionShape& shape) {
     return shape.backward ? builder.backward() : builder.forward();
 }
 
-std::unique_ptr<FusedAttention> makeCudnnAttention(const Cudnn& library, PlanCache& cache, const AttentionShape& shape,
+std::unique_ptr<FusedAttention> makeCudnnAttention(const CudnnPlans& plans, const AttentionShape& shape,
                                                    const std::string& where) {
     if (shape.dtype == DType::F32 || shape.width % 8 != 0) return nullptr;  // heads begin at 16 bytes
-    auto plan = makeCudnnPlan(library, cache, attentionGraph(shape), where);
+    auto plan = makeCudnnPlan(plans, attentionGraph(shape), where);
     return plan ? std::make_unique<CudnnAttention>(std::move(plan), shape) : nullptr;
 }
 

@@ -10,7 +10,7 @@ namespace lockstep::cuda {
 // gradients of queries, keys and values.
 CudnnGraph attentionGraph(const AttentionShape& shape);
 // Null where the library has no plan: see makeCudnnPlan; of f32 it has none.
-std::unique_ptr<FusedAttention> makeCudnnAttention(const Cudnn& library, PlanCache& cache, const AttentionShape& shape,
+std::unique_ptr<FusedAttention> makeCudnnAttention(const CudnnPlans& plans, const AttentionShape& shape,
                                                    const std::string& where);
 
 }  // namespace lockstep::cuda

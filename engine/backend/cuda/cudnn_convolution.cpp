@@ -166,9 +166,9 @@ CudnnGraph convolutionGraph(const ConvolutionShape& shape) {
     return graph;
 }
 
-std::unique_ptr<Convolution> makeCudnnConvolution(const Cudnn& library, PlanCache& cache, const ConvolutionShape& shape,
+std::unique_ptr<Convolution> makeCudnnConvolution(const CudnnPlans& plans, const ConvolutionShape& shape,
                                                   const std::string& where) {
-    auto plan = makeCudnnPlan(library, cache, convolutionGraph(shape), where);
+    auto plan = makeCudnnPlan(plans, convolutionGraph(shape), where);
     return plan ? std::make_unique<CudnnConvolution>(std::move(plan), shape) : nullptr;
 }
 

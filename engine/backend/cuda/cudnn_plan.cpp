@@ -10,7 +10,8 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::int64_t kMostPlans = 10, kMostWorkspace = std::int64_t{512} << 20;
+constexpr std::size_t kMostPlans = 10;
+constexpr std::int64_t kMostWorkspace = std::int64_t{512} << 20;
 constexpr int kTimedRuns = 5;
 
 // Empty: the library has no pattern for these operations. `library` may be null where a card is only described.
@@ -228,26 +229,28 @@ std::size_t enginesFor(const CudnnGraph& graph, const CudnnDescriptor& card) {
     return 0;
 }
 
-std::unique_ptr<CudnnPlan> makeCudnnPlan(const Cudnn& library, PlanCache& cache, const CudnnGraph& graph,
-                                         const std::string& where) {
-    const std::lock_guard lock(cache.timing());
-    const auto made = [&](CudnnDescriptor plan) { return GraphPlan(library.get(), graph, std::move(plan), where); };
-    if (const auto known = cache.find(graph.key())) {
-        if (auto plan = planFrom(library.get(), *known)) return std::make_unique<GraphPlan>(made(std::move(*plan)));
+std::unique_ptr<CudnnPlan> makeCudnnPlan(const CudnnPlans& from, const CudnnGraph& graph, const std::string& where) {
+    const std::lock_guard lock(from.cache.timing());
+    const cudnnHandle_t library = from.library.get();
+    const auto made = [&](CudnnDescriptor plan) { return GraphPlan(library, graph, std::move(plan), where); };
+    if (const auto known = from.byRule ? std::nullopt : from.cache.find(graph.key())) {
+        if (auto plan = planFrom(library, *known)) return std::make_unique<GraphPlan>(made(std::move(*plan)));
     }
-    const auto operations = operationGraph(library.get(), graph);
+    const auto operations = operationGraph(library, graph);
     if (!operations) return nullptr;
+    const std::size_t most = from.byRule ? 1 : kMostPlans;
     std::vector<GraphPlan> plans;
     for (const cudnnBackendHeurMode_t mode : kHeuristics) {
         for (const CudnnDescriptor& configuration : configurations(*operations, nullptr, graph.exact(), mode)) {
-            if (static_cast<std::int64_t>(plans.size()) == kMostPlans) break;
-            if (auto plan = planOf(library.get(), configuration)) plans.push_back(made(std::move(*plan)));
+            if (plans.size() == most) break;
+            if (auto plan = planOf(library, configuration)) plans.push_back(made(std::move(*plan)));
         }
         if (!plans.empty()) break;
     }
     if (plans.empty()) return nullptr;
+    if (from.byRule) return std::make_unique<GraphPlan>(std::move(plans.front()));
     GraphPlan& best = plans[fastest(plans, graph)];
-    if (const std::string json = best.json(); !json.empty()) cache.add(graph.key(), json);
+    if (const std::string json = best.json(); !json.empty()) from.cache.add(graph.key(), json);
     return std::make_unique<GraphPlan>(std::move(best));
 }
 

@@ -19,11 +19,18 @@ public:
     virtual void run(std::span<void* const> memory, std::byte* workspace, cudaStream_t stream) = 0;
 };
 
+// Of one card; both are others'.
+struct CudnnPlans {
+    const Cudnn& library;
+    PlanCache& cache;
+    bool byRule;
+};
+
 // The fastest of the library's plans for the graph: the one that the cache names, else timed on memory of its own,
-// which takes milliseconds, and kept. Plans whose results differ from run to run are left out, and, where the graph is
-// exact, those that round their operands. Null where the library has no plan.
-std::unique_ptr<CudnnPlan> makeCudnnPlan(const Cudnn& library, PlanCache& cache, const CudnnGraph& graph,
-                                         const std::string& where);
+// which takes milliseconds, and kept. By rule: the first that the library proposes. Plans whose results differ from run
+// to run are left out, and, where the graph is exact, those that round their operands. Null where the library has no
+// plan.
+std::unique_ptr<CudnnPlan> makeCudnnPlan(const CudnnPlans& plans, const CudnnGraph& graph, const std::string& where);
 
 // How many engines the library proposes that makeCudnnPlan would try, for a card that is only described
 // (CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR): no card, no driver is needed.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/backend/cuda/algorithm_names.h"
 #include "engine/backend/cuda/column_sums.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/kernels.h"
@@ -16,7 +17,7 @@ namespace {
 // Of the node's first output, by its type and precision.
 MatmulShape shapeOf(const Order& order, std::int64_t rows, std::int64_t columns, std::int64_t depth) {
     MatmulShape shape{order.output(0).type.dtype, rows, columns, depth};
-    shape.tf32 = order.node.algorithm == text(Precision::Tf32);
+    shape.tf32 = readsTf32(order.node);
     return shape;
 }
 

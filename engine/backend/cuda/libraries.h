@@ -12,9 +12,11 @@ public:
     virtual ~Libraries() = default;
     // Throws EngineError(Device) where there is no algorithm for it; null where there is one, but without row sums.
     virtual std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) = 0;
-    // Null where there is none: own kernels do it.
-    virtual std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) = 0;
-    virtual std::unique_ptr<FusedAttention> attention(const AttentionShape& shape, const std::string& where) = 0;
+    // Null where there is none: own kernels do it. By rule, the library's first plan; else the fastest.
+    virtual std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where,
+                                                     bool byRule) = 0;
+    virtual std::unique_ptr<FusedAttention> attention(const AttentionShape& shape, const std::string& where,
+                                                      bool byRule) = 0;
 };
 // `plans` outlive it.
 std::unique_ptr<Libraries> openLibraries(const std::string& device, PlanCaches& plans);

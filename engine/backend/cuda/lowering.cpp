@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/backend/cuda/algorithm_names.h"
 #include "engine/backend/cuda/fused_ops.h"
 #include "engine/backend/cuda/kernels.h"
 #include "engine/backend/cuda/layout.h"
@@ -12,8 +13,10 @@
 #include "engine/core/error.h"
 #include "engine/graph/graph_copy.h"
 #include "engine/ops/activation.h"
+#include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
+#include "engine/ops/dense.h"
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/pixels.h"
@@ -65,14 +68,30 @@ Wants wantsOf(const OpDef& op) {
     return std::ranges::find(kElementwise, &op) != std::end(kElementwise) ? Wants::Elementwise : Wants::RowMajor;
 }
 
-bool isProduct(const OpDef& op) {
-    return op.flops || &op == &kConv2dRelu || &op == &kDenseRelu || &op == &kDenseAdd ||
-           &op == &kDenseBackwardWeightsBias;
+bool isConvolution(const OpDef& op) {
+    static constexpr const OpDef* kAll[] = {
+        &kConv2d,     &kConv2dRelu,     &kConv2dBackwardData,        &kConv2dBackwardWeights,
+        &kConv2dSums, &kNormConv2dSums, &kNormConv2dBackwardWeights, &kConv2dBackwardDataNorm};
+    return std::ranges::find(kAll, &op) != std::end(kAll);
+}
+
+bool isMatrixProduct(const OpDef& op) {
+    static constexpr const OpDef* kAll[] = {
+        &kDense, &kDenseRelu, &kDenseAdd, &kDenseBackwardData, &kDenseBackwardWeights, &kDenseBackwardWeightsBias};
+    return std::ranges::find(kAll, &op) != std::end(kAll);
+}
+
+bool asksCudnn(const OpDef& op) {
+    return isConvolution(op) || &op == &kAttention || &op == &kAttentionBackward;
 }
 
 class Lowering : private GraphCopy {
 public:
-    Lowering(const Graph& graph, Precision precision) : GraphCopy(graph), m_graph(graph), m_precision(precision) {
+    Lowering(const Graph& graph, Precision precision, AlgorithmChoice algorithms)
+        : GraphCopy(graph),
+          m_graph(graph),
+          m_tf32(precision == Precision::Tf32),
+          m_byRule(algorithms == AlgorithmChoice::ByRule) {
         for (const ValueRole role : {ValueRole::Parameter, ValueRole::Frozen})
             for (const ValueId parameter : made().withRole(role))
                 made().setLayout(parameter, channelsLast(made().typeOf(parameter)));
@@ -91,7 +110,8 @@ private:
             throw EngineError(EngineError::Kind::Device, std::string(node.op->name) + " " + node.scope,
                               "the CUDA backend has no kernel for this operation; train this model on cpu devices");
         Node made = node;
-        if (m_precision == Precision::Tf32 && isProduct(*node.op)) made.algorithm = text(m_precision);
+        made.algorithm = algorithmName(m_tf32 && (isConvolution(*node.op) || isMatrixProduct(*node.op)),
+                                       m_byRule && asksCudnn(*node.op));
         layOut(std::move(made), node.outputs);
     }
 
@@ -134,15 +154,15 @@ private:
     }
 
     const Graph& m_graph;
-    Precision m_precision;
+    bool m_tf32, m_byRule;
     std::map<ValueId, ValueId> m_reordered;  // a new value in its other layout
 };
 
 }  // namespace
 
-Graph lower(const Graph& graph, Precision precision, bool normsInConvolutions) {
+Graph lower(const Graph& graph, Precision precision, bool normsInConvolutions, AlgorithmChoice algorithms) {
     const Graph fused = fuse(foldViews(graph), [](const OpDef& op) { return findKernel(op) != nullptr; });
-    return Lowering(normsInConvolutions ? fuseNormsWithConvolutions(fused) : fused, precision).run();
+    return Lowering(normsInConvolutions ? fuseNormsWithConvolutions(fused) : fused, precision, algorithms).run();
 }
 
 }  // namespace lockstep::cuda

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/backend/cuda/algorithm_names.h"
 #include "engine/backend/cuda/convolution_kernel.h"
 #include "engine/backend/cuda/cuda_device.h"
 #include "engine/backend/cuda/fused_ops.h"
@@ -142,7 +143,7 @@ private:
 
 // The library's, else passes around a plain one.
 std::unique_ptr<Convolution> makeNormConvolution(const Order& order, const ConvolutionShape& shape) {
-    if (auto library = order.device.libraries().convolution(shape, order.where())) return library;
+    if (auto library = order.device.libraries().convolution(shape, order.where(), isByRule(order.node))) return library;
     ConvolutionShape plain = shape;
     plain.normalised = plain.sums = plain.normGradient = false;
     return withFloat(shape.dtype, order.where(), [&]<class T>(T) -> std::unique_ptr<Convolution> {

@@ -25,11 +25,13 @@ public:
     std::unique_ptr<Matmul> matmul(const MatmulShape& shape, const std::string& where) override {
         return makeCublasMatmul(m_blas, shape, where);
     }
-    std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) override {
-        return makeCudnnConvolution(m_dnn, m_plans, shape, where);
+    std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where,
+                                             bool byRule) override {
+        return makeCudnnConvolution({m_dnn, m_plans, byRule}, shape, where);
     }
-    std::unique_ptr<FusedAttention> attention(const AttentionShape& shape, const std::string& where) override {
-        return makeCudnnAttention(m_dnn, m_plans, shape, where);
+    std::unique_ptr<FusedAttention> attention(const AttentionShape& shape, const std::string& where,
+                                              bool byRule) override {
+        return makeCudnnAttention({m_dnn, m_plans, byRule}, shape, where);
     }
 
 private:

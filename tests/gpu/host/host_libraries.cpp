@@ -113,7 +113,7 @@ public:
                          [&]<class T>(T) -> std::unique_ptr<Matmul> { return std::make_unique<HostMatmul<T>>(shape); });
     }
     // Has no plan for some, as the library may.
-    std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where) override {
+    std::unique_ptr<Convolution> convolution(const ConvolutionShape& shape, const std::string& where, bool) override {
         if (shape.normalised || shape.sums || shape.normGradient) return nullptr;  // own passes do it
         if (shape.dilation[0] != 1 || shape.x[1] != shape.w[1] || shape.w[0] % 2 == 1) return nullptr;
         if ((shape.bias || shape.relu) && shape.w[0] % 4 == 2) return nullptr;  // without an epilogue it has
@@ -122,7 +122,7 @@ public:
         });
     }
     // Of an even number of tokens alone, so that own kernels have their turn.
-    std::unique_ptr<FusedAttention> attention(const AttentionShape& shape, const std::string& where) override {
+    std::unique_ptr<FusedAttention> attention(const AttentionShape& shape, const std::string& where, bool) override {
         return shape.tokens % 2 == 0 ? makeHostAttention(shape, where) : nullptr;
     }
 };
