@@ -121,7 +121,7 @@ template <std::size_t kCount>
 // A column panel's operand stays in the first-level cache while all row panels are multiplied with it; what later
 // products are added to waits there, too.
 void strassenTiles(const StrassenRun& run) {
-    F16 u2[kStrassenPanels][kVectorsOfTile], u3[kStrassenPanels][kVectorsOfTile];
+    F16 u2s[kStrassenPanels][kVectorsOfTile], u3s[kStrassenPanels][kVectorsOfTile];
     // The last panel may have a few rows only, which need no whole tile.
     const std::size_t few = run.upperRows - (run.panels - 1) * kRows;
     const std::size_t whole = few > kFewRows ? run.panels : run.panels - 1;
@@ -129,7 +129,7 @@ void strassenTiles(const StrassenRun& run) {
     const auto each = [&](std::size_t operand, Quarter next, bool isAll, auto use) __attribute__((always_inline)) {
         const auto finish = [&](auto count, std::size_t panel, F16* sums) __attribute__((always_inline)) {
             unrolled<0, decltype(count)::value>([&](auto at) __attribute__((always_inline)) {
-                use(u2[panel][at.value], u3[panel][at.value], sums[at.value]);
+                use(u2s[panel][at.value], u3s[panel][at.value], sums[at.value]);
             });
             if (isAll) put<decltype(count)::value>(run, panel, next, sums);
         };
