@@ -75,7 +75,7 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
         table.add({"test perplexity", perplexityText(*row.testLoss) + ", " + bitsText(*row.testLoss)});
     }
     if (row.testAccuracy) table.add({"test accuracy", percentText(*row.testAccuracy)});
-    if (row.bestAccuracy) table.add({"best accuracy", percentText(*row.bestAccuracy)});
+    if (row.bestAccuracy && !foretells(row.model)) table.add({"best accuracy", percentText(*row.bestAccuracy)});
     if (row.testLoss) table.add({"test loss", fmt::format("{:.4f}", *row.testLoss)});
     if (row.samplesPerSecond) table.add({"training rate", rateText(*row.samplesPerSecond)});
     if (row.seconds) table.add({"time", durationText(*row.seconds)});

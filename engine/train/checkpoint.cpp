@@ -13,16 +13,17 @@ namespace {
 using Json = nlohmann::json;
 
 std::string positionOf(const Checkpoint& checkpoint) {
-    return Json{{"trial", checkpoint.trial},
-                {"step", checkpoint.step},
-                {"epoch", checkpoint.epoch},
-                {"step_in_epoch", checkpoint.stepInEpoch},
-                {"best_accuracy", checkpoint.bestAccuracy},
-                {"epoch_sums", checkpoint.epochSums},
-                {"train_seconds", checkpoint.trainSeconds},
-                {"loss_scale", checkpoint.lossScale},
-                {"loss_scale_updates", checkpoint.lossScaleUpdates}}
-        .dump();
+    Json position{{"trial", checkpoint.trial},
+                  {"step", checkpoint.step},
+                  {"epoch", checkpoint.epoch},
+                  {"step_in_epoch", checkpoint.stepInEpoch},
+                  {"best_accuracy", checkpoint.bestAccuracy},
+                  {"epoch_sums", checkpoint.epochSums},
+                  {"train_seconds", checkpoint.trainSeconds},
+                  {"loss_scale", checkpoint.lossScale},
+                  {"loss_scale_updates", checkpoint.lossScaleUpdates}};
+    if (checkpoint.lowestLoss) position["lowest_loss"] = *checkpoint.lowestLoss;
+    return position.dump();
 }
 
 // Reads the position; every missing or odd value is the same problem, naming its key.
@@ -73,6 +74,7 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
     checkpoint.epoch = reader.count("epoch");
     checkpoint.stepInEpoch = reader.count("step_in_epoch");
     checkpoint.bestAccuracy = reader.number("best_accuracy");
+    if (reader.has("lowest_loss")) checkpoint.lowestLoss = reader.number("lowest_loss");
     checkpoint.epochSums = reader.numbers("epoch_sums");
     checkpoint.trainSeconds = reader.number("train_seconds");
     if (!reader.has("loss_scale")) return;         // a file of before there was one

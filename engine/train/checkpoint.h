@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct Checkpoint {
     std::int64_t trial = 0;
     std::int64_t step = 0;                         // optimizer updates done
     std::int64_t epoch = 0, stepInEpoch = 0;       // the next step to run (epoch from 0)
-    double bestAccuracy = -1;
+    double bestAccuracy = -1;                      // of the evaluations so far; -1: there was none
+    std::optional<double> lowestLoss;              // likewise; empty in files from before it was kept
     std::map<std::string, double> epochSums;       // sums of the epoch under way: loss_sum, weight, …
     double trainSeconds = 0;                       // spent so far
     double lossScale = 0;                          // 1 where none is needed; 0: of a file from before there was one

@@ -106,7 +106,8 @@ void Worker::restore(const Checkpoint& checkpoint) {
     m_step = checkpoint.step;
     m_epoch = checkpoint.epoch;
     m_stepInEpoch = checkpoint.stepInEpoch;
-    m_best = checkpoint.bestAccuracy;
+    m_bestAccuracy = checkpoint.bestAccuracy;
+    m_lowestLoss = checkpoint.lowestLoss;
     m_lossScale.restore(checkpoint.lossScale, checkpoint.lossScaleUpdates);
     m_epochSums = MetricSums::from(checkpoint.epochSums);
     m_trainClock = Stopwatch(checkpoint.trainSeconds);
@@ -214,8 +215,7 @@ void Worker::pause() {
 
 void Worker::finishEpoch() {
     evaluate();
-    const bool best = std::isfinite(m_test.meanLoss()) && m_test.accuracy() > m_best;
-    if (best) m_best = m_test.accuracy();
+    const bool best = noteBest();
     if (leads()) reportEvaluation(best);
     writeText();
     ++m_epoch;
@@ -228,6 +228,17 @@ void Worker::finishEpoch() {
     if (!leads() || m_leaves) return;
     if (best) writeCheckpoint("best");
     writeCheckpoint("last");
+}
+
+// Of a language model, whose perplexity counts, the evaluation of the lowest loss is the best; of others that of the highest
+// accuracy.
+bool Worker::noteBest() {
+    const double loss = m_test.meanLoss(), accuracy = m_test.accuracy();
+    if (!std::isfinite(loss)) return false;
+    const bool lower = !m_lowestLoss || loss < *m_lowestLoss, higher = accuracy > m_bestAccuracy;
+    if (lower) m_lowestLoss = loss;
+    if (higher) m_bestAccuracy = accuracy;
+    return m_run.resolved.model->task == ModelTask::NextTokens ? lower : higher;
 }
 
 // Every rank its share; the sums meet once, at the end. In a reproducible run they meet at every step, so that the order in
@@ -270,7 +281,7 @@ void Worker::finish(bool stopped) {
                   m_epoch + (m_stepInEpoch > 0 ? 1 : 0),
                   evaluated ? m_test.accuracy() : kNever,
                   evaluated ? m_test.meanLoss() : kNever,
-                  m_best >= 0 ? m_best : kNever,
+                  m_bestAccuracy >= 0 ? m_bestAccuracy : kNever,
                   spent > 0 ? m_attemptSamples / spent : 0,
                   m_runClock.seconds()};
 }

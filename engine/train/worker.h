@@ -96,6 +96,7 @@ private:
     void trainStep();
     void finishEpoch();
     void evaluate();
+    bool noteBest();                             // whether the evaluation is the best so far
     void finish(bool stopped);
 
     // Batches of one split. ahead: the next one, which is on its way to a device with memory of its own.
@@ -150,7 +151,8 @@ private:
     int m_skipped = 0;                           // updates in a row that were not finite
     LossScale m_lossScale;
     MetricSums m_epochSums, m_test;
-    double m_best = -1;
+    double m_bestAccuracy = -1;                  // of evaluations so far, as in a checkpoint
+    std::optional<double> m_lowestLoss;
 
     Stopwatch m_trainClock, m_runClock;
     RateMeter m_rate;

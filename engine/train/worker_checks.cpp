@@ -64,8 +64,8 @@ void Worker::checkReplicas() {
 
 void Worker::keepSnapshot() {
     auto snapshot = std::make_shared<Checkpoint>(
-        Checkpoint{spec(), m_run.options.trial, m_step, m_epoch, m_stepInEpoch, m_best, m_epochSums.named(),
-                   m_trainClock.seconds(), m_lossScale.value(), m_lossScale.updates(), {}});
+        Checkpoint{spec(), m_run.options.trial, m_step, m_epoch, m_stepInEpoch, m_bestAccuracy, m_lowestLoss,
+                   m_epochSums.named(), m_trainClock.seconds(), m_lossScale.value(), m_lossScale.updates(), {}});
     for (const std::string& name : m_replica->tensorNames()) snapshot->tensors.emplace(name, m_replica->read(name));
     m_run.continuation.snapshot = std::move(snapshot);
 }

@@ -32,6 +32,7 @@ Checkpoint sample() {
     checkpoint.epoch = 2;
     checkpoint.stepInEpoch = 5;
     checkpoint.bestAccuracy = 0.1 + 0.2;
+    checkpoint.lowestLoss = 2.0 / 3;
     checkpoint.epochSums = {{"loss_sum", 1.0 / 3}, {"weight", 7}};
     checkpoint.trainSeconds = 1e-17;
     checkpoint.lossScale = 0.25;
@@ -50,6 +51,7 @@ void verifyEqual(const Checkpoint& a, const Checkpoint& b) {
     QCOMPARE(a.epoch, b.epoch);
     QCOMPARE(a.stepInEpoch, b.stepInEpoch);
     QVERIFY(a.bestAccuracy == b.bestAccuracy);
+    QVERIFY(a.lowestLoss == b.lowestLoss);
     QVERIFY(a.epochSums == b.epochSums);
     QVERIFY(a.trainSeconds == b.trainSeconds);
     QVERIFY(a.lossScale == b.lossScale);

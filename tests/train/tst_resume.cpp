@@ -171,6 +171,7 @@ private:
         QCOMPARE(actual.epoch, expected.epoch);
         QCOMPARE(actual.stepInEpoch, expected.stepInEpoch);
         QCOMPARE(actual.bestAccuracy, expected.bestAccuracy);
+        QVERIFY(actual.lowestLoss == expected.lowestLoss);
         QVERIFY(actual.epochSums == expected.epochSums);
     }
 

@@ -1,6 +1,8 @@
 #include <QtTest>
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -95,6 +97,33 @@ private slots:
         QCOMPARE(out.result.finished.epoch, 2);
     }
 
+
+    void theBestEvaluation_data() {
+        QTest::addColumn<QString>("model");
+        QTest::newRow("a classifier's, by accuracy") << "mlp";
+        QTest::newRow("a language model's, by loss") << "gpt";
+    }
+
+    void theBestEvaluation() {
+        QFETCH(QString, model);
+        RunRequest request = requestFor(model.toStdString(), "reference:2");
+        request.data = dataFor(model.toStdString(), 36, 9);
+        request.spec.epochs = 8;
+        const Run out = run(std::move(request));
+        const auto evaluations = out.recorder.all<EvalDone>();
+        QCOMPARE(evaluations.size(), std::size_t{8});
+        double lowestLoss = std::numeric_limits<double>::infinity(), bestAccuracy = -1;
+        int differ = 0;
+        for (const EvalDone& done : evaluations) {
+            const bool lower = done.loss < lowestLoss, higher = done.accuracy > bestAccuracy;
+            QCOMPARE(done.best, model == "gpt" ? lower : higher);
+            differ += lower != higher;
+            lowestLoss = std::min(lowestLoss, done.loss);
+            bestAccuracy = std::max(bestAccuracy, done.accuracy);
+        }
+        QVERIFY(differ > 0);                         // so that one is not taken for the other
+        QCOMPARE(out.result.finished.bestAccuracy, bestAccuracy);
+    }
 
     void aPauseHoldsAllRanksAndCostsNoTime() {
         RunRequest request = requestFor("mlp", "reference:3");
