@@ -28,6 +28,7 @@ constexpr std::array<ColumnWords, kTrialColumns> kWords = {{
     {"Epochs", "Passes over the training data: done / planned"},
     {"Best", "The best accuracy on the test data so far"},
     {"Test", "The newest accuracy on the test data"},
+    {"Test loss", "The newest loss on the test data; it tells language models apart, whose perplexity is e to the loss"},
     {"Samples/s", "Training samples per second, over all devices together"},
     {"Duration", "Time spent training and evaluating, without pauses"},
     {"Created", "When the trial was accepted, in local time"},
@@ -45,6 +46,7 @@ std::optional<double> numberOf(const TrialRow& row, int column) {
         case kEpochsColumn: return static_cast<double>(row.epoch);
         case kBestColumn: return row.bestAccuracy;
         case kTestColumn: return row.testAccuracy;
+        case kLossColumn: return row.testLoss;
         case kSpeedColumn: return row.samplesPerSecond;
         case kDurationColumn: return row.seconds;
         default: return std::nullopt;
@@ -68,6 +70,7 @@ QString shown(int column, double number) {
     switch (column) {
         case kBestColumn:
         case kTestColumn: return trial_text::percent(number);
+        case kLossColumn: return QString::number(number, 'f', 4);
         case kSpeedColumn: return trial_text::rate(number);
         case kDurationColumn: return trial_text::duration(number);
         case kRateColumn: return QString::number(number, 'g', 6);

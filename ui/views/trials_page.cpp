@@ -219,7 +219,7 @@ void TrialsPage::connectViews() {
 
 void TrialsPage::restoreLook() {
     const QSettings settings(QString::fromStdString((m_places.config / "trials.ini").string()), QSettings::IniFormat);
-    m_table->restoreLayoutState(settings.value("columns").toByteArray());
+    m_table->restoreLayout(settings);
     if (!m_splitter->restoreState(settings.value("splitter").toByteArray())) m_splitter->setSizes({460, 320});
     m_pane->setMetric(settings.value("metric").toString().toStdString());
     m_pane->setBySeeds(settings.value("bySeeds").toBool());
@@ -228,7 +228,7 @@ void TrialsPage::restoreLook() {
 
 void TrialsPage::saveLook() const {
     QSettings settings(QString::fromStdString((m_places.config / "trials.ini").string()), QSettings::IniFormat);
-    settings.setValue("columns", m_table->layoutState());
+    m_table->saveLayout(settings);
     settings.setValue("splitter", m_splitter->saveState());
     settings.setValue("metric", QString::fromStdString(m_pane->metric()));
     settings.setValue("bySeeds", m_pane->bySeeds());

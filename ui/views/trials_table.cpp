@@ -3,6 +3,7 @@
 #include <QFocusEvent>
 #include <QHeaderView>
 #include <QMenu>
+#include <QSettings>
 #include <algorithm>
 
 #include "ui/models/trial_columns.h"
@@ -12,12 +13,15 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kWidths[kTrialColumns] = {34, 80, 220, 84, 110, 120, 80, 64, 110, 70, 80, 80, 80, 100, 130, 120, 240};
+constexpr int kWidths[kTrialColumns] = {34, 80, 220, 84, 110, 120, 80, 64, 110, 70, 80, 80, 80, 80, 100, 130, 120, 240};
+
+// A layout of other columns than these would hide and size the wrong ones.
+const QString kLayoutKey = QString("columns-%1").arg(kTrialColumns);
 
 // Further columns are a click away; these fit a laptop's screen.
 bool shownAtFirst(int column) {
-    return column != kDevicesColumn && column != kBatchColumn && column != kTestColumn && column != kDurationColumn &&
-           column != kNoteColumn;
+    return column != kDevicesColumn && column != kBatchColumn && column != kTestColumn && column != kLossColumn &&
+           column != kDurationColumn && column != kNoteColumn;
 }
 
 class TableHeader : public QHeaderView {
@@ -128,10 +132,11 @@ QList<int> TrialsTable::shownColumns() const {
     return columns;
 }
 
-QByteArray TrialsTable::layoutState() const { return horizontalHeader()->saveState(); }
+void TrialsTable::saveLayout(QSettings& settings) const { settings.setValue(kLayoutKey, horizontalHeader()->saveState()); }
 
-void TrialsTable::restoreLayoutState(const QByteArray& state) {
+void TrialsTable::restoreLayout(const QSettings& settings) {
     auto* header = horizontalHeader();
+    const QByteArray state = settings.value(kLayoutKey).toByteArray();
     if (state.isEmpty() || !header->restoreState(state)) return;
     setColumnHidden(kIdColumn, false);
     sortByColumn(header->sortIndicatorSection(), header->sortIndicatorOrder());

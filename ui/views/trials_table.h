@@ -4,6 +4,7 @@
 #include <vector>
 
 class QMenu;
+class QSettings;
 
 namespace lockstep::ui {
 
@@ -19,8 +20,8 @@ public:
     void editCell();                               // the current one or, where nothing can be typed, the row's title
     QMenu* columnsMenu() const { return m_columns; }
     QList<int> shownColumns() const;               // as they stand, from the left
-    QByteArray layoutState() const;
-    void restoreLayoutState(const QByteArray& state);      // what it does not know stays as it was
+    void saveLayout(QSettings& settings) const;
+    void restoreLayout(const QSettings& settings); // without one, columns stay as they are
 
 protected:
     void focusInEvent(QFocusEvent* event) override;
