@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "engine/core/error.h"
+
 namespace lockstep {
 
 namespace {
@@ -16,6 +18,13 @@ std::string number(double value) {
     const auto format = value == 0 || (size >= 1e-4 && size < 1e15) ? std::chars_format::fixed : std::chars_format::general;
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, format).ptr;
     return {buffer, end};
+}
+
+// Who asks for a name knows the schema that the values were made with.
+const ParamValue& valueOf(const ParamValues& values, std::string_view name) {
+    const auto found = values.all().find(name);
+    if (found != values.all().end()) return found->second;
+    throw EngineError(EngineError::Kind::Internal, std::string(name), "a parameter that was never set is asked for");
 }
 
 const char* kindOf(const ParamValue& value) {
@@ -92,13 +101,11 @@ Result<ParamValues> ParamValues::from(const ParamSchema& schema, const std::map<
     return values;
 }
 
-bool ParamValues::flag(std::string_view name) const { return std::get<bool>(m_values.find(name)->second); }
-std::int64_t ParamValues::integer(std::string_view name) const {
-    return std::get<std::int64_t>(m_values.find(name)->second);
-}
-double ParamValues::number(std::string_view name) const { return std::get<double>(m_values.find(name)->second); }
+bool ParamValues::flag(std::string_view name) const { return std::get<bool>(valueOf(*this, name)); }
+std::int64_t ParamValues::integer(std::string_view name) const { return std::get<std::int64_t>(valueOf(*this, name)); }
+double ParamValues::number(std::string_view name) const { return std::get<double>(valueOf(*this, name)); }
 const std::string& ParamValues::string(std::string_view name) const {
-    return std::get<std::string>(m_values.find(name)->second);
+    return std::get<std::string>(valueOf(*this, name));
 }
 
 }  // namespace lockstep

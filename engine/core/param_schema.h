@@ -41,6 +41,7 @@ public:
     static Result<ParamValues> from(const ParamSchema& schema, const std::map<std::string, ParamValue>& given,
                                     std::string_view field);
 
+    // Throw EngineError (Internal) for a name that the schema does not have.
     bool flag(std::string_view name) const;
     std::int64_t integer(std::string_view name) const;
     double number(std::string_view name) const;

@@ -1,6 +1,7 @@
 #include <QtTest>
 #include <limits>
 
+#include "engine/core/error.h"
 #include "engine/core/param_schema.h"
 
 using namespace lockstep;
@@ -29,6 +30,21 @@ private slots:
         QCOMPARE(values.value().number("momentum"), 0.9);
         QCOMPARE(values.value().flag("nesterov"), false);
         QCOMPARE(values.value().string("mode"), std::string("mean"));
+    }
+    void whatWasNeverSetIsNamed() {
+        const auto nameOf = [](const auto& read) {
+            try {
+                read();
+            } catch (const EngineError& error) {
+                return error.where();
+            }
+            return std::string();
+        };
+        const ParamValues values(kSchema), none;
+        QCOMPARE(nameOf([&] { (void)none.flag("nesterov"); }), std::string("nesterov"));
+        QCOMPARE(nameOf([&] { (void)values.integer("layer"); }), std::string("layer"));
+        QCOMPARE(nameOf([&] { (void)values.number("damping"); }), std::string("damping"));
+        QCOMPARE(nameOf([&] { (void)none.string("mode"); }), std::string("mode"));
     }
     void aWholeNumberServesForANumber() {
         const auto values = ParamValues::from(kSchema, {{"momentum", std::int64_t{1}}}, "");

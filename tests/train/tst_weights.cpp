@@ -93,7 +93,8 @@ private slots:
         if (torchvisions) {
             const ModelEntry& entry = *testEnvironment().model("resnet18-cifar");
             given.clear();
-            const auto names = torchvisionNames(entry, buildForward(entry, {}, entry.usual, false).value());
+            const Graph forward = buildForward(entry, ParamValues(entry.params), entry.usual, false).value();
+            const auto names = torchvisionNames(entry, forward);
             for (const auto& [ours, theirs] : names) given.emplace(theirs, expected.at(ours));
             given.emplace("bn1.num_batches_tracked", HostTensor({{}, DType::I64}));
         }
@@ -197,7 +198,7 @@ private slots:
     void whatSurroundsAnOldHeadIsLeft() {
         const ModelEntry& entry = *testEnvironment().model("vgg11-cifar");
         std::map<std::string, HostTensor> tensors;
-        const Graph forward = buildForward(entry, {}, entry.usual, false).value();
+        const Graph forward = buildForward(entry, ParamValues(entry.params), entry.usual, false).value();
         for (const auto& [ours, theirs] : torchvisionNames(entry, forward)) {
             if (!theirs.starts_with("classifier"))
                 tensors.emplace(theirs, HostTensor({forward.typeOf(*forward.find(ours)).shape, DType::F16}));
