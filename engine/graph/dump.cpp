@@ -22,6 +22,7 @@ std::string initText(const Initializer& init) {
         case Initializer::Kind::HeUniform: return "he_uniform " + fanIn;
         case Initializer::Kind::GlorotUniform: return "glorot_uniform " + fanIn + " " + fanOut;
         case Initializer::Kind::FanInUniform: return "fan_in_uniform " + fanIn;
+        case Initializer::Kind::Identity: return "identity " + fanOut;
     }
     return "?";
 }

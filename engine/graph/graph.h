@@ -28,9 +28,11 @@ public:
 
 // How a parameter starts. HeNormal: deviation sqrt(2 / fanOut); HeUniform: bound sqrt(6 / fanIn) (He et al. 2015, arXiv
 // 1502.01852; fan out for convolutions as ResNets do). GlorotUniform: bound sqrt(6 / (fanIn + fanOut)) (Glorot & Bengio 2010).
-// FanInUniform: bound 1 / sqrt(fanIn), PyTorch's default for weights and biases.
+// FanInUniform: bound 1 / sqrt(fanIn), PyTorch's default for weights and biases. Identity, of a convolution's O,I,H,W:
+// filter i < I is 1 at its centre in channel i and 0 elsewhere, so that channel i goes on as it is; those beyond are
+// HeNormal (Zagoruyko & Komodakis, arXiv 1706.00388; Jordan, arXiv 2404.00498).
 struct Initializer {
-    enum class Kind { Constant, HeNormal, HeUniform, GlorotUniform, FanInUniform };
+    enum class Kind { Constant, HeNormal, HeUniform, GlorotUniform, FanInUniform, Identity };
     Kind kind = Kind::Constant;
     double value = 0;                                            // Constant only
     std::int64_t fanIn = 1, fanOut = 1;

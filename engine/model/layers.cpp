@@ -46,8 +46,9 @@ ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std:
     expectAtLeastOne(layer.kernel, "conv2d", "kernel");
     expectAtLeastOne(layer.groups, "conv2d", "groups");
     const std::int64_t channels = b.typeOf(x).shape[1] / layer.groups, area = std::int64_t{layer.kernel} * layer.kernel;
-    const Initializer he{Initializer::Kind::HeNormal, 0, channels * area, layer.out * area};
-    const ValueId w = b.parameter(name + "/weight", {layer.out, channels, layer.kernel, layer.kernel}, he, true);
+    const auto kind = layer.identity ? Initializer::Kind::Identity : Initializer::Kind::HeNormal;
+    const Initializer start{kind, 0, channels * area, layer.out * area};
+    const ValueId w = b.parameter(name + "/weight", {layer.out, channels, layer.kernel, layer.kernel}, start, true);
     std::optional<ValueId> bias;
     if (layer.bias) bias = b.parameter(name + "/bias", {layer.out}, fanInUniform(channels * area), false);
     const Conv2dAttrs attrs{.stride = {layer.stride, layer.stride},

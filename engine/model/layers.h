@@ -8,10 +8,10 @@
 namespace lockstep {
 
 // Ops together with the parameters they need, named "<scope>/<name>/weight" and so on.
-// Convolutions start He normal with fan out, all else as in PyTorch; norms have "weight" (gamma), "bias" (beta),
-// "running_mean" and "running_var". Weight decay applies to the weights of convolutions and dense layers only. Tables of
-// embeddings and positions start normal with a deviation of 0.02 (Radford et al. 2019).
-struct ConvLayer { int out = 0, kernel = 3, stride = 1, padding = 1, groups = 1; bool bias = false; };
+// Convolutions start He normal with fan out, or as the identity (see Initializer), all else as in PyTorch; norms have
+// "weight" (gamma), "bias" (beta), "running_mean" and "running_var". Weight decay applies to the weights of convolutions
+// and dense layers only. Tables of embeddings and positions start normal with a deviation of 0.02 (Radford et al. 2019).
+struct ConvLayer { int out = 0, kernel = 3, stride = 1, padding = 1, groups = 1; bool bias = false, identity = false; };
 ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std::string& name);
 // Over the last extent of x: N,I or N,T,I.
 ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name, bool bias = true);

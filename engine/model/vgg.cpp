@@ -27,9 +27,10 @@ constexpr std::array kWidths{64, 128, 256, 512, 512};
 constexpr int kStep = 32;                            // each stage halves the image
 
 // Before a norm a bias does nothing. That of the large networks is kept, as in the weights that are published for them.
-ValueId convolution(GraphBuilder& b, ValueId x, int width, const Vgg& vgg, const std::string& name) {
+ValueId convolution(GraphBuilder& b, ValueId x, ConvLayer layer, const Vgg& vgg, const std::string& name) {
     const auto scope = b.enter(name);
-    ValueId y = convLayer(b, x, {.out = width, .bias = !vgg.hasNorm || !vgg.isForCifar}, "conv");
+    layer.bias = !vgg.hasNorm || !vgg.isForCifar;
+    ValueId y = convLayer(b, x, layer, "conv");
     if (vgg.hasNorm) y = batchNormLayer(b, y, "norm");
     return relu(b, y, "relu");
 }
@@ -47,11 +48,14 @@ ValueId hiddenLayers(GraphBuilder& b, ValueId x, ValueId ids, const ParamValues&
 ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input, const ParamValues& params,
               const Vgg& vgg) {
     expectMultiple(input, kStep, vgg.name());
+    const bool passesOn = params.flag("identity_start");
     ValueId x = image;
     for (std::size_t stage = 0; stage < kWidths.size(); ++stage) {
         const auto scope = b.enter("stage" + std::to_string(stage + 1));
         for (int i = 1; i <= vgg.convolutions[stage]; ++i) {
-            x = convolution(b, x, kWidths[stage], vgg, "block" + std::to_string(i));
+            const bool isFirst = stage == 0 && i == 1;       // colours are not yet features
+            const ConvLayer layer{.out = kWidths[stage], .identity = passesOn && !isFirst};
+            x = convolution(b, x, layer, vgg, "block" + std::to_string(i));
         }
         x = maxPool2d(b, x, {}, "pool");
     }
@@ -66,10 +70,13 @@ ModelEntry entryOf(const Vgg& vgg) {
     entry.meaning = "VGG-" + std::to_string(vgg.depth) + (vgg.hasNorm ? " with batch norm and" : " with") +
                     (vgg.isForCifar ? " one dense layer, for images of 32x32 pixels."
                                     : " three dense layers, for images of 224x224 pixels.");
+    entry.params = {{"identity_start", false, {}, {}, {}, "",
+                     "Convolutions start by handing on what they get: without shortcuts, deep networks learn sooner."}};
     if (!vgg.isForCifar) {
-        entry.params = {{"width", std::int64_t{4096}, 1, 65536, {}, "neurons",
-                         "How many neurons each of the two hidden dense layers has."},
-                        {"dropout", 0.5, 0, 0.95, {}, "", "The share of neurons left out at random while training."}};
+        entry.params.push_back({"width", std::int64_t{4096}, 1, 65536, {}, "neurons",
+                                "How many neurons each of the two hidden dense layers has."});
+        entry.params.push_back(
+            {"dropout", 0.5, 0, 0.95, {}, "", "The share of neurons left out at random while training."});
     }
     entry.build = [vgg](GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& input,
                         const ParamValues& params) { return build(b, image, ids, input, params, vgg); };

@@ -1,5 +1,6 @@
 #include "engine/train/initialize.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/core/error.h"
@@ -31,6 +32,18 @@ void fillRandom(std::span<T> out, const Value& value, std::uint64_t seed, double
 }
 
 template <class T>
+void fillIdentity(std::span<T> out, const Shape& shape) {
+    const auto filters = static_cast<std::size_t>(shape[0]), channels = static_cast<std::size_t>(shape[1]);
+    const auto height = static_cast<std::size_t>(shape[2]), width = static_cast<std::size_t>(shape[3]);
+    const std::size_t centre = height / 2 * width + width / 2, area = height * width;
+    for (std::size_t i = 0; i < std::min(filters, channels); ++i) {
+        const std::span<T> filter = out.subspan(i * channels * area, channels * area);
+        std::fill(filter.begin(), filter.end(), T(0));
+        filter[i * area + centre] = T(1);
+    }
+}
+
+template <class T>
 void fillAs(std::span<T> out, const Value& value, std::uint64_t seed) {
     const Initializer& init = value.init;
     const auto fanIn = static_cast<double>(init.fanIn), fanOut = static_cast<double>(init.fanOut);
@@ -41,6 +54,9 @@ void fillAs(std::span<T> out, const Value& value, std::uint64_t seed) {
         case Initializer::Kind::GlorotUniform:
             return fillRandom(out, value, seed, std::sqrt(6 / (fanIn + fanOut)), false);
         case Initializer::Kind::FanInUniform: return fillRandom(out, value, seed, 1 / std::sqrt(fanIn), false);
+        case Initializer::Kind::Identity:
+            fillRandom(out, value, seed, std::sqrt(2 / fanOut), true);
+            return fillIdentity(out, value.type.shape);
     }
 }
 

@@ -62,6 +62,7 @@ private slots:
     void dropoutOnlyWhileTraining();
     void weightsDecayNothingElse();
     void initialValues();
+    void vggMayStartAsTheIdentity();
     void presetIsSmallAndBlocked();
     void layersRefuseNonsense();
 };
@@ -260,6 +261,25 @@ void TestModels::initialValues() {
     QCOMPARE(init("stem/norm/running_var").value, 1.0);
     QCOMPARE(init("head/weight").kind, Initializer::Kind::FanInUniform);
     QCOMPARE(init("head/bias").fanIn, std::int64_t{512});
+}
+
+void TestModels::vggMayStartAsTheIdentity() {
+    const auto kinds = [](const Given& given) {
+        std::map<std::string, Initializer::Kind> out;
+        const Graph graph = build("vgg19-bn-cifar", kCifar, true, given);
+        for (const ValueId id : graph.withRole(ValueRole::Parameter)) {
+            const Value& value = graph.value(id);
+            if (value.type.shape.rank() == 4) out[value.name] = value.init.kind;
+        }
+        return out;
+    };
+    const auto plain = kinds({}), identity = kinds({{"identity_start", true}});
+    QCOMPARE(plain.size(), 16u);
+    for (const auto& [name, kind] : plain) QCOMPARE(kind, Initializer::Kind::HeNormal);
+    for (const auto& [name, kind] : identity) {
+        const bool readsColours = name == "stage1/block1/conv/weight";
+        QCOMPARE(kind, readsColours ? Initializer::Kind::HeNormal : Initializer::Kind::Identity);
+    }
 }
 
 void TestModels::presetIsSmallAndBlocked() {
