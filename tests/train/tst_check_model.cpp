@@ -42,6 +42,19 @@ ModelEntry deadModel() {
     return {.name = "dead", .meaning = "Never learns.", .params = {}, .build = build};
 }
 
+// Each bias lies a fifth of the first distance above the kink of a ReLU.
+ModelEntry modelAtKinks() {
+    const auto build = [](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
+        const auto constant = [](double value) { return Initializer{.kind = Initializer::Kind::Constant, .value = value}; };
+        const ValueId pixels = flatten(b, image, "flatten");
+        const Shape shape{input.classes, b.typeOf(pixels).shape[1]};
+        const ValueId w = b.parameter("head/weight", shape, constant(0), true);
+        const ValueId bias = b.parameter("head/bias", {input.classes}, constant(2e-8), false);
+        return relu(b, dense(b, pixels, w, bias, "head"), "relu");
+    };
+    return {.name = "kinks", .meaning = "Lies at kinks.", .params = {}, .build = build};
+}
+
 }  // namespace
 
 class TstCheckModel : public QObject {
@@ -86,6 +99,21 @@ private slots:
         const MemorisedBatch memorised = memorise({spec, input, 20});
         QVERIFY(!memorised.isMemorised());
         QCOMPARE(memorised.updates, std::int64_t{20});
+    }
+
+    void aKinkBetweenTheLossesIsNoWrongGradient() {
+        const ModelEntry kinks = modelAtKinks();
+        ResolvedSpec spec = specFor("mlp");
+        spec.model = &kinks;
+        spec.modelParams = {};
+        ModelInput input = smallImages();
+        input.classes = 5;                         // not as many samples of each: biases have a gradient
+        for (const SlopeCheck& slope : checkSlopes({spec, input})) {
+            if (slope.parameter != "head/bias") continue;
+            QVERIFY2(slope.holds, qPrintable(QString("%1, %2").arg(slope.along).arg(slope.across)));
+            return;
+        }
+        QFAIL("the bias was not looked at");
     }
 
     void timeEndsTheSearch() {
