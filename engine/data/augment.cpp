@@ -22,6 +22,10 @@ void normaliseRowMirrored(const std::uint8_t* __restrict in, std::size_t width, 
     for (std::size_t x = 0; x < width; ++x) out[x] = scale(in[width - 1 - x]);
 }
 
+CounterRng rngOf(const char* stream, std::uint64_t seed, std::int64_t epoch, std::int64_t sampleId) {
+    return {seed, streamOf(stream), static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sampleId)};
+}
+
 Box within(const ImageShape& shape, const Box& box) {
     return {std::max(box.top, 0), std::max(box.left, 0), std::min(box.bottom, shape.height), std::min(box.right, shape.width)};
 }
@@ -92,7 +96,7 @@ const ParamSchema& augmentationSchema() {
     static const ParamSchema schema{
         {"crop_padding", std::int64_t{0}, 0, 64, {}, "pixels",
          "Shifts each image by up to this many pixels in both directions; the border is filled with black."},
-        {"flip", false, {}, {}, {}, "", "Mirrors each image left to right with probability 1/2."},
+        {"flip", false, {}, {}, {}, "", "Mirrors each image left to right in every other epoch."},
         {"cutout", std::int64_t{0}, 0, 1024, {}, "pixels",
          "Side of a square blanked at a random place of each image; 0 blanks nothing."},
         {"random_erasing", 0.0, 0, 1, {}, "",
@@ -110,24 +114,23 @@ Augmentation augmentationFrom(const ParamValues& values) {
 
 ImageRecipe recipeOf(const Augmentation& how, const ImageShape& shape, std::uint64_t seed, std::int64_t epoch,
                      std::int64_t sampleId) {
-    const CounterRng rng(seed, streamOf("augment"), static_cast<std::uint64_t>(epoch),
-                         static_cast<std::uint64_t>(sampleId));
+    const CounterRng rng = rngOf("augment", seed, epoch, sampleId);
     ImageRecipe recipe;
     if (how.cropPadding > 0) {
         const auto places = static_cast<std::uint64_t>(2 * how.cropPadding + 1);
         recipe.dy = static_cast<int>(rng.below(places, 0)) - how.cropPadding;
         recipe.dx = static_cast<int>(rng.below(places, 1)) - how.cropPadding;
     }
-    if (how.flip) recipe.mirrored = static_cast<int>(rng.bits(8) & 1);
+    if (how.flip) {
+        const std::uint32_t firstSide = rngOf("flip", seed, 0, sampleId).bits(0);
+        recipe.mirrored = static_cast<int>((firstSide + epoch) & 1);
+    }
     if (how.cutout > 0) {
         const int top = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.height), 6)) - how.cutout / 2;
         const int left = static_cast<int>(rng.below(static_cast<std::uint64_t>(shape.width), 7)) - how.cutout / 2;
         recipe.hole = within(shape, {top, left, top + how.cutout, left + how.cutout});
     }
-    if (how.erasing > 0)
-        recipe.erased = chooseErased(shape, how.erasing,
-                                     CounterRng(seed, streamOf("erase"), static_cast<std::uint64_t>(epoch),
-                                                static_cast<std::uint64_t>(sampleId)));
+    if (how.erasing > 0) recipe.erased = chooseErased(shape, how.erasing, rngOf("erase", seed, epoch, sampleId));
     return recipe;
 }
 
@@ -154,10 +157,9 @@ void augment(const Augmentation& how, const DatasetInfo& info, std::span<const s
 }
 
 Mixture mixtureOf(double alpha, std::int64_t count, std::uint64_t seed, std::int64_t epoch, std::int64_t sampleId) {
-    const auto when = static_cast<std::uint64_t>(epoch), sample = static_cast<std::uint64_t>(sampleId);
-    const auto rngOf = [&](const char* stream) { return CounterRng(seed, streamOf(stream), when, sample); };
-    const auto partner = static_cast<std::int64_t>(rngOf("mixup partner").below(static_cast<std::uint64_t>(count), 0));
-    const double a = gammaOf(alpha, rngOf("mixup"), 0), b = gammaOf(alpha, rngOf("mixup other"), 0);
+    const auto drawn = [&](const char* stream) { return rngOf(stream, seed, epoch, sampleId); };
+    const auto partner = static_cast<std::int64_t>(drawn("mixup partner").below(static_cast<std::uint64_t>(count), 0));
+    const double a = gammaOf(alpha, drawn("mixup"), 0), b = gammaOf(alpha, drawn("mixup other"), 0);
     const double larger = std::max(a, b);
     return {partner, larger > 0 ? static_cast<float>(larger / (a + b)) : 1.0f};
 }

@@ -10,10 +10,11 @@
 namespace lockstep {
 
 // What happens to an image between the dataset and the batch slot, in this order: random crop out of the image padded by
-// `cropPadding` zeros on each side; horizontal flip with probability 1/2; normalisation (x / 255 - mean) / deviation; cutout
-// (DeVries & Taylor, arXiv 1708.04552): a square of side `cutout`, its centre anywhere, set to zero after normalisation; with
-// probability `erasing` the same for a rectangle within the image, of 2 to 33 % of its area and sides as 0.3 to 3.3 (Zhong et
-// al., arXiv 1708.04896; the limits and the ten tries to find one are torchvision's).
+// `cropPadding` zeros on each side; horizontal flip in every other epoch, beginning with either (alternating flip, Jordan,
+// arXiv 2404.00498: of two epochs, coins would show half of the images the same way round); normalisation (x / 255 - mean)
+// / deviation; cutout (DeVries & Taylor, arXiv 1708.04552): a square of side `cutout`, its centre anywhere, set to zero after
+// normalisation; with probability `erasing` the same for a rectangle within the image, of 2 to 33 % of its area and sides as
+// 0.3 to 3.3 (Zhong et al., arXiv 1708.04896; the limits and the ten tries to find one are torchvision's).
 // With `mixup` above 0 a training sample is a mixture of two that went through all this: see mixtureOf.
 // Random choices depend on (seed, epoch, sample id) only.
 struct Augmentation {

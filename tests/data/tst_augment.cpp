@@ -146,6 +146,20 @@ private slots:
         for (const int hit : hits) QVERIFY(std::abs(hit - each) < 6 * std::sqrt(each));
     }
 
+    // Two epochs in a row show an image both ways round; half of all images begin with either.
+    void sidesAlternate() {
+        constexpr int kSamples = 4000;
+        int mirroredFirst = 0;
+        for (int id = 0; id < kSamples; ++id) {
+            const auto isMirrored = [&](std::int64_t epoch) {
+                return recipeOf({4, true, 8}, {3, 32, 32}, 1, epoch, id).mirrored != 0;
+            };
+            mirroredFirst += isMirrored(0);
+            for (std::int64_t epoch = 1; epoch < 5; ++epoch) QVERIFY(isMirrored(epoch) != isMirrored(epoch - 1));
+        }
+        QVERIFY(std::abs(mirroredFirst - kSamples / 2) < 6 * std::sqrt(kSamples * 0.25));
+    }
+
     // A rectangle within the image, the same in all channels, in as many images as asked for.
     void erasedIsARectangle() {
         const Picture image = picture(3, 32, 32);
