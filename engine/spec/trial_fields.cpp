@@ -83,8 +83,8 @@ std::vector<TrialField> ofTheDevices() {
     return {
         choice(&S::precision, "precision", {"fp32", "tf32", "bf16", "fp16"},
                "fp32; tf32, bf16 or fp16: fewer bits, and faster where the device has units for it. Weights are kept in "
-               "fp32 besides, and fp16 scales its loss. On CPU devices bf16 is what products of matrices read, and no "
-               "more."),
+               "fp32 besides, and fp16 scales its loss. On CPU devices bf16 is what products of matrices and 1x1 "
+               "convolutions read, and no more."),
         choice(&S::mode, "mode", {"fast", "reproducible"},
                "fast: each device takes its part of the batch at once; reproducible: the same bits on 1, 2, 4 or 8 "
                "devices."),

@@ -34,7 +34,8 @@ std::unique_ptr<Kernel> makeConv(const Order& order, onednn::Pass pass, const Co
 class PackedBackwardData final : public Kernel {
 public:
     PackedBackwardData(const onednn::Engine& engine, const onednn::Desc& weights, const onednn::Plan& plan)
-        : m_pack(engine, onednn::planReorder(engine, weights, plan.arguments[1])), m_convolution(engine, plan),
+        : m_pack(engine, onednn::planReorder(engine, weights, plan.arguments[1])),
+          m_convolution(engine, plan),
           m_packedBytes((plan.arguments[1].bytes() + 63) / 64 * 64) {}
 
     std::size_t workspaceBytes() const override {
@@ -68,7 +69,7 @@ std::unique_ptr<Kernel> makePackedBackwardData(const Order& order) {
 std::unique_ptr<Kernel> makeConv2d(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConv(order);
     if (order.node.algorithm == "winograd") return makeWinograd(order);
-    if (order.node.algorithm == "pointwise") return makePointwise(order);
+    if (order.node.algorithm.starts_with("pointwise")) return makePointwise(order);
     return makeConv(order, onednn::Pass::Forward, order.node.attrs.as<Conv2dAttrs>(), order.input(0), order.input(1),
                     order.output(0), order.node.inputs.size() == 3);
 }
@@ -76,7 +77,7 @@ std::unique_ptr<Kernel> makeConv2d(const Order& order) {
 std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardData(order);
     if (order.node.algorithm == "winograd") return makeWinogradBackwardData(order);
-    if (order.node.algorithm == "pointwise") return makePointwiseBackwardData(order);
+    if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardData(order);
     if (order.node.algorithm == kPackedDirect) return makePackedBackwardData(order);
     return makeConv(order, onednn::Pass::BackwardData, order.node.attrs.as<Conv2dBackwardAttrs>().conv, order.output(0),
                     order.input(1), order.input(0), false);
@@ -85,7 +86,7 @@ std::unique_ptr<Kernel> makeConv2dBackwardData(const Order& order) {
 std::unique_ptr<Kernel> makeConv2dBackwardWeights(const Order& order) {
     if (order.node.algorithm == "lanes") return makeLaneConvBackwardWeights(order);
     if (order.node.algorithm == "winograd") return makeWinogradBackwardWeights(order);
-    if (order.node.algorithm == "pointwise") return makePointwiseBackwardWeights(order);
+    if (order.node.algorithm.starts_with("pointwise")) return makePointwiseBackwardWeights(order);
     return makeConv(order, onednn::Pass::BackwardWeights, order.node.attrs.as<Conv2dBackwardAttrs>().conv,
                     order.input(0), order.output(0), order.input(1), order.node.outputs.size() == 2);
 }

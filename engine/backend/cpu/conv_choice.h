@@ -17,6 +17,8 @@ struct ConvPass {
 // where that can be (fuse_conv.h).
 enum class ConvAlgorithm { Direct, Winograd, Pointwise };
 std::string text(ConvAlgorithm algorithm);  // "winograd", as programs name it
+// Pointwise, of pairs of bf16. Winograd's sums stay of floats: among its points errors grow tenfold.
+inline constexpr const char* kPointwiseBf16 = "pointwise+bf16";
 using ConvChoice = std::function<ConvAlgorithm(const ConvPass& pass)>;
 
 // By the shape alone: the same in every run and on every machine with these blocks.

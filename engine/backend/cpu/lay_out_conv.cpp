@@ -114,6 +114,11 @@ ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPa
     return hasBias && chosen == ConvAlgorithm::Pointwise ? ConvAlgorithm::Direct : chosen;
 }
 
+std::string nameOf(const LayoutPass& pass, ConvAlgorithm algorithm) {
+    const bool isOfPairs = algorithm == ConvAlgorithm::Pointwise && pass.operands() == DType::BF16 && bestBf16();
+    return isOfPairs ? kPointwiseBf16 : text(algorithm);
+}
+
 void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) {
     const bool adds = node.op == &kConv2dFused && node.attrs.as<FusedConvAttrs>().adds;
     const ValueId x = node.inputs[0], w = node.inputs[1];
@@ -124,7 +129,7 @@ void layOutBlocked(LayoutPass& pass, const Node& node, ConvAlgorithm algorithm) 
         const bool isAddend = adds && i + 1 == node.inputs.size();
         inputs.push_back(isAddend ? pass.image(node.inputs[i], y) : pass.rowMajor(node.inputs[i]));
     }
-    pass.emit(node, std::move(inputs), text(algorithm), {{y}});
+    pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{y}});
 }
 
 ValueId takeRowMajorWeights(LayoutPass& pass, ValueId w) {
@@ -171,7 +176,7 @@ void layOutConvBackwardData(LayoutPass& pass, const Node& node) {
     if (algorithm != ConvAlgorithm::Direct) {
         std::vector<ValueId> inputs{pass.image(dy, blockedImage(pass.oldValue(dy).type.shape)),
                                     takeWeights(pass, w, blockedFilters(pass.oldValue(w).type.shape), attrs)};
-        return pass.emit(node, std::move(inputs), text(algorithm), {{blockedImage(shape)}});
+        return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{blockedImage(shape)}});
     }
     Choice choice = choiceOf(conv);
     choice.sources = pass.imageLayouts(shape);
@@ -199,7 +204,7 @@ void layOutConvBackwardWeights(LayoutPass& pass, const Node& node) {
         std::vector<ValueId> inputs{pass.image(x, blockedImage(pass.oldValue(x).type.shape)),
                                     pass.image(dy, blockedImage(pass.oldValue(dy).type.shape))};
         for (std::size_t i = 2; i < node.inputs.size(); ++i) inputs.push_back(pass.rowMajor(node.inputs[i]));
-        return pass.emit(node, std::move(inputs), text(algorithm), {{filters, axesOf(attrs), true}});
+        return pass.emit(node, std::move(inputs), nameOf(pass, algorithm), {{filters, axesOf(attrs), true}});
     }
     Choice choice = choiceOf(conv);
     choice.request.bias = node.outputs.size() == 2;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/backend/cpu/conv_choice.h"
 #include "engine/backend/cpu/fused_ops.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/normed_input.h"
@@ -37,11 +38,26 @@ struct Chunk {
     }
 };
 
+// body(block, its norm or null)
+template <class Body>
+void eachBlock(const NormedInput& norm, const float* forms, std::size_t blocks, Body body) {
+    for (std::size_t b = 0; b < blocks; ++b) {
+        const ChannelAffine form = norm ? norm.affine(forms, b) : ChannelAffine{};
+        body(b, norm ? &form : nullptr);
+    }
+}
+
+// The instructions for pairs of bf16 of a node that names them, or null.
+const Bf16Table* pairsOf(const Order& order) {
+    return order.node.algorithm == kPointwiseBf16 ? order.machine.bf16 : nullptr;
+}
+
 // Forward; or backward-data, which is the same of dy with every block of filters transposed.
 class Pointwise final : public Kernel {
 public:
     Pointwise(const Order& order, bool turned)
         : m_machine(order.machine),
+          m_pairs(pairsOf(order)),
           m_turned(turned),
           m_x(order.input(0).type.shape),
           m_y(order.output(0).type.shape),
@@ -49,21 +65,24 @@ public:
           m_addend(addendOf(order.node)) {}
 
     std::size_t workspaceBytes() const override {
-        const std::size_t filters = m_turned ? m_x.blocks * m_y.blocks * kFilter : 0;
         const std::size_t chunks = static_cast<std::size_t>(m_machine.threads) * chunkFloats();
-        return (m_norm.floats() + filters + chunks) * sizeof(float);
+        return (m_norm.floats() + madeFilterFloats() + chunks) * sizeof(float);
     }
 
     void run(const KernelCall& call) override {
         auto* const norm = reinterpret_cast<float*>(call.workspace);
         if (m_norm) m_norm.prepare(call, norm);
-        float* room = norm + m_norm.floats();
+        float* const made = norm + m_norm.floats();
         const float* filters = in(call, 1);
         if (m_turned) {
-            turnFilters(filters, room);
-            filters = room;
-            room += m_x.blocks * m_y.blocks * kFilter;
+            turnFilters(filters, made);
+            filters = made;
         }
+        if (m_pairs) {
+            m_pairs->pairRows(filters, nullptr, made, m_x.blocks * m_y.blocks * kLanes);
+            filters = made;
+        }
+        float* const room = made + madeFilterFloats();
         const float* addend = m_addend ? in(call, *m_addend) : nullptr;
         inParts(m_machine.threads, m_x.chunks(), [&](std::size_t part, std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
@@ -76,7 +95,11 @@ private:
         const float *norm, *filters, *addend;
     };
 
-    std::size_t chunkFloats() const { return m_norm ? m_x.blocks * kPixels * kLanes : 0; }
+    std::size_t madeFilterFloats() const { return m_turned || m_pairs ? m_x.blocks * m_y.blocks * kFilter : 0; }
+    std::size_t chunkFloats() const {
+        if (m_pairs) return m_x.blocks * kPixels * kLanes / 2;
+        return m_norm ? m_x.blocks * kPixels * kLanes : 0;
+    }
 
     void turnFilters(const float* w, float* turned) const {
         for (std::size_t k = 0; k < m_x.blocks; ++k) {
@@ -90,25 +113,34 @@ private:
         const Chunk chunk(m_x, i);
         const float* data = in(call, 0) + m_x.at(chunk.sample, chunk.begin);
         std::size_t dataStride = m_x.blockStride();
-        if (m_norm) {
+        if (m_pairs) {
+            const std::size_t paired = chunk.count * kLanes / 2;
+            eachBlock(m_norm, inputs.norm, m_x.blocks, [&](std::size_t b, const ChannelAffine* norm) {
+                m_pairs->pairColumns(data + b * dataStride, norm, room + b * paired, chunk.count);
+            });
+            data = room;
+            dataStride = paired;
+        } else if (m_norm) {
             m_norm.apply(inputs.norm, data, dataStride, chunk.count, room);
             data = room;
             dataStride = chunk.count * kLanes;
         }
         const std::size_t at = m_y.at(chunk.sample, chunk.begin);
-        m_machine.simd->blockProduct({.filters = inputs.filters,
-                                      .data = data,
-                                      .addends = inputs.addend ? inputs.addend + at : nullptr,
-                                      .products = out(call, 0) + at,
-                                      .filterStride = m_x.blocks * kFilter,
-                                      .dataStride = dataStride,
-                                      .productStride = m_y.blockStride(),
-                                      .blocks = m_y.blocks,
-                                      .channelBlocks = m_x.blocks,
-                                      .tiles = chunk.count});
+        const auto product = m_pairs ? m_pairs->blockProduct : m_machine.simd->blockProduct;
+        product({.filters = inputs.filters,
+                 .data = data,
+                 .addends = inputs.addend ? inputs.addend + at : nullptr,
+                 .products = out(call, 0) + at,
+                 .filterStride = m_pairs ? m_x.blocks * kFilter / 2 : m_x.blocks * kFilter,
+                 .dataStride = dataStride,
+                 .productStride = m_y.blockStride(),
+                 .blocks = m_y.blocks,
+                 .channelBlocks = m_x.blocks,
+                 .tiles = chunk.count});
     }
 
     const Machine& m_machine;
+    const Bf16Table* m_pairs;
     bool m_turned;
     Plane m_x, m_y;
     NormedInput m_norm;
@@ -119,7 +151,11 @@ private:
 class PointwiseBackwardWeights final : public Kernel {
 public:
     explicit PointwiseBackwardWeights(const Order& order)
-        : m_machine(order.machine), m_x(order.input(0).type.shape), m_dy(order.input(1).type.shape), m_norm(order) {}
+        : m_machine(order.machine),
+          m_pairs(pairsOf(order)),
+          m_x(order.input(0).type.shape),
+          m_dy(order.input(1).type.shape),
+          m_norm(order) {}
 
     std::size_t workspaceBytes() const override {
         return (m_norm.floats() + static_cast<std::size_t>(m_machine.threads) * partFloats()) * sizeof(float);
@@ -141,32 +177,53 @@ public:
     }
 
 private:
+    static constexpr std::size_t kPairedBlock = kPixels * kLanes / 2;
+
     std::size_t filterFloats() const { return m_x.blocks * m_dy.blocks * kFilter; }
-    std::size_t partFloats() const { return filterFloats() + (m_norm ? m_x.blocks * kPixels * kLanes : 0); }
+    std::size_t roomFloats() const {
+        if (m_pairs) return (m_x.blocks + m_dy.blocks) * kPairedBlock;
+        return m_norm ? m_x.blocks * kPixels * kLanes : 0;
+    }
+    std::size_t partFloats() const { return filterFloats() + roomFloats(); }
 
     void addChunk(const KernelCall& call, const float* norm, std::size_t i, float* sums) const {
         const Chunk chunk(m_x, i);
+        const float* dy = in(call, 1) + m_dy.at(chunk.sample, chunk.begin);
         const float* data = in(call, 0) + m_x.at(chunk.sample, chunk.begin);
-        std::size_t dataStride = m_x.blockStride();
-        if (m_norm) {
-            float* room = sums + filterFloats();
-            m_norm.apply(norm, data, dataStride, chunk.count, room);
-            data = room;
-            dataStride = chunk.count * kLanes;
+        float* const room = sums + filterFloats();
+        BlockGradientProduct product{.gradients = dy,
+                                     .data = data,
+                                     .filters = sums,
+                                     .gradientStride = m_dy.blockStride(),
+                                     .dataStride = m_x.blockStride(),
+                                     .filterStride = m_x.blocks * kFilter,
+                                     .blocks = m_dy.blocks,
+                                     .channelBlocks = m_x.blocks,
+                                     .tiles = chunk.count,
+                                     .adds = true};
+        if (m_pairs) {
+            float* const pairedDy = room + m_x.blocks * kPairedBlock;
+            eachBlock(m_norm, norm, m_x.blocks, [&](std::size_t b, const ChannelAffine* form) {
+                m_pairs->pairRows(data + b * m_x.blockStride(), form, room + b * kPairedBlock, chunk.count);
+            });
+            for (std::size_t b = 0; b < m_dy.blocks; ++b)
+                m_pairs->pairRows(dy + b * m_dy.blockStride(), nullptr, pairedDy + b * kPairedBlock, chunk.count);
+            product.gradients = pairedDy;
+            product.data = room;
+            product.gradientStride = product.dataStride = kPairedBlock;
+            product.tiles = (chunk.count + 1) / 2;
+            return m_pairs->blockGradientProduct(product);
         }
-        m_machine.simd->blockGradientProduct({.gradients = in(call, 1) + m_dy.at(chunk.sample, chunk.begin),
-                                              .data = data,
-                                              .filters = sums,
-                                              .gradientStride = m_dy.blockStride(),
-                                              .dataStride = dataStride,
-                                              .filterStride = m_x.blocks * kFilter,
-                                              .blocks = m_dy.blocks,
-                                              .channelBlocks = m_x.blocks,
-                                              .tiles = chunk.count,
-                                              .adds = true});
+        if (m_norm) {
+            m_norm.apply(norm, data, m_x.blockStride(), chunk.count, room);
+            product.data = room;
+            product.dataStride = chunk.count * kLanes;
+        }
+        m_machine.simd->blockGradientProduct(product);
     }
 
     const Machine& m_machine;
+    const Bf16Table* m_pairs;
     Plane m_x, m_dy;
     NormedInput m_norm;
 };

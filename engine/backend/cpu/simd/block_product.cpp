@@ -1,109 +1,14 @@
-#include "engine/backend/cpu/simd/lanes.h"
+#include "engine/backend/cpu/simd/block_tile.h"
 #include "engine/backend/cpu/simd/loops.h"
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-namespace {
-
-#ifdef __AVX512F__
-constexpr std::size_t kTiles = 14, kBlocks = 2, kChannels = 8;
-#else
-constexpr std::size_t kTiles = 3, kBlocks = 1, kChannels = 2;
-#endif
-
-// kM tiles and kN blocks of outputs, summed over all channels in registers. Meanwhile come the lines of the outputs,
-// and in the first blocks, which read it first, the data of the next tiles: one at a time, for a burst of requests
-// would keep the loads waiting.
-template <std::size_t kM, std::size_t kN>
-void productTile(const BlockProduct& run, std::size_t block, std::size_t tile) {
-    const auto at = [&](std::size_t i) { return (block + i / kM) * run.productStride + (tile + i % kM) * 16; };
-    F16 sums[kN * kM];
-    unrolled<0, kN * kM>([&](auto i) __attribute__((always_inline)) {
-        sums[i.value] = run.addends ? load(run.addends + at(i.value)) : F16{};
-    });
-    const float* u = run.filters + block * run.filterStride;
-    const float* v = run.data + tile * 16;
-    std::size_t next = 0;
-    for (std::size_t c = 0; c < run.channelBlocks; ++c, v += run.dataStride) {
-        for (std::size_t i = 0; i < 16; ++i, u += 16) {
-            if (next < kN * kM) __builtin_prefetch(run.products + at(next++), 1);
-            if (block == 0 && i < kM) __builtin_prefetch(v + (kM + i) * 16);
-            F16 filters[kN];
-            unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
-                filters[n.value] = load(u + n.value * run.filterStride);
-            });
-            unrolled<0, kM>([&](auto m) __attribute__((always_inline)) {
-                const F16 factor = splat(v[m.value * 16 + i]);
-                unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
-                    sums[n.value * kM + m.value] += factor * filters[n.value];
-                });
-            });
-        }
-    }
-    unrolled<0, kN * kM>([&](auto i)
-                             __attribute__((always_inline)) { store(run.products + at(i.value), sums[i.value]); });
-}
-
-template <std::size_t kM, std::size_t kN>
-void productRest(const BlockProduct& run, std::size_t block, std::size_t tile) {
-    if constexpr (kM > 0) {
-        if (run.tiles - tile == kM) return productTile<kM, kN>(run, block, tile);
-        productRest<kM - 1, kN>(run, block, tile);
-    }
-}
-
-template <std::size_t kN>
-void productBlocks(const BlockProduct& run, std::size_t block) {
-    for (; block + kN <= run.blocks; block += kN) {
-        std::size_t tile = 0;
-        for (; tile + kTiles <= run.tiles; tile += kTiles) productTile<kTiles, kN>(run, block, tile);
-        productRest<kTiles - 1, kN>(run, block, tile);
-    }
-    if constexpr (kN > 1) productBlocks<1>(run, block);
-}
-
-template <std::size_t kN>
-void gradientProductTile(const BlockGradientProduct& run, std::size_t block, std::size_t channel) {
-    F16 sums[kN * kChannels];
-    unrolled<0, kN * kChannels>([&](auto i) __attribute__((always_inline)) { sums[i.value] = F16{}; });
-    const float* z = run.gradients + block * run.gradientStride;
-    const float* v = run.data + channel / 16 * run.dataStride + channel % 16;
-    for (std::size_t tile = 0; tile < run.tiles; ++tile, z += 16, v += 16) {
-        F16 gradients[kN];
-        unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
-            gradients[n.value] = load(z + n.value * run.gradientStride);
-        });
-        unrolled<0, kChannels>([&](auto c) __attribute__((always_inline)) {
-            const F16 factor = splat(v[c.value]);
-            unrolled<0, kN>([&](auto n) __attribute__((always_inline)) {
-                sums[n.value * kChannels + c.value] += factor * gradients[n.value];
-            });
-        });
-    }
-    unrolled<0, kN * kChannels>([&](auto i) __attribute__((always_inline)) {
-        float* to =
-            run.filters + (block + i.value / kChannels) * run.filterStride + (channel + i.value % kChannels) * 16;
-        store(to, run.adds ? load(to) + sums[i.value] : sums[i.value]);
-    });
-}
-
-template <std::size_t kN>
-void gradientProductBlocks(const BlockGradientProduct& run, std::size_t block) {
-    for (; block + kN <= run.blocks; block += kN) {
-        for (std::size_t channel = 0; channel < run.channelBlocks * 16; channel += kChannels)
-            gradientProductTile<kN>(run, block, channel);
-    }
-    if constexpr (kN > 1) gradientProductBlocks<1>(run, block);
-}
-
-}  // namespace
-
 void blockProduct(const BlockProduct& run) {
-    productBlocks<kBlocks>(run, 0);
+    productBlocks<FloatLanes, kBlocks>(run, 0);
 }
 
 void blockGradientProduct(const BlockGradientProduct& run) {
-    gradientProductBlocks<kBlocks>(run, 0);
+    gradientProductBlocks<FloatLanes, kBlocks>(run, 0);
 }
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

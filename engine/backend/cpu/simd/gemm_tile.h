@@ -29,13 +29,6 @@ inline void putRest(const GemmRun& run, F16 sum, float* c, std::size_t column) {
     rest.copyTo(c + column, left);
 }
 
-// Sixteen products of floats.
-struct FloatLanes {
-    [[gnu::always_inline]] static F16 load(const float* at) { return get<F16>(at); }
-    [[gnu::always_inline]] static F16 splat(const float* at) { return Splat<F16>::of(*at); }
-    [[gnu::always_inline]] static F16 add(F16 sum, F16 a, F16 b) { return sum + a * b; }
-};
-
 // sums += kM rows of a times one panel; leaves a and b behind what was read.
 template <class Lanes, std::size_t kM>
 [[gnu::always_inline]] inline void addUp(const float*& a, std::size_t rowStride, std::size_t depthStride,

@@ -185,4 +185,13 @@ struct Rest {
     }
 };
 
+// What is multiplied and added up, in elements as large as a float: here floats, sixteen of them at once.
+struct FloatLanes {
+    static constexpr std::size_t kOfBlock = 16;  // elements that hold 16 channels
+
+    [[gnu::always_inline]] static F16 load(const float* at) { return get<F16>(at); }
+    [[gnu::always_inline]] static F16 splat(const float* at) { return Splat<F16>::of(*at); }
+    [[gnu::always_inline]] static F16 add(F16 sum, F16 a, F16 b) { return sum + a * b; }
+};
+
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

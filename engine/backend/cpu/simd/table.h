@@ -289,6 +289,13 @@ struct Bf16Table {
     // as many panels of (depth + 1) / 2 rows of pairs, which begin at the same place; an odd depth gets a zero.
     void (*toPairs)(float* panels, std::size_t count, std::size_t width, std::size_t depth);
     void (*gemm)(const GemmRun& run);  // as gemmPacked; the depth is counted in pairs
+
+    // Rows of 16 floats, or with a norm ReLU of it, to pairs of neighbours in a column (half as many rows, a last one's
+    // other half zero) or in a row (rows of 8). What is written may begin where what is read does.
+    void (*pairRows)(const float* from, const ChannelAffine* norm, float* to, std::size_t rows);
+    void (*pairColumns)(const float* from, const ChannelAffine* norm, float* to, std::size_t rows);
+    void (*blockProduct)(const BlockProduct& run);  // filters: pairs of rows; data: of columns; strides as they lie
+    void (*blockGradientProduct)(const BlockGradientProduct& run);  // of rows both; tiles are counted in pairs
 };
 namespace v4_bf16 {
 extern const Bf16Table kBf16Table;

@@ -1,0 +1,161 @@
+#include <QtTest>
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "engine/backend/cpu/conv_choice.h"
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cpu/simd/table.h"
+#include "engine/backend/reference/reference_backend.h"
+#include "tests/support/op_cases.h"
+#include "tests/support/small_net.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+// Convolutions of single pixels, which the CPU makes of pairs of bf16 where it has instructions for them.
+class tst_cpu_bf16 : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void rowsArePairedBothWays();
+    void operandsAloneAreRounded_data();
+    void operandsAloneAreRounded();
+    void whatIsTakenInIsRoundedToo();
+    void bitsDoNotDependOnThreads();
+};
+
+namespace {
+
+std::int64_t pointwiseNodes(const Graph& lowered) {
+    return std::ranges::count(lowered.nodes(), std::string(cpu::kPointwiseBf16), &Node::algorithm);
+}
+
+OpCase rounded(OpCase one) {
+    for (CaseInput& input : one.inputs) {
+        for (double& x : input.tensor.as<double>()) {
+            auto number = static_cast<float>(x);
+            cpu::bestSimd().roundToBf16(&number, 1);
+            x = number;
+        }
+    }
+    return one;
+}
+
+// Norm and ReLU before 1x1 convolutions, which take in these and the other branch; images of an odd number of pixels.
+Graph bottleneck() {
+    Net net(DType::F32, true, {3, 3, 7, 9});
+    const auto pixels = [&](ValueId x, std::int64_t channels) {
+        return net.conv(net.relu(net.norm(x)), channels, 1, {});
+    };
+    ValueId x = net.conv(net.image(), 32, 3, {.padding = {1, 1}});
+    for (int i = 0; i < 2; ++i) x = net.add(pixels(pixels(x, 16), 32), x);
+    return net.finish(net.dense(net.globalPool(net.relu(net.norm(x))), 10));
+}
+
+RunResult ran(const Graph& graph, Precision precision, int threads = 1) {
+    return runGraph(*makeCpuBackend(), graph, randomTensors(graph, 12),
+                    {.threads = threads, .scalars = {}, .precision = precision});
+}
+
+// What pairing makes of rows, as floats: [rows / 2][16][2] for neighbours in a column, [rows][16] for those in a row.
+std::vector<float> unpaired(const std::vector<float>& pairs, std::size_t count) {
+    std::vector<float> out(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto pair = std::bit_cast<std::uint32_t>(pairs[i / 2]);
+        out[i] = std::bit_cast<float>(i % 2 == 0 ? pair << 16 : pair & 0xffff0000u);
+    }
+    return out;
+}
+
+}  // namespace
+
+void tst_cpu_bf16::initTestCase() {
+    if (!cpu::bestBf16()) QSKIP("this processor has no instructions for pairs of bf16");
+}
+
+// Of every number of rows, in place as well, as they are and normed: the bits of the norm and of rounding.
+void tst_cpu_bf16::rowsArePairedBothWays() {
+    const cpu::Bf16Table& table = *cpu::bestBf16();
+    const CounterRng rng(3, 0, 0, 0);
+    const auto noise = [&](std::uint32_t at) { return static_cast<float>(rng.normal(at)); };
+    std::array<float, 16> mean, scale, offset;
+    for (std::uint32_t i = 0; i < 16; ++i) mean[i] = noise(i), scale[i] = noise(16 + i), offset[i] = noise(32 + i);
+    const cpu::ChannelAffine affine{mean.data(), scale.data(), offset.data()};
+    for (std::size_t rows = 1; rows < 9; ++rows) {
+        for (const cpu::ChannelAffine* norm : {static_cast<const cpu::ChannelAffine*>(nullptr), &affine}) {
+            std::vector<float> x(rows * 16), expected;
+            for (std::uint32_t i = 0; i < x.size(); ++i) x[i] = noise(48 + i);
+            expected = x;
+            if (norm)
+                cpu::bestSimd().norm({.x = x.data(), .y = expected.data(), .count = x.size(), .mean = mean.data(),
+                                      .scale = scale.data(), .offset = offset.data()}, 0, true);
+            cpu::bestSimd().roundToBf16(expected.data(), expected.size());
+            std::vector<float> inPlace = x, apart((rows + 1) / 2 * 16);
+            table.pairColumns(inPlace.data(), norm, inPlace.data(), rows);
+            QCOMPARE(unpaired(inPlace, rows * 16), expected);
+            expected.resize((rows + 1) / 2 * 32);
+            inPlace = x;
+            inPlace.resize(apart.size() * 2);
+            table.pairRows(inPlace.data(), norm, inPlace.data(), rows);
+            table.pairRows(x.data(), norm, apart.data(), rows);
+            for (const auto& pairs : {inPlace, apart}) {
+                const std::vector<float> found = unpaired(pairs, expected.size());
+                for (std::size_t i = 0; i < found.size(); ++i)
+                    QCOMPARE(found[i], expected[i / 32 * 32 + i % 2 * 16 + i % 32 / 2]);
+            }
+        }
+    }
+}
+
+void tst_cpu_bf16::operandsAloneAreRounded_data() {
+    QTest::addColumn<int>("at");
+    const auto& cases = opCases();
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const std::string& name = cases[i].name;
+        if (name.starts_with("conv2d") && name.find("/pixels") != name.npos)
+            QTest::newRow(name.c_str()) << static_cast<int>(i);
+    }
+}
+
+// Where these are bf16 to begin with, sums are those of the reference; else they differ by as much as it rounds.
+void tst_cpu_bf16::operandsAloneAreRounded() {
+    QFETCH(int, at);
+    const OpCase &given = opCases()[static_cast<std::size_t>(at)], one = rounded(given);
+    const auto errorOf = [](const OpCase& opCase) {
+        const RunOptions options{.threads = 2, .scalars = {}, .precision = Precision::Bf16};
+        const HostTensor expected = runCase(*makeReferenceBackend(), opCase)[0];
+        return relativeError(runCase(*makeCpuBackend(), opCase, options)[0], expected);
+    };
+    const double exact = errorOf(one), rounding = errorOf(given);
+    QVERIFY2(exact <= one.tolerance, std::to_string(exact).c_str());
+    QVERIFY2(rounding > one.tolerance && rounding < 0.02, std::to_string(rounding).c_str());
+}
+
+void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {
+    const Graph graph = bottleneck();
+    const RunResult halves = ran(graph, Precision::Bf16), floats = ran(graph, Precision::Fp32);
+    QCOMPARE(pointwiseNodes(floats.lowered), 0);
+    QCOMPARE(pointwiseNodes(halves.lowered), 12);       // four convolutions, three passes
+    // Where rounding turns a ReLU's mask, gradients differ by more than it.
+    const auto compare = [](const Tensors& actual, const Tensors& expected) {
+        for (const auto& [name, tensor] : expected) {
+            const double error = relativeError(actual.at(name), tensor);
+            QVERIFY2(error < 0.2, (name + " is off by " + std::to_string(error)).c_str());
+        }
+    };
+    compare(halves.outputs, floats.outputs);
+    compare(halves.gradients, floats.gradients);
+    const double logits = relativeError(halves.outputs.at("logits"), floats.outputs.at("logits"));
+    QVERIFY2(logits > 1e-4 && logits < 0.03, std::to_string(logits).c_str());
+}
+
+void tst_cpu_bf16::bitsDoNotDependOnThreads() {
+    const Graph graph = bottleneck();
+    const HostTensor alone = ran(graph, Precision::Bf16).outputs.at("logits");
+    const HostTensor together = ran(graph, Precision::Bf16, 3).outputs.at("logits");
+    QVERIFY(std::ranges::equal(alone.as<float>(), together.as<float>()));
+}
+
+QTEST_APPLESS_MAIN(tst_cpu_bf16)
+#include "tst_cpu_bf16.moc"
