@@ -49,10 +49,26 @@ Json imageJson(const Pixels& pixels, const ImageShape& shape) {
     return {{"channels", shape.channels}, {"height", height}, {"width", width}, {"pixels", base64(small)}};
 }
 
-// As a person would see what the network gets: the normalisation taken back.
-Pixels augmented(const Glimpse::Sample& sample, const DatasetInfo& info, const Augmentation& how, std::uint64_t seed) {
+std::vector<float> augmented(const Glimpse& glimpse, std::size_t which, const Augmentation& how, std::uint64_t seed) {
+    const Glimpse::Sample& sample = glimpse.samples[which];
     std::vector<float> values(sample.pixels.size());
-    augment(how, info, sample.pixels, seed, 0, sample.index, values);
+    augment(how, glimpse.train, sample.pixels, seed, 0, sample.index, values);
+    return values;
+}
+
+// Mixup takes another of the few images that are here, where training takes any.
+std::vector<float> inputOf(const Glimpse& glimpse, std::size_t which, const Augmentation& how, std::uint64_t seed) {
+    std::vector<float> values = augmented(glimpse, which, how, seed);
+    if (how.mixup == 0) return values;
+    const auto count = static_cast<std::int64_t>(glimpse.samples.size());
+    const auto [partner, lambda] = mixtureOf(how.mixup, count, seed, 0, glimpse.samples[which].index);
+    const std::vector<float> other = augmented(glimpse, static_cast<std::size_t>(partner), how, seed);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = lambda * values[i] + (1 - lambda) * other[i];
+    return values;
+}
+
+// As a person would see what the network gets: the normalisation taken back.
+Pixels pictureOf(const std::vector<float>& values, const DatasetInfo& info) {
     Pixels out(values.size());
     const std::size_t plane = values.size() / static_cast<std::size_t>(info.image().channels);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -127,14 +143,16 @@ Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path
 }
 
 Json samplesJson(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed, const Words& words) {
-    const auto many = std::min(glimpse.samples.size(), static_cast<std::size_t>(std::max(count, 0)));
-    std::vector<Glimpse::Sample> samples(glimpse.samples.begin(), glimpse.samples.begin() + static_cast<std::ptrdiff_t>(many));
-    std::ranges::stable_sort(samples, {}, &Glimpse::Sample::label);
+    std::vector<std::size_t> shown(std::min(glimpse.samples.size(), static_cast<std::size_t>(std::max(count, 0))));
+    std::iota(shown.begin(), shown.end(), std::size_t{0});
+    std::ranges::stable_sort(shown, {}, [&](std::size_t which) { return glimpse.samples[which].label; });
+    const ImageShape shape = glimpse.train.image();
     Json rows = Json::array();
-    for (const auto& sample : samples) {
-        rows.push_back({{"label", sample.label},
-                        {"before", imageJson(sample.pixels, glimpse.train.image())},
-                        {"after", imageJson(augmented(sample, glimpse.train, how, seed), glimpse.train.image())}});
+    for (const std::size_t which : shown) {
+        const Pixels after = pictureOf(inputOf(glimpse, which, how, seed), glimpse.train);
+        rows.push_back({{"label", glimpse.samples[which].label},
+                        {"before", imageJson(glimpse.samples[which].pixels, shape)},
+                        {"after", imageJson(after, shape)}});
     }
     Json out = reportJson(glimpse.report, words);
     out["skipped"] = glimpse.report.skipped.size();

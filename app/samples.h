@@ -22,7 +22,7 @@ Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path
 
 // {"classes", "train_per_class", …} of reportJson and "samples", `count` at most: [{"label", "before", "after"}], where an image is
 // {"channels", "height", "width", "pixels": planar bytes in base64}, made smaller to at most 64 pixels a side. `after`
-// is what the first epoch would see, without the normalisation.
+// is what the first epoch would see, without the normalisation; mixup's partners are among these images.
 Json samplesJson(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed, const Words& words);
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QtTest>
+#include <algorithm>
 
 #include "tests/app/lockstep_program.h"
 
@@ -153,6 +154,9 @@ private slots:
         QCOMPARE(cut[0]["before"], samples[0]["before"]);
         QVERIFY(cut[0]["after"] != cut[0]["before"]);
         QCOMPARE(codeOf(server.ask(request(3, "samples", spec(R"({"cutout":-1})")))), QString("spec.out-of-range"));
+        const auto mixed = server.ask(request(4, "samples", spec(R"({"mixup":1})")))["samples"].toArray();
+        QCOMPARE(mixed[0]["before"], samples[0]["before"]);
+        QVERIFY(std::ranges::any_of(mixed, [](const QJsonValue& each) { return each["after"] != each["before"]; }));
     }
 
     void schedulesAreDrawn() {
