@@ -46,8 +46,7 @@ ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std:
     expectAtLeastOne(layer.kernel, "conv2d", "kernel");
     expectAtLeastOne(layer.groups, "conv2d", "groups");
     const std::int64_t channels = b.typeOf(x).shape[1] / layer.groups, area = std::int64_t{layer.kernel} * layer.kernel;
-    const auto kind = layer.identity ? Initializer::Kind::Identity : Initializer::Kind::HeNormal;
-    const Initializer start{kind, 0, channels * area, layer.out * area};
+    const Initializer start{layer.start, 0, channels * area, layer.out * area};
     const ValueId w = b.parameter(name + "/weight", {layer.out, channels, layer.kernel, layer.kernel}, start, true);
     std::optional<ValueId> bias;
     if (layer.bias) bias = b.parameter(name + "/bias", {layer.out}, fanInUniform(channels * area), false);
@@ -71,6 +70,15 @@ ValueId denseLayer(GraphBuilder& b, ValueId x, int out, const std::string& name,
 
 ValueId tiedLayer(GraphBuilder& b, ValueId x, ValueId weight, const std::string& name) {
     return overRows(b, x, name, [&](ValueId rows) { return dense(b, rows, weight, std::nullopt, name); });
+}
+
+ParamField zeroInitResidual() {
+    return {"zero_init_residual", false, {}, {}, {}, "",
+            "Blocks start by handing on what they get: their other branch is 0 at first. Deep networks learn sooner."};
+}
+
+Initializer::Kind lastOfBranch(const ParamValues& params) {
+    return params.flag("zero_init_residual") ? Initializer::Kind::Constant : Initializer::Kind::HeNormal;
 }
 
 ValueId batchNormLayer(GraphBuilder& b, ValueId x, const std::string& name) {

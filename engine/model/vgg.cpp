@@ -54,7 +54,8 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& inp
         const auto scope = b.enter("stage" + std::to_string(stage + 1));
         for (int i = 1; i <= vgg.convolutions[stage]; ++i) {
             const bool isFirst = stage == 0 && i == 1;       // colours are not yet features
-            const ConvLayer layer{.out = kWidths[stage], .identity = passesOn && !isFirst};
+            const auto start = passesOn && !isFirst ? Initializer::Kind::Identity : Initializer::Kind::HeNormal;
+            const ConvLayer layer{.out = kWidths[stage], .start = start};
             x = convolution(b, x, layer, vgg, "block" + std::to_string(i));
         }
         x = maxPool2d(b, x, {}, "pool");

@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include <map>
+#include <set>
 
 #include "engine/autodiff/gradients.h"
 #include "engine/model/layers.h"
@@ -63,6 +64,7 @@ private slots:
     void weightsDecayNothingElse();
     void initialValues();
     void vggMayStartAsTheIdentity();
+    void branchesMayStartAtZero();
     void presetIsSmallAndBlocked();
     void layersRefuseNonsense();
 };
@@ -279,6 +281,31 @@ void TestModels::vggMayStartAsTheIdentity() {
     for (const auto& [name, kind] : identity) {
         const bool readsColours = name == "stage1/block1/conv/weight";
         QCOMPARE(kind, readsColours ? Initializer::Kind::HeNormal : Initializer::Kind::Identity);
+    }
+}
+
+// What comes last in each block, and nothing else.
+void TestModels::branchesMayStartAtZero() {
+    const auto zeros = [](const char* model, const Given& given) {
+        std::set<std::string> out;
+        const Graph graph = build(model, kCifar, true, given);
+        for (const ValueId id : graph.withRole(ValueRole::Parameter)) {
+            const Value& value = graph.value(id);
+            const bool isZero = value.init.kind == Initializer::Kind::Constant && value.init.value == 0;
+            if (isZero && value.name.ends_with("/weight")) out.insert(value.name);
+        }
+        return out;
+    };
+    struct Case {
+        const char *model, *last;
+        std::size_t blocks;
+    };
+    for (const auto& [model, last, blocks] : {Case{"resnet164", "conv3", 54}, {"wideresnet-16", "conv2", 6}}) {
+        QVERIFY(zeros(model, {}).empty());
+        const std::set<std::string> found = zeros(model, {{"zero_init_residual", true}});
+        QCOMPARE(found.size(), blocks);
+        for (std::size_t i = 1; i <= blocks; ++i)
+            QVERIFY(found.contains("block" + std::to_string(i) + "/" + last + "/weight"));
     }
 }
 

@@ -29,7 +29,8 @@ Run trained(const TrialSpec& spec) {
 Graph trainingGraph(const std::vector<std::string>& frozen) {
     ModelInput input{.batch = 2, .channels = 3, .height = 32, .width = 32, .classes = 10};
     input.frozen = frozen;
-    Graph graph = buildForward(*findModel(builtinModels(), "resnet18-cifar"), {}, input, true).value();
+    const ModelEntry& entry = *findModel(builtinModels(), "resnet18-cifar");
+    Graph graph = buildForward(entry, ParamValues(entry.params), input, true).value();
     appendGradients(graph, *graph.output("loss_sum"));
     verify(graph);
     return graph;
