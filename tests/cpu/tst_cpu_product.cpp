@@ -25,6 +25,8 @@ private slots:
     void roundsToNearestEven();
     void bitsDoNotDependOnThreads_data() { machines(); }
     void bitsDoNotDependOnThreads();
+    void symmetricOnesAreHalfMade_data() { machines(); }
+    void symmetricOnesAreHalfMade();
     void denseLayersAgreeWithTheReference_data();
     void denseLayersAgreeWithTheReference();
     void speedIsMeasuredOnce();
@@ -203,6 +205,29 @@ void tst_cpu_product::bitsDoNotDependOnThreads() {
         };
         const Floats alone = with(1);
         for (const int threads : {2, 3, 5}) QVERIFY(with(threads) == alone);
+    }
+}
+
+// The bits of the whole product below the diagonal, and the same above it: of a matrix with its transpose, either way.
+void tst_cpu_product::symmetricOnesAreHalfMade() {
+    QFETCH(int, index);
+    for (const auto& [side, depth] : std::vector<std::pair<std::size_t, std::size_t>>{
+             {1, 5}, {15, 40}, {16, 40}, {50, 270}, {130, 64}, {259, 30}, {1100, 3}}) {
+        const Floats a = noise(1, side * depth);
+        for (const bool isTall : {false, true}) {
+            const Matrix matrix = isTall ? Matrix::rowMajor(depth, side) : Matrix::rowMajor(side, depth);
+            const Matrix left = isTall ? matrix.transposed() : matrix, right = isTall ? matrix : matrix.transposed();
+            const Chosen alone(index);
+            const Floats whole = run(Product(alone, left, right), a, a, side * side);
+            for (const int threads : {1, 2, 5}) {
+                const Chosen machine(index, threads);
+                const Floats half = run(Product::symmetric(machine, left, right), a, a, side * side);
+                for (std::size_t i = 0; i < side * side; ++i) {
+                    const std::size_t row = i / side, column = i % side;
+                    QCOMPARE(half[i], whole[row < column ? column * side + row : i]);
+                }
+            }
+        }
     }
 }
 

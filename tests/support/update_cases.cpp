@@ -188,7 +188,8 @@ const std::vector<UpdateCase>& updateCases() {
         };
         static const Value wide = parameter("dense1/weight", {13, 50}), tall = parameter("dense2/weight", {67, 9}),
                            filters = parameter("conv1/weight", {6, 5, 3, 3}), head = parameter("head/weight", {10, 31}),
-                           large = parameter("dense3/weight", {130, 150}), flat = parameter("dense4/weight", {40, 130});
+                           large = parameter("dense3/weight", {130, 150}), flat = parameter("dense4/weight", {40, 130}),
+                           square = parameter("dense5/weight", {96, 96});
         cases.push_back(wholeCase("lars", lars(0, 0), wide, 3));
         cases.push_back(wholeCase("lars-momentum-decay", lars(0.9, 0.01), large, 4));
         cases.push_back(wholeCase("lars-clipped", lars(0.9, 0.01, 0.5), tall, 3));
@@ -199,6 +200,7 @@ const std::vector<UpdateCase>& updateCases() {
         cases.push_back(wholeCase("muon-filters-clipped", muon(true, 0.1, 0.5), filters, 3));
         cases.push_back(wholeCase("muon-head", muon(true, 0.1), head, 3));
         cases.push_back(wholeCase("muon-large", muon(true, 0.1), large, 2));
+        cases.push_back(wholeCase("muon-square", muon(true, 0.1), square, 2));
         cases.push_back(wholeCase("muon-without-gradient", muon(true, 0.1), wide, 1));
         cases.back().gradients[0].assign(cases.back().weights.size(), 0);
         cases.push_back(wholeCase("muon-nearly-of-rank-one", muon(false, 0), flat, 1));

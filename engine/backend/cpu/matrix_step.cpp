@@ -34,18 +34,14 @@ Orthogonaliser::Orthogonaliser(const Machine& machine, const Matrix& matrix)
     : m_machine(machine),
       m_matrix(matrix),
       m_square(shorterSide(matrix)),
-      m_gram(isTall() ? Product(machine, matrix.transposed(), matrix) : Product(machine, matrix, matrix.transposed())),
-      m_ofSquares(machine, m_square, m_square),
+      m_gram(isTall() ? Product::symmetric(machine, matrix.transposed(), matrix)
+                      : Product::symmetric(machine, matrix, matrix.transposed())),
+      m_ofSquares(Product::symmetric(machine, m_square, m_square)),
       m_applied(isTall() ? Product(machine, matrix, m_square) : Product(machine, m_square, matrix)),
       m_norm(machine, floats()) {}
 
-// Of sides m < n, five steps are 20 m m n + 10 m m m multiplications and additions, among squares 4 m m n + 34 m m m.
-bool Orthogonaliser::stepsAmongSquares() const {
-    return 2 * std::max(m_matrix.rows, m_matrix.columns) > 3 * m_square.rows;
-}
-
 std::size_t Orthogonaliser::workspaceBytes() const {
-    const std::size_t matrices = aligned(floats()) + (stepsAmongSquares() ? 4 : 2) * aligned(squareFloats());
+    const std::size_t matrices = aligned(floats()) + 4 * aligned(squareFloats());
     return matrices * sizeof(float) + std::max({m_gram.workspaceBytes(), m_ofSquares.workspaceBytes(),
                                                 m_applied.workspaceBytes(), m_norm.workspaceBytes()});
 }
@@ -53,35 +49,6 @@ std::size_t Orthogonaliser::workspaceBytes() const {
 void Orthogonaliser::run(float* x, std::byte* workspace) const {
     const double norm = std::sqrt(m_norm.of(x, workspace));
     combine(m_machine, floats(), 0, x, 1 / (norm + NewtonSchulz::kEpsilon), x);
-    if (stepsAmongSquares()) {
-        amongSquares(x, workspace);
-    } else {
-        stepByStep(x, workspace);
-    }
-}
-
-// y = square x, or x square of a tall matrix
-void Orthogonaliser::apply(const float* square, const float* x, float* y, std::byte* scratch) const {
-    m_applied.run(isTall() ? x : square, isTall() ? square : x, {}, y, scratch);
-}
-
-void Orthogonaliser::stepByStep(float* x, std::byte* workspace) const {
-    float *from = x, *to = reinterpret_cast<float*>(workspace);
-    float* const gram = to + aligned(floats());
-    float* const squared = gram + aligned(squareFloats());
-    auto* const scratch = reinterpret_cast<std::byte*>(squared + aligned(squareFloats()));
-    for (int step = 0; step < NewtonSchulz::kSteps; ++step) {
-        m_gram.run(from, from, {}, gram, scratch);
-        m_ofSquares.run(gram, gram, {}, squared, scratch);
-        combine(m_machine, squareFloats(), NewtonSchulz::kB, gram, NewtonSchulz::kC, squared);
-        apply(squared, from, to, scratch);
-        combine(m_machine, floats(), NewtonSchulz::kA, from, 1, to);
-        std::swap(from, to);
-    }
-    if (from != x) std::copy_n(from, floats(), x);
-}
-
-void Orthogonaliser::amongSquares(float* x, std::byte* workspace) const {
     float* const product = reinterpret_cast<float*>(workspace);
     float* gram = product + aligned(floats());
     float* const polynomial = gram + aligned(squareFloats());
@@ -104,7 +71,10 @@ void Orthogonaliser::amongSquares(float* x, std::byte* workspace) const {
         m_ofSquares.run(polynomial, gram, {}, other, scratch);
         m_ofSquares.run(polynomial, other, {}, gram, scratch);
     }
-    apply(all, x, product, scratch);
+    if (isTall())
+        m_applied.run(x, all, {}, product, scratch);
+    else
+        m_applied.run(all, x, {}, product, scratch);
     std::copy_n(product, floats(), x);
 }
 

@@ -9,9 +9,10 @@
 namespace lockstep::cpu {
 
 // x, row-major, becomes next to orthogonal: see NewtonSchulz. With G = X Xt (the product over the longer side) a step
-// is X <- P X with P = a + b G + c G G, so the next G is P G P. All of these are polynomials of the first G and
-// commute: where one side is much the longer, the steps are taken among squares of the shorter side alone, and X is
-// multiplied once, by the product of their P.
+// is X <- P X with P = a + b G + c G G, so the next G is P G P. All of these are polynomials of the first G: they
+// commute and are symmetric, so the steps are taken among squares of the shorter side alone, each product half made, and
+// X is multiplied once, by the product of their P. Of sides m <= n that is 3 m m n + 17 m m m multiplications and
+// additions; step by step it would be 15 m m n + 5 m m m.
 class Orthogonaliser {
 public:
     Orthogonaliser(const Machine& machine, const Matrix& matrix);
@@ -22,10 +23,6 @@ private:
     std::size_t floats() const { return m_matrix.rows * m_matrix.columns; }
     std::size_t squareFloats() const { return m_square.rows * m_square.rows; }
     bool isTall() const { return m_matrix.rows > m_matrix.columns; }
-    bool stepsAmongSquares() const;
-    void apply(const float* square, const float* x, float* y, std::byte* scratch) const;
-    void stepByStep(float* x, std::byte* workspace) const;
-    void amongSquares(float* x, std::byte* workspace) const;
 
     const Machine& m_machine;
     Matrix m_matrix, m_square;  // the second: of the shorter side

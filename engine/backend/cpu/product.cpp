@@ -1,6 +1,7 @@
 #include "engine/backend/cpu/product.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/backend/backend.h"
 #include "engine/backend/cpu/panels.h"
@@ -84,6 +85,12 @@ Product::Product(const Machine& machine, const Matrix& a, const Matrix& b, Arith
     m_panelFloats = roundUp(std::min(kColumns, b.columns), simd.panelColumns) * depth;
 }
 
+Product Product::symmetric(const Machine& machine, const Matrix& a, const Matrix& b) {
+    Product product(machine, a, b);
+    product.m_isSymmetric = true;
+    return product;
+}
+
 std::size_t Product::rowUnit() const {
     return m_machine.simd->panelRows * (m_isStrassen ? 2 * kStrassenPanels : 1);
 }
@@ -103,14 +110,25 @@ void Product::run(const float* a, const float* b, const ProductEnd& end, float* 
     const std::size_t whole = m_splitsRows ? m_a.rows : m_b.columns;
     inParts(static_cast<int>(m_parts), m_parts, [&](std::size_t part, std::size_t, std::size_t) {
         float* block = reinterpret_cast<float*>(workspace) + part * (m_blockFloats + m_panelFloats);
-        const Range units = partOf(divideUp(whole, unit), part, m_parts);
+        const Range units = partOfUnits(divideUp(whole, unit), part);
         const Range mine{units.begin * unit, std::min(units.end * unit, whole)};
         const Call call{a, b, end, c, block, block + m_blockFloats};
         if (m_splitsRows)
-            multiply(call, mine, {0, m_b.columns});
+            multiply(call, mine, {0, m_isSymmetric ? mine.end : m_b.columns});
         else
             multiply(call, {0, m_a.rows}, mine);
     });
+    if (m_isSymmetric) mirror(c);
+}
+
+// Of a triangle, rows of about one area.
+Range Product::partOfUnits(std::size_t units, std::size_t part) const {
+    if (!m_isSymmetric) return partOf(units, part, m_parts);
+    const auto begin = [&](std::size_t of) {
+        const double share = static_cast<double>(of) / static_cast<double>(m_parts);
+        return static_cast<std::size_t>(std::lround(static_cast<double>(units) * std::sqrt(share)));
+    };
+    return {begin(part), begin(part + 1)};
 }
 
 void Product::multiply(const Call& call, const Range& rows, const Range& columns) const {
@@ -267,7 +285,8 @@ void Product::multiplyBlock(const Call& call, const Extent& extent) const {
     run.adds = extent.depth.begin > 0;
     run.relu = isLast && call.end.relu;
     const auto gemm = m_elements == Elements::Pairs ? m_machine.bf16->gemm : m_machine.simd->gemmPacked;
-    for (std::size_t column = extent.columns.begin; column < extent.columns.end; column += width) {
+    const std::size_t end = m_isSymmetric ? std::min(extent.rows.end, extent.columns.end) : extent.columns.end;
+    for (std::size_t column = extent.columns.begin; column < end; column += width) {
         run.columns = std::min(width, extent.columns.end - column);
         run.bias = isLast && call.end.bias ? call.end.bias + column : nullptr;
         run.c = call.c + extent.rows.begin * m_b.columns + column;
@@ -289,6 +308,22 @@ void Product::finishBlock(const Call& call, const Extent& extent) const {
         if (end.gelu == call.c) simd.gelu(c, c, count);
         if (end.gelu && end.gelu != call.c) simd.geluAndSlope(c, end.gelu + at, count);
     }
+}
+
+// What lies above the diagonal is what lies below it: sixteen rows become columns at once, up to where the diagonal
+// goes through them.
+void Product::mirror(float* c) const {
+    const std::size_t side = m_a.rows;
+    inParallel(m_machine.threads, divideUp(side, 16), side * side, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin * 16; row < std::min(end * 16, side); row += 16) {
+            const std::size_t rows = std::min<std::size_t>(16, side - row);
+            const std::size_t turned = rows == 16 ? row : 0;
+            if (turned > 0) m_machine.simd->rowsToLanes(c + row * side, side, rows, c + row, side, turned);
+            for (std::size_t i = row; i < row + rows; ++i) {
+                for (std::size_t j = turned; j < i; ++j) c[j * side + i] = c[i * side + j];
+            }
+        }
+    });
 }
 
 }  // namespace lockstep::cpu

@@ -42,6 +42,10 @@ class Product {
 public:
     Product(const Machine& machine, const Matrix& a, const Matrix& b, Arithmetic arithmetic = Arithmetic::Plain);
 
+    // Of an a and b whose product is its own transpose, as that of a matrix with its transpose is, or of two symmetric
+    // ones that commute: half of c is computed, and mirrored. Nothing may follow the sums.
+    static Product symmetric(const Machine& machine, const Matrix& a, const Matrix& b);
+
     std::size_t workspaceBytes() const { return m_parts * (m_blockFloats + m_panelFloats) * sizeof(float); }
     void run(const float* a, const float* b, const ProductEnd& end, float* c, std::byte* workspace) const;
 
@@ -64,6 +68,7 @@ private:
     std::size_t depthUnit() const;
     std::size_t columnsAtOnce() const;
 
+    Range partOfUnits(std::size_t units, std::size_t part) const;
     void multiply(const Call& call, const Range& rows, const Range& columns) const;
     std::size_t quarterFloats(const Extent& extent) const;
     void packQuarterRows(const float* a, const Extent& extent, float* block) const;
@@ -76,11 +81,12 @@ private:
     void toElements(float* panels, std::size_t count, std::size_t width, std::size_t depth) const;
     void multiplyBlock(const Call& call, const Extent& extent) const;
     void finishBlock(const Call& call, const Extent& extent) const;
+    void mirror(float* c) const;
 
     const Machine& m_machine;
     Matrix m_a, m_b;
     Elements m_elements = Elements::Floats;
-    bool m_isStrassen = false;
+    bool m_isStrassen = false, m_isSymmetric = false;
     bool m_splitsRows = true;
     std::size_t m_parts = 1, m_blockFloats = 0, m_panelFloats = 0;
 };
