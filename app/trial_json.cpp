@@ -31,6 +31,7 @@ Json trialJson(const TrialRow& row) {
             {"epochs", row.epochs},
             {"best_accuracy", orNull(row.bestAccuracy)},
             {"test_accuracy", orNull(row.testAccuracy)},
+            {"lowest_test_loss", orNull(row.lowestTestLoss)},
             {"test_loss", orNull(row.testLoss)},
             {"train_samples_per_second", orNull(row.samplesPerSecond)},
             {"seconds", orNull(row.seconds)},

@@ -74,6 +74,8 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
     if (foretells(row.model) && row.testLoss) {
         table.add({"test perplexity", perplexityText(*row.testLoss) + ", " + bitsText(*row.testLoss)});
     }
+    if (foretells(row.model) && row.lowestTestLoss)
+        table.add({"best perplexity", perplexityText(*row.lowestTestLoss) + ", " + bitsText(*row.lowestTestLoss)});
     if (row.testAccuracy) table.add({"test accuracy", percentText(*row.testAccuracy)});
     if (row.bestAccuracy && !foretells(row.model)) table.add({"best accuracy", percentText(*row.bestAccuracy)});
     if (row.testLoss) table.add({"test loss", fmt::format("{:.4f}", *row.testLoss)});

@@ -18,7 +18,11 @@ struct Options {
 
 std::string progressOf(const TrialRow& row) { return fmt::format("{}/{}", row.epoch, row.epochs); }
 
-std::string shareText(const std::optional<double>& share) { return share ? percentText(*share) : "–"; }
+// Of language models the perplexity, which is the best where the loss is.
+std::string bestOf(const TrialRow& row) {
+    if (foretells(row.model)) return row.lowestTestLoss ? "perplexity " + perplexityText(*row.lowestTestLoss) : "–";
+    return row.bestAccuracy ? percentText(*row.bestAccuracy) : "–";
+}
 
 int trials(Context&, const Options& options) {
     const auto history = openHistory();
@@ -37,7 +41,7 @@ int trials(Context&, const Options& options) {
     Table table({"ID", "STATE", "DATASET", "MODEL", "DEVICES", "EPOCH", "BEST", "RATE", "STARTED", "TITLE"});
     for (const auto& row : rows) {
         table.add({std::to_string(row.id), row.state, row.dataset, row.model, row.devices, progressOf(row),
-                   shareText(row.bestAccuracy), row.samplesPerSecond ? rateText(*row.samplesPerSecond) : "–",
+                   bestOf(row), row.samplesPerSecond ? rateText(*row.samplesPerSecond) : "–",
                    timeText(row.createdAt), row.title});
     }
     fmt::print("{}", table.text());

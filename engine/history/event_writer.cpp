@@ -47,7 +47,8 @@ public:
     void operator()(const EvalDone& e) const {
         update(m_database,
                "UPDATE trial SET step = ?2, epoch = ?3, test_loss = ?4, test_accuracy = ?5,"
-               " best_accuracy = max(coalesce(best_accuracy, ?5), coalesce(?5, best_accuracy)), seconds = ?6"
+               " best_accuracy = max(coalesce(best_accuracy, ?5), coalesce(?5, best_accuracy)),"
+               " lowest_test_loss = min(coalesce(lowest_test_loss, ?4), coalesce(?4, lowest_test_loss)), seconds = ?6"
                " WHERE id = ?1",
                m_trial, e.step, e.epoch, e.loss, e.accuracy, e.seconds);
     }

@@ -20,7 +20,8 @@ using SQLite::Statement;
 constexpr const char* kRow =
     "SELECT id, title, state, dataset, model, devices, created_at, finished_at, run_directory,"
     " failure_kind, failure_where, failure_what, failure_rank, note, attempts, step, epoch, epochs, batch,"
-    " learning_rate, best_accuracy, test_accuracy, test_loss, samples_per_second, seconds, deleted, star, archived FROM trial ";
+    " learning_rate, best_accuracy, test_accuracy, test_loss, samples_per_second, seconds, deleted, star, archived,"
+    " lowest_test_loss FROM trial ";
 
 // Metrics of evaluations by their field in EvalDone's JSON; those that a later attempt took back do not count.
 constexpr std::array<std::pair<std::string_view, const char*>, 5> kEvaluated = {{
@@ -57,7 +58,7 @@ TrialRow rowOf(Statement& query) {
     row.batch = integer(18), row.learningRate = query.getColumn(19).getDouble();
     row.bestAccuracy = number(20), row.testAccuracy = number(21), row.testLoss = number(22);
     row.samplesPerSecond = number(23), row.seconds = number(24), row.deleted = integer(25) != 0;
-    row.star = integer(26) != 0, row.archived = integer(27) != 0;
+    row.star = integer(26) != 0, row.archived = integer(27) != 0, row.lowestTestLoss = number(28);
     return row;
 }
 

@@ -18,7 +18,7 @@ struct TrialRow {
     std::string title, state, dataset, model, devices, createdAt, finishedAt, runDirectory, failure, note;
     std::int64_t attempts = 0, step = 0, epoch = 0, epochs = 0, batch = 0;
     double learningRate = 0;
-    std::optional<double> bestAccuracy, testAccuracy, testLoss, samplesPerSecond, seconds;
+    std::optional<double> bestAccuracy, testAccuracy, testLoss, lowestTestLoss, samplesPerSecond, seconds;
     bool deleted = false, star = false, archived = false;
     std::vector<std::string> tags;                 // ascending
 

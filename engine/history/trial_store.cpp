@@ -56,11 +56,11 @@ void replaceTags(Database& database, std::int64_t trial, const std::vector<std::
     }
 }
 
-// Evaluations beyond the point of resumption happen again, so the best one is sought among those that stand.
+// Evaluations beyond the point of resumption happen again, so the best ones are sought among those that stand.
 constexpr const char* kBeginAttempt =
     "UPDATE trial SET attempts = attempts + 1, step = ?2, finished_at = NULL, failure_kind = NULL, failure_where ="
-    " NULL, failure_what = NULL, failure_rank = NULL, best_accuracy ="
-    " (SELECT max(json_extract(json, '$.accuracy')) FROM event e"
+    " NULL, failure_what = NULL, failure_rank = NULL, (best_accuracy, lowest_test_loss) ="
+    " (SELECT max(json_extract(json, '$.accuracy')), min(json_extract(json, '$.loss')) FROM event e"
     " WHERE e.trial = ?1 AND e.kind = 'eval_done' AND e.step <= ?2 AND NOT EXISTS (SELECT 1 FROM attempt later"
     " WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step < e.step)) WHERE id = ?1";
 

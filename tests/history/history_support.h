@@ -31,12 +31,12 @@ inline StepDone stepOf(std::int64_t step, int ranks = 2) {
     return e;
 }
 
-inline EvalDone evalOf(std::int64_t step, double accuracy) {
+inline EvalDone evalOf(std::int64_t step, double accuracy, double loss = 0.3) {
     EvalDone e;
     e.step = step;
     e.epoch = step / 100;
     e.samples = 10'000;
-    e.loss = 0.3;
+    e.loss = loss;
     e.accuracy = accuracy;
     e.seconds = 0.01 * static_cast<double>(step);
     return e;

@@ -192,12 +192,14 @@ void tst_TrialStore::eventsShapeTheTrialsRow() {
     Attempt attempt(*store);
     const auto query = openQuery(folder.file());
     attempt.sink->post(1, stepOf(250));
-    attempt.sink->post(2, evalOf(250, 0.8));
-    attempt.sink->post(3, evalOf(300, 0.7));
+    attempt.sink->post(2, evalOf(250, 0.8, 0.2));
+    attempt.sink->post(3, evalOf(300, 0.7, 0.3));
     auto row = *query->find(attempt.trial);
     QCOMPARE(row.step, std::int64_t{300});
     QCOMPARE(*row.bestAccuracy, 0.8);
     QCOMPARE(*row.testAccuracy, 0.7);
+    QCOMPARE(*row.lowestTestLoss, 0.2);
+    QCOMPARE(*row.testLoss, 0.3);
     attempt.sink->post(4, RunFinished{"stopped", attempt.trial, 310, 4, 0.75, 0.4, 0.8, 999, 3.5});
     row = *query->find(attempt.trial);
     QCOMPARE(row.state, std::string("stopped"));
@@ -243,7 +245,7 @@ void tst_TrialStore::resumeCutsTheSeriesBack() {
     std::int64_t number = 0;
     for (int step = 1; step <= 1000; ++step) {
         first.sink->post(++number, stepOf(step));
-        if (step % 200 == 0) first.sink->post(++number, evalOf(step, step / 1000.0));
+        if (step % 200 == 0) first.sink->post(++number, evalOf(step, step / 1000.0, 1 - step / 1000.0));
     }
     first.sink->post(++number, RunFailed{"io", "", "", -1, 1000});
     QCOMPARE(store->beginAttempt(first.trial, 650), std::int64_t{2});
@@ -255,13 +257,14 @@ void tst_TrialStore::resumeCutsTheSeriesBack() {
     QCOMPARE(row.attempts, std::int64_t{2});
     QCOMPARE(row.step, std::int64_t{650});
     QCOMPARE(*row.bestAccuracy, 0.6);
+    QCOMPARE(*row.lowestTestLoss, 0.4);
     QVERIFY(row.failure.empty() && row.finishedAt.empty());
     QVERIFY(query->events(first.trial, 1).empty());        // the new attempt has said nothing yet
     QCOMPARE(query->lastEvent(first.trial), number);
 
     const auto second = store->sinkFor(first.trial, 2);
     for (int step = 651; step <= 800; ++step) second->post(++number, stepOf(step));
-    second->post(++number, evalOf(800, 0.7));
+    second->post(++number, evalOf(800, 0.7, 0.3));
     const auto series = query->series(first.trial, "loss");
     QCOMPARE(series.size(), std::size_t{800});
     for (std::size_t i = 0; i < series.size(); ++i) QCOMPARE(series[i].step, static_cast<std::int64_t>(i) + 1);
@@ -269,6 +272,7 @@ void tst_TrialStore::resumeCutsTheSeriesBack() {
     QCOMPARE(query->events(first.trial, 1).size(), std::size_t{151});
     QCOMPARE(store->beginAttempt(first.trial, 850), std::int64_t{3});
     QCOMPARE(*query->find(first.trial)->bestAccuracy, 0.7);        // not the 0.8 that the second attempt took back
+    QCOMPARE(*query->find(first.trial)->lowestTestLoss, 0.3);
     QCOMPARE(store->beginAttempt(first.trial, 0), std::int64_t{4});
     QVERIFY(query->series(first.trial, "loss").empty());
 }

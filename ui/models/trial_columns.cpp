@@ -28,7 +28,8 @@ constexpr std::array<ColumnWords, kTrialColumns> kWords = {{
     {"Epochs", "Passes over the training data: done / planned"},
     {"Best", "The best accuracy on the test data so far"},
     {"Test", "The newest accuracy on the test data"},
-    {"Test loss", "The newest loss on the test data; it tells language models apart, whose perplexity is e to the loss"},
+    {"Best loss", "The lowest loss on the test data so far; it tells language models apart, whose perplexity is e to the loss"},
+    {"Test loss", "The newest loss on the test data"},
     {"Samples/s", "Training samples per second, over all devices together"},
     {"Duration", "Time spent training and evaluating, without pauses"},
     {"Created", "When the trial was accepted, in local time"},
@@ -46,6 +47,7 @@ std::optional<double> numberOf(const TrialRow& row, int column) {
         case kEpochsColumn: return static_cast<double>(row.epoch);
         case kBestColumn: return row.bestAccuracy;
         case kTestColumn: return row.testAccuracy;
+        case kLowestLossColumn: return row.lowestTestLoss;
         case kLossColumn: return row.testLoss;
         case kSpeedColumn: return row.samplesPerSecond;
         case kDurationColumn: return row.seconds;
@@ -70,6 +72,7 @@ QString shown(int column, double number) {
     switch (column) {
         case kBestColumn:
         case kTestColumn: return trial_text::percent(number);
+        case kLowestLossColumn:
         case kLossColumn: return QString::number(number, 'f', 4);
         case kSpeedColumn: return trial_text::rate(number);
         case kDurationColumn: return trial_text::duration(number);

@@ -9,8 +9,8 @@ namespace lockstep::ui {
 // The columns of the table of trials, in their first order.
 enum TrialColumn {
     kStarColumn, kIdColumn, kTitleColumn, kStateColumn, kDatasetColumn, kModelColumn, kDevicesColumn, kBatchColumn,
-    kRateColumn, kEpochsColumn, kBestColumn, kTestColumn, kLossColumn, kSpeedColumn, kDurationColumn, kCreatedColumn,
-    kTagsColumn, kNoteColumn, kTrialColumns
+    kRateColumn, kEpochsColumn, kBestColumn, kTestColumn, kLowestLossColumn, kLossColumn, kSpeedColumn, kDurationColumn,
+    kCreatedColumn, kTagsColumn, kNoteColumn, kTrialColumns
 };
 
 QString headerOf(int column);                      // "Best"

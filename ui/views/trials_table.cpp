@@ -13,15 +13,15 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kWidths[kTrialColumns] = {34, 80, 220, 84, 110, 120, 80, 64, 110, 70, 80, 80, 80, 80, 100, 130, 120, 240};
+constexpr int kWidths[kTrialColumns] = {34, 80, 220, 84, 110, 120, 80, 64, 110, 70, 80, 80, 80, 80, 80, 100, 130, 120, 240};
 
 // A layout of other columns than these would hide and size the wrong ones.
 const QString kLayoutKey = QString("columns-%1").arg(kTrialColumns);
 
 // Further columns are a click away; these fit a laptop's screen.
 bool shownAtFirst(int column) {
-    return column != kDevicesColumn && column != kBatchColumn && column != kTestColumn && column != kLossColumn &&
-           column != kDurationColumn && column != kNoteColumn;
+    return column != kDevicesColumn && column != kBatchColumn && column != kTestColumn &&
+           column != kLowestLossColumn && column != kLossColumn && column != kDurationColumn && column != kNoteColumn;
 }
 
 class TableHeader : public QHeaderView {

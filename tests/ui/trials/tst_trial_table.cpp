@@ -228,7 +228,7 @@ void TestTrialTable::csvIsWhatTheTableShows() {
 void TestTrialTable::cellsReadWell() {
     auto row = rowOf(12);
     row.bestAccuracy = 0.91834;
-    row.testLoss = 1.5;
+    row.testLoss = 1.5, row.lowestTestLoss = 1.25;
     row.samplesPerSecond = 5120.4;
     row.seconds = 72.4;
     row.epoch = 3, row.epochs = 5;
@@ -236,6 +236,7 @@ void TestTrialTable::cellsReadWell() {
     QCOMPARE(cellOf(row, kBestColumn), QString("91.83 %"));
     QCOMPARE(cellOf(row, kTestColumn), QString("–"));
     QCOMPARE(cellOf(row, kLossColumn), QString("1.5000"));
+    QCOMPARE(cellOf(row, kLowestLossColumn), QString("1.2500"));
     QCOMPARE(cellOf(row, kSpeedColumn), QString("5,120"));
     QCOMPARE(cellOf(row, kDurationColumn), QString("1 min 12 s"));
     QCOMPARE(cellOf(row, kEpochsColumn), QString("3 / 5"));
