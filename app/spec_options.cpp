@@ -154,7 +154,9 @@ void addDataOptions(CLI::App& command, SpecOptions& options) {
 
 void addModelOptions(CLI::App& command, SpecOptions& options) {
     command.add_option("--model", options.model, "An architecture; `lockstep models` lists them")->type_name("NAME");
-    command.add_option("--devices", options.devices, "cpu:2, cpu:2x1 (one core each), cuda:0,1, cuda:all")
+    command
+        .add_option("--devices", options.devices,
+                    "cpu:2, cpu:2x1 (one core each), cuda:0,1, cuda:all; auto: every card, or else all cores")
         ->type_name("LIST");
     command.add_option("--batch", options.batch, "Samples per update, over all devices together")->type_name("N");
     command.add_option("--precision", options.precision, "fp32; bf16, on CPU devices what products of matrices read; on GPUs also tf32")

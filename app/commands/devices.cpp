@@ -40,6 +40,7 @@ How --devices is written:
   cpu:2       two devices that share the permitted cores
   cpu:2x1     two devices of one core each
   cuda:0,1    two cards; cuda:all is every card; cuda:0,0 is two ranks on one
+  auto        every card, or where there is none all cores as one device
 More devices than cores or cards are virtual: right for learning, not for speed.)";
 
 }  // namespace

@@ -71,10 +71,10 @@ public:
     Result<SessionResult> run() {
         m_store = required(TrialStore::open(m_places.history()));
         m_store->onTrouble([this](const Problem& problem) { tell(problem); });
-        TrialSpec spec = m_request.resumeTrial ? claimForResume(*m_request.resumeTrial) : m_request.spec;
-        m_spec = spec;
+        const TrialSpec spec = m_request.resumeTrial ? claimForResume(*m_request.resumeTrial) : m_request.spec;
         const auto resolved = resolve(spec, m_environment);
         if (!resolved.ok()) return resolved.problems();
+        m_spec = resolved.value().spec;
         const auto data = openData(resolved.value());
         if (!data.ok()) return data.problems();
         if (!m_checkpoint) {
@@ -82,7 +82,7 @@ public:
             if (!problems.empty()) return problems;
         }
         leaseDevices(resolved.value());
-        beginAttempt(spec);
+        beginAttempt(m_spec);
         return SessionResult{m_trial, runToTheEnd(resolved.value(), data.value())};
     }
 

@@ -84,6 +84,10 @@ std::vector<DeviceInfo> ofBackend(const DeviceRequest& request, std::string_view
     return out;
 }
 
+bool isCard(const DeviceInfo& info) {
+    return info.id.find(':') != std::string::npos;
+}
+
 Problem unknownBackend(std::string_view backend, const DeviceRequest& request) {
     std::vector<std::string> names;
     for (const auto& info : request.available) {
@@ -102,12 +106,18 @@ std::string joined(const std::vector<std::string>& words) {
 
 }  // namespace
 
+std::string namedDevices(std::string_view text, const DeviceRequest& request) {
+    if (text != kAutomaticDevices) return std::string(text);
+    const auto card = std::ranges::find_if(request.available, isCard);
+    return card == request.available.end() ? "cpu:1" : card->backend + ":all";
+}
+
 Result<std::string> withDeviceCount(std::string_view text, int count, const DeviceRequest& request) {
     const auto now = parseDevices(text, request);
     if (!now.ok()) return now.problems();
     const std::string backend = now.value().front().backend;
     const auto infos = ofBackend(request, backend);
-    if (infos.front().id.find(':') == std::string::npos) {
+    if (!isCard(infos.front())) {
         const auto cross = text.find('x', text.find(':') + 1);
         const auto threads = cross == text.npos ? std::string_view() : text.substr(cross);
         return backend + ":" + std::to_string(count) + std::string(threads);
@@ -125,6 +135,7 @@ Result<std::string> withDeviceCount(std::string_view text, int count, const Devi
 }
 
 Result<std::vector<DeviceChoice>> parseDevices(std::string_view text, const DeviceRequest& request) {
+    if (text == kAutomaticDevices) return parseDevices(namedDevices(text, request), request);
     const auto colon = text.find(':');
     const auto backend = text.substr(0, colon);
     const auto infos = ofBackend(request, backend);
@@ -134,7 +145,7 @@ Result<std::vector<DeviceChoice>> parseDevices(std::string_view text, const Devi
         // The second problem is the backend's own reason.
         return std::vector<Problem>{{"devices", "devices.unavailable", {std::string(backend)}}, missing->second};
     }
-    const bool haveCards = infos.front().id.find(':') != std::string::npos;
+    const bool haveCards = isCard(infos.front());
     const auto rest = colon == text.npos ? std::string_view(haveCards ? "0" : "1") : text.substr(colon + 1);
     if (rest.find(':') != rest.npos) return Problem{"devices", "devices.mixed", {std::string(text)}};
     try {

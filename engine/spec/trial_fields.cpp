@@ -27,7 +27,8 @@ std::vector<TrialField> ofTheBatch() {
     return {
         field(&S::title, "title", {}, {}, "", "A name for the list of trials."),
         field(&S::devices, "devices", {}, {}, "",
-              "Where to train: cpu:2 (two devices that share the cores), cpu:2x1 (one core each), cuda:0,1, cuda:all."),
+              "Where to train: cpu:2 (two devices that share the cores), cpu:2x1 (one core each), cuda:0,1, cuda:all; auto: "
+              "every card, or where there is none all cores as one device."),
         field(&S::batch, "batch", 1, 1 << 24, "samples", "Samples per update of the weights, over all devices together."),
         field(&S::accumulation, "accumulation", 1, 1024, "passes",
               "Passes of each device per update, one after another; more take less memory for the same batch."),

@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, Problem>> Environment::missing() const {
 }
 
 DeviceRequest Environment::deviceRequest(std::string_view text) const {
-    const auto lock = open(Wanted::Named, text);
+    const auto lock = open(text == kAutomaticDevices ? Wanted::All : Wanted::Named, text);
     return {openDevices(), m_backends->missing};
 }
 

@@ -18,7 +18,7 @@ namespace lockstep {
 std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment);
 
 struct ResolvedSpec {
-    TrialSpec spec;
+    TrialSpec spec;                                // devices "auto" are named
     const Backend* backend = nullptr;
     const ModelEntry* model = nullptr;
     const DatasetEntry* dataset = nullptr;

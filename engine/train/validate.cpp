@@ -89,7 +89,9 @@ private:
     }
 
     void resolveDevices() {
-        Result<std::vector<DeviceChoice>> devices = parseDevices(m_spec.devices, m_environment.deviceRequest(m_spec.devices));
+        const DeviceRequest request = m_environment.deviceRequest(m_spec.devices);
+        m_resolved.spec.devices = namedDevices(m_spec.devices, request);
+        Result<std::vector<DeviceChoice>> devices = parseDevices(m_resolved.spec.devices, request);
         if (!devices.ok()) {
             m_problems.insert(m_problems.end(), devices.problems().begin(), devices.problems().end());
             return;

@@ -9,9 +9,9 @@ namespace {
 // The number of the launch with which the card fails; without it, never. Launches are those of steps and evaluations.
 constexpr const char* kFails = "LOCKSTEP_HOST_CUDA_BREAKS_AT";
 
-QStringList training() {
+QStringList training(const QString& devices = "cuda:0,0") {
     return {"train",   "--dataset", "synthetic", "--set", "dataset.samples=640", "--model", "mlp",
-            "--batch", "64",        "--epochs",  "5",     "--devices",           "cuda:0,0"};
+            "--batch", "64",        "--epochs",  "5",     "--devices",           devices};
 }
 
 bool until(const std::function<bool()>& holds) {
@@ -44,6 +44,19 @@ private slots:
         const Outcome resumed = program.run({"resume", "1"});
         QVERIFY2(resumed.status == 0, qPrintable(resumed.out + resumed.err));
         QCOMPARE(program.trial(1)["step"].toInt(), 50);
+    }
+
+    // And the history names them.
+    void autoTakesTheCardsThatThereAre() {
+        qunsetenv(kFails);
+        const LockstepProgram program;
+        QCOMPARE(program.run(training("auto")).status, 0);
+        QCOMPARE(program.trial(1)["devices"].toString(), QString("cuda:all"));
+        QVERIFY(program.run({"show", "1"}).out.contains("cuda:all"));
+        qputenv("LOCKSTEP_BACKENDS", QByteArray("/nowhere"));
+        QCOMPARE(program.run(training("auto")).status, 0);
+        QCOMPARE(program.trial(2)["devices"].toString(), QString("cpu:1"));
+        qputenv("LOCKSTEP_BACKENDS", LOCKSTEP_HOST_MODULE);
     }
 
     void aCardBelongsToOneRun() {

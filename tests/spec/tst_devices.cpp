@@ -50,6 +50,7 @@ private slots:
         row("cuda", "cuda:0/1");
         row("cuda:0,1", "cuda:0/1 cuda:1/1");
         row("cuda:all", "cuda:0/1 cuda:1/1");
+        row("auto", "cuda:0/1 cuda:1/1");
         row("cuda:0,0", "cuda:0/1* cuda:0/1*");
         row("cuda:1", "cuda:1/1");
         row("cuda:2", "devices.no-such-card");
@@ -76,6 +77,17 @@ private slots:
         QFETCH(QString, text);
         QFETCH(QString, expected);
         QCOMPARE(QString::fromStdString(summary(text.toUtf8().constData())), expected);
+    }
+
+    void withoutCardsAutoIsTheProcessor() {
+        DeviceRequest request = fourCoresTwoCards();
+        QCOMPARE(namedDevices("auto", request), std::string("cuda:all"));
+        QCOMPARE(withDeviceCount("auto", 1, request).value(), std::string("cuda:0"));
+        std::erase_if(request.available, [](const DeviceInfo& each) { return each.backend == "cuda"; });
+        QCOMPARE(namedDevices("auto", request), std::string("cpu:1"));
+        QCOMPARE(namedDevices("cpu:3", request), std::string("cpu:3"));
+        QCOMPARE(parseDevices("auto", request).value().front().threads, 4);
+        QCOMPARE(withDeviceCount("auto", 2, request).value(), std::string("cpu:2"));
     }
 
     void problemsNameFieldAndValue() {
