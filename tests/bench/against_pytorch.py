@@ -122,6 +122,8 @@ def main():
     parser.add_argument('--lockstep', default=os.path.join(ROOT, 'build', 'bin', 'lockstep'))
     args = parser.parse_args()
 
+    if not os.access(args.lockstep, os.X_OK):
+        sys.exit(f'{args.lockstep} is no program. packaging/run builds it; --lockstep names another.')
     args.has_peer = os.path.exists(os.path.join(args.peers, 'peer_torch.py'))
     known = subprocess.run([args.lockstep, 'models'], capture_output=True, text=True, check=True).stdout.split()
     rows = [row for row in ROWS if not args.only or row.model in args.only]
