@@ -26,11 +26,13 @@ class TestCudaStories : public QObject {
 
 private slots:
     void initTestCase() {
-        qputenv("LOCKSTEP_BACKENDS", LOCKSTEP_HOST_MODULE);
         qputenv("LD_LIBRARY_PATH", LOCKSTEP_FAKE_DRIVER);
         applyTheme(*qApp, ThemeChoice::Light);
     }
-    void init() { qputenv(kFails, "60"); }
+    void init() {
+        qputenv("LOCKSTEP_BACKENDS", LOCKSTEP_HOST_MODULE);
+        qputenv(kFails, "60");
+    }
 
     void theProgramEndsAndResumes() {
         const LockstepProgram program;
@@ -53,10 +55,9 @@ private slots:
         QCOMPARE(program.run(training("auto")).status, 0);
         QCOMPARE(program.trial(1)["devices"].toString(), QString("cuda:all"));
         QVERIFY(program.run({"show", "1"}).out.contains("cuda:all"));
-        qputenv("LOCKSTEP_BACKENDS", QByteArray("/nowhere"));
+        qputenv("LOCKSTEP_BACKENDS", QByteArray("/nowhere"));  // the real module, where it was built, sees no card
         QCOMPARE(program.run(training("auto")).status, 0);
         QCOMPARE(program.trial(2)["devices"].toString(), QString("cpu:1"));
-        qputenv("LOCKSTEP_BACKENDS", LOCKSTEP_HOST_MODULE);
     }
 
     void aCardBelongsToOneRun() {

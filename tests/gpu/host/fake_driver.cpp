@@ -2,15 +2,16 @@
 #include <cstring>
 
 // Takes the place of NVIDIA's driver, libcuda.so.1, and has no card: LOCKSTEP_FAKE_DRIVER is "VERSION STATUS", the CUDA
-// version it says it is for (13000) and the error that all else answers (100: no device, 999: unknown), by cuda.h.
+// version it says it is for (13000) and the error that all else answers (100: no device, 999: unknown), by cuda.h; without
+// it, a new driver that sees no card. It never answers that all is well: the runtime would use what it has not been given.
 
 namespace {
 
 int numberAt(int index) {
     const char* text = std::getenv("LOCKSTEP_FAKE_DRIVER");
     char* next = nullptr;
-    long number = text ? std::strtol(text, &next, 10) : 0;
-    if (index == 1 && next) number = std::strtol(next, nullptr, 10);
+    long number = std::strtol(text ? text : "99000 100", &next, 10);
+    if (index == 1) number = std::strtol(next, nullptr, 10);
     return static_cast<int>(number);
 }
 
