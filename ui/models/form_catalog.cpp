@@ -114,7 +114,6 @@ QString labelOf(const QString& name) {
     static const QHash<QString, QString> told{
         {"weights", "Start from weights"},         {"frozen", "Frozen layers"},
         {"learning_rate_rule", "Rate scaling"},    {"learning_rate_batch", "Scaling from"},
-        {"recompute", "Recompute activations"},
         {"shares", "Parts of a batch"},            {"check_every", "Compare every"},
         {"on_lost_device", "Lost device"},         {"on_non_finite", "Non-finite numbers"},
         {"timeout", "Wait at most"},               {"link_bandwidth", "Simulated bandwidth"},
