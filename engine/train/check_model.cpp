@@ -101,15 +101,24 @@ public:
     }
 
 private:
-    // A kink between the two losses (a ReLU's, a maximum's) spoils a slope. Nearer by there are fewer, while a wrong
-    // gradient stays wrong.
+    // The first distance is short beside the weights, and so short that the loss changes by no more than 1e-5 of itself:
+    // with batch norm of few values it bends soon. A kink between the two losses (a ReLU's, a maximum's) spoils a slope:
+    // nearer by there are fewer, and a wrong gradient stays wrong. Rounding grows there and excuses nothing.
     SlopeCheck check(const std::string& name, const Span& span) {
         double squares = 0;
         for (const HostTensor& each : span.weights) squares += dot(each.as<double>(), each.as<double>());
-        const double step = 1e-7 * std::max(1.0, std::sqrt(squares));
-        const SlopeCheck found = check(name, span, step);
-        return found.holds ? found : check(name, span, step / 10);
+        double step = std::min(1e-7 * std::max(1.0, std::sqrt(squares)), 1e-5 * std::abs(m_loss) / norm(span.gradient));
+        SlopeCheck found = check(name, span, step);
+        for (int nearer = 0; nearer < 2 && !found.holds; ++nearer) {
+            const SlopeCheck next = check(name, span, step /= 10);
+            found.along = std::min(found.along, next.along);
+            found.across = std::min(found.across, next.across);
+            found.holds = isAllowed(found);
+        }
+        return found;
     }
+
+    static bool isAllowed(const SlopeCheck& found) { return std::max(found.along, found.across) <= SlopeCheck::kAllowed; }
 
     SlopeCheck check(const std::string& name, const Span& span, double step) {
         const double length = norm(span.gradient);
@@ -121,7 +130,7 @@ private:
         const double typical = length / std::sqrt(static_cast<double>(along.size()));
         SlopeCheck found{name, std::abs(slope - length) / std::max(length, rounding),
                          std::abs(other - dot(span.gradient, across)) / std::max(typical, rounding), false};
-        found.holds = std::max(found.along, found.across) <= SlopeCheck::kAllowed;
+        found.holds = isAllowed(found);
         if (length < rounding) found.holds = std::max(std::abs(slope), std::abs(other)) <= rounding;
         return found;
     }

@@ -10,7 +10,7 @@ namespace lockstep {
 // What anybody who writes a model wants to see of it: its gradients are the slopes of its loss, and it can learn.
 
 // The loss summed over a batch, measured h on either side of a parameter's values, beside what the computed gradient says;
-// where these differ, once more at a tenth of h, within which fewer kinks lie.
+// where these differ, once more at a tenth and a hundredth of h, within which fewer kinks lie: the least difference counts.
 struct SlopeCheck {
     std::string parameter;         // empty: all together
     double along = 0;              // along the gradient: |slope / ‖gradient‖ - 1|
@@ -37,7 +37,7 @@ struct MemorisedBatch {
 struct MemoriseRequest {
     const ResolvedSpec& resolved;                      // one device; its batch is what is learnt by heart
     const ModelInput& input;
-    std::int64_t updates = 400;                        // at most
+    std::int64_t updates = 2000;                       // at most
     std::function<void(const MemorisedBatch&)> onUpdate = {};
 };
 // Trains on one batch of made-up samples, at the learning rate of the spec, until all are told rightly. Throws the same.

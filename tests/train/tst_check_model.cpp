@@ -42,6 +42,22 @@ ModelEntry deadModel() {
     return {.name = "dead", .meaning = "Never learns.", .params = {}, .build = build};
 }
 
+// A branch that is never above zero says nothing, but its bias makes a long vector of all weights, while the loss bends
+// within small steps of the others.
+ModelEntry modelWithIdleBranch() {
+    const auto build = [](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
+        const auto constant = [](double value) { return Initializer{.kind = Initializer::Kind::Constant, .value = value}; };
+        const ValueId pixels = flatten(b, image, "flatten");
+        const Shape shape{input.classes, b.typeOf(pixels).shape[1]};
+        const ValueId w = b.parameter("head/weight", shape, {.kind = Initializer::Kind::HeNormal}, true);
+        const ValueId idleWeight = b.parameter("idle/weight", shape, constant(0), true);
+        const ValueId idleBias = b.parameter("idle/bias", {input.classes}, constant(-1e9), false);
+        const ValueId idle = relu(b, dense(b, pixels, idleWeight, idleBias, "idle"), "relu");
+        return add(b, dense(b, pixels, w, std::nullopt, "head"), idle, "add");
+    };
+    return {.name = "idle", .meaning = "Has a branch that says nothing.", .params = {}, .build = build};
+}
+
 // Each bias lies a fifth of the first distance above the kink of a ReLU.
 ModelEntry modelAtKinks() {
     const auto build = [](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
@@ -114,6 +130,16 @@ private slots:
             return;
         }
         QFAIL("the bias was not looked at");
+    }
+
+    void aLossThatBendsSoonIsNoWrongGradient() {
+        const ModelEntry idle = modelWithIdleBranch();
+        ResolvedSpec spec = specFor("mlp");
+        spec.model = &idle;
+        spec.modelParams = {};
+        const ModelInput input = smallImages();
+        const SlopeCheck all = checkSlopes({spec, input}).front();
+        QVERIFY2(all.holds, qPrintable(QString("%1, %2").arg(all.along).arg(all.across)));
     }
 
     void timeEndsTheSearch() {
