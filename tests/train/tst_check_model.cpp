@@ -21,6 +21,14 @@ ResolvedSpec specFor(const std::string& model) {
     return resolved(spec);
 }
 
+// The same for a model of this file.
+ResolvedSpec specFor(const ModelEntry& model) {
+    ResolvedSpec spec = specFor("mlp");
+    spec.model = &model;
+    spec.modelParams = {};
+    return spec;
+}
+
 ModelInput smallImages() {
     ModelInput input;
     input.batch = 16;
@@ -104,9 +112,7 @@ private slots:
 
     void aGradientThatIsNoSlopeIsFound() {
         const ModelEntry dead = deadModel();
-        ResolvedSpec spec = specFor("mlp");
-        spec.model = &dead;
-        spec.modelParams = {};
+        const ResolvedSpec spec = specFor(dead);
         const ModelInput input = smallImages();
         const auto slopes = checkSlopes({spec, input});
         QCOMPARE(slopes.size(), std::size_t{2});
@@ -119,9 +125,7 @@ private slots:
 
     void aKinkBetweenTheLossesIsNoWrongGradient() {
         const ModelEntry kinks = modelAtKinks();
-        ResolvedSpec spec = specFor("mlp");
-        spec.model = &kinks;
-        spec.modelParams = {};
+        const ResolvedSpec spec = specFor(kinks);
         ModelInput input = smallImages();
         input.classes = 5;                         // not as many samples of each: biases have a gradient
         for (const SlopeCheck& slope : checkSlopes({spec, input})) {
@@ -134,9 +138,7 @@ private slots:
 
     void aLossThatBendsSoonIsNoWrongGradient() {
         const ModelEntry idle = modelWithIdleBranch();
-        ResolvedSpec spec = specFor("mlp");
-        spec.model = &idle;
-        spec.modelParams = {};
+        const ResolvedSpec spec = specFor(idle);
         const ModelInput input = smallImages();
         const SlopeCheck all = checkSlopes({spec, input}).front();
         QVERIFY2(all.holds, qPrintable(QString("%1, %2").arg(all.along).arg(all.across)));
