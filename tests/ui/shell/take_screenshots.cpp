@@ -1,3 +1,4 @@
+#include <QDir>
 #include <QListWidget>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -10,7 +11,8 @@
 #include "ui/views/trials_table.h"
 
 // lockstep_screenshots FOLDER: pictures of every page, empty, live and finished, light and dark, of a window of 1280 x 800, for
-// people to look at. With QT_SCALE_FACTOR=2 and a screen of 2560 x 1600 they are of 2560 x 1600 pixels. Takes two minutes.
+// people to look at. With QT_SCALE_FACTOR=2 and a screen of 2560 x 1600 they are of 2560 x 1600 pixels. Takes two minutes; makes
+// the folder, and exits with 1 where a picture could not be written.
 using namespace lockstep;
 using namespace lockstep::ui;
 
@@ -33,14 +35,17 @@ public:
             applyTheme(*qApp, theme);
             QTest::qWait(1200);
             const QString file = QString("%1/%2-%3.png").arg(m_folder, name, theme == ThemeChoice::Dark ? "dark" : "light");
-            window.screen()->grabWindow(window.winId()).save(file);
-            std::puts(qPrintable(file));
+            const bool isWritten = window.screen()->grabWindow(window.winId()).save(file);
+            std::puts(qPrintable(isWritten ? file : "not written: " + file));
+            m_isComplete = m_isComplete && isWritten;
         }
         applyTheme(*qApp, ThemeChoice::Light);
     }
+    bool isComplete() const { return m_isComplete; }
 
 private:
     QString m_folder;
+    bool m_isComplete = true;
 };
 
 void page(MainWindow& window, int row) {
@@ -137,9 +142,11 @@ int main(int argc, char** argv) {
     QApplication application(argc, argv);
     if (argc < 2) return std::puts("lockstep_screenshots FOLDER") < 0 ? 1 : 2;
     applyTheme(application, ThemeChoice::Light);
-    Photographer camera(application.arguments()[1]);
+    const QString folder = application.arguments()[1];
+    QDir().mkpath(folder);
+    Photographer camera(folder);
     empty(camera);
     live(camera);
     finished(camera);
-    return 0;
+    return camera.isComplete() ? 0 : 1;
 }
