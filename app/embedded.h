@@ -5,7 +5,10 @@
 namespace lockstep {
 
 // The files of resources/messages and resources/presets, put into the program when it is built.
-struct EmbeddedText { std::string_view name, text; };          // "presets/fashion.json"
+// "presets/fashion.json".
+struct EmbeddedText {
+    std::string_view name, text;
+};
 std::span<const EmbeddedText> embeddedTexts();
 
 }  // namespace lockstep

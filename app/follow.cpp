@@ -32,7 +32,7 @@ public:
             const auto line = client.value()->readLine(500ms);
             if (!line) continue;
             if (line->closed) break;
-            const auto event = eventFromJsonLine(line->text);        // answers to commands are no events
+            const auto event = eventFromJsonLine(line->text);  // answers to commands are no events
             if (event.ok() && event.value().number >= m_next) take(event.value());
         }
         return true;

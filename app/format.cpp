@@ -23,9 +23,7 @@ std::string percentText(double fraction) {
     return std::isfinite(fraction) ? fmt::format("{:.2f} %", 100 * fraction) : "–";
 }
 
-std::string perplexityText(double loss) {
-    return std::isfinite(loss) ? fmt::format("{:#.4g}", perplexity(loss)) : "–";
-}
+std::string perplexityText(double loss) { return std::isfinite(loss) ? fmt::format("{:#.4g}", perplexity(loss)) : "–"; }
 
 std::string bitsText(double loss) {
     return std::isfinite(loss) ? fmt::format("{:.3f} bits per byte", bitsPerByte(loss)) : "– bits per byte";

@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
     CLI::App program("Lockstep: data-parallel training that shows what every device is doing", "lockstep");
     program.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     program.require_subcommand(1);
-    program.option_defaults()->take_last();                  // a repeated option: the last word counts
+    program.option_defaults()->take_last();  // a repeated option: the last word counts
     program.footer(kFooter);
     lockstep::Run run;
     for (const auto add : lockstep::allCommands()) add(program, run);

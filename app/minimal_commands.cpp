@@ -5,8 +5,8 @@ namespace lockstep {
 
 std::span<const AddCommand> allCommands() {
     static constexpr AddCommand kCommands[] = {
-        addTrain, addDevices, addModels, addBench, addCheck, addProve, addDatasets, addInspect, addExportWeights,
-        addProgram, addServe, addProbePlugin,
+        addTrain,    addDevices, addModels,        addBench,   addCheck, addProve,
+        addDatasets, addInspect, addExportWeights, addProgram, addServe, addProbePlugin,
     };
     return kCommands;
 }

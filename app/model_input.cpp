@@ -41,7 +41,8 @@ bool takeTokens(std::string_view text, ModelInput& input) {
 }  // namespace
 
 void addInputOptions(CLI::App& command, InputOptions& options) {
-    command.add_option("--input", options.shape, "Channels x height x width, or tokens; usual for the model unless given")
+    command
+        .add_option("--input", options.shape, "Channels x height x width, or tokens; usual for the model unless given")
         ->type_name("CxHxW|T");
     command.add_option("--classes", options.classes, "Number of classes; usual for the model unless given")
         ->type_name("N");

@@ -11,11 +11,11 @@ namespace lockstep {
 // A run without history, leases or socket: checkpoints go to a folder, or nowhere.
 struct PlainRun {
     TrialSpec spec;
-    std::filesystem::path checkpointFolder;                  // empty: none are written; made when absent
+    std::filesystem::path checkpointFolder;  // empty: none are written; made when absent
     std::optional<Checkpoint> resumeFrom;
     RunControl* control = nullptr;
     std::vector<EventSink*> sinks;
-    std::function<void(const RunFailed&)> onStuck = {};          // see RunOptions
+    std::function<void(const RunFailed&)> onStuck = {};  // see RunOptions
 };
 // Blocks until the run is over. Problems: of resolve(), of the dataset, of weightsProblems(), "out.unwritable".
 Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment);

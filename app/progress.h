@@ -25,7 +25,7 @@ public:
 
     const RunStarted& started() const { return m_started; }
     const StepDone& step() const { return m_step; }
-    bool foretells() const { return m_started.task == kNextTokens; }     // bytes: perplexity counts, not accuracy
+    bool foretells() const { return m_started.task == kNextTokens; }  // bytes: perplexity counts, not accuracy
     std::int64_t totalSteps() const { return m_started.stepsPerEpoch * m_started.epochs; }
 
 private:

@@ -90,7 +90,8 @@ void RunPrinter::say(const RunStarted& event) {
     if (event.virtualDevices)
         fmt::print("The devices are virtual: they share cores or cards, which shows the method, not its speed.\n");
     if (event.linkBandwidth > 0 || event.linkLatency > 0)
-        fmt::print("The links between the devices are simulated: {}.\n", linkText(event.linkBandwidth, event.linkLatency));
+        fmt::print("The links between the devices are simulated: {}.\n",
+                   linkText(event.linkBandwidth, event.linkLatency));
     fmt::print("{} training and {} test samples; {} of {}{}\n", countText(event.trainSamples),
                countText(event.testSamples), plural(event.epochs, "epoch"), plural(event.stepsPerEpoch, "step"),
                event.firstStep > 0 ? fmt::format(", continuing after step {}", event.firstStep) : "");

@@ -17,7 +17,7 @@ namespace lockstep {
 class RunPrinter {
 public:
     enum class Style { Live, Plain, Lines, LinesWithoutSteps };
-    static Style styleFor(bool json);                        // Live where the standard output is a terminal
+    static Style styleFor(bool json);  // Live where the standard output is a terminal
 
     RunPrinter(Style style, const Words& words) : m_style(style), m_words(words) {}
     void print(std::int64_t number, const TrainEvent& event);
@@ -54,7 +54,7 @@ public:
     explicit PrintingSink(RunPrinter& printer);
     ~PrintingSink() override;
     void post(std::int64_t number, const TrainEvent& event) override;
-    void flush();                                            // returns when everything posted so far is printed
+    void flush();  // returns when everything posted so far is printed
 
 private:
     void work();

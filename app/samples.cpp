@@ -12,7 +12,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kMostSide = 64;
-constexpr std::int64_t kMostRead = 20'000;       // images looked at in search of every class
+constexpr std::int64_t kMostRead = 20'000;  // images looked at in search of every class
 
 using Pixels = std::vector<std::uint8_t>;
 

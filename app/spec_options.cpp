@@ -14,7 +14,7 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr std::string_view kPresetFolder = "presets/";
-constexpr std::string_view kFirstPreset = "fashion";          // needs nothing but the program, and minutes
+constexpr std::string_view kFirstPreset = "fashion";  // needs nothing but the program, and minutes
 constexpr std::string_view kPresetEnding = ".json";
 
 std::string presetName(const EmbeddedText& text) {
@@ -30,7 +30,7 @@ Json valueOf(const std::string& text) {
 }
 
 void choose(Json& spec, const char* key, const std::optional<std::string>& id) {
-    if (id && spec[key]["id"] != *id) spec[key] = {{"id", *id}};         // another id: its own fallbacks
+    if (id && spec[key]["id"] != *id) spec[key] = {{"id", *id}};  // another id: its own fallbacks
 }
 
 template <class T>
@@ -148,7 +148,8 @@ void addSourceOptions(CLI::App& command, SpecOptions& options) {
 void addDataOptions(CLI::App& command, SpecOptions& options) {
     command.add_option("--dataset", options.dataset, "A dataset by its id; `lockstep datasets` lists them")
         ->type_name("ID");
-    command.add_option("--data", options.data, "Where the data lies; its format is recognised unless --dataset says it")
+    command
+        .add_option("--data", options.data, "Where the data lies; its format is recognised unless --dataset says it")
         ->type_name("PATH");
 }
 
@@ -159,17 +160,21 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
                     "cpu:2, cpu:2x1 (one core each), cuda:0,1, cuda:all; auto: every card, or else all cores")
         ->type_name("LIST");
     command.add_option("--batch", options.batch, "Samples per update, over all devices together")->type_name("N");
-    command.add_option("--precision", options.precision, "fp32; bf16, on CPU devices what products of matrices read; on GPUs also tf32")
+    command
+        .add_option("--precision", options.precision,
+                    "fp32; bf16, on CPU devices what products of matrices read; on GPUs also tf32")
         ->type_name("NAME");
-    command.add_option("--mode", options.mode, "fast, or reproducible: the same bits on 1, 2, 4 or 8 devices of a kind")
+    command
+        .add_option("--mode", options.mode, "fast, or reproducible: the same bits on 1, 2, 4 or 8 devices of a kind")
         ->type_name("NAME");
     command
         .add_option("--accumulation", options.accumulation,
                     "Passes of each device per update; more take less memory for the same batch")
         ->type_name("N");
     command
-        .add_option("--recompute", options.recompute,
-                    "none, or segments: activations are made again, not kept; less memory, a fifth to a half more computing")
+        .add_option(
+            "--recompute", options.recompute,
+            "none, or segments: activations are made again, not kept; less memory, a fifth to a half more computing")
         ->type_name("NAME");
     command.add_option("--optimizer", options.optimizer, "sgd, adamw, lars or muon")->type_name("NAME");
     command
@@ -188,8 +193,9 @@ void addRunOptions(CLI::App& command, SpecOptions& options) {
                     "Start from these weights: safetensors of a trial, or of torchvision's ResNets and VGGs")
         ->type_name("FILE");
     command
-        .add_option("--new-head", options.newHead,
-                    "With --weights: whether the last layer starts fresh; no, yes, or auto: for another number of classes")
+        .add_option(
+            "--new-head", options.newHead,
+            "With --weights: whether the last layer starts fresh; no, yes, or auto: for another number of classes")
         ->type_name("NAME");
     command.add_option("--frozen", options.frozen, "Layers that are not trained, for example stem,block1")
         ->type_name("LAYERS");

@@ -17,7 +17,7 @@ namespace {
 
 // A signal handler may only write to a pipe; the thread at its other end does the rest.
 int g_pipe[2] = {-1, -1};
-std::atomic<bool> g_asked = false;             // two signals may be handled by two threads at once
+std::atomic<bool> g_asked = false;  // two signals may be handled by two threads at once
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void onStopSignal(int) {
@@ -40,13 +40,14 @@ StopSignals::StopSignals(RunControl& control) {
     g_asked = false;
     m_thread = std::thread([&control] {
         char byte = 0;
-        while (read(g_pipe[0], &byte, 1) < 0 && errno == EINTR) {}
+        while (read(g_pipe[0], &byte, 1) < 0 && errno == EINTR) {
+        }
         if (byte != 's') return;
         std::fputs("\nStopping after this step, with a checkpoint. Ctrl+C again ends at once, without one.\n", stderr);
         control.stop();
     });
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);                      // a file that may not grow is an error of its writer
+    signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of its writer
     install(onStopSignal);
 }
 

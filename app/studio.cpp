@@ -77,8 +77,10 @@ int main(int argc, char** argv) {
     if (asksFor(argc, argv, "--help") || asksFor(argc, argv, "-h")) return std::puts(kHelp) < 0 ? kFailed : kDone;
     if (asksFor(argc, argv, "--version")) return std::puts("lockstep-studio " LOCKSTEP_VERSION) < 0 ? kFailed : kDone;
     if (!has("DISPLAY") && !has("WAYLAND_DISPLAY") && !has("QT_QPA_PLATFORM")) {
-        std::fputs("lockstep-studio: there is no display here (DISPLAY and WAYLAND_DISPLAY are unset).\n"
-                   "  Train in the terminal instead: lockstep train --preset fashion\n", stderr);
+        std::fputs(
+            "lockstep-studio: there is no display here (DISPLAY and WAYLAND_DISPLAY are unset).\n"
+            "  Train in the terminal instead: lockstep train --preset fashion\n",
+            stderr);
         return kFailed;
     }
     const Words words;
@@ -99,7 +101,8 @@ int main(int argc, char** argv) {
     useSettingsIn(places.config);
     ui::applyTheme(application, static_cast<ui::ThemeChoice>(QSettings().value("theme", 0).toInt()));
     const ui::Explain explain = [&words](const Problem& problem) {
-        return ui::Explanation{QString::fromStdString(words.what(problem)), QString::fromStdString(words.remedy(problem))};
+        return ui::Explanation{QString::fromStdString(words.what(problem)),
+                               QString::fromStdString(words.remedy(problem))};
     };
     ui::MainWindow window(QCoreApplication::applicationDirPath() + "/lockstep", places, explain);
     if (*trial > 0) window.openRun(*trial);

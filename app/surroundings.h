@@ -10,7 +10,7 @@ namespace lockstep {
 
 // Where this build keeps caches and looks for plugins. One implementation per kind of build.
 struct Folders {
-    std::filesystem::path cache;                             // empty: none
+    std::filesystem::path cache;  // empty: none
     std::vector<std::filesystem::path> plugins;
 };
 Folders foldersOfThisBuild();
@@ -18,7 +18,7 @@ Folders foldersOfThisBuild();
 // The backends linked into this build. One implementation per kind of build.
 std::vector<std::unique_ptr<Backend>> linkedBackends();
 
-std::filesystem::path thisProgram();                         // the executable's own path
+std::filesystem::path thisProgram();  // the executable's own path
 
 // Everything this machine offers: backends (linked ones and modules), models, datasets, plugins.
 struct Surroundings {

@@ -18,9 +18,11 @@ int exitStatusOf(const RunResult& result) {
 }
 
 void addOutputOptions(CLI::App& command, Output& output) {
-    auto* json = command.add_flag("--json", output.json,
-                                  "One JSON object per event, the last is run_finished or run_failed; or one with problems");
-    command.add_flag("--no-steps", output.withoutSteps, "With --json: leave out the events of single steps")->needs(json);
+    auto* json =
+        command.add_flag("--json", output.json,
+                         "One JSON object per event, the last is run_finished or run_failed; or one with problems");
+    command.add_flag("--no-steps", output.withoutSteps, "With --json: leave out the events of single steps")
+        ->needs(json);
 }
 
 int watchRun(Context& context, const Output& output, const StartRun& start) {

@@ -9,9 +9,10 @@ namespace lockstep {
 struct Output {
     bool json = false, withoutSteps = false;
 };
-void addOutputOptions(CLI::App& command, Output& output);    // --json, --no-steps
+void addOutputOptions(CLI::App& command, Output& output);  // --json, --no-steps
 
-// What a run needs of the one who watches it: Ctrl+C reaches `control`; `onStuck` prints what is left and ends the process.
+// What a run needs of the one who watches it: Ctrl+C reaches `control`; `onStuck` prints what is left and ends the
+// process.
 struct Watcher {
     RunControl& control;
     EventSink& terminal;

@@ -11,17 +11,19 @@ namespace lockstep {
 // Problems as sentences, from the catalogue in resources/messages.
 class Words {
 public:
-    Words();                                                 // of the catalogue in the program
+    Words();  // of the catalogue in the program
 
     // One sentence that names file, field and value. A code without an entry gives the code and its values.
     std::string what(const Problem& problem) const;
-    std::string remedy(const Problem& problem) const;        // what to do; empty: nothing known
+    std::string remedy(const Problem& problem) const;  // what to do; empty: nothing known
 
     // Both, for the terminal: "lockstep: batch: 7 is …" and an indented line with the remedy; each problem in turn.
     std::string report(const std::vector<Problem>& problems) const;
 
 private:
-    struct Entry { std::string what, remedy; };
+    struct Entry {
+        std::string what, remedy;
+    };
     std::map<std::string, Entry, std::less<>> m_entries;
 };
 

@@ -16,7 +16,7 @@ constexpr std::size_t kPixels = 3 * 32 * 32;
 
 // The binary versions of cs.toronto.edu/~kriz/cifar.html: records of one or two label bytes and 3,072 planar RGB bytes.
 struct Format {
-    const char* folder;                                  // the name of the folder in the published archive
+    const char* folder;  // the name of the folder in the published archive
     std::size_t labelBytes, labelAt;
     int classes;
     std::uint64_t recordsPerTrainFile;
@@ -61,9 +61,10 @@ void appendFile(const fs::path& file, const Format& format, std::uint64_t most, 
         if (got < recordBytes(format))
             throw ProblemError({file.string(), "file.unreadable", {"it became shorter while it was read"}});
         if (label[format.labelAt] >= format.classes) {
-            throw ProblemError({file.string(), "cifar.label-out-of-range",
-                                {std::to_string(record), std::to_string(label[format.labelAt]),
-                                 std::to_string(format.classes - 1)}});
+            throw ProblemError(
+                {file.string(),
+                 "cifar.label-out-of-range",
+                 {std::to_string(record), std::to_string(label[format.labelAt]), std::to_string(format.classes - 1)}});
         }
         into.labels.push_back(label[format.labelAt]);
     }
@@ -141,7 +142,7 @@ Loaded loadCifar100(const fs::path& path, const std::string& labels) {
 int recognise(const fs::path& path, const Format& format, const char* trainFile) {
     const fs::path file = dataFolder(path, format) / trainFile;
     if (!fs::is_regular_file(file)) return 0;
-    return fs::file_size(file) % recordBytes(format) == 0 ? 95 : 60;         // by name alone: a damaged one
+    return fs::file_size(file) % recordBytes(format) == 0 ? 95 : 60;  // by name alone: a damaged one
 }
 
 }  // namespace
@@ -163,7 +164,12 @@ DatasetEntry cifar100Entry() {
     entry.id = "cifar100";
     entry.title = "CIFAR-100";
     entry.meaning = "60,000 colour 32x32 pictures of a hundred kinds of things, in the binary version.";
-    entry.params = {{"labels", std::string("fine"), {}, {}, {"fine", "coarse"}, "",
+    entry.params = {{"labels",
+                     std::string("fine"),
+                     {},
+                     {},
+                     {"fine", "coarse"},
+                     "",
                      "fine: the 100 classes; coarse: the 20 groups they belong to."}};
     entry.remedy =
         "Unpack cifar-100-binary.tar.gz from https://www.cs.toronto.edu/~kriz/cifar.html and give the folder.";

@@ -116,7 +116,7 @@ FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double t
 }
 
 bool hasClassFolders(const fs::path& root, const FileKind& kind) {
-    constexpr int kMostLooks = 500, kDeepest = 2;            // split/class/file, and one more for nested classes
+    constexpr int kMostLooks = 500, kDeepest = 2;  // split/class/file, and one more for nested classes
     if (!fs::is_directory(root)) return false;
     const auto options = fs::directory_options::skip_permission_denied;
     int looks = 0;

@@ -12,16 +12,16 @@ namespace lockstep {
 
 struct LabelledFile {
     std::filesystem::path file;
-    std::string name;                            // within the split: "cat/0001.jpg"
+    std::string name;  // within the split: "cat/0001.jpg"
     std::int32_t label = 0;
     std::uint64_t bytes = 0;
     std::int64_t modifiedNs = 0;
 };
 
 struct FolderScan {
-    std::vector<std::string> classes;            // names of the class folders, sorted bytewise
-    std::vector<LabelledFile> train, test;       // by class, then by name
-    std::vector<SkippedFile> skipped;            // of another kind, or no regular file
+    std::vector<std::string> classes;       // names of the class folders, sorted bytewise
+    std::vector<LabelledFile> train, test;  // by class, then by name
+    std::vector<SkippedFile> skipped;       // of another kind, or no regular file
 };
 
 // Which files are samples: by the endings of their names, in small letters; of others, the code that says so.

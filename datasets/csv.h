@@ -6,9 +6,9 @@
 
 namespace lockstep {
 
-// Comma-separated values by RFC 4180: quoted cells may hold commas, line ends and doubled quotes; lines end with LF or CRLF.
-// Every record has as many cells as the first. Lines without anything are passed over. No allocation is larger than 64 times
-// the text, or than 128 bytes.
+// Comma-separated values by RFC 4180: quoted cells may hold commas, line ends and doubled quotes; lines end with LF or
+// CRLF. Every record has as many cells as the first. Lines without anything are passed over. No allocation is larger
+// than 64 times the text, or than 128 bytes.
 class CsvReader {
 public:
     // `file` is named in problems; `text` outlives the reader.
@@ -17,11 +17,11 @@ public:
     // False at the end. Throws ProblemError "csv.ragged-row", "csv.unterminated-quote", "csv.stray-quote",
     // "csv.text-after-quote", each with its line.
     bool next(std::vector<std::string>& cells);
-    std::int64_t line() const { return m_recordLine; }           // where the record began, from 1
+    std::int64_t line() const { return m_recordLine; }  // where the record began, from 1
 
 private:
     bool atEnd() const { return m_at == m_text.size(); }
-    std::size_t lineEnd() const;                                 // bytes of the one that stands here; 0: none
+    std::size_t lineEnd() const;  // bytes of the one that stands here; 0: none
     void passLineEnds(std::size_t most);
     void readCell(std::string& out);
     void readQuoted(std::string& out);

@@ -20,9 +20,12 @@ struct DecodedFormat {
 
 // The good images of a list in its order, planar, and why the others failed.
 struct DecodedImages {
-    struct Failure { std::int64_t index = 0; Problem reason; };
+    struct Failure {
+        std::int64_t index = 0;
+        Problem reason;
+    };
     std::vector<std::uint8_t> pixels;
-    std::vector<Failure> failures;               // by rising index
+    std::vector<Failure> failures;  // by rising index
 };
 
 // Reads and decodes all files with a few threads. Not being able to decode a file is a failure of that file alone.

@@ -163,7 +163,7 @@ std::optional<DecodedImages> loadDecoded(const std::filesystem::path& cache, std
     try {
         return load(cache, key, files.size(), format.bytes());
     } catch (const ProblemError&) {
-        return std::nullopt;                             // not there, or not readable: decoded anew
+        return std::nullopt;  // not there, or not readable: decoded anew
     }
 }
 

@@ -35,8 +35,8 @@ public:
 
 private:
     std::size_t inflateSome(std::span<std::uint8_t> into) {
-        if (m_state.avail_in == 0) refill();             // at the end of the file output may still be pending
-        constexpr std::size_t kMost = 1u << 30;          // avail_out is 32 bits wide
+        if (m_state.avail_in == 0) refill();     // at the end of the file output may still be pending
+        constexpr std::size_t kMost = 1u << 30;  // avail_out is 32 bits wide
         const auto room = static_cast<uInt>(std::min(into.size(), kMost));
         m_state.next_out = into.data();
         m_state.avail_out = room;
@@ -78,7 +78,7 @@ private:
     std::unique_ptr<ByteStream> m_packed;
     std::array<std::uint8_t, 1 << 16> m_buffer;
     z_stream m_state{};
-    std::uint64_t m_consumed = 0;                        // packed bytes taken from the file
+    std::uint64_t m_consumed = 0;  // packed bytes taken from the file
     bool m_ended = false;
 };
 

@@ -17,7 +17,10 @@ namespace {
 
 constexpr std::uint32_t kImagesMagic = 0x00000803, kLabelsMagic = 0x00000801;
 
-struct Axis { const char* name; std::uint32_t largest; };
+struct Axis {
+    const char* name;
+    std::uint32_t largest;
+};
 constexpr Axis kCount{"count", 0x7fffffff}, kHeight{"height", 4096}, kWidth{"width", 4096};
 
 std::string hex(std::uint32_t value) {
@@ -77,10 +80,13 @@ private:
 
     std::string m_file;
     std::unique_ptr<ByteStream> m_stream;
-    std::uint64_t m_header = 0;                          // bytes read so far, all of them header
+    std::uint64_t m_header = 0;  // bytes read so far, all of them header
 };
 
-struct NameParts { std::string_view collection; bool train = false, images = false, packed = false; };
+struct NameParts {
+    std::string_view collection;
+    bool train = false, images = false, packed = false;
+};
 
 // Takes the first of `endings` that `name` has off its end; which one, or -1.
 int takeEnding(std::string_view& name, std::initializer_list<std::string_view> endings) {

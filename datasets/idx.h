@@ -7,8 +7,8 @@
 namespace lockstep {
 
 // The IDX format of the MNIST family (yann.lecun.com/exdb/mnist): big-endian magic 00 00 type rank, one u32 per axis,
-// data. Plain or gzip. Sizes are checked against the file before memory is taken: no allocation is larger than the file, or
-// for gzip than 1,032 times the file (or than 128 KiB, for the decompressor).
+// data. Plain or gzip. Sizes are checked against the file before memory is taken: no allocation is larger than the
+// file, or for gzip than 1,032 times the file (or than 128 KiB, for the decompressor).
 struct IdxImages {
     std::int64_t count = 0;
     int height = 0, width = 0;
@@ -21,8 +21,8 @@ std::vector<std::uint8_t> readIdxLabels(const std::filesystem::path& file);
 
 // The four files of one collection within a folder.
 struct IdxFiles {
-    std::string name;                                    // "" or what stands before "train-images": "emnist-letters"
-    std::filesystem::path trainImages, trainLabels, testImages, testLabels;      // empty: not there
+    std::string name;  // "" or what stands before "train-images": "emnist-letters"
+    std::filesystem::path trainImages, trainLabels, testImages, testLabels;  // empty: not there
 };
 
 // Every collection of the folder, by name: [NAME-](train|t10k|test)-(images[-.]idx3|labels[-.]idx1)-ubyte[.gz]. A plain

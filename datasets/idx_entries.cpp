@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 
 // What is known of a collection beyond its files.
 struct Known {
-    std::vector<std::string> classes;                    // empty: as many as the training labels name
+    std::vector<std::string> classes;  // empty: as many as the training labels name
     std::optional<ImageShape> image;
-    std::vector<float> mean, deviation;                  // empty: measured
+    std::vector<float> mean, deviation;  // empty: measured
     int firstLabel = 0;
     bool transposed = false;
 };
@@ -52,7 +52,11 @@ Known knownOf(const std::string& name) {
 
 Known fashion() {
     return {{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
-            ImageShape{1, 28, 28}, {0.2860f}, {0.3530f}, 0, false};
+            ImageShape{1, 28, 28},
+            {0.2860f},
+            {0.3530f},
+            0,
+            false};
 }
 
 fs::path folderOf(const fs::path& path) { return fs::is_regular_file(path) ? path.parent_path() : path; }
@@ -103,7 +107,8 @@ std::vector<std::int32_t> checkedLabels(const fs::path& file, const std::vector<
     labels.reserve(raw.size());
     for (std::size_t i = 0; i < raw.size(); ++i) {
         if (raw[i] < first || raw[i] >= first + classes) {
-            throw ProblemError({file.string(), "idx.label-out-of-range",
+            throw ProblemError({file.string(),
+                                "idx.label-out-of-range",
                                 {std::to_string(i), std::to_string(raw[i]), std::to_string(first),
                                  std::to_string(first + classes - 1)}});
         }
@@ -123,12 +128,14 @@ Split readSplit(const fs::path& imageFile, const fs::path& labelFile, const Know
     Split split{labelFile, readIdxImages(imageFile), readIdxLabels(labelFile)};
     if (static_cast<std::size_t>(split.images.count) != split.labels.size()) {
         throw ProblemError(
-            {labelFile.string(), "idx.count-mismatch",
+            {labelFile.string(),
+             "idx.count-mismatch",
              {std::to_string(split.labels.size()), std::to_string(split.images.count), imageFile.string()}});
     }
     const ImageShape shape{1, split.images.height, split.images.width};
     if (known.image && shape != *known.image) {
-        throw ProblemError({imageFile.string(), "idx.unexpected-shape",
+        throw ProblemError({imageFile.string(),
+                            "idx.unexpected-shape",
                             {std::to_string(shape.height) + "x" + std::to_string(shape.width),
                              std::to_string(known.image->height) + "x" + std::to_string(known.image->width)}});
     }
@@ -180,7 +187,7 @@ int recogniseFashion(const fs::path& path) {
         try {
             if (openUnpacked(files.trainLabels)->read(bytes) < sizeof bytes) continue;
         } catch (const ProblemError&) {
-            continue;                                    // opening it will say what is wrong
+            continue;  // opening it will say what is wrong
         }
         if (std::equal(std::begin(kFirst), std::end(kFirst), bytes + 8)) return 100;
     }
@@ -194,7 +201,12 @@ DatasetEntry idxEntry() {
     entry.id = "idx";
     entry.title = "IDX files";
     entry.meaning = "A folder of IDX files as in MNIST, KMNIST and EMNIST, plain or gzipped.";
-    entry.params = {{"split", std::string(), {}, {}, {}, "",
+    entry.params = {{"split",
+                     std::string(),
+                     {},
+                     {},
+                     {},
+                     "",
                      "Which collection, where a folder holds several, as in EMNIST: balanced, byclass, letters…"}};
     entry.remedy = "Download the four files of MNIST, KMNIST or EMNIST into one folder.";
     entry.recognise = recogniseIdx;

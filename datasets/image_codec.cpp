@@ -20,7 +20,8 @@ Kind kindOf(std::span<const std::uint8_t> bytes, const std::filesystem::path& fi
 
 void requireSaneSize(std::uint64_t width, std::uint64_t height, const std::filesystem::path& file) {
     if (width <= kMostPixels && height <= kMostPixels && width * height <= kMostPixels) return;
-    throw ProblemError({file.string(), "image.too-large",
+    throw ProblemError({file.string(),
+                        "image.too-large",
                         {std::to_string(width), std::to_string(height), std::to_string(kMostPixels >> 20)}});
 }
 

@@ -9,17 +9,21 @@
 namespace lockstep {
 
 // Decoders of untrusted images: libjpeg-turbo and libpng, with limits on pixels and scans; no allocation is larger than
-// kLargestPicture. A JPEG warning is an error (half a picture is no picture). Of a PNG's ancillary chunks only transparency
-// is read, and what libpng warns of is passed over; damaged pixels are errors. Thread-safe. All throw ProblemError naming
-// `file`: image.truncated, image.corrupt, image.too-large, image.unsupported-colour, image.not-an-image.
+// kLargestPicture. A JPEG warning is an error (half a picture is no picture). Of a PNG's ancillary chunks only
+// transparency is read, and what libpng warns of is passed over; damaged pixels are errors. Thread-safe. All throw
+// ProblemError naming `file`: image.truncated, image.corrupt, image.too-large, image.unsupported-colour,
+// image.not-an-image.
 
 constexpr std::uint64_t kMostPixels = 64 << 20;
-constexpr std::size_t kLargestPicture = 3 * kMostPixels;                 // bytes
+constexpr std::size_t kLargestPicture = 3 * kMostPixels;  // bytes
 
-struct PictureSize { int channels = 0, height = 0, width = 0; };         // channels: 1 grey, 3 colour
+// channels: 1 grey, 3 colour.
+struct PictureSize {
+    int channels = 0, height = 0, width = 0;
+};
 
 struct DecodeWish {
-    int channels = 3;                            // 1 or 3; a PNG may still come as it is, see toSquare()
+    int channels = 3;   // 1 or 3; a PNG may still come as it is, see toSquare()
     int shortSide = 0;  // not needed larger than this: a JPEG is then decoded at a reduced scale
 };
 

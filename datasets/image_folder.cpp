@@ -2,10 +2,10 @@
 #include <cstdio>
 
 #include "datasets/byte_stream.h"
+#include "datasets/class_folders.h"
 #include "datasets/decoded.h"
 #include "datasets/entries.h"
 #include "datasets/image_codec.h"
-#include "datasets/class_folders.h"
 #include "datasets/loading.h"
 #include "datasets/memory_dataset.h"
 #include "engine/core/error.h"
@@ -31,7 +31,7 @@ std::vector<PictureSize> probe(const std::vector<LabelledFile>& files) {
         try {
             sizes.push_back(sizeOfImage(readWhole(file, kLargestProbed), file));
         } catch (const ProblemError&) {
-            continue;                                    // decoding it will say why
+            continue;  // decoding it will say why
         }
     }
     return sizes;
@@ -72,7 +72,7 @@ DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const c
     try {
         fs::create_directories(cacheFolder);
         storeDecoded(cache, key, images);
-    } catch (const std::runtime_error& error) {          // EngineError of the file, filesystem_error of the folder
+    } catch (const std::runtime_error& error) {  // EngineError of the file, filesystem_error of the folder
         warnings.push_back({cache.string(), "image-folder.cache-not-written", {error.what()}});
     }
     return images;
@@ -95,7 +95,8 @@ std::vector<std::int32_t> labelsOf(const std::vector<LabelledFile>& files, const
 
 Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues& params) {
     const fs::path root = fs::weakly_canonical(path);
-    FolderScan scan = scanClassFolders(root, {{".jpg", ".jpeg", ".png"}, "image.unknown-kind"}, params.number("test_share"));
+    FolderScan scan =
+        scanClassFolders(root, {{".jpg", ".jpeg", ".png"}, "image.unknown-kind"}, params.number("test_share"));
     const DecodedFormat format = chooseFormat(scan.train, params);
     requireMemory(path.string(), (scan.train.size() + scan.test.size()) * format.bytes());
 
@@ -114,7 +115,8 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
     loaded.train = split("train", scan.train);
     if (loaded.train->info().count == 0 && !loaded.skipped.empty()) {
         const SkippedFile& first = loaded.skipped.front();
-        throw ProblemError({path.string(), "image-folder.none-readable",
+        throw ProblemError({path.string(),
+                            "image-folder.none-readable",
                             {std::to_string(loaded.skipped.size()), first.file.string(), first.reason.code}});
     }
     loaded.test = split("test", scan.test);
@@ -160,11 +162,26 @@ DatasetEntry imageFolderEntry(const fs::path& cacheFolder) {
     entry.title = "Image folder";
     entry.meaning = "A folder with one sub-folder of JPEG or PNG images per class, or train and test folders of such.";
     entry.params = {
-        {"size", std::int64_t{0}, 0, 1024, {}, "pixels",
+        {"size",
+         std::int64_t{0},
+         0,
+         1024,
+         {},
+         "pixels",
          "Side of the squares that images are cropped and scaled to; 0: as they are if small, else 64."},
-        {"colour", std::string("auto"), {}, {}, {"auto", "grey", "rgb"}, "",
+        {"colour",
+         std::string("auto"),
+         {},
+         {},
+         {"auto", "grey", "rgb"},
+         "",
          "auto: grey if all images looked at are grey."},
-        {"test_share", 0.2, 0.01, 0.9, {}, "",
+        {"test_share",
+         0.2,
+         0.01,
+         0.9,
+         {},
+         "",
          "Share of the images held out for testing where there is no test folder."},
     };
     entry.remedy = "Sort the images into one folder per class and give the folder above them.";

@@ -31,7 +31,9 @@ Handle openDecoder() {
     throw ProblemError({file.string(), truncated ? "image.truncated" : "image.corrupt", {message}});
 }
 
-struct Header { int width = 0, height = 0, colours = 0; };
+struct Header {
+    int width = 0, height = 0, colours = 0;
+};
 
 Header readHeader(const Handle& handle, std::span<const std::uint8_t> bytes, const std::filesystem::path& file) {
     Header header;
@@ -40,7 +42,7 @@ Header readHeader(const Handle& handle, std::span<const std::uint8_t> bytes, con
                             &header.colours) != 0) {
         fail(handle, file);
     }
-    if (header.width < 1 || header.height < 1) {         // success: a file of tables is a JPEG file, too
+    if (header.width < 1 || header.height < 1) {  // success: a file of tables is a JPEG file, too
         throw ProblemError({file.string(), "image.truncated", {"it ends before the picture begins"}});
     }
     if (header.colours == TJCS_CMYK || header.colours == TJCS_YCCK) {

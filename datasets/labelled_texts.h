@@ -13,18 +13,18 @@ class LabelledTexts final : public Dataset {
 public:
     // `info` has the classes; texts are cut to `sequence` bytes.
     LabelledTexts(DatasetInfo info, std::int64_t sequence);
-    void add(std::string_view text, std::int32_t label);         // not empty; a class of the info
-    std::int64_t cut() const { return m_cut; }                   // how many were longer
+    void add(std::string_view text, std::int32_t label);  // not empty; a class of the info
+    std::int64_t cut() const { return m_cut; }            // how many were longer
 
     const DatasetInfo& info() const override { return m_info; }
     void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override;
-    const std::byte* resident(std::int64_t index, std::size_t field) const override;     // labels
+    const std::byte* resident(std::int64_t index, std::size_t field) const override;  // labels
 
 private:
     DatasetInfo m_info;
     std::size_t m_sequence;
     std::string m_bytes;
-    std::vector<std::size_t> m_begins{0};                        // of each text, and the end of the last
+    std::vector<std::size_t> m_begins{0};  // of each text, and the end of the last
     std::vector<std::int32_t> m_labels;
     std::int64_t m_cut = 0;
 };

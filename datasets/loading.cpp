@@ -47,7 +47,8 @@ void warnOfImbalance(DatasetReport& report) {
     const auto [smallest, largest] = std::ranges::minmax_element(counts);
     if (*smallest == 0 || *largest < 2 * *smallest) return;
     const auto name = [&](auto at) { return report.classes[static_cast<std::size_t>(at - counts.begin())]; };
-    report.warnings.push_back({"classes", "dataset.imbalanced",
+    report.warnings.push_back({"classes",
+                               "dataset.imbalanced",
                                {name(largest), std::to_string(*largest), name(smallest), std::to_string(*smallest)}});
 }
 
@@ -77,7 +78,8 @@ Result<Loaded> tryLoad(const LoadFunction& load, const std::filesystem::path& pa
     } catch (const ProblemError& error) {
         return error.problem();
     } catch (const std::filesystem::filesystem_error& error) {
-        return Problem{error.path1().empty() ? path.string() : error.path1().string(), "file.unreadable",
+        return Problem{error.path1().empty() ? path.string() : error.path1().string(),
+                       "file.unreadable",
                        {error.code().message()}};
     } catch (const std::bad_alloc&) {
         return Problem{path.string(), "dataset.out-of-memory", {}};

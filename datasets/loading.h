@@ -11,7 +11,7 @@ namespace lockstep {
 
 // What a source makes of a folder.
 struct Loaded {
-    std::shared_ptr<const Dataset> train, test;          // their labels are resident, if there are any
+    std::shared_ptr<const Dataset> train, test;  // their labels are resident, if there are any
     std::vector<SkippedFile> skipped;
     std::vector<Problem> warnings;
 };

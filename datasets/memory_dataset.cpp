@@ -11,7 +11,9 @@ namespace lockstep {
 
 namespace {
 
-struct Sums { std::uint64_t sum = 0, squares = 0; };
+struct Sums {
+    std::uint64_t sum = 0, squares = 0;
+};
 
 Sums sumsOf(std::span<const std::uint8_t> plane) {
     Sums sums;

@@ -43,7 +43,10 @@ Picture halved(const Picture& in) {
 }
 
 // Output position -> two neighbouring input positions and the weight of the second.
-struct Tap { int first, second; float weight; };
+struct Tap {
+    int first, second;
+    float weight;
+};
 
 std::vector<Tap> taps(int from, int to, int offset) {
     std::vector<Tap> out;

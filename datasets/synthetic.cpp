@@ -43,7 +43,7 @@ std::vector<float> patternOf(int label, const ImageShape& shape, std::uint64_t s
 
 // Writes pattern + noise; the noise is the sum of two random bytes, scaled to a deviation of `noise`.
 void draw(const std::vector<float>& pattern, double noise, std::uint64_t key, std::uint64_t sample, std::uint8_t* out) {
-    constexpr float kDeviationOfTwoBytes = 104.51f;      // sqrt(2 (256^2 - 1) / 12)
+    constexpr float kDeviationOfTwoBytes = 104.51f;  // sqrt(2 (256^2 - 1) / 12)
     constexpr float kContrast = 60;
     const float scale = static_cast<float>(noise) * kContrast / kDeviationOfTwoBytes;
     const auto low = static_cast<std::uint32_t>(sample), high = static_cast<std::uint32_t>(sample >> 32);
@@ -97,7 +97,9 @@ Loaded generate(const ParamValues& params) {
     Samples train = samplesOf("synthetic-train", trainCount), test = samplesOf("synthetic-test", testCount);
     measureNormalisation(info, train.pixels);
     return {std::make_shared<MemoryDataset>(info, std::move(train.pixels), std::move(train.labels)),
-            std::make_shared<MemoryDataset>(info, std::move(test.pixels), std::move(test.labels)), {}, {}};
+            std::make_shared<MemoryDataset>(info, std::move(test.pixels), std::move(test.labels)),
+            {},
+            {}};
 }
 
 }  // namespace

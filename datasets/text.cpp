@@ -10,13 +10,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLeast = 2;                        // bytes of a part: one that foretells another
+constexpr std::size_t kLeast = 2;  // bytes of a part: one that foretells another
 
 // A part of a text as windows side by side; the last may be shorter. Nothing is foretold of what lies behind the part.
 class TextWindows final : public Dataset {
 public:
     TextWindows(DatasetInfo info, std::shared_ptr<const std::string> text, std::string_view part)
-        : m_info(std::move(info)), m_text(std::move(text)), m_part(part),
+        : m_info(std::move(info)),
+          m_text(std::move(text)),
+          m_part(part),
           m_tokens(static_cast<std::size_t>(m_info.fields.front().type.shape.count())) {
         m_info.count = static_cast<std::int64_t>((m_part.size() - 1 + m_tokens - 1) / m_tokens);
     }
@@ -35,12 +37,13 @@ public:
 private:
     DatasetInfo m_info;
     std::shared_ptr<const std::string> m_text;
-    std::string_view m_part;                             // of m_text
+    std::string_view m_part;  // of m_text
     std::size_t m_tokens;
 };
 
 bool isTextFile(const fs::directory_entry& item) {
-    return item.is_regular_file() && item.path().extension() == ".txt" && !item.path().filename().string().starts_with('.');
+    return item.is_regular_file() && item.path().extension() == ".txt" &&
+           !item.path().filename().string().starts_with('.');
 }
 
 std::vector<fs::path> filesAt(const fs::path& path) {
@@ -60,7 +63,8 @@ std::size_t beginOfTest(const std::string& field, std::string_view text, double 
     const auto wanted = static_cast<std::size_t>(share * static_cast<double>(text.size()));
     std::size_t begin = text.size() - std::min(text.size(), std::max(wanted, kLeast));
     while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) --begin;
-    if (begin < kLeast) throw ProblemError({field, "text.too-short", {std::to_string(text.size()), std::to_string(2 * kLeast)}});
+    if (begin < kLeast)
+        throw ProblemError({field, "text.too-short", {std::to_string(text.size()), std::to_string(2 * kLeast)}});
     return begin;
 }
 
@@ -74,7 +78,9 @@ Loaded load(const fs::path& path, const ParamValues& params) {
     info.fields = languageFields(params.integer("sequence"));
     info.classes = byteNames();
     return {std::make_shared<TextWindows>(info, text, whole.substr(0, begin)),
-            std::make_shared<TextWindows>(info, text, whole.substr(begin)), {}, {}};
+            std::make_shared<TextWindows>(info, text, whole.substr(begin)),
+            {},
+            {}};
 }
 
 // A folder may have a text beside what it is for: any other form of a folder is surer.

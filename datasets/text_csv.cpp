@@ -69,7 +69,10 @@ private:
     std::size_t m_textColumn = 0, m_labelColumn = 0;
 };
 
-struct CsvFiles { fs::path train, test; };               // test empty: held out
+// test empty: held out.
+struct CsvFiles {
+    fs::path train, test;
+};
 
 CsvFiles filesAt(const fs::path& path) {
     if (!fs::exists(path)) throw ProblemError({path.string(), "dataset.not-found", {}});
@@ -78,7 +81,9 @@ CsvFiles filesAt(const fs::path& path) {
     return {path / "train.csv", fs::exists(path / "test.csv") ? path / "test.csv" : fs::path()};
 }
 
-struct Splits { std::vector<Row> train, test; };
+struct Splits {
+    std::vector<Row> train, test;
+};
 
 // By the texts: what is said twice is on one side.
 Splits holdOut(std::vector<Row> rows, double share) {
@@ -117,7 +122,8 @@ Loaded load(const fs::path& path, const ParamValues& params) {
         for (const Row& row : rows) {
             const auto known = std::ranges::lower_bound(info.classes, row.label);
             if (known == info.classes.end() || *known != row.label)
-                throw ProblemError({files.test.string(), "text-csv.unknown-class", {std::to_string(row.line), row.label}});
+                throw ProblemError(
+                    {files.test.string(), "text-csv.unknown-class", {std::to_string(row.line), row.label}});
             texts->add(row.text, static_cast<std::int32_t>(known - info.classes.begin()));
         }
         return texts;
@@ -135,7 +141,7 @@ bool hasColumns(const fs::path& file) {
         front.resize(openPlain(file)->read({reinterpret_cast<std::uint8_t*>(front.data()), front.size()}));
         CsvReader(front, file.string()).next(header);
     } catch (const ProblemError&) {
-        return false;                                    // opening it will say what is wrong
+        return false;  // opening it will say what is wrong
     }
     return find(header, "text") && find(header, "label");
 }
@@ -152,11 +158,13 @@ DatasetEntry textCsvEntry() {
     DatasetEntry entry;
     entry.id = "text-csv";
     entry.title = "Text table";
-    entry.meaning = "A CSV file with a column of texts and one of their classes, or a folder with train.csv and test.csv.";
-    entry.params = {sequenceField(256, "Bytes of a sample; longer texts are cut."),
-                    testShareField(0.2, "Share of the texts held out for testing where there is no test.csv."),
-                    {"text_column", std::string("text"), {}, {}, {}, "", "The column of the texts, by its name in the first line."},
-                    {"label_column", std::string("label"), {}, {}, {}, "", "The column of their classes."}};
+    entry.meaning =
+        "A CSV file with a column of texts and one of their classes, or a folder with train.csv and test.csv.";
+    entry.params = {
+        sequenceField(256, "Bytes of a sample; longer texts are cut."),
+        testShareField(0.2, "Share of the texts held out for testing where there is no test.csv."),
+        {"text_column", std::string("text"), {}, {}, {}, "", "The column of the texts, by its name in the first line."},
+        {"label_column", std::string("label"), {}, {}, {}, "", "The column of their classes."}};
     entry.remedy = "Give a CSV file whose first line names the columns, among them text and label.";
     entry.recognise = recognise;
     loadBy(entry, load);

@@ -53,7 +53,8 @@ bool startsLikeText(const std::filesystem::path& file) {
 void writeTokens(std::string_view text, std::span<std::byte> out) {
     auto* const tokens = reinterpret_cast<std::int32_t*>(out.data());
     const std::size_t room = out.size() / sizeof *tokens;
-    const auto end = std::ranges::transform(text.substr(0, room), tokens, [](unsigned char byte) { return std::int32_t{byte}; });
+    const auto end =
+        std::ranges::transform(text.substr(0, room), tokens, [](unsigned char byte) { return std::int32_t{byte}; });
     std::fill(end.out, tokens + room, 0);
 }
 
@@ -61,7 +62,9 @@ std::vector<std::string> byteNames() {
     std::vector<std::string> names;
     for (int byte = 0; byte < 256; ++byte) {
         const bool isPrinted = byte > ' ' && byte < 0x7f;
-        names.push_back(byte == ' ' ? "space" : isPrinted ? std::string(1, static_cast<char>(byte)) : hex(static_cast<char>(byte)));
+        names.push_back(byte == ' ' ? "space"
+                        : isPrinted ? std::string(1, static_cast<char>(byte))
+                                    : hex(static_cast<char>(byte)));
     }
     return names;
 }

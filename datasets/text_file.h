@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-// The whole text of a file, without a byte-order mark at its front. Throws ProblemError "text.empty", "text.not-utf8" (byte
-// offset and byte), "dataset.too-large", "file.*". No allocation is larger than the file.
+// The whole text of a file, without a byte-order mark at its front. Throws ProblemError "text.empty", "text.not-utf8"
+// (byte offset and byte), "dataset.too-large", "file.*". No allocation is larger than the file.
 std::string readText(const std::filesystem::path& file);
 
 // Whether a file begins as UTF-8 text does. Reads little; throws nothing but std::bad_alloc.

@@ -27,8 +27,8 @@ extern "C" {
 
 enum {
     LOCKSTEP_OK = 0,
-    LOCKSTEP_BAD_INPUT = 1,     /* the path or a setting: a person can repair it */
-    LOCKSTEP_IO = 2,            /* a file could not be read */
+    LOCKSTEP_BAD_INPUT = 1, /* the path or a setting: a person can repair it */
+    LOCKSTEP_IO = 2,        /* a file could not be read */
     LOCKSTEP_NO_MEMORY = 3,
     LOCKSTEP_FAILED = 4
 };
@@ -45,8 +45,8 @@ enum { LOCKSTEP_LOG_INFO = 0, LOCKSTEP_LOG_WARNING = 1 };
 typedef struct lockstep_host {
     uint32_t size;
     uint32_t abi;
-    void* context;                                                    /* first argument of the functions below */
-    void* (*allocate)(void* context, size_t bytes);                   /* 64-byte aligned; NULL: no memory */
+    void* context;                                  /* first argument of the functions below */
+    void* (*allocate)(void* context, size_t bytes); /* 64-byte aligned; NULL: no memory */
     void (*release)(void* context, void* memory);
     void (*log)(void* context, int level, const char* text);
 } lockstep_host;
@@ -58,9 +58,9 @@ typedef struct lockstep_setting {
     uint32_t size;
     int32_t kind;
     const char* name;
-    const char* fallback;       /* as text: "true", "28", "0.5", "left" */
-    double low, high;           /* inclusive, for integers and numbers; low > high: no limits */
-    const char* meaning;        /* one sentence */
+    const char* fallback; /* as text: "true", "28", "0.5", "left" */
+    double low, high;     /* inclusive, for integers and numbers; low > high: no limits */
+    const char* meaning;  /* one sentence */
 } lockstep_setting;
 
 enum { LOCKSTEP_U8 = 0, LOCKSTEP_I32 = 1, LOCKSTEP_I64 = 2, LOCKSTEP_F32 = 3, LOCKSTEP_F64 = 4 };
@@ -77,28 +77,28 @@ typedef struct lockstep_field {
     uint32_t size;
     int32_t type;
     const char* name;
-    int32_t rank;                                                     /* 1 to LOCKSTEP_MOST_EXTENTS */
-    int64_t extents[LOCKSTEP_MOST_EXTENTS];                           /* `rank` of them, outermost first, each >= 1 */
+    int32_t rank;                           /* 1 to LOCKSTEP_MOST_EXTENTS */
+    int64_t extents[LOCKSTEP_MOST_EXTENTS]; /* `rank` of them, outermost first, each >= 1 */
 } lockstep_field;
 
-typedef struct lockstep_dataset lockstep_dataset;                     /* the plugin's own: one opened split */
+typedef struct lockstep_dataset lockstep_dataset; /* the plugin's own: one opened split */
 
 enum { LOCKSTEP_TRAIN = 0, LOCKSTEP_TEST = 1 };
 
 typedef struct lockstep_dataset_info {
-    uint32_t size;                                                    /* set by the engine before info() is called */
-    const lockstep_field* fields;                                     /* the same in both splits */
-    int32_t field_count;                                              /* up to LOCKSTEP_MOST_FIELDS */
+    uint32_t size;                /* set by the engine before info() is called */
+    const lockstep_field* fields; /* the same in both splits */
+    int32_t field_count;          /* up to LOCKSTEP_MOST_FIELDS */
     int32_t classes;
-    const char* const* class_names;                                   /* `classes` of them, in the order of labels */
-    int64_t count;                                                    /* samples in this split */
+    const char* const* class_names; /* `classes` of them, in the order of labels */
+    int64_t count;                  /* samples in this split */
 } lockstep_dataset_info;
 
 typedef struct lockstep_dataset_kind {
     uint32_t size;
-    const char* id;                                                   /* "pnm-folder": a-z, 0-9 and '-' */
-    const char* title;                                                /* "Folder of PGM and PPM images" */
-    const char* meaning;                                              /* one sentence */
+    const char* id;      /* "pnm-folder": a-z, 0-9 and '-' */
+    const char* title;   /* "Folder of PGM and PPM images" */
+    const char* meaning; /* one sentence */
     const lockstep_setting* settings;
     uint32_t setting_count;
 
@@ -116,9 +116,9 @@ typedef struct lockstep_dataset_kind {
 
 typedef struct lockstep_plugin {
     uint32_t size;
-    uint32_t abi;                                                     /* LOCKSTEP_PLUGIN_ABI */
-    const char* id;                                                   /* "pnm-folder": a-z, 0-9 and '-' */
-    const char* version;                                              /* "1.0" */
+    uint32_t abi;        /* LOCKSTEP_PLUGIN_ABI */
+    const char* id;      /* "pnm-folder": a-z, 0-9 and '-' */
+    const char* version; /* "1.0" */
     const lockstep_dataset_kind* const* datasets;
     uint32_t dataset_count;
 } lockstep_plugin;

@@ -10,6 +10,6 @@ namespace lockstep::ui {
 struct Explanation {
     QString what, remedy;
 };
-using Explain = std::function<Explanation(const Problem&)>;      // from the catalogue in resources/messages; any thread
+using Explain = std::function<Explanation(const Problem&)>;  // from the catalogue in resources/messages; any thread
 
 }  // namespace lockstep::ui

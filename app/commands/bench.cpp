@@ -88,7 +88,8 @@ int bench(Context& context, const Options& options) {
     const auto resolved = resolve(spec.value(), context.environment());
     if (!resolved.ok()) return context.report(resolved.problems());
     const auto slow = slowPrecision(resolved.value());
-    if (slow && !options.json) fmt::print(stderr, "{}. {}\n", context.words().what(*slow), context.words().remedy(*slow));
+    if (slow && !options.json)
+        fmt::print(stderr, "{}. {}\n", context.words().what(*slow), context.words().remedy(*slow));
     const auto input = inputFor(options.input, *resolved.value().model, spec.value().batch);
     if (!input.ok()) return context.report(input.problems());
     const auto result = benchmark({resolved.value(), input.value(), options.steps, options.warmup, options.inference});
@@ -105,7 +106,9 @@ void addBench(CLI::App& program, Run& run) {
     addModelOptions(*command, options->spec);
     addInputOptions(*command, options->input);
     command->add_option("--seed", options->spec.seed, "Same seed, same data, same start")->type_name("N");
-    command->add_option("--steps", options->steps, "Steps to time")->type_name("K")->check(CLI::Range(1, 1000000000))
+    command->add_option("--steps", options->steps, "Steps to time")
+        ->type_name("K")
+        ->check(CLI::Range(1, 1000000000))
         ->capture_default_str();
     command->add_option("--warmup", options->warmup, "Steps before them")
         ->type_name("K")
@@ -113,9 +116,10 @@ void addBench(CLI::App& program, Run& run) {
         ->capture_default_str();
     command->add_flag("--inference", options->inference, "Evaluation's program: forward alone, running statistics");
     command->add_flag("--json", options->json, "One JSON object");
-    command->footer("\nExamples:\n  lockstep bench --model resnet18-cifar --batch 128 --devices cpu:1 --steps 10\n"
-                    "  lockstep bench --model lenet5 --batch 256 --devices cpu:2x1 --steps 200 --json\n\n"
-                    "cpu:1 is one device with all cores; cpu:2 shares them between two.");
+    command->footer(
+        "\nExamples:\n  lockstep bench --model resnet18-cifar --batch 128 --devices cpu:1 --steps 10\n"
+        "  lockstep bench --model lenet5 --batch 256 --devices cpu:2x1 --steps 200 --json\n\n"
+        "cpu:1 is one device with all cores; cpu:2 shares them between two.");
     command->callback([options, &run] { run = [options](Context& context) { return bench(context, *options); }; });
 }
 

@@ -71,11 +71,13 @@ std::vector<Problem> problemsOf(const Findings& found, const TrialSpec& spec) {
     std::vector<Problem> problems;
     const auto wrong = std::ranges::find(found.slopes, false, &SlopeCheck::holds);
     if (wrong != found.slopes.end())
-        problems.push_back({nameOf(*wrong), "check.gradient",
+        problems.push_back({nameOf(*wrong),
+                            "check.gradient",
                             {fmt::format("{:.1e}", std::max(wrong->along, wrong->across)),
                              std::to_string(std::ranges::count(found.slopes, false, &SlopeCheck::holds))}});
     if (!found.memorised.isMemorised())
-        problems.push_back({spec.model.id, "check.not-memorised",
+        problems.push_back({spec.model.id,
+                            "check.not-memorised",
                             {std::to_string(spec.batch), percentText(found.memorised.accuracy),
                              std::to_string(found.memorised.updates), fmt::format("{}", spec.learningRate)}});
     return problems;
@@ -90,13 +92,14 @@ void printSlopesHead(const TrialSpec& spec) {
 void printMemoryHead(const Findings& found, const TrialSpec& spec) {
     fmt::print("\n{:g} is allowed; {} parameters were looked at one by one.\n\n", SlopeCheck::kAllowed,
                found.slopes.size() - 1);
-    fmt::print("Learning {} samples of noise by heart on {}\n\nUPDATE       LOSS  ACCURACY\n", spec.batch, spec.devices);
+    fmt::print("Learning {} samples of noise by heart on {}\n\nUPDATE       LOSS  ACCURACY\n", spec.batch,
+               spec.devices);
 }
 
 void printVerdict(const Findings& found, const TrialSpec& spec, const Words& words) {
     if (found.problems.empty())
-        fmt::print("\nRIGHT: the gradients are the slopes, and all {} samples are known after {} updates.\n", spec.batch,
-                   found.memorised.updates);
+        fmt::print("\nRIGHT: the gradients are the slopes, and all {} samples are known after {} updates.\n",
+                   spec.batch, found.memorised.updates);
     for (const Problem& problem : found.problems)
         fmt::print("\nWRONG: {}\n  → {}\n", words.what(problem), words.remedy(problem));
 }
@@ -104,10 +107,8 @@ void printVerdict(const Findings& found, const TrialSpec& spec, const Words& wor
 Json findingsJson(const Findings& found, const TrialSpec& spec, const Words& words) {
     Json slopes = Json::array();
     for (const SlopeCheck& each : found.slopes)
-        slopes.push_back({{"parameter", nameOf(each)},
-                          {"along", each.along},
-                          {"across", each.across},
-                          {"holds", each.holds}});
+        slopes.push_back(
+            {{"parameter", nameOf(each)}, {"along", each.along}, {"across", each.across}, {"holds", each.holds}});
     return {{"model", spec.model.id},
             {"passes", found.problems.empty()},
             {"gradients", std::move(slopes)},
@@ -149,13 +150,17 @@ int check(Context& context, const Options& options) {
 
 void addCheck(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
-    auto* command = program.add_subcommand("check", "Whether a model's gradients are right, and whether it can learn at all");
+    auto* command =
+        program.add_subcommand("check", "Whether a model's gradients are right, and whether it can learn at all");
     command->add_option("model", options->spec.model, "As lockstep models lists them")->type_name("MODEL")->required();
     addInputOptions(*command, options->input);
-    command->add_option("--devices", options->spec.devices, "One device to learn on; cpu:1 unless given")->type_name("DEVICE");
+    command->add_option("--devices", options->spec.devices, "One device to learn on; cpu:1 unless given")
+        ->type_name("DEVICE");
     command->add_option("--batch", options->spec.batch, "Samples to learn by heart; 64 unless given")->type_name("N");
-    command->add_option("--lr", options->spec.learningRate, "The learning rate; 0.0003 unless given")->type_name("RATE");
-    command->add_option("--set", options->spec.settings, "Single settings, like model.width=64")->type_name("KEY=VALUE");
+    command->add_option("--lr", options->spec.learningRate, "The learning rate; 0.0003 unless given")
+        ->type_name("RATE");
+    command->add_option("--set", options->spec.settings, "Single settings, like model.width=64")
+        ->type_name("KEY=VALUE");
     command->add_option("--seed", options->spec.seed, "Same seed, same samples, same start")->type_name("N");
     command->add_option("--seconds", options->seconds, "No further gradient is begun after so long; 0: all of them")
         ->type_name("S")
@@ -166,10 +171,11 @@ void addCheck(CLI::App& program, Run& run) {
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
     command->add_flag("--json", options->json, "One JSON object");
-    command->footer("\nExamples:\n  lockstep check lenet5\n  lockstep check gpt --set model.layers=2 model.width=64\n"
-                    "  lockstep check resnet18-cifar --input 3x16x16\n"
-                    "  lockstep check mlp --set model.width=64 --seconds 0\n\n"
-                    "Exit status: 0 only when both hold, 1 when one does not.");
+    command->footer(
+        "\nExamples:\n  lockstep check lenet5\n  lockstep check gpt --set model.layers=2 model.width=64\n"
+        "  lockstep check resnet18-cifar --input 3x16x16\n"
+        "  lockstep check mlp --set model.width=64 --seconds 0\n\n"
+        "Exit status: 0 only when both hold, 1 when one does not.");
     command->callback([options, &run] { run = [options](Context& context) { return check(context, *options); }; });
 }
 

@@ -39,8 +39,9 @@ void addDatasets(CLI::App& program, Run& run) {
     const auto json = std::make_shared<bool>(false);
     auto* command = program.add_subcommand("datasets", "The datasets this program can read, and where they are");
     command->add_flag("--json", *json, "As JSON, with every setting");
-    command->footer("\nExamples:\n  lockstep datasets\n  lockstep train --dataset synthetic --model mlp --epochs 1\n"
-                    "  lockstep train --dataset idx --data /data/kmnist --model lenet5");
+    command->footer(
+        "\nExamples:\n  lockstep datasets\n  lockstep train --dataset synthetic --model mlp --epochs 1\n"
+        "  lockstep train --dataset idx --data /data/kmnist --model lenet5");
     command->callback([json, &run] { run = [json](Context& context) { return datasets(context, *json); }; });
 }
 

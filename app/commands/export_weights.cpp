@@ -28,7 +28,8 @@ int exportTo(Context& context, const Options& options) {
     if (!written.ok()) return context.report(written.problems());
     const auto& [tensors, bytes] = written.value();
     if (options.json) {
-        fmt::print("{}\n", lineOf({{"file", options.file}, {"names", options.names}, {"tensors", tensors}, {"bytes", bytes}}));
+        fmt::print("{}\n",
+                   lineOf({{"file", options.file}, {"names", options.names}, {"tensors", tensors}, {"bytes", bytes}}));
         return kDone;
     }
     fmt::print("{}: {} tensors of {} after {} updates, {}\n", options.file, tensors, checkpoint.value().spec.model.id,
@@ -52,7 +53,9 @@ void addExportWeights(CLI::App& program, Run& run) {
     command->add_option("checkpoint", options->checkpoint, "A trial's last.safetensors or best.safetensors")
         ->required()
         ->type_name("CHECKPOINT");
-    command->add_option("file", options->file, "Where to write; what is there is replaced")->required()->type_name("FILE");
+    command->add_option("file", options->file, "Where to write; what is there is replaced")
+        ->required()
+        ->type_name("FILE");
     command->add_option("--names", options->names, "lockstep, or torchvision for its ResNets and VGGs")
         ->type_name("NAME")
         ->check(CLI::IsMember({"lockstep", kTorchvision}));

@@ -49,8 +49,9 @@ void addProgram(CLI::App& root, Run& run) {
     addModelOptions(*command, options->spec);
     addInputOptions(*command, options->input);
     command->add_flag("--evaluation", options->evaluation, "The program that evaluates, not the one that trains");
-    command->footer("\nExamples:\n  lockstep program --model lenet5 --devices cpu:2\n"
-                    "  lockstep program --model resnet18-cifar --devices cpu:1 --batch 64 --evaluation");
+    command->footer(
+        "\nExamples:\n  lockstep program --model lenet5 --devices cpu:2\n"
+        "  lockstep program --model resnet18-cifar --devices cpu:1 --batch 64 --evaluation");
     command->callback([options, &run] { run = [options](Context& context) { return program(context, *options); }; });
 }
 

@@ -51,9 +51,10 @@ void printHead(const ResolvedSpec& resolved, const std::optional<ProofBreak>& ho
     if (spec.batch != askedBatch)
         fmt::print("A batch of {} instead of {}, because averages of equally large parts are right.\n", spec.batch,
                    askedBatch);
-    fmt::print("Every update is judged from the weights of one device. DRIFT is how far the weights of {} devices,\n"
-               "left to themselves, have come away from them; it is not judged.\n\n",
-               resolved.devices.size());
+    fmt::print(
+        "Every update is judged from the weights of one device. DRIFT is how far the weights of {} devices,\n"
+        "left to themselves, have come away from them; it is not judged.\n\n",
+        resolved.devices.size());
     fmt::print("UPDATE  SAMPLES  LOSS ON 1  {:>9}    DRIFT  TRIES  GRADIENT OFF  ALLOWED\n",
                fmt::format("LOSS ON {}", resolved.devices.size()));
     std::fflush(stdout);
@@ -63,8 +64,7 @@ void printUpdate(const UpdateProof& update) {
     const auto& worst = worstOf(update.judged.gradients);
     fmt::print("{:>6}  {:>7}  {:>9.6f}  {:>9.6f}  {:>7}  {:>5}  {:>12}  {:>7}  {}\n", update.update, update.samples,
                update.loss, update.drifting.loss, differenceText(update.drifting.distance), update.tries,
-               differenceText(worst.value),
-               differenceText(worst.allowed), worst.value > 0 ? worst.name : "");
+               differenceText(worst.value), differenceText(worst.allowed), worst.value > 0 ? worst.name : "");
     std::fflush(stdout);
 }
 
@@ -91,9 +91,9 @@ std::string toleranceText(const Tolerance& tolerance) {
 
 std::string verdict(const Proof& proof) {
     const auto worst = proof.worst();
-    const auto what = fmt::format("{} is off by {} of its largest element in update {}, where {} is allowed",
-                                  worst.tensor.name, differenceText(worst.tensor.value), worst.update,
-                                  differenceText(worst.tensor.allowed));
+    const auto what =
+        fmt::format("{} is off by {} of its largest element in update {}, where {} is allowed", worst.tensor.name,
+                    differenceText(worst.tensor.value), worst.update, differenceText(worst.tensor.allowed));
     if (!proof.equal()) return fmt::format("NOT EQUAL: {}.", what);
     if (proof.tolerance.bitwise)
         return fmt::format("EQUAL: {} updates on {} devices leave the same bits as on one.", proof.updates.size(),
@@ -111,10 +111,8 @@ void printVerdict(const Proof& proof, const Words& words) {
 Json differencesJson(const std::vector<TensorDifference>& differences) {
     Json rows = Json::array();
     for (const auto& each : differences) {
-        rows.push_back({{"name", each.name},
-                        {"difference", each.value},
-                        {"allowed", each.allowed},
-                        {"same_bits", each.sameBits}});
+        rows.push_back(
+            {{"name", each.name}, {"difference", each.value}, {"allowed", each.allowed}, {"same_bits", each.sameBits}});
     }
     return rows;
 }
@@ -209,11 +207,12 @@ void addProve(CLI::App& program, Run& run) {
         ->type_name("NAME")
         ->check(CLI::IsMember(breakNames()));
     command->add_flag("--json", options->json, "One JSON object");
-    command->footer("\nExamples:\n  lockstep prove --model lenet5 --devices cpu:2\n"
-                    "  lockstep prove --preset fashion --set batch_norm=synchronised\n"
-                    "  lockstep prove --preset fashion --mode reproducible --devices cpu:4\n"
-                    "  lockstep prove --model lenet5 --devices cpu:2 --break no-divide\n\n"
-                    "Exit status: 0 only when they are equal, 1 when they are not.");
+    command->footer(
+        "\nExamples:\n  lockstep prove --model lenet5 --devices cpu:2\n"
+        "  lockstep prove --preset fashion --set batch_norm=synchronised\n"
+        "  lockstep prove --preset fashion --mode reproducible --devices cpu:4\n"
+        "  lockstep prove --model lenet5 --devices cpu:2 --break no-divide\n\n"
+        "Exit status: 0 only when they are equal, 1 when they are not.");
     command->callback([options, &run] { run = [options](Context& context) { return prove(context, *options); }; });
 }
 

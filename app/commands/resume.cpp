@@ -36,15 +36,14 @@ int resume(Context& context, const Options& options) {
     if (options.output.json) context.reportAsJson();
     auto history = openHistory();
     const auto row = rowOf(history, options.trial);
-    if (row.state == text(RunState::Paused))
-        return goOn(context, history, options.trial, options.output.json);
+    if (row.state == text(RunState::Paused)) return goOn(context, history, options.trial, options.output.json);
     auto request = SessionRequest{};
     const auto spec = history.query->spec(options.trial);
     if (!spec.ok()) return context.report(spec.problems());
     request.spec = spec.value();
     request.resumeTrial = options.trial;
     const auto places = history.places;
-    history = {};                                            // the run writes through a store of its own
+    history = {};  // the run writes through a store of its own
     return watchRun(context, options.output, [&](const Watcher& watcher) -> Result<RunResult> {
         request.extraSinks = {&watcher.terminal};
         request.control = &watcher.control;

@@ -44,8 +44,8 @@ void addScaleTo(CLI::App& program, Run& run) {
 
 void addBalance(CLI::App& program, Run& run) {
     const auto trial = std::make_shared<std::int64_t>(0);
-    auto* command =
-        program.add_subcommand("balance", "Give faster devices of a running trial more of each batch, slower ones less");
+    auto* command = program.add_subcommand(
+        "balance", "Give faster devices of a running trial more of each batch, slower ones less");
     addTrialOption(*command, *trial);
     command->callback([trial, &run] { run = [trial](Context&) { return balance(*trial); }; });
 }

@@ -94,7 +94,8 @@ private:
     // What was last looked at is kept, so that a form which changes the augmentation or the batch reads no data again.
     const Glimpse& glimpse(const TrialSpec& spec) {
         const auto* entry = environment().dataset(spec.dataset.id);
-        if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
+        if (!entry)
+            throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
         const auto params = valueOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
         const auto path = valueOf(dataPathOf(*entry, spec.dataPath));
         const Seen seen{spec.dataset, path};
@@ -121,7 +122,8 @@ private:
         const auto points = std::clamp(request.value("points", 200), 2, kMostPoints);
         const double factor = rateFactor(spec.learningRateRule, std::max<std::int64_t>(spec.batch, 1),
                                          std::max<std::int64_t>(spec.learningRateBatch, 1));
-        const Schedule schedule(entry->name, valueOf(ParamValues::from(entry->params, spec.schedule.params, "schedule")),
+        const Schedule schedule(entry->name,
+                                valueOf(ParamValues::from(entry->params, spec.schedule.params, "schedule")),
                                 spec.learningRate * factor, steps * epochs, steps, factor > 1 ? 1 / factor : 0);
         Json at = Json::array(), rates = Json::array();
         for (int i = 0; i < points; ++i) {
@@ -204,7 +206,7 @@ Json answerTo(Server& server, const std::string& line, const Words& words) {
         objection(error.problem());
     } catch (const EngineError& error) {
         objection({error.where(), "app.engine-error", {error.what()}});
-    } catch (const Json::exception&) {                       // a key of the wrong kind
+    } catch (const Json::exception&) {  // a key of the wrong kind
         objection(malformed);
     } catch (const std::exception& error) {
         objection({"request", "app.engine-error", {error.what()}});

@@ -35,7 +35,8 @@ std::string choiceText(const Choice& choice) {
 
 // Of the settings that a reader does not look for unless they were chosen.
 void addUnusual(Table& table, const TrialField& setting, const TrialSpec& spec) {
-    constexpr std::string_view kAlwaysShown[] = {"title", "devices", "batch", "epochs", "learning_rate", "seed", "mode"};
+    constexpr std::string_view kAlwaysShown[] = {"title",         "devices", "batch", "epochs",
+                                                 "learning_rate", "seed",    "mode"};
     const auto& [name, fallback, low, high, choices, unit, meaning] = setting.field;
     const ParamValue value = setting.valueIn(spec);
     if (value == fallback || std::ranges::find(kAlwaysShown, name) != std::end(kAlwaysShown)) return;

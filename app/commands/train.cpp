@@ -32,9 +32,9 @@ int printSpec(const TrialSpec& spec) {
 
 int runWithoutHistory(Context& context, const Options& options, TrialSpec spec, std::optional<Checkpoint> from) {
     return watchRun(context, options.output, [&](const Watcher& watcher) {
-        return runPlainly({std::move(spec), options.out, std::move(from), &watcher.control, {&watcher.terminal},
-                           watcher.onStuck},
-                          context.environment());
+        return runPlainly(
+            {std::move(spec), options.out, std::move(from), &watcher.control, {&watcher.terminal}, watcher.onStuck},
+            context.environment());
     });
 }
 

@@ -40,9 +40,8 @@ int trials(Context&, const Options& options) {
     }
     Table table({"ID", "STATE", "DATASET", "MODEL", "DEVICES", "EPOCH", "BEST", "RATE", "STARTED", "TITLE"});
     for (const auto& row : rows) {
-        table.add({std::to_string(row.id), row.state, row.dataset, row.model, row.devices, progressOf(row),
-                   bestOf(row), row.samplesPerSecond ? rateText(*row.samplesPerSecond) : "–",
-                   timeText(row.createdAt), row.title});
+        table.add({std::to_string(row.id), row.state, row.dataset, row.model, row.devices, progressOf(row), bestOf(row),
+                   row.samplesPerSecond ? rateText(*row.samplesPerSecond) : "–", timeText(row.createdAt), row.title});
     }
     fmt::print("{}", table.text());
     return kDone;

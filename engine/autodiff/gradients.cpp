@@ -24,7 +24,7 @@ public:
         for (std::size_t i = forwardNodes; i-- > 0;) {
             const auto id = static_cast<NodeId>(i);
             differentiate(id);
-            differentiated.resize(m_graph.nodes().size() - forwardNodes, id);      // the seed is the last node's
+            differentiated.resize(m_graph.nodes().size() - forwardNodes, id);  // the seed is the last node's
         }
         record();
         return differentiated;
@@ -66,9 +66,9 @@ private:
 
     void accumulate(ValueId value, ValueId gradient) {
         if (m_graph.typeOf(gradient) != m_graph.typeOf(value)) {
-            throw EngineError(EngineError::Kind::Internal, "gradient of " + m_graph.value(value).name,
-                              "a gradient rule gave " + m_graph.typeOf(gradient).text() + " for " +
-                                  m_graph.typeOf(value).text());
+            throw EngineError(
+                EngineError::Kind::Internal, "gradient of " + m_graph.value(value).name,
+                "a gradient rule gave " + m_graph.typeOf(gradient).text() + " for " + m_graph.typeOf(value).text());
         }
         auto& sum = m_gradients[index(value)];
         sum = sum ? append(kAdd, {*sum, gradient}, {}, value) : gradient;
@@ -84,7 +84,7 @@ private:
     }
 
     Graph& m_graph;
-    std::vector<bool> m_wanted;                              // by value; of the forward graph, as are the gradients
+    std::vector<bool> m_wanted;  // by value; of the forward graph, as are the gradients
     std::vector<std::optional<ValueId>> m_gradients;
 };
 

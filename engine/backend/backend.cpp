@@ -22,9 +22,9 @@ std::unique_ptr<Kernel> Device::prepareNarrow(DType dtype, std::size_t) {
 void refuseHalves(const Graph& graph, std::string_view backend) {
     for (const Value& value : graph.values()) {
         if (!isHalf(value.type.dtype)) continue;
-        throw EngineError(EngineError::Kind::Device, value.name + " on " + std::string(backend),
-                          "the " + std::string(backend) + " backend has no kernels for " +
-                              std::string(text(value.type.dtype)));
+        throw EngineError(
+            EngineError::Kind::Device, value.name + " on " + std::string(backend),
+            "the " + std::string(backend) + " backend has no kernels for " + std::string(text(value.type.dtype)));
     }
 }
 

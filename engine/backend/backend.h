@@ -14,25 +14,27 @@ namespace lockstep {
 
 class Collective;
 
-// The layout of every parameter (and buffer), fixed once per run by the nominal training program and given to all others.
+// The layout of every parameter (and buffer), fixed once per run by the nominal training program and given to all
+// others.
 using ParameterLayouts = std::map<std::string, std::shared_ptr<const Layout>, std::less<>>;
 
-// Between algorithms for the same thing. ByRule: by shapes alone, so that the same is computed in every run. AsTimed: the
-// faster one where that was timed on this machine before, else by rule. Timed: what was not is now, once, which takes
-// seconds at most. Backends that have a choice as they open a device time it there, unless it is ByRule.
+// Between algorithms for the same thing. ByRule: by shapes alone, so that the same is computed in every run. AsTimed:
+// the faster one where that was timed on this machine before, else by rule. Timed: what was not is now, once, which
+// takes seconds at most. Backends that have a choice as they open a device time it there, unless it is ByRule.
 enum class AlgorithmChoice { ByRule, AsTimed, Timed };
 
 struct LowerOptions {
-    int threads = 1;                                   // kernel threads of the device that will run it
-    const ParameterLayouts* layouts = nullptr;         // given: use these; null: choose freely
-    Precision precision = Precision::Fp32;             // the trial's
+    int threads = 1;                            // kernel threads of the device that will run it
+    const ParameterLayouts* layouts = nullptr;  // given: use these; null: choose freely
+    Precision precision = Precision::Fp32;      // the trial's
     AlgorithmChoice algorithms = AlgorithmChoice::ByRule;
 };
 
-// What a lowered node reads its operands as, on a backend that computes in f32 all the same. BF16, which is then its algorithm's name: those of a product of matrices are
-// rounded to nearest, ties to even, as it reads them, and added up in f32 or better; all that lies in memory stays as it
-// was, so weights and optimizer states lose nothing. Convolutions stay f32, where Winograd's algorithm saves more
-// multiplications than bf16 would; attention does, which reads tiles where they lie.
+// What a lowered node reads its operands as, on a backend that computes in f32 all the same. BF16, which is then its
+// algorithm's name: those of a product of matrices are rounded to nearest, ties to even, as it reads them, and added up
+// in f32 or better; all that lies in memory stays as it was, so weights and optimizer states lose nothing. Convolutions
+// stay f32, where Winograd's algorithm saves more multiplications than bf16 would; attention does, which reads tiles
+// where they lie.
 inline DType operandsOf(const Node& node) { return node.algorithm == text(DType::BF16) ? DType::BF16 : DType::F32; }
 
 // A kind of device. One object per process, shared by all threads: const calls are thread-safe.
@@ -42,15 +44,15 @@ public:
     virtual std::string_view name() const = 0;
     virtual std::vector<DeviceInfo> devices() const = 0;
     virtual bool offers(Precision precision) const { return precision == Precision::Fp32; }
-    virtual DType computeType(Precision) const { return DType::F32; }      // the precision pass rewrites floats to this
+    virtual DType computeType(Precision) const { return DType::F32; }  // the precision pass rewrites floats to this
     // How fast products of matrices are in that precision, those of f32 being 1; measured once in a process, which
     // takes some milliseconds. 0: nobody knows.
     virtual double productSpeed(Precision) const { return 0; }
-    virtual bool hostMemory() const { return true; }               // false: programs copy each batch to the device first
+    virtual bool hostMemory() const { return true; }  // false: programs copy each batch to the device first
 
     // The backend's own pass between the mathematics and the memory plan: fuses, chooses layouts, algorithms and
-    // precision, inserts the layout changes that remain. The result keeps names of inputs, parameters, buffers, outputs;
-    // gradients have their parameter's layout. Throws EngineError(Device) for an op it has no kernel for.
+    // precision, inserts the layout changes that remain. The result keeps names of inputs, parameters, buffers,
+    // outputs; gradients have their parameter's layout. Throws EngineError(Device) for an op it has no kernel for.
     virtual Graph lower(const Graph& graph, const LowerOptions& options) const = 0;
 
     // Called on the thread that will use the device.
@@ -64,6 +66,9 @@ public:
 void refuseHalves(const Graph& graph, std::string_view backend);
 
 // A backend that could not be had, and why: a row of the device list.
-struct Unavailable { std::string backend; Problem reason; };
+struct Unavailable {
+    std::string backend;
+    Problem reason;
+};
 
 }  // namespace lockstep

@@ -17,29 +17,29 @@ namespace lockstep {
 
 // What the driver and sensors say of a device just now; 0, empty: nobody knows.
 struct DeviceFacts {
-    std::size_t freeBytes = 0;             // of memory that a run could have
-    std::string driver, bus;               // "580.65.06"; "0000:1B:00.0"
+    std::size_t freeBytes = 0;  // of memory that a run could have
+    std::string driver, bus;    // "580.65.06"; "0000:1B:00.0"
     std::optional<int> celsius, busyPercent, watts, mostWatts;
     std::vector<std::pair<std::string, std::string>> links;  // to other devices: "cuda:1", "NVLink"
 };
 
 // A device that exists: what the device list shows. Plain values.
 struct DeviceInfo {
-    std::string id;                        // "cpu", "cuda:1"
-    std::string name;                      // "Intel Xeon, 2 cores", "NVIDIA H200"
-    std::string backend;                   // "cpu", "cuda", "reference", "null"
+    std::string id;       // "cpu", "cuda:1"
+    std::string name;     // "Intel Xeon, 2 cores", "NVIDIA H200"
+    std::string backend;  // "cpu", "cuda", "reference", "null"
     std::size_t memoryBytes = 0;
-    int cores = 0;                         // CPU kinds: permitted cores
+    int cores = 0;  // CPU kinds: permitted cores
     DeviceFacts facts{};
 };
 
 // One device as a run uses it; one rank each.
 struct DeviceChoice {
-    std::string backend;                   // "cpu"
-    int index = 0;                         // CPU kinds: 0…N-1; CUDA: the ordinal
-    int threads = 1;                       // kernel threads of a CPU device
-    bool isVirtual = false;                // shares its core or card with another device of the run
-    std::string id;                        // "cpu:0", "cuda:1": unique within the run unless cards repeat
+    std::string backend;     // "cpu"
+    int index = 0;           // CPU kinds: 0…N-1; CUDA: the ordinal
+    int threads = 1;         // kernel threads of a CPU device
+    bool isVirtual = false;  // shares its core or card with another device of the run
+    std::string id;          // "cpu:0", "cuda:1": unique within the run unless cards repeat
     bool operator==(const DeviceChoice&) const = default;
 };
 
@@ -75,10 +75,10 @@ class Device {
 public:
     virtual ~Device() = default;
     virtual const DeviceChoice& choice() const = 0;
-    virtual bool isHostMemory() const = 0;             // arenas are ordinary memory: batches are read in place
-    virtual Buffer allocate(std::size_t bytes) = 0;    // zeroed
-    // Memory of the host for copies to and from the device, zeroed: pinned for cards, whose copies then go on beside the
-    // host's work; it is read and written until they are done. Freed before the device, on any thread.
+    virtual bool isHostMemory() const = 0;           // arenas are ordinary memory: batches are read in place
+    virtual Buffer allocate(std::size_t bytes) = 0;  // zeroed
+    // Memory of the host for copies to and from the device, zeroed: pinned for cards, whose copies then go on beside
+    // the host's work; it is read and written until they are done. Freed before the device, on any thread.
     virtual Buffer allocateStaging(std::size_t bytes);
     virtual Stream& stream(Lane lane) = 0;
     // Before the kernels of a step: a device whose kernels read the scalars from its own memory copies them there.
@@ -116,8 +116,8 @@ public:
     // buffers = staged x bufferScale unless skipped.      inputs: staged slice, gate; outputs: buffer slice
     virtual std::unique_ptr<Kernel> prepareCommit(DType dtype, std::size_t count) = 0;
 
-    // The layout map: a logical, row-major tensor from and to the storage of `value` at `at` (device memory). Element type
-    // of the tensor is the value's, also where the layout was made for a narrower one (masters: the same order of
+    // The layout map: a logical, row-major tensor from and to the storage of `value` at `at` (device memory). Element
+    // type of the tensor is the value's, also where the layout was made for a narrower one (masters: the same order of
     // elements). Padding of a blocked layout is written as zeros. Synchronous; not for the hot path.
     virtual HostTensor readLogical(const Value& value, const std::byte* at) = 0;
     virtual void writeLogical(const Value& value, const HostTensor& tensor, std::byte* at) = 0;

@@ -16,7 +16,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kAlignment = 64, kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max() - kHugePage;       // no object can be larger
+constexpr std::size_t kMost = std::numeric_limits<std::ptrdiff_t>::max() - kHugePage;  // no object can be larger
 
 // Huge pages where the system has some to give: kernels then lose a few percent less to address translation.
 std::byte* allocateAligned(std::size_t bytes) {

@@ -5,8 +5,8 @@ namespace lockstep {
 
 // What every device whose memory is the host's has in common.
 
-Buffer allocateHost(std::size_t bytes);                // 64-byte aligned, zeroed; throws EngineError(OutOfMemory)
-std::size_t availableHostMemory();                     // bytes that programs could have now, swap included; 0: unknown
+Buffer allocateHost(std::size_t bytes);  // 64-byte aligned, zeroed; throws EngineError(OutOfMemory)
+std::size_t availableHostMemory();       // bytes that programs could have now, swap included; 0: unknown
 
 // Work is done before a call returns, so events are null and waits do nothing.
 class HostStream final : public Stream {

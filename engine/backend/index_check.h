@@ -8,8 +8,8 @@
 
 namespace lockstep {
 
-// Before a kernel on the host follows numbers that come out of the data. Throws EngineError(Device) naming the first that is
-// not between low and high: "token 300 at place 7 …". `where` is the kernel.
+// Before a kernel on the host follows numbers that come out of the data. Throws EngineError(Device) naming the first
+// that is not between low and high: "token 300 at place 7 …". `where` is the kernel.
 inline void expectBetween(std::string_view where, std::string_view what, std::span<const std::int32_t> numbers,
                           std::int64_t low, std::int64_t high) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {

@@ -11,16 +11,16 @@ namespace lockstep {
 struct StepScalars {
     std::uint64_t seed = 0;
     std::int64_t epoch = 0;
-    std::int64_t step = 0;                 // optimizer updates done before this one
+    std::int64_t step = 0;  // optimizer updates done before this one
     double learningRate = 0;
-    double lossScale = 1;                  // gradients are those of the loss times this; the gate takes it out again
+    double lossScale = 1;  // gradients are those of the loss times this; the gate takes it out again
 };
 
-// Pointers into the arenas, in the order of the step's inputs and outputs. Inputs in the batch change from step to step, all
-// others stay where they were at the first call.
+// Pointers into the arenas, in the order of the step's inputs and outputs. Inputs in the batch change from step to
+// step, all others stay where they were at the first call.
 struct KernelCall {
-    std::span<std::byte* const> inputs, outputs;
-    std::byte* workspace = nullptr;        // workspaceBytes() of scratch, 64-byte aligned, shared by all steps of a lane
+    std::span<std::byte*const> inputs, outputs;
+    std::byte* workspace = nullptr;  // workspaceBytes() of scratch, 64-byte aligned, shared by all steps of a lane
     const StepScalars* scalars = nullptr;
     Stream* stream = nullptr;
 };

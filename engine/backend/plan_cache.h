@@ -7,10 +7,10 @@
 
 namespace lockstep {
 
-// Which plan was the fastest for a shape, kept on disk for each kind of device and version of its library, so that it is
-// timed once. A text file: first a line that says what it is for, then one plan to a line, "shape <tab>
-// plan", the last one for a shape counting. What cannot be read is timed anew, and a cache that cannot be written is
-// not an error: it costs time, never a result. Any thread; processes may share the file.
+// Which plan was the fastest for a shape, kept on disk for each kind of device and version of its library, so that it
+// is timed once. A text file: first a line that says what it is for, then one plan to a line, "shape <tab> plan", the
+// last one for a shape counting. What cannot be read is timed anew, and a cache that cannot be written is not an error:
+// it costs time, never a result. Any thread; processes may share the file.
 class PlanCache {
 public:
     // `file` is made with its folder when the first plan comes; `header`: the device's name and the library's version.

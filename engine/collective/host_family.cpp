@@ -55,7 +55,9 @@ void HostFamily::drain() const noexcept {
 }
 
 HostGroup::HostGroup(std::shared_ptr<HostFamily> family, int ranks)
-    : m_family(std::move(family)), m_size(ranks), m_ring(std::make_unique<HostOperation[]>(kHostRing)),
+    : m_family(std::move(family)),
+      m_size(ranks),
+      m_ring(std::make_unique<HostOperation[]>(kHostRing)),
       m_progress(std::make_unique<Progress[]>(static_cast<std::size_t>(ranks))) {
     for (std::size_t i = 0; i < kHostRing; ++i) m_ring[i].parts.resize(static_cast<std::size_t>(ranks));
 }

@@ -14,7 +14,7 @@
 
 namespace lockstep {
 
-constexpr std::size_t kHostRing = 64;            // operations a rank may have pending
+constexpr std::size_t kHostRing = 64;  // operations a rank may have pending
 
 // What a group and all its subgroups share: the word everybody sleeps on, and the abort. Any thread.
 class HostFamily {
@@ -26,7 +26,7 @@ public:
 
     void abort(const AbortCause& cause) noexcept;
     AbortCause cause() const;
-    void throwIfAborted() const;                 // EngineError(Aborted), once nobody touches shared memory any more
+    void throwIfAborted() const;  // EngineError(Aborted), once nobody touches shared memory any more
 
     // Around every access to another rank's memory. False: aborted, hands off.
     bool enter() noexcept;
@@ -63,10 +63,12 @@ public:
     HostMailbox& mailbox(int from, int to);
     // Operations that a rank has started, and the one it waits for (kNone: it does not); written by the rank alone.
     static constexpr std::uint64_t kNone = ~std::uint64_t{0};
-    struct alignas(64) Progress { std::atomic<std::uint64_t> started{0}, waitsFor{kNone}; };
+    struct alignas(64) Progress {
+        std::atomic<std::uint64_t> started{0}, waitsFor{kNone};
+    };
     Progress& progress(int rank) { return m_progress[static_cast<std::size_t>(rank)]; }
     bool haveAllStarted(std::uint64_t number) const;
-    std::vector<int> ranksBefore(std::uint64_t number) const;      // those that have not started operation `number`
+    std::vector<int> ranksBefore(std::uint64_t number) const;  // those that have not started operation `number`
     // What AbortCause says about the operation that cause.rank would have come to next.
     void describeNext(AbortCause& cause);
 

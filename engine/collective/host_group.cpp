@@ -29,9 +29,9 @@ struct Pending {
     enum class Kind : std::uint8_t { Group, Send, Receive };
     Kind kind = Kind::Group;
     bool agreed = false, complete = false;
-    std::uint64_t number = 0;                    // of the group's operations, or of the pair's messages
+    std::uint64_t number = 0;  // of the group's operations, or of the pair's messages
     HostMailbox* box = nullptr;
-    std::byte* memory = nullptr;                 // receive
+    std::byte* memory = nullptr;  // receive
     std::size_t bytes = 0;
     int peer = -1;
 };
@@ -39,8 +39,14 @@ struct Pending {
 class HostEndpoint final : public Collective {
 public:
     HostEndpoint(std::shared_ptr<HostGroup> group, int rank)
-        : m_group(std::move(group)), m_family(m_group->family()), m_rank(rank), m_size(m_group->size()),
-          m_progress(m_group->progress(rank)), m_spins(spinsFor(m_size)), m_pending(kHostRing), m_sent(static_cast<std::size_t>(m_size)),
+        : m_group(std::move(group)),
+          m_family(m_group->family()),
+          m_rank(rank),
+          m_size(m_group->size()),
+          m_progress(m_group->progress(rank)),
+          m_spins(spinsFor(m_size)),
+          m_pending(kHostRing),
+          m_sent(static_cast<std::size_t>(m_size)),
           m_received(static_cast<std::size_t>(m_size)) {}
 
     int rank() const override { return m_rank; }
@@ -103,10 +109,10 @@ private:
     int m_rank, m_size;
     HostGroup::Progress& m_progress;
     int m_spins;
-    std::vector<Pending> m_pending;              // a ring: tickets m_retired … m_next - 1
+    std::vector<Pending> m_pending;  // a ring: tickets m_retired … m_next - 1
     std::uint64_t m_next = 0, m_retired = 0;
     std::uint64_t m_nextOperation = 0;
-    std::vector<std::uint64_t> m_sent, m_received;       // by peer
+    std::vector<std::uint64_t> m_sent, m_received;  // by peer
     std::map<std::vector<int>, int> m_subgroupCalls;
 };
 
@@ -148,7 +154,7 @@ void HostEndpoint::abort(const AbortCause& cause) noexcept {
         m_group->describeNext(full);
         m_family.abort(full);
     } catch (...) {
-        m_family.abort(cause);                   // no memory for the details
+        m_family.abort(cause);  // no memory for the details
     }
 }
 
@@ -195,8 +201,12 @@ Ticket HostEndpoint::receive(void* out, std::size_t bytes, int from) {
     requireRank(from, "receive");
     makeRoom();
     const std::uint64_t number = m_received[static_cast<std::size_t>(from)]++;
-    return push({.kind = Pending::Kind::Receive, .number = number, .box = &m_group->mailbox(from, m_rank),
-                 .memory = bytesOf(out), .bytes = bytes, .peer = from});
+    return push({.kind = Pending::Kind::Receive,
+                 .number = number,
+                 .box = &m_group->mailbox(from, m_rank),
+                 .memory = bytesOf(out),
+                 .bytes = bytes,
+                 .peer = from});
 }
 
 void HostEndpoint::wait(Ticket ticket) {

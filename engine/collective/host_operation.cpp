@@ -9,12 +9,14 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t kLine = 64;               // bytes of a cache line: no two ranks write to the same one
-constexpr std::size_t kGrainBytes = 16 << 10;   // smaller slices cost more in waking than they save in summing
-constexpr std::size_t kBlockBytes = 4 << 10;    // partial sums stay in the first-level cache
-constexpr std::size_t kMaxTreeDepth = 16;       // levels of the tree that may be open: 2^16 ranks
+constexpr std::size_t kLine = 64;              // bytes of a cache line: no two ranks write to the same one
+constexpr std::size_t kGrainBytes = 16 << 10;  // smaller slices cost more in waking than they save in summing
+constexpr std::size_t kBlockBytes = 4 << 10;   // partial sums stay in the first-level cache
+constexpr std::size_t kMaxTreeDepth = 16;      // levels of the tree that may be open: 2^16 ranks
 
-struct Range { std::size_t begin = 0, end = 0; };
+struct Range {
+    std::size_t begin = 0, end = 0;
+};
 
 Range sliceOf(std::size_t bytes, std::size_t slices, std::size_t slice) {
     const std::size_t lines = (bytes + kLine - 1) / kLine;
@@ -58,9 +60,7 @@ public:
     }
 
 private:
-    const T* input(std::size_t rank, std::size_t at) const {
-        return reinterpret_cast<const T*>(m_parts[rank].in + at);
-    }
+    const T* input(std::size_t rank, std::size_t at) const { return reinterpret_cast<const T*>(m_parts[rank].in + at); }
 
     std::span<const HostPart> m_parts;
     alignas(kLine) T m_stack[kMaxTreeDepth][kBlockBytes / sizeof(T)];
@@ -87,7 +87,7 @@ void sumAs(DType dtype, std::span<const HostPart> parts, Range range, const Writ
         case DType::I64: return sum<std::uint64_t>(parts, range, write);
         case DType::U8: return sum<std::uint8_t>(parts, range, write);
         case DType::F16:
-        case DType::BF16: return;            // refused when they are asked for
+        case DType::BF16: return;  // refused when they are asked for
     }
 }
 

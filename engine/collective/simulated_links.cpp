@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kRing = 64;                // operations that a rank may be ahead of its own wait()
+constexpr std::size_t kRing = 64;  // operations that a rank may be ahead of its own wait()
 constexpr auto kNap = std::chrono::microseconds(200);
 
 std::int64_t now() { return Clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
@@ -28,12 +28,13 @@ public:
     void add(std::uint64_t number) {
         std::atomic<std::int64_t>& last = m_last[number % m_last.size()];
         const std::int64_t time = now();
-        for (std::int64_t seen = last.load(); seen < time && !last.compare_exchange_weak(seen, time);) {}
+        for (std::int64_t seen = last.load(); seen < time && !last.compare_exchange_weak(seen, time);) {
+        }
     }
     std::int64_t last(std::uint64_t number) const { return m_last[number % m_last.size()].load(); }
 
 private:
-    std::array<std::atomic<std::int64_t>, 4 * kRing> m_last{};       // times only grow, so a place needs no clearing
+    std::array<std::atomic<std::int64_t>, 4 * kRing> m_last{};  // times only grow, so a place needs no clearing
 };
 
 class LinkedEndpoint final : public Collective {
@@ -77,13 +78,17 @@ public:
     std::vector<int> missingAt(std::uint64_t operation) const override { return m_inner->missingAt(operation); }
 
 private:
-    struct Travelling { std::uint64_t ticket = 0; double seconds = 0; };
+    struct Travelling {
+        std::uint64_t ticket = 0;
+        double seconds = 0;
+    };
 
     double halfSeconds(std::size_t bytesPerRank) const {
         return (size() - 1) * carried(m_link, static_cast<double>(bytesPerRank));
     }
 
-    // Before the group starts the operation: once it has, others may find it complete, and must know when this rank came.
+    // Before the group starts the operation: once it has, others may find it complete, and must know when this rank
+    // came.
     void depart(double seconds) {
         if (m_started - m_arrived == kRing) wait({m_travelling[m_arrived % kRing].ticket});
         m_arrivals->add(m_started);
@@ -101,8 +106,9 @@ private:
         m_free = std::max(m_free, m_arrivals->last(m_arrived)) + static_cast<std::int64_t>(seconds * 1e9);
         ++m_arrived;
         while (now() < m_free) {
-            m_inner->progress();                 // throws once the group is aborted
-            std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(kNap, std::chrono::nanoseconds(m_free - now())));
+            m_inner->progress();  // throws once the group is aborted
+            std::this_thread::sleep_for(
+                std::min<std::chrono::nanoseconds>(kNap, std::chrono::nanoseconds(m_free - now())));
         }
     }
 
@@ -111,7 +117,7 @@ private:
     std::shared_ptr<Arrivals> m_arrivals;
     std::array<Travelling, kRing> m_travelling{};
     std::uint64_t m_started = 0, m_arrived = 0;
-    std::int64_t m_free = 0;                     // when the link has carried what came before
+    std::int64_t m_free = 0;  // when the link has carried what came before
 };
 
 }  // namespace

@@ -4,6 +4,6 @@
 
 namespace lockstep {
 
-std::string bytesText(std::uint64_t bytes);                  // "1.4 GiB"
+std::string bytesText(std::uint64_t bytes);  // "1.4 GiB"
 
 }  // namespace lockstep

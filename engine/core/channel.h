@@ -15,18 +15,18 @@ class Channel {
 public:
     explicit Channel(std::size_t capacity) : m_ring(capacity) {}
 
-    bool push(T item) {                           // blocks while full
+    bool push(T item) {  // blocks while full
         std::unique_lock lock(m_mutex);
         m_changed.wait(lock, [&] { return m_closed || m_count < m_ring.size(); });
         return putLocked(std::move(item));
     }
 
-    bool tryPush(T item) {                        // false when full or closed
+    bool tryPush(T item) {  // false when full or closed
         std::unique_lock lock(m_mutex);
         return m_count < m_ring.size() && putLocked(std::move(item));
     }
 
-    std::optional<T> pop() {                      // blocks while empty
+    std::optional<T> pop() {  // blocks while empty
         std::unique_lock lock(m_mutex);
         m_changed.wait(lock, [&] { return m_closed || m_count > 0; });
         return takeLocked();

@@ -90,7 +90,7 @@ int openFolder(const fs::path& file) {
 
 void replaceFile(const fs::path& file, std::span<const std::span<const std::byte>> pieces) {
     sweepOrphans(file);
-    const Descriptor folder(openFolder(file));           // now: once the file is replaced, little may still go wrong
+    const Descriptor folder(openFolder(file));  // now: once the file is replaced, little may still go wrong
     Temporary temporary(folderOf(file) / (temporaryPrefix(file) + std::to_string(::getpid())));
     {
         const Descriptor out(::open(temporary.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));

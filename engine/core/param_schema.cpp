@@ -15,7 +15,8 @@ namespace {
 std::string number(double value) {
     char buffer[64];
     const double size = std::abs(value);
-    const auto format = value == 0 || (size >= 1e-4 && size < 1e15) ? std::chars_format::fixed : std::chars_format::general;
+    const auto format =
+        value == 0 || (size >= 1e-4 && size < 1e15) ? std::chars_format::fixed : std::chars_format::general;
     const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, format).ptr;
     return {buffer, end};
 }
@@ -58,8 +59,10 @@ std::optional<Problem> check(const ParamField& field, const ParamValue& value, c
     if (numeric) {
         const bool inside = (!field.low || *numeric >= *field.low) && (!field.high || *numeric <= *field.high);
         if (!inside || *numeric != *numeric) {
-            return Problem{path, "spec.out-of-range",
-                           {text(value), field.low ? number(*field.low) : "-inf", field.high ? number(*field.high) : "inf"}};
+            return Problem{
+                path,
+                "spec.out-of-range",
+                {text(value), field.low ? number(*field.low) : "-inf", field.high ? number(*field.high) : "inf"}};
         }
     }
     if (!field.choices.empty() && std::ranges::find(field.choices, text(value)) == field.choices.end()) {

@@ -13,15 +13,15 @@ namespace lockstep {
 
 using ParamValue = std::variant<bool, std::int64_t, double, std::string>;
 
-// One setting of a model, dataset, optimizer, schedule or augmentation. Drives validation, JSON, the command line's help
-// and the window's form alike. The kind of `fallback` is the kind of the field.
+// One setting of a model, dataset, optimizer, schedule or augmentation. Drives validation, JSON, the command line's
+// help and the window's form alike. The kind of `fallback` is the kind of the field.
 struct ParamField {
-    std::string name;                       // "momentum"; the JSON key
+    std::string name;  // "momentum"; the JSON key
     ParamValue fallback;
-    std::optional<double> low, high;        // inclusive; numbers only
-    std::vector<std::string> choices;       // non-empty: a string field takes one of these
-    std::string unit;                       // "pixels", "epochs", "" for a bare number; "file": text that is a path
-    std::string meaning;                    // one plain sentence, for help and tooltips
+    std::optional<double> low, high;   // inclusive; numbers only
+    std::vector<std::string> choices;  // non-empty: a string field takes one of these
+    std::string unit;                  // "pixels", "epochs", "" for a bare number; "file": text that is a path
+    std::string meaning;               // one plain sentence, for help and tooltips
 };
 using ParamSchema = std::vector<ParamField>;
 
@@ -33,11 +33,11 @@ std::optional<Problem> check(const ParamField& field, const ParamValue& value, c
 class ParamValues {
 public:
     ParamValues() = default;
-    explicit ParamValues(const ParamSchema& schema);                    // all fallbacks
+    explicit ParamValues(const ParamSchema& schema);  // all fallbacks
 
-    // Checks `given` against the schema: unknown names ("spec.unknown-key"), wrong kinds ("spec.wrong-type"), values out of
-    // range ("spec.out-of-range") or not among the choices ("spec.not-a-choice"). `field` prefixes the problems' fields.
-    // An integer is accepted for a double field.
+    // Checks `given` against the schema: unknown names ("spec.unknown-key"), wrong kinds ("spec.wrong-type"), values
+    // out of range ("spec.out-of-range") or not among the choices ("spec.not-a-choice"). `field` prefixes the problems'
+    // fields. An integer is accepted for a double field.
     static Result<ParamValues> from(const ParamSchema& schema, const std::map<std::string, ParamValue>& given,
                                     std::string_view field);
 

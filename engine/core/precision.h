@@ -7,13 +7,13 @@
 namespace lockstep {
 
 // What a trial computes in. Fp32: floats. Tf32: floats, and products of matrices and convolutions read their operands
-// rounded to 10 bits of fraction. Bf16, Fp16: that type where a backend computes in it, with the parameters kept in floats
-// besides (masters); where it does not, products of matrices read operands rounded to it, and so do convolutions of single
-// pixels where the processor has instructions for that. In Fp16 a run scales its loss: see StepScalars::lossScale, which the
-// gradient of the loss is multiplied by.
+// rounded to 10 bits of fraction. Bf16, Fp16: that type where a backend computes in it, with the parameters kept in
+// floats besides (masters); where it does not, products of matrices read operands rounded to it, and so do convolutions
+// of single pixels where the processor has instructions for that. In Fp16 a run scales its loss: see
+// StepScalars::lossScale, which the gradient of the loss is multiplied by.
 enum class Precision : std::uint8_t { Fp32, Tf32, Bf16, Fp16 };
 
-constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "tf32", "bf16", "fp16"};       // as a spec says it
+constexpr std::array<std::string_view, 4> kPrecisions{"fp32", "tf32", "bf16", "fp16"};  // as a spec says it
 constexpr std::string_view text(Precision precision) { return kPrecisions[static_cast<std::size_t>(precision)]; }
 constexpr std::optional<Precision> precisionOf(std::string_view name) {
     for (std::size_t i = 0; i < kPrecisions.size(); ++i)

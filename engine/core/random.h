@@ -37,15 +37,16 @@ public:
                      static_cast<std::uint32_t>(index)};
     }
 
-    constexpr std::uint32_t bits(std::uint32_t element) const {             // 32 random bits
+    constexpr std::uint32_t bits(std::uint32_t element) const {  // 32 random bits
         return philox({element / 4, m_counter[0], m_counter[1], m_counter[2]}, m_key)[element % 4];
     }
     std::uint64_t bits64(std::uint32_t element) const;
-    constexpr double uniform(std::uint32_t element) const {                 // [0, 1), 32 bits of precision
+    constexpr double uniform(std::uint32_t element) const {  // [0, 1), 32 bits of precision
         return bits(element) * 0x1p-32;
     }
-    double normal(std::uint32_t element) const;                             // Box-Muller
-    std::uint64_t below(std::uint64_t bound, std::uint32_t element) const;  // [0, bound), bound > 0; bias < 2^-32 for bound < 2^32
+    double normal(std::uint32_t element) const;  // Box-Muller
+    std::uint64_t below(std::uint64_t bound,
+                        std::uint32_t element) const;  // [0, bound), bound > 0; bias < 2^-32 for bound < 2^32
 
 private:
     // SplitMix64's finalizer: spreads every bit of a key over all bits (Steele, Lea, Flood, OOPSLA 2014).

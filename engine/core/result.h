@@ -11,9 +11,9 @@ namespace lockstep {
 // What a person can repair: which field or file, a stable code, and the values behind it. The words are made far above,
 // from the catalogue in resources/messages ("code" -> sentence and remedy, with {0}, {1}... for args).
 struct Problem {
-    std::string field;                  // "batch", "dataset.path", or a file name
-    std::string code;                   // "spec.out-of-range", "idx.truncated"
-    std::vector<std::string> args;      // values, in the catalogue's order
+    std::string field;              // "batch", "dataset.path", or a file name
+    std::string code;               // "spec.out-of-range", "idx.truncated"
+    std::vector<std::string> args;  // values, in the catalogue's order
 
     bool operator==(const Problem&) const = default;
 };
@@ -38,9 +38,18 @@ public:
     Result(std::vector<Problem> problems) : m_problems(std::move(problems)) { assert(!m_problems.empty()); }
 
     bool ok() const { return m_value.has_value(); }
-    T& value() & { assert(ok()); return *m_value; }
-    const T& value() const& { assert(ok()); return *m_value; }
-    T&& value() && { assert(ok()); return std::move(*m_value); }
+    T& value() & {
+        assert(ok());
+        return *m_value;
+    }
+    const T& value() const& {
+        assert(ok());
+        return *m_value;
+    }
+    T&& value() && {
+        assert(ok());
+        return std::move(*m_value);
+    }
     const std::vector<Problem>& problems() const { return m_problems; }
 
 private:

@@ -33,8 +33,6 @@ Shape Shape::withDim(int axis, std::int64_t extent) const {
     return copy;
 }
 
-bool Shape::operator==(const Shape& other) const {
-    return std::ranges::equal(dims(), other.dims());
-}
+bool Shape::operator==(const Shape& other) const { return std::ranges::equal(dims(), other.dims()); }
 
 }  // namespace lockstep

@@ -48,7 +48,9 @@ public:
     TensorView view() { return {m_data.get(), m_type}; }
 
     template <class T>
-    std::span<T> as() { return view().as<T>(); }
+    std::span<T> as() {
+        return view().as<T>();
+    }
     template <class T>
     std::span<const T> as() const {
         assert(sizeof(T) == sizeOf(m_type.dtype));

@@ -7,11 +7,14 @@
 namespace lockstep {
 
 std::int64_t traceNow() {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 TraceLane::TraceLane(int rank, std::string name, std::size_t capacity)
-    : m_rank(rank), m_name(std::move(name)), m_mask(std::bit_ceil(capacity) - 1),
+    : m_rank(rank),
+      m_name(std::move(name)),
+      m_mask(std::bit_ceil(capacity) - 1),
       m_cells(std::make_unique<Cell[]>(m_mask + 1)) {}
 
 void TraceLane::add(const TraceSpan& span) noexcept {

@@ -4,10 +4,12 @@ namespace lockstep {
 
 namespace {
 
-struct Range { unsigned char low, high; };
+struct Range {
+    unsigned char low, high;
+};
 
-// What the second byte may be: narrower than 80…BF behind four lead bytes, which excludes overlong forms, surrogates and what
-// lies beyond U+10FFFF.
+// What the second byte may be: narrower than 80…BF behind four lead bytes, which excludes overlong forms, surrogates
+// and what lies beyond U+10FFFF.
 Range secondAfter(unsigned char lead) {
     switch (lead) {
         case 0xe0: return {0xa0, 0xbf};

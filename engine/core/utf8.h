@@ -5,8 +5,8 @@
 
 namespace lockstep {
 
-// How many bytes the well-formed UTF-8 character has that `bytes` begins with (the Unicode Standard, table 3-7); 0: it begins
-// with none.
+// How many bytes the well-formed UTF-8 character has that `bytes` begins with (the Unicode Standard, table 3-7); 0: it
+// begins with none.
 std::size_t utf8Character(std::string_view bytes);
 
 // Where the first byte is that belongs to no well-formed character; npos: all of it is UTF-8.

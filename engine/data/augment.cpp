@@ -12,13 +12,16 @@ namespace {
 
 using Box = ImageRecipe::Box;
 
-PixelScale scaleOf(const DatasetInfo& info, std::size_t channel) { return {info.mean[channel], info.deviation[channel]}; }
+PixelScale scaleOf(const DatasetInfo& info, std::size_t channel) {
+    return {info.mean[channel], info.deviation[channel]};
+}
 
 void normaliseRow(const std::uint8_t* __restrict in, std::size_t width, PixelScale scale, float* __restrict out) {
     for (std::size_t x = 0; x < width; ++x) out[x] = scale(in[x]);
 }
 
-void normaliseRowMirrored(const std::uint8_t* __restrict in, std::size_t width, PixelScale scale, float* __restrict out) {
+void normaliseRowMirrored(const std::uint8_t* __restrict in, std::size_t width, PixelScale scale,
+                          float* __restrict out) {
     for (std::size_t x = 0; x < width; ++x) out[x] = scale(in[width - 1 - x]);
 }
 
@@ -27,7 +30,8 @@ CounterRng rngOf(const char* stream, std::uint64_t seed, std::int64_t epoch, std
 }
 
 Box within(const ImageShape& shape, const Box& box) {
-    return {std::max(box.top, 0), std::max(box.left, 0), std::min(box.bottom, shape.height), std::min(box.right, shape.width)};
+    return {std::max(box.top, 0), std::max(box.left, 0), std::min(box.bottom, shape.height),
+            std::min(box.right, shape.width)};
 }
 
 Box chooseErased(const ImageShape& shape, double probability, const CounterRng& rng) {
@@ -60,8 +64,8 @@ double gammaOf(double shape, const CounterRng& rng, std::uint32_t first) {
 }
 
 void writeRow(const std::uint8_t* in, int width, const ImageRecipe& recipe, PixelScale scale, float* out) {
-    const int first = std::clamp(-recipe.dx, 0, width);                   // output columns that come from the image,
-    const int last = std::clamp(width - recipe.dx, first, width);         // before mirroring
+    const int first = std::clamp(-recipe.dx, 0, width);            // output columns that come from the image,
+    const int last = std::clamp(width - recipe.dx, first, width);  // before mirroring
     const auto length = static_cast<std::size_t>(last - first);
     if (length < static_cast<std::size_t>(width)) std::fill_n(out, width, scale(0));
     if (length == 0) return;
@@ -73,7 +77,8 @@ void writeRow(const std::uint8_t* in, int width, const ImageRecipe& recipe, Pixe
     }
 }
 
-void writePlane(const std::uint8_t* in, const ImageShape& shape, const ImageRecipe& recipe, PixelScale scale, float* out) {
+void writePlane(const std::uint8_t* in, const ImageShape& shape, const ImageRecipe& recipe, PixelScale scale,
+                float* out) {
     for (int y = 0; y < shape.height; ++y, out += shape.width) {
         const int from = y + recipe.dy;
         if (from < 0 || from >= shape.height) {
@@ -86,7 +91,8 @@ void writePlane(const std::uint8_t* in, const ImageShape& shape, const ImageReci
 
 void blank(const Box& box, const ImageShape& shape, float* out) {
     for (int y = box.top; y < box.bottom; ++y) {
-        std::fill_n(out + static_cast<std::ptrdiff_t>(y) * shape.width + box.left, std::max(box.right - box.left, 0), 0.0f);
+        std::fill_n(out + static_cast<std::ptrdiff_t>(y) * shape.width + box.left, std::max(box.right - box.left, 0),
+                    0.0f);
     }
 }
 
@@ -94,15 +100,36 @@ void blank(const Box& box, const ImageShape& shape, float* out) {
 
 const ParamSchema& augmentationSchema() {
     static const ParamSchema schema{
-        {"crop_padding", std::int64_t{0}, 0, 64, {}, "pixels",
+        {"crop_padding",
+         std::int64_t{0},
+         0,
+         64,
+         {},
+         "pixels",
          "Shifts each image by up to this many pixels in both directions; the border is filled with black."},
         {"flip", false, {}, {}, {}, "", "Mirrors each image left to right in every other epoch."},
-        {"cutout", std::int64_t{0}, 0, 1024, {}, "pixels",
+        {"cutout",
+         std::int64_t{0},
+         0,
+         1024,
+         {},
+         "pixels",
          "Side of a square blanked at a random place of each image; 0 blanks nothing."},
-        {"random_erasing", 0.0, 0, 1, {}, "",
+        {"random_erasing",
+         0.0,
+         0,
+         1,
+         {},
+         "",
          "How likely a rectangle of an image is blanked, small or as large as a third of it."},
-        {"mixup", 0.0, 0, 16, {}, "",
-         "Mixes each image with another one, and their labels alike; 0.2 is mild, 1 takes all shares alike, 0 mixes nothing."},
+        {"mixup",
+         0.0,
+         0,
+         16,
+         {},
+         "",
+         "Mixes each image with another one, and their labels alike; 0.2 is mild, 1 takes all shares alike, 0 mixes "
+         "nothing."},
     };
     return schema;
 }

@@ -11,7 +11,7 @@ namespace lockstep {
 
 // One named, typed field of a sample; `type` is of a single sample, without the batch axis.
 struct Field {
-    std::string name;                    // "image", "tokens", "label", "ids"
+    std::string name;  // "image", "tokens", "label", "ids"
     TensorType type;
     bool operator==(const Field&) const = default;
 };
@@ -19,21 +19,21 @@ struct Field {
 inline constexpr std::string_view kKeptImages = "dataset";
 
 const Field* findField(const std::vector<Field>& fields, std::string_view name);  // null: no such field
-std::string text(const std::vector<Field>& fields);                              // "image u8[1x28x28], label i32[1]"
+std::string text(const std::vector<Field>& fields);                               // "image u8[1x28x28], label i32[1]"
 
-// Where the fields of a batch lie inside one batch slot: field f of sample i starts at offset(f) + i x bytes per sample.
-// A short batch uses the front of each field. Offsets are multiples of 64.
+// Where the fields of a batch lie inside one batch slot: field f of sample i starts at offset(f) + i x bytes per
+// sample. A short batch uses the front of each field. Offsets are multiples of 64.
 class BatchLayout {
 public:
     BatchLayout() = default;
     BatchLayout(std::vector<Field> fields, std::int64_t capacity);
 
     const std::vector<Field>& fields() const { return m_fields; }
-    std::int64_t capacity() const { return m_capacity; }           // samples
+    std::int64_t capacity() const { return m_capacity; }  // samples
     std::size_t offset(std::size_t field) const { return m_offsets[field]; }
     std::size_t sampleBytes(std::size_t field) const { return m_sampleBytes[field]; }
-    std::size_t bytes() const { return m_bytes; }                  // of the whole slot
-    int find(std::string_view name) const;                         // -1: no such field
+    std::size_t bytes() const { return m_bytes; }  // of the whole slot
+    int find(std::string_view name) const;         // -1: no such field
     // The bytes of one field of one sample in the slot at `base`.
     std::span<std::byte> place(std::byte* base, std::size_t field, std::size_t sample) const {
         return {base + m_offsets[field] + sample * m_sampleBytes[field], m_sampleBytes[field]};

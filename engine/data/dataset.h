@@ -15,7 +15,10 @@
 
 namespace lockstep {
 
-struct ImageShape { int channels = 1, height = 0, width = 0; bool operator==(const ImageShape&) const = default; };
+struct ImageShape {
+    int channels = 1, height = 0, width = 0;
+    bool operator==(const ImageShape&) const = default;
+};
 
 // What a labelled image has: image u8 [channels, height, width], planar; label i32 [1], 0 … classes-1.
 std::vector<Field> imageFields(const ImageShape& shape);
@@ -27,14 +30,14 @@ std::vector<Field> languageFields(std::int64_t tokens);
 std::vector<Field> textFields(std::int64_t tokens);
 
 struct DatasetInfo {
-    std::string id;                              // "fashion-mnist"
+    std::string id;  // "fashion-mnist"
     std::int64_t count = 0;
-    std::vector<Field> fields;                   // of every sample; a model finds its inputs by their names
-    std::vector<std::string> classes;            // names in label order; of a language's fields: of its tokens
-    std::vector<float> mean, deviation;          // per channel of the image, of pixels scaled to 0…1; for normalising
-    bool inMemory = false;                       // all samples lie decoded in memory: resident() gives every field
+    std::vector<Field> fields;           // of every sample; a model finds its inputs by their names
+    std::vector<std::string> classes;    // names in label order; of a language's fields: of its tokens
+    std::vector<float> mean, deviation;  // per channel of the image, of pixels scaled to 0…1; for normalising
+    bool inMemory = false;               // all samples lie decoded in memory: resident() gives every field
 
-    ImageShape image() const;                    // of the field "image"; all 0 where there is none
+    ImageShape image() const;  // of the field "image"; all 0 where there is none
 };
 
 // One split of a collection of samples with random access. Const calls are safe from many threads. The engine reads
@@ -54,37 +57,43 @@ public:
     }
 };
 
-struct DatasetSplits { std::shared_ptr<const Dataset> train, test; };
+struct DatasetSplits {
+    std::shared_ptr<const Dataset> train, test;
+};
 
-struct SkippedFile { std::filesystem::path file; Problem reason; };
+struct SkippedFile {
+    std::filesystem::path file;
+    Problem reason;
+};
 
 // What `lockstep inspect` reports.
 struct DatasetReport {
-    std::string format;                          // id of the entry that recognised it
+    std::string format;  // id of the entry that recognised it
     std::vector<Field> fields;
     std::int64_t trainCount = 0, testCount = 0;  // samples
     std::vector<std::string> classes;            // empty with their counts where samples have no label
     std::vector<std::int64_t> trainPerClass, testPerClass;
     std::vector<SkippedFile> skipped;
-    std::vector<Problem> warnings;               // imbalance, an empty class…
+    std::vector<Problem> warnings;  // imbalance, an empty class…
 };
 
 // How a dataset is named and opened. An explicit list of these is the catalog (datasets/catalog.h).
 struct DatasetEntry {
-    std::string id;                              // "idx", "cifar10", "image-folder", "synthetic", "fashion-mnist"
-    std::string title;                           // "Fashion-MNIST"
-    std::string meaning;                         // one sentence
+    std::string id;       // "idx", "cifar10", "image-folder", "synthetic", "fashion-mnist"
+    std::string title;    // "Fashion-MNIST"
+    std::string meaning;  // one sentence
     bool needsPath = true;
     ParamSchema params;
-    std::filesystem::path defaultPath;           // where a package puts it; empty: none
-    std::string remedy;                          // what to install or download when it is absent
+    std::filesystem::path defaultPath;  // where a package puts it; empty: none
+    std::string remedy;                 // what to install or download when it is absent
     std::function<Result<DatasetSplits>(const std::filesystem::path& path, const ParamValues& params)> open;
     std::function<Result<DatasetReport>(const std::filesystem::path& path, const ParamValues& params)> inspect;
     // How surely the folder or file is of this format, by its names and first bytes: 0 no … 100 certain. Reads little.
     std::function<int(const std::filesystem::path& path)> recognise;
 };
 
-// Where it lies: as given, or else at its default place. A problem of "dataset.path" where it needs a place and has none.
+// Where it lies: as given, or else at its default place. A problem of "dataset.path" where it needs a place and has
+// none.
 Result<std::filesystem::path> dataPathOf(const DatasetEntry& entry, const std::filesystem::path& given);
 
 }  // namespace lockstep

@@ -12,15 +12,15 @@ struct ImageRecipe {
             return y >= top && y < bottom && x >= left && x < right;
         }
     };
-    std::int32_t source = 0;                     // the image's number among those that a device keeps
-    std::int32_t dy = 0, dx = 0;                 // pixel (y, x) before mirroring is pixel (y + dy, x + dx) of the source
-    std::int32_t mirrored = 0;                   // 0 or 1
-    Box hole{}, erased{};                         // zero after normalisation; may be empty
+    std::int32_t source = 0;      // the image's number among those that a device keeps
+    std::int32_t dy = 0, dx = 0;  // pixel (y, x) before mirroring is pixel (y + dy, x + dx) of the source
+    std::int32_t mirrored = 0;    // 0 or 1
+    Box hole{}, erased{};         // zero after normalisation; may be empty
 };
 inline constexpr int kRecipeNumbers = sizeof(ImageRecipe) / sizeof(std::int32_t);
 
-inline constexpr int kBlackPixel = -1;           // beside the source: pixel value 0, normalised like all others
-inline constexpr int kBlankPixel = -2;           // zero after normalisation
+inline constexpr int kBlackPixel = -1;  // beside the source: pixel value 0, normalised like all others
+inline constexpr int kBlankPixel = -2;  // zero after normalisation
 
 // Which pixel of a plane of height x width stands at (y, x) of the image: its number, or one of the two above.
 constexpr int pixelAt(const ImageRecipe& recipe, int height, int width, int y, int x) {

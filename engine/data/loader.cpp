@@ -37,9 +37,9 @@ struct Loader::Slot {
 // What a reader needs besides the slot; taken once.
 struct Loader::Scratch {
     std::vector<std::int64_t> ids;
-    std::vector<std::span<std::byte>> room;              // where the dataset's fields of one sample go
-    std::vector<std::uint8_t> pixels;                    // an image on its way to be augmented
-    std::optional<Sample> partner;                       // what a sample is mixed with, and its image augmented
+    std::vector<std::span<std::byte>> room;  // where the dataset's fields of one sample go
+    std::vector<std::uint8_t> pixels;        // an image on its way to be augmented
+    std::optional<Sample> partner;           // what a sample is mixed with, and its image augmented
     std::vector<float> partnerImage;
 };
 
@@ -136,7 +136,7 @@ Loader::Loader(std::shared_ptr<const Dataset> data, Sampler sampler, BatchLayout
             });
         }
     } catch (...) {
-        stop();                                          // the readers already started must not outlive the slots
+        stop();  // the readers already started must not outlive the slots
         throw;
     }
 }
@@ -208,14 +208,14 @@ std::int64_t Loader::claim() {
     m_changed.wait(lock, claimable);
     if (m_stopped || m_nextToFill >= m_total) return -1;
     slotOf(m_nextToFill).state = Slot::State::Filling;
-    m_changed.notify_all();                              // another reader may be waiting for the batch after this one
+    m_changed.notify_all();  // another reader may be waiting for the batch after this one
     return m_nextToFill++;
 }
 
 void Loader::finish(Slot& slot) {
     const std::lock_guard lock(m_mutex);
     slot.state = Slot::State::Ready;
-    if (slot.failure) m_nextToFill = m_total;            // nobody will take what comes after
+    if (slot.failure) m_nextToFill = m_total;  // nobody will take what comes after
     m_changed.notify_all();
 }
 
@@ -286,16 +286,17 @@ void Loader::writeRecipe(std::byte* base, std::size_t place, std::size_t number,
 
 // Fields that only mixtures have come behind the ids.
 void Loader::mixSample(std::byte* base, std::size_t place, std::int64_t epoch, Scratch& scratch) const {
-    const Mixture mixture = mixtureOf(m_options.augmentation.mixup, m_data->info().count, m_options.seed, epoch,
-                                      scratch.ids[place]);
+    const Mixture mixture =
+        mixtureOf(m_options.augmentation.mixup, m_data->info().count, m_options.seed, epoch, scratch.ids[place]);
     const Sample& partner = scratch.partner->read(mixture.partner);
     const std::int32_t label = partner.label();
     std::memcpy(m_layout.place(base, scratch.room.size() + 1, place).data(), &label, sizeof label);
     std::memcpy(m_layout.place(base, scratch.room.size() + 2, place).data(), &mixture.lambda, sizeof mixture.lambda);
     if (m_images != ImagesAs::Made) writeRecipe(base, place, 1, epoch, mixture.partner);
     if (m_images == ImagesAs::Pixels)
-        std::ranges::copy(std::as_bytes(partner.image()),
-                          m_layout.place(base, m_layout.fields().size() - 1, place).last(scratch.pixels.size()).begin());
+        std::ranges::copy(
+            std::as_bytes(partner.image()),
+            m_layout.place(base, m_layout.fields().size() - 1, place).last(scratch.pixels.size()).begin());
     if (m_images != ImagesAs::Made) return;
     augment(m_options.augmentation, m_data->info(), partner.image(), m_options.seed, epoch, mixture.partner,
             scratch.partnerImage);

@@ -18,7 +18,7 @@ public:
     explicit Sample(const Dataset& data);
     Sample(Sample&&) = default;
 
-    const Sample& read(std::int64_t index);              // throws what Dataset::read throws
+    const Sample& read(std::int64_t index);  // throws what Dataset::read throws
 
     template <class T>
     std::span<const T> field(std::string_view name) const {

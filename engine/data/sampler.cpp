@@ -62,8 +62,11 @@ int halfBitsFor(std::int64_t count) {
 }  // namespace
 
 Sampler::Sampler(std::int64_t count, std::int64_t globalBatch, std::uint64_t seed, Order order)
-    : m_count(std::max<std::int64_t>(count, 0)), m_globalBatch(std::max<std::int64_t>(globalBatch, 1)), m_seed(seed),
-      m_order(order), m_halfBits(halfBitsFor(m_count)) {}
+    : m_count(std::max<std::int64_t>(count, 0)),
+      m_globalBatch(std::max<std::int64_t>(globalBatch, 1)),
+      m_seed(seed),
+      m_order(order),
+      m_halfBits(halfBitsFor(m_count)) {}
 
 std::int64_t Sampler::stepsPerEpoch() const { return m_count / m_globalBatch + (m_count % m_globalBatch != 0); }
 
@@ -85,9 +88,8 @@ void Sampler::batch(std::int64_t epoch, std::int64_t step, const Share& share, s
     ids.resize(static_cast<std::size_t>(share.count));
     for (std::int64_t i = 0; i < share.count; ++i) {
         const auto position = static_cast<std::uint64_t>(first + i);
-        const auto sample = m_order == Order::Sequential
-                                ? position
-                                : permutation.below(static_cast<std::uint64_t>(m_count), position);
+        const auto sample =
+            m_order == Order::Sequential ? position : permutation.below(static_cast<std::uint64_t>(m_count), position);
         ids[static_cast<std::size_t>(i)] = static_cast<std::int64_t>(sample);
     }
 }

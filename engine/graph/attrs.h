@@ -10,7 +10,7 @@ namespace lockstep {
 // `std::string describe(const T&)` ("stride=2x2 pad=1x1"; "" when there is nothing to say) beside it.
 class Attrs {
 public:
-    Attrs() = default;                                  // of an op without attributes
+    Attrs() = default;  // of an op without attributes
     template <class T>
     static Attrs of(T value) {
         Attrs attrs;

@@ -6,8 +6,8 @@
 
 namespace lockstep {
 
-// What an op's gradient rule sees: the node, its values, and the gradients of its outputs; it appends nodes and states the
-// gradients of its inputs. Lives only during one call of a rule.
+// What an op's gradient rule sees: the node, its values, and the gradients of its outputs; it appends nodes and states
+// the gradients of its inputs. Lives only during one call of a rule.
 class GradientContext {
 public:
     GradientContext(Graph& graph, NodeId node, std::vector<std::optional<ValueId>> outputGradients,
@@ -18,11 +18,11 @@ public:
     ValueId input(int i) const;
     ValueId output(int i) const;
     int inputCount() const;
-    std::optional<ValueId> outputGradient(int i) const;      // empty: nothing downstream needs it
-    bool wants(int input) const;                             // false: nobody needs this input's gradient, do not compute it
+    std::optional<ValueId> outputGradient(int i) const;  // empty: nothing downstream needs it
+    bool wants(int input) const;                         // false: nobody needs this input's gradient, do not compute it
 
     std::vector<ValueId> append(const OpDef& op, std::vector<ValueId> inputs, Attrs attrs = {});
-    void setInputGradient(int input, ValueId gradient);      // at most once per input
+    void setInputGradient(int input, ValueId gradient);  // at most once per input
 
     const std::vector<std::optional<ValueId>>& inputGradients() const { return m_inputGradients; }
 

@@ -35,8 +35,9 @@ ValueId Graph::addInput(std::string name, TensorType type) {
 }
 
 ValueId Graph::addParameter(std::string name, TensorType type, Initializer init, bool decays) {
-    return addValue(m_values, {.name = std::move(name), .type = type, .role = ValueRole::Parameter, .init = init,
-                               .decays = decays});
+    return addValue(
+        m_values,
+        {.name = std::move(name), .type = type, .role = ValueRole::Parameter, .init = init, .decays = decays});
 }
 
 ValueId Graph::addFrozen(std::string name, TensorType type, Initializer init) {
@@ -88,9 +89,7 @@ void Graph::setLayout(ValueId value, std::shared_ptr<const Layout> layout) {
     m_values[index(value)].layout = std::move(layout);
 }
 
-void Graph::setAlgorithm(NodeId node, std::string algorithm) {
-    m_nodes[index(node)].algorithm = std::move(algorithm);
-}
+void Graph::setAlgorithm(NodeId node, std::string algorithm) { m_nodes[index(node)].algorithm = std::move(algorithm); }
 
 std::vector<ValueId> Graph::withRole(ValueRole role) const {
     std::vector<ValueId> ids;

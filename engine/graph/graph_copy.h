@@ -42,7 +42,7 @@ private:
 
     const Graph& m_from;
     Graph m_made;
-    std::vector<std::optional<ValueId>> m_now;               // by old value
+    std::vector<std::optional<ValueId>> m_now;  // by old value
 };
 
 }  // namespace lockstep

@@ -10,10 +10,11 @@ namespace lockstep {
 
 class GradientContext;
 
-// One operation of the mathematics: its name, its shape rule and its gradient rule. Definitions are constants with static
-// lifetime; a node refers to its OpDef by address. Backends add definitions of their own for fused nodes (no gradient).
+// One operation of the mathematics: its name, its shape rule and its gradient rule. Definitions are constants with
+// static lifetime; a node refers to its OpDef by address. Backends add definitions of their own for fused nodes (no
+// gradient).
 struct OpDef {
-    std::string_view name;                      // "conv2d"; stable: used by dumps, kernel lists and tests
+    std::string_view name;  // "conv2d"; stable: used by dumps, kernel lists and tests
 
     // The types of all outputs. Throws ProblemError (code "graph.…") when inputs do not fit.
     std::vector<TensorType> (*infer)(std::span<const TensorType> inputs, const Attrs& attrs);
@@ -27,8 +28,8 @@ struct OpDef {
     // Output 0 is input 0 seen with another shape: no kernel, no memory.
     bool isView = false;
 
-    // Multiplications and additions of one call, of what is mostly these: convolutions and products of matrices. Null: next
-    // to none.
+    // Multiplications and additions of one call, of what is mostly these: convolutions and products of matrices. Null:
+    // next to none.
     double (*flops)(std::span<const TensorType> inputs, std::span<const TensorType> outputs) = nullptr;
 };
 

@@ -13,8 +13,8 @@ using SQLite::Database;
 namespace fs = std::filesystem;
 
 constexpr int kBusyMilliseconds = 10'000;
-constexpr std::uintmax_t kCheckedBytes = 16u << 20;      // larger files are not read through at each opening
-constexpr std::uintmax_t kLeastRoom = 64u << 10;         // what opening takes: the log's index and some pages
+constexpr std::uintmax_t kCheckedBytes = 16u << 20;  // larger files are not read through at each opening
+constexpr std::uintmax_t kLeastRoom = 64u << 10;     // what opening takes: the log's index and some pages
 
 int integerOf(Database& database, const char* pragma) { return database.execAndGet(pragma).getInt(); }
 
@@ -57,9 +57,11 @@ std::string headerOf(const fs::path& file) {
     const auto database = openImmutable(file);
     sqlite3_file* bytes = nullptr;
     sqlite3_file_control(database->getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &bytes);
-    const int read = bytes && bytes->pMethods ? bytes->pMethods->xRead(bytes, header.data(), static_cast<int>(header.size()), 0)
-                                              : SQLITE_CANTOPEN;
-    if (read != SQLITE_OK && read != SQLITE_IOERR_SHORT_READ) refuse(file, "history.unwritable", {"it cannot be opened"});
+    const int read = bytes && bytes->pMethods
+                         ? bytes->pMethods->xRead(bytes, header.data(), static_cast<int>(header.size()), 0)
+                         : SQLITE_CANTOPEN;
+    if (read != SQLITE_OK && read != SQLITE_IOERR_SHORT_READ)
+        refuse(file, "history.unwritable", {"it cannot be opened"});
     return header;
 }
 
@@ -77,7 +79,7 @@ void checkHeader(const fs::path& file, int newest) {
 
 struct Version {
     int number = 0;
-    bool fresh = false;                                  // no table yet
+    bool fresh = false;  // no table yet
 };
 
 Version versionOf(Database& database, const fs::path& file, int newest) {

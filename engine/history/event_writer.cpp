@@ -11,10 +11,12 @@ using SQLite::Database;
 using SQLite::Statement;
 
 std::int64_t stepOf(const TrainEvent& event) {
-    return std::visit([]<class Kind>(const Kind& each) -> std::int64_t {
-        if constexpr (requires { each.step; }) return each.step;
-        return 0;
-    }, event);
+    return std::visit(
+        []<class Kind>(const Kind& each) -> std::int64_t {
+            if constexpr (requires { each.step; }) return each.step;
+            return 0;
+        },
+        event);
 }
 
 // Runs `sql` with the trial as ?1 and the others from ?2 on; false: no such trial.

@@ -55,10 +55,10 @@ private:
     void runTask(Task& task);
     void trouble(const Problem& problem);
 
-    std::unique_ptr<SQLite::Database> m_database;      // the thread's from here on
+    std::unique_ptr<SQLite::Database> m_database;  // the thread's from here on
     const std::filesystem::path m_file;
     OpenChunks m_open;
-    std::vector<PostedEvent> m_backlog;                // taken from the queue, not committed yet
+    std::vector<PostedEvent> m_backlog;  // taken from the queue, not committed yet
 
     mutable std::mutex m_mutex;
     std::condition_variable m_wake, m_progress;
@@ -67,8 +67,8 @@ private:
     std::map<std::int64_t, std::int64_t> m_committedEvent;
     std::function<void(const Problem&)> m_onTrouble;
     Clock::time_point m_oldest, m_retryAt;
-    std::uint64_t m_posted = 0, m_settled = 0;         // events; settled: committed, or refused for good
-    std::uint64_t m_rounds = 0;                        // tries to commit
+    std::uint64_t m_posted = 0, m_settled = 0;  // events; settled: committed, or refused for good
+    std::uint64_t m_rounds = 0;                 // tries to commit
     bool m_urgent = false, m_flushing = false, m_closing = false;
     bool m_inTrouble = false, m_refused = false;
     std::thread m_thread;

@@ -9,8 +9,8 @@ struct Migration {
     int version = 0;
     const char* sql = "";
 };
-std::span<const Migration> migrations();               // ascending, from 1 without a gap
+std::span<const Migration> migrations();  // ascending, from 1 without a gap
 
-constexpr std::int32_t kHistoryApplicationId = 0x4c6b5374;      // "LkSt": tells a history from other SQLite files
+constexpr std::int32_t kHistoryApplicationId = 0x4c6b5374;  // "LkSt": tells a history from other SQLite files
 
 }  // namespace lockstep

@@ -159,7 +159,8 @@ std::vector<NumberedEvent> readSteps(SQLite::Database& database, std::int64_t tr
         const auto steps = numbersOf<std::int64_t>(query.getColumn(2));
         const auto seconds = numbersOf<double>(query.getColumn(3));
         const std::size_t rows = std::min(steps.size(), seconds.size());
-        const bool numbered = firstEvent >= 1 && std::in_range<std::int64_t>(static_cast<std::uint64_t>(firstEvent) + rows);
+        const bool numbered =
+            firstEvent >= 1 && std::in_range<std::int64_t>(static_cast<std::uint64_t>(firstEvent) + rows);
         if (!numbered) continue;
         for (auto row = static_cast<std::size_t>(std::max(first, firstEvent) - firstEvent); row < rows; ++row) {
             StepDone step = stepAt(columns, row);

@@ -17,9 +17,9 @@ public:
     static constexpr std::size_t kCapacity = 512;
 
     SeriesChunk(std::int64_t trial, std::int64_t attempt, std::int64_t firstEvent);
-    bool accepts(std::int64_t number, const StepDone& step) const;       // the next number, room, the same ranks
+    bool accepts(std::int64_t number, const StepDone& step) const;  // the next number, room, the same ranks
     void add(const StepDone& step);
-    void save(SQLite::Database& database);                               // inside the caller's transaction
+    void save(SQLite::Database& database);  // inside the caller's transaction
     bool dirty() const { return m_saved < m_steps.size(); }
 
 private:

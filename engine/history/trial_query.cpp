@@ -24,9 +24,11 @@ constexpr const char* kRow =
     " lowest_test_loss FROM trial ";
 
 // Metrics of evaluations by their field in EvalDone's JSON; those that a later attempt took back do not count.
-constexpr std::array<std::pair<std::string_view, const char*>, 5> kEvaluated = {{
-    {"test_accuracy", "$.accuracy"}, {"test_accuracy5", "$.accuracy5"}, {"test_loss", "$.loss"},
-    {"train_accuracy", "$.train_accuracy"}, {"train_loss", "$.train_loss"}}};
+constexpr std::array<std::pair<std::string_view, const char*>, 5> kEvaluated = {{{"test_accuracy", "$.accuracy"},
+                                                                                 {"test_accuracy5", "$.accuracy5"},
+                                                                                 {"test_loss", "$.loss"},
+                                                                                 {"train_accuracy", "$.train_accuracy"},
+                                                                                 {"train_loss", "$.train_loss"}}};
 constexpr const char* kStanding =
     " FROM event e WHERE e.trial = ?1 AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.trial = e.trial"
     " AND later.number > e.attempt AND later.from_step < e.step)";
@@ -102,9 +104,8 @@ std::vector<NumberedEvent> readStateEvents(Database& database, std::int64_t tria
 
 std::vector<SeriesPoint> readEvaluations(Database& database, std::int64_t trial, const char* field) {
     std::vector<SeriesPoint> points;
-    Statement query(database,
-                    "SELECT e.step, json_extract(e.json, '$.seconds'), json_extract(e.json, ?2)" +
-                        kStandingEvaluations + " ORDER BY e.attempt, e.number");
+    Statement query(database, "SELECT e.step, json_extract(e.json, '$.seconds'), json_extract(e.json, ?2)" +
+                                  kStandingEvaluations + " ORDER BY e.attempt, e.number");
     query.bind(1, trial), query.bind(2, field);
     while (query.executeStep()) {
         points.push_back(
@@ -197,8 +198,9 @@ Result<TrialSpec> TrialQuery::spec(std::int64_t trial) const {
     const auto texts = m_impl->read([&](Database& database) {
         Statement query(database, "SELECT spec_json, title FROM trial WHERE id = ?");
         query.bind(1, trial);
-        return query.executeStep() ? std::optional(Texts(query.getColumn(0).getString(), query.getColumn(1).getString()))
-                                   : std::nullopt;
+        return query.executeStep()
+                   ? std::optional(Texts(query.getColumn(0).getString(), query.getColumn(1).getString()))
+                   : std::nullopt;
     });
     if (!texts) return Problem{m_impl->file.string(), "history.no-such-trial", {std::to_string(trial)}};
     auto spec = trialSpecFromJson(texts->first, "history");

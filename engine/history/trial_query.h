@@ -20,20 +20,23 @@ struct TrialRow {
     double learningRate = 0;
     std::optional<double> bestAccuracy, testAccuracy, testLoss, lowestTestLoss, samplesPerSecond, seconds;
     bool deleted = false, star = false, archived = false;
-    std::vector<std::string> tags;                 // ascending
+    std::vector<std::string> tags;  // ascending
 
     bool operator==(const TrialRow&) const = default;
 };
 
 struct TrialFilter {
-    std::string text = {};                         // in title, dataset, model, note
-    bool deleted = false;                          // the trash instead of the rest
-    int limit = 0;                                 // 0: all
-    std::optional<bool> archived = std::nullopt;   // empty: whether or not
-    bool unended = false;                          // only those whose state is not final
+    std::string text = {};                        // in title, dataset, model, note
+    bool deleted = false;                         // the trash instead of the rest
+    int limit = 0;                                // 0: all
+    std::optional<bool> archived = std::nullopt;  // empty: whether or not
+    bool unended = false;                         // only those whose state is not final
 };
 
-struct SeriesPoint { std::int64_t step = 0; double seconds = 0, value = 0; };
+struct SeriesPoint {
+    std::int64_t step = 0;
+    double seconds = 0, value = 0;
+};
 
 // Reads the history. One per thread; a read-only connection. A file that turns out to be damaged throws ProblemError
 // ("history.corrupt").
@@ -44,7 +47,7 @@ public:
     static Result<std::unique_ptr<TrialQuery>> open(const std::filesystem::path& file);
     ~TrialQuery();
 
-    std::vector<TrialRow> list(const TrialFilter& filter) const;         // newest first
+    std::vector<TrialRow> list(const TrialFilter& filter) const;  // newest first
     std::optional<TrialRow> find(std::int64_t trial) const;
     // With the title the trial has now. Problems: "history.no-such-trial", or as trialSpecFromJson.
     Result<TrialSpec> spec(std::int64_t trial) const;
@@ -54,9 +57,9 @@ public:
     std::vector<SeriesPoint> series(std::int64_t trial, const std::string& metric) const;
     // Every event of the trial's latest attempt from `first` on, in order, as far as committed.
     std::vector<NumberedEvent> events(std::int64_t trial, std::int64_t first) const;
-    std::optional<RunFailed> failure(std::int64_t trial) const;          // that ended the latest attempt, in full
-    std::optional<TextSample> text(std::int64_t trial) const;            // the last that was written and stands
-    std::int64_t lastEvent(std::int64_t trial) const;                    // newest number of any attempt; 0: none
+    std::optional<RunFailed> failure(std::int64_t trial) const;  // that ended the latest attempt, in full
+    std::optional<TextSample> text(std::int64_t trial) const;    // the last that was written and stands
+    std::int64_t lastEvent(std::int64_t trial) const;            // newest number of any attempt; 0: none
     // Differs from its value before if any other connection has committed since; cheap. Means nothing to another query.
     std::int64_t dataVersion() const;
 

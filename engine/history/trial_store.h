@@ -24,17 +24,17 @@ public:
     // Opens or creates the file and migrates it. Problems: "history.newer" (written by a newer version: nothing is
     // touched), "history.unwritable", "history.corrupt", "history.not-a-history", "history.busy", "history.full".
     static Result<std::unique_ptr<TrialStore>> open(const std::filesystem::path& file);
-    ~TrialStore();                                         // flushes
+    ~TrialStore();  // flushes
 
     // Synchronous: returns once the row is committed. The state is "queued", the run directory runs/<id>.
     std::int64_t createTrial(const TrialSpec& spec, const std::filesystem::path& runs);
     // A new attempt of the same trial (first start or resume): its series are cut back to `fromStep`, what its end left
     // in the row is cleared. Returns the attempt's number, from 1. Synchronous.
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
-    void setState(std::int64_t trial, RunState state);     // synchronous
-    void setTitle(std::int64_t trial, const std::string& title);   // the spec as accepted keeps its own
+    void setState(std::int64_t trial, RunState state);            // synchronous
+    void setTitle(std::int64_t trial, const std::string& title);  // the spec as accepted keeps its own
     void setNote(std::int64_t trial, const std::string& note);
-    void setTags(std::int64_t trial, const std::vector<std::string>& tags);      // replaces them; empty ones are none
+    void setTags(std::int64_t trial, const std::vector<std::string>& tags);  // replaces them; empty ones are none
     void setStar(std::int64_t trial, bool star);
     void setArchived(std::int64_t trial, bool archived);
     // Moves the trial to the trash (sets deleted); `purge` removes its rows for good. Synchronous.
@@ -48,8 +48,8 @@ public:
     // any. Use no sink after its store.
     std::shared_ptr<EventSink> sinkFor(std::int64_t trial, std::int64_t attempt);
     void onTrouble(std::function<void(const Problem&)> handler);
-    std::int64_t committedEvent(std::int64_t trial) const;       // the newest number that this store has committed
-    void flush();                                                // returns when all is committed, or trouble is known
+    std::int64_t committedEvent(std::int64_t trial) const;  // the newest number that this store has committed
+    void flush();                                           // returns when all is committed, or trouble is known
 
 private:
     class Impl;

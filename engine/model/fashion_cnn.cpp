@@ -28,7 +28,12 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& inp
 ModelEntry fashionCnnModel() {
     return {.name = "fashion-cnn",
             .meaning = "Five small convolutions with batch norm: accurate and quick on images like Fashion-MNIST's.",
-            .params = {{"width", std::int64_t{16}, 1, 512, {}, "channels",
+            .params = {{"width",
+                        std::int64_t{16},
+                        1,
+                        512,
+                        {},
+                        "channels",
                         "Channels of the first convolution; the others have two and four times as many."},
                        {"dropout", 0.0, 0, 0.95, {}, "", "The share of features left out at random while training."}},
             .build = build};

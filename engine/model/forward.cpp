@@ -37,9 +37,9 @@ ValueId imagesOfPixels(GraphBuilder& b, const ModelInput& input, bool training) 
     const std::int64_t recipes = input.mixes ? 2 : 1, channels = input.channels;
     std::vector<ValueId> inputs{b.input("recipe", {{input.batch, recipes * kRecipeNumbers}, DType::I32})};
     if (pixels.kept > 0)
-        inputs.push_back(b.input(std::string(kKeptImages), {{pixels.kept, channels, input.height, input.width}, DType::U8}));
-    else
-        inputs.push_back(b.input("pixels", {{input.batch, recipes * channels, input.height, input.width}, DType::U8}));
+        inputs.push_back(
+            b.input(std::string(kKeptImages), {{pixels.kept, channels, input.height, input.width}, DType::U8}));
+    else inputs.push_back(b.input("pixels", {{input.batch, recipes * channels, input.height, input.width}, DType::U8}));
     if (training && input.mixes) inputs.push_back(lambdaInput(b, input));
     return pixelsToImages(b, std::move(inputs), {pixels.mean, pixels.deviation, pixels.kept > 0}, "image");
 }

@@ -19,9 +19,7 @@ Initializer fanInUniform(std::int64_t fanIn) {
     return {.kind = Initializer::Kind::FanInUniform, .value = 0, .fanIn = fanIn, .fanOut = 1};
 }
 
-Initializer constant(double value) {
-    return {.kind = Initializer::Kind::Constant, .value = value};
-}
+Initializer constant(double value) { return {.kind = Initializer::Kind::Constant, .value = value}; }
 
 constexpr Initializer kDeviation2Percent{Initializer::Kind::HeNormal, 0, 1, 5000};
 
@@ -50,9 +48,8 @@ ValueId convLayer(GraphBuilder& b, ValueId x, const ConvLayer& layer, const std:
     const ValueId w = b.parameter(name + "/weight", {layer.out, channels, layer.kernel, layer.kernel}, start, true);
     std::optional<ValueId> bias;
     if (layer.bias) bias = b.parameter(name + "/bias", {layer.out}, fanInUniform(channels * area), false);
-    const Conv2dAttrs attrs{.stride = {layer.stride, layer.stride},
-                            .padding = {layer.padding, layer.padding},
-                            .groups = layer.groups};
+    const Conv2dAttrs attrs{
+        .stride = {layer.stride, layer.stride}, .padding = {layer.padding, layer.padding}, .groups = layer.groups};
     return conv2d(b, x, w, bias, attrs, name);
 }
 
@@ -73,7 +70,12 @@ ValueId tiedLayer(GraphBuilder& b, ValueId x, ValueId weight, const std::string&
 }
 
 ParamField zeroInitResidual() {
-    return {"zero_init_residual", false, {}, {}, {}, "",
+    return {"zero_init_residual",
+            false,
+            {},
+            {},
+            {},
+            "",
             "Blocks start by handing on what they get: their other branch is 0 at first. Deep networks learn sooner."};
 }
 

@@ -23,10 +23,11 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, 
 }  // namespace
 
 ModelEntry lenet5Model() {
-    return {.name = "lenet5",
-            .meaning = "LeNet-5 with ReLU and maximum pooling: two convolutions and three dense layers.",
-            .params = {{"width", std::int64_t{1}, 1, 64, {}, "times", "How many times wider the layers are than LeCun's."}},
-            .build = build};
+    return {
+        .name = "lenet5",
+        .meaning = "LeNet-5 with ReLU and maximum pooling: two convolutions and three dense layers.",
+        .params = {{"width", std::int64_t{1}, 1, 64, {}, "times", "How many times wider the layers are than LeCun's."}},
+        .build = build};
 }
 
 }  // namespace lockstep

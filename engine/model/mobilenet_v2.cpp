@@ -12,7 +12,9 @@ namespace lockstep {
 namespace {
 
 // Sandler et al., arXiv 1801.04381, table 2.
-struct Stage { int expansion, channels, blocks, stride; };
+struct Stage {
+    int expansion, channels, blocks, stride;
+};
 constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                              {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
 
@@ -61,7 +63,12 @@ ModelEntry mobilenetV2Model() {
     return {.name = "mobilenet-v2",
             .meaning = "MobileNetV2: depthwise convolutions between narrow layers, for images of about 224x224 pixels.",
             .params = {{"width", 1.0, 0.1, 4, {}, "", "All layers have this many times the usual channels."},
-                       {"dropout", 0.2, 0, 0.95, {}, "",
+                       {"dropout",
+                        0.2,
+                        0,
+                        0.95,
+                        {},
+                        "",
                         "The share of features left out at random before the last layer while training."}},
             .build = build,
             .usual = kImageNetImages};

@@ -7,7 +7,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kBlocks = 18;                          // of each stage: 3 stages of 18 blocks of 3 layers, and two more
+constexpr int kBlocks = 18;  // of each stage: 3 stages of 18 blocks of 3 layers, and two more
 
 // He et al., arXiv 1603.05027, figure 4e and table 2. The first block of a stage starts both of its branches after the
 // norm: its shortcut is a 1x1 convolution there.
@@ -41,8 +41,9 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, 
 
 ModelEntry resnet164Model() {
     return {.name = "resnet164",
-            .meaning = "ResNet-164 with norms before convolutions and narrow bottlenecks, for images of about 32x32 "
-                       "pixels.",
+            .meaning =
+                "ResNet-164 with norms before convolutions and narrow bottlenecks, for images of about 32x32 "
+                "pixels.",
             .params = {zeroInitResidual()},
             .build = build,
             .usual = kCifarImages};

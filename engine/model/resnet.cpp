@@ -11,11 +11,11 @@ namespace lockstep {
 
 namespace {
 
-// He et al., arXiv 1512.03385, table 1 and figure 5. Bottlenecks halve the image in their 3x3 convolution, as torchvision's
-// do ("v1.5"), not in the first 1x1 one as in the paper.
+// He et al., arXiv 1512.03385, table 1 and figure 5. Bottlenecks halve the image in their 3x3 convolution, as
+// torchvision's do ("v1.5"), not in the first 1x1 one as in the paper.
 struct ResNet {
     int depth = 0;
-    std::array<int, 4> blocks{};                     // of each stage
+    std::array<int, 4> blocks{};  // of each stage
     bool hasBottlenecks = false, isForCifar = false;
 
     std::string name() const { return "resnet" + std::to_string(depth) + (isForCifar ? "-cifar" : ""); }
@@ -25,7 +25,8 @@ struct ResNet {
 ValueId shortcut(GraphBuilder& b, ValueId x, int out, int stride) {
     if (stride == 1 && b.typeOf(x).shape[1] == out) return x;
     const auto scope = b.enter("shortcut");
-    return batchNormLayer(b, convLayer(b, x, {.out = out, .kernel = 1, .stride = stride, .padding = 0}, "conv"), "norm");
+    return batchNormLayer(b, convLayer(b, x, {.out = out, .kernel = 1, .stride = stride, .padding = 0}, "conv"),
+                          "norm");
 }
 
 ValueId basicBlock(GraphBuilder& b, ValueId x, int width, int stride) {

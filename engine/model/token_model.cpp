@@ -10,8 +10,8 @@ namespace {
 
 void expectContext(std::int64_t tokens, int context, std::string_view model) {
     if (tokens <= context) return;
-    throw ProblemError({"tokens", "model.sequence-too-long",
-                        {std::to_string(tokens), std::string(model), std::to_string(context)}});
+    throw ProblemError(
+        {"tokens", "model.sequence-too-long", {std::to_string(tokens), std::string(model), std::to_string(context)}});
 }
 
 }  // namespace

@@ -10,19 +10,22 @@ namespace lockstep {
 // What transformers that read tokens have in common.
 
 struct TokenModel {
-    std::string_view id;                           // of the model, for what it refuses
+    std::string_view id;  // of the model, for what it refuses
     int vocabulary = kByteTokens;
-    bool tied = false;                             // the embedding's table is the head's weight, too
+    bool tied = false;  // the embedding's table is the head's weight, too
     bool causal = false;
-    std::optional<ValueId> lengths{};              // i32 [N], as attention takes them
+    std::optional<ValueId> lengths{};  // i32 [N], as attention takes them
 };
 
 // "layers", "width", "heads" and "context".
 ParamSchema tokenModelSchema(std::int64_t layers, std::int64_t context);
 
-// Embedding, positions, blocks and the last norm: tokens i32 [N,T] -> x [N,T,width]. Sequences longer than the context are
-// refused by the field "tokens" with "model.sequence-too-long".
-struct TokenFeatures { ValueId x, table; };        // table: the embedding's
+// Embedding, positions, blocks and the last norm: tokens i32 [N,T] -> x [N,T,width]. Sequences longer than the context
+// are refused by the field "tokens" with "model.sequence-too-long".
+// table: the embedding's.
+struct TokenFeatures {
+    ValueId x, table;
+};
 TokenFeatures tokenFeatures(GraphBuilder& b, ValueId tokens, const TokenModel& model, const ParamValues& params);
 
 }  // namespace lockstep

@@ -20,7 +20,8 @@ std::string inBlock(const std::string& layer) {
 
 }  // namespace
 
-// Our blocks count through all stages. A stage begins where the shape changes, which takes a shortcut, and with the first.
+// Our blocks count through all stages. A stage begins where the shape changes, which takes a shortcut, and with the
+// first.
 LayerNames torchvisionResnetLayers(const std::vector<std::string>& layers) {
     LayerNames names;
     std::string current;
@@ -38,7 +39,8 @@ LayerNames torchvisionResnetLayers(const std::vector<std::string>& layers) {
                 stage += begins ? 1 : 0;
                 current = block;
             }
-            names.push_back({layer, "layer" + std::to_string(stage) + "." + std::to_string(number) + "." + inBlock(rest)});
+            names.push_back(
+                {layer, "layer" + std::to_string(stage) + "." + std::to_string(number) + "." + inBlock(rest)});
         }
     }
     return names;

@@ -7,9 +7,9 @@
 
 namespace lockstep {
 
-// What torchvision (models/resnet.py and vgg.py, release 0.14) calls the layers of its ResNets and VGGs, which the ones here
-// follow tensor by tensor: "stem/conv" is "conv1", "block3/norm1" is "layer2.0.bn1", "stage1/block1/conv" is "features.0",
-// "head" is "fc" or "classifier.6". The one dense layer of a VGG for small images is "classifier".
+// What torchvision (models/resnet.py and vgg.py, release 0.14) calls the layers of its ResNets and VGGs, which the ones
+// here follow tensor by tensor: "stem/conv" is "conv1", "block3/norm1" is "layer2.0.bn1", "stage1/block1/conv" is
+// "features.0", "head" is "fc" or "classifier.6". The one dense layer of a VGG for small images is "classifier".
 LayerNames torchvisionResnetLayers(const std::vector<std::string>& layers);
 LayerNames torchvisionVggLayers(const std::vector<std::string>& layers);
 

@@ -15,7 +15,7 @@ namespace {
 // Simonyan and Zisserman, arXiv 1409.1556, table 1: columns A, D and E.
 struct Vgg {
     int depth = 0;
-    std::array<int, 5> convolutions{};               // of each stage
+    std::array<int, 5> convolutions{};  // of each stage
     bool hasNorm = false, isForCifar = false;
 
     std::string name() const {
@@ -24,7 +24,7 @@ struct Vgg {
 };
 
 constexpr std::array kWidths{64, 128, 256, 512, 512};
-constexpr int kStep = 32;                            // each stage halves the image
+constexpr int kStep = 32;  // each stage halves the image
 
 // Before a norm a bias does nothing. That of the large networks is kept, as in the weights that are published for them.
 ValueId convolution(GraphBuilder& b, ValueId x, ConvLayer layer, const Vgg& vgg, const std::string& name) {
@@ -53,7 +53,7 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& inp
     for (std::size_t stage = 0; stage < kWidths.size(); ++stage) {
         const auto scope = b.enter("stage" + std::to_string(stage + 1));
         for (int i = 1; i <= vgg.convolutions[stage]; ++i) {
-            const bool isFirst = stage == 0 && i == 1;       // colours are not yet features
+            const bool isFirst = stage == 0 && i == 1;  // colours are not yet features
             const auto start = passesOn && !isFirst ? Initializer::Kind::Identity : Initializer::Kind::HeNormal;
             const ConvLayer layer{.out = kWidths[stage], .start = start};
             x = convolution(b, x, layer, vgg, "block" + std::to_string(i));
@@ -71,10 +71,20 @@ ModelEntry entryOf(const Vgg& vgg) {
     entry.meaning = "VGG-" + std::to_string(vgg.depth) + (vgg.hasNorm ? " with batch norm and" : " with") +
                     (vgg.isForCifar ? " one dense layer, for images of 32x32 pixels."
                                     : " three dense layers, for images of 224x224 pixels.");
-    entry.params = {{"identity_start", false, {}, {}, {}, "",
+    entry.params = {{"identity_start",
+                     false,
+                     {},
+                     {},
+                     {},
+                     "",
                      "Convolutions start by handing on what they get: without shortcuts, deep networks learn sooner."}};
     if (!vgg.isForCifar) {
-        entry.params.push_back({"width", std::int64_t{4096}, 1, 65536, {}, "neurons",
+        entry.params.push_back({"width",
+                                std::int64_t{4096},
+                                1,
+                                65536,
+                                {},
+                                "neurons",
                                 "How many neurons each of the two hidden dense layers has."});
         entry.params.push_back(
             {"dropout", 0.5, 0, 0.95, {}, "", "The share of neurons left out at random while training."});

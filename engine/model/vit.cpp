@@ -16,8 +16,8 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, 
                     "a divisor of the image's height and width, " + pairText(input.height, input.width));
     expectAttribute(width % heads == 0, "vit", "heads", std::to_string(heads),
                     "a divisor of the width, " + std::to_string(width));
-    ValueId x = convLayer(
-        b, image, {.out = width, .kernel = patch, .stride = patch, .padding = 0, .bias = true}, "patches");
+    ValueId x =
+        convLayer(b, image, {.out = width, .kernel = patch, .stride = patch, .padding = 0, .bias = true}, "patches");
     x = positionLayer(b, pixelsToTokens(b, x, "tokens"), "position");
     for (int layer = 1; layer <= params.integer("layers"); ++layer)
         x = transformerBlock(b, x, {.heads = heads}, "block" + std::to_string(layer));

@@ -8,7 +8,10 @@ namespace lockstep {
 
 namespace {
 
-struct Branch { double dropout = 0; Initializer::Kind last = Initializer::Kind::HeNormal; };
+struct Branch {
+    double dropout = 0;
+    Initializer::Kind last = Initializer::Kind::HeNormal;
+};
 
 // Zagoruyko and Komodakis, arXiv 1605.07146, table 1 and figure 1d. Where the shape changes, the shortcut is a 1x1
 // convolution of what the first norm makes.
@@ -43,9 +46,20 @@ ValueId build(GraphBuilder& b, ValueId image, ValueId ids, const ModelInput& inp
 ModelEntry wideResnet16Model() {
     return {.name = "wideresnet-16",
             .meaning = "WideResNet-16-k: few and wide residual layers, for images of about 32x32 pixels.",
-            .params = {{"k", std::int64_t{4}, 1, 32, {}, "", "How many times wider the layers are than a ResNet's 16, 32 and "
-                                                             "64 channels."},
-                       {"dropout", 0.0, 0, 0.95, {}, "",
+            .params = {{"k",
+                        std::int64_t{4},
+                        1,
+                        32,
+                        {},
+                        "",
+                        "How many times wider the layers are than a ResNet's 16, 32 and "
+                        "64 channels."},
+                       {"dropout",
+                        0.0,
+                        0,
+                        0.95,
+                        {},
+                        "",
                         "The share of features left out at random between the convolutions of a block while training."},
                        zeroInitResidual()},
             .build = build,

@@ -9,7 +9,9 @@ namespace {
 
 using Types = std::span<const TensorType>;
 
-struct Outputs { TensorType y, logSumExp; };
+struct Outputs {
+    TensorType y, logSumExp;
+};
 
 Outputs outputsOf(std::string_view op, const TensorType& qkv, const Attrs& attrs) {
     expectFloat(op, "qkv", qkv, 3);
@@ -44,9 +46,7 @@ std::vector<TensorType> inferBackward(Types in, const Attrs& attrs) {
 }
 
 // Two products of every token with every token, masked or not.
-double attentionFlops(Types, Types out) {
-    return 4.0 * static_cast<double>(out[0].shape.count() * out[0].shape[1]);
-}
+double attentionFlops(Types, Types out) { return 4.0 * static_cast<double>(out[0].shape.count() * out[0].shape[1]); }
 
 void attentionGradient(GradientContext& context) {
     const auto dy = context.outputGradient(0);
@@ -62,8 +62,8 @@ std::string describe(const AttentionAttrs& attrs) {
     return "heads=" + std::to_string(attrs.heads) + (attrs.causal ? " causal" : "");
 }
 
-constinit const OpDef kAttention{.name = "attention", .infer = inferAttention, .gradient = attentionGradient,
-                                 .flops = attentionFlops};
+constinit const OpDef kAttention{
+    .name = "attention", .infer = inferAttention, .gradient = attentionGradient, .flops = attentionFlops};
 constinit const OpDef kAttentionBackward{.name = "attention_backward", .infer = inferBackward};
 
 ValueId attention(GraphBuilder& b, ValueId qkv, std::optional<ValueId> lengths, const AttentionAttrs& attrs,

@@ -13,8 +13,8 @@ namespace lockstep {
 // As in FlashAttention (Dao et al., arXiv 2205.14135, algorithms 2 and 4) the probabilities are never kept: logSumExp
 // (N,heads,T, at least f32) of each row of scores is all that backward needs to make them again, so that memory grows
 // with T alone.
-extern const OpDef kAttention;           // (qkv[, lengths]) -> y, logSumExp            AttentionAttrs
-extern const OpDef kAttentionBackward;   // (qkv, y, logSumExp, dy[, lengths]) -> dqkv  AttentionAttrs
+extern const OpDef kAttention;          // (qkv[, lengths]) -> y, logSumExp            AttentionAttrs
+extern const OpDef kAttentionBackward;  // (qkv, y, logSumExp, dy[, lengths]) -> dqkv  AttentionAttrs
 
 struct AttentionAttrs {
     int heads = 1;

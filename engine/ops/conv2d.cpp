@@ -70,7 +70,7 @@ std::vector<TensorType> inferBackwardBias(Types in, const Attrs&) {
 }
 
 double conv2dFlops(Types in, Types out) {
-    const Shape& w = in[1].shape;                // K, C / groups, R, S
+    const Shape& w = in[1].shape;  // K, C / groups, R, S
     return 2.0 * static_cast<double>(out[0].shape.count() * w[1] * w[2] * w[3]);
 }
 

@@ -86,10 +86,8 @@ std::string describe(const FillAttrs& attrs) { return "value=" + numberText(attr
 
 std::string describe(const CastAttrs& attrs) { return "to=" + std::string(text(attrs.to)); }
 
-constinit const OpDef kRelu{.name = "relu",
-                            .infer = inferActivation<kRelu>,
-                            .gradient = activationGradient<kReluBackward>,
-                            .inplaceInput = 0};
+constinit const OpDef kRelu{
+    .name = "relu", .infer = inferActivation<kRelu>, .gradient = activationGradient<kReluBackward>, .inplaceInput = 0};
 constinit const OpDef kReluBackward{
     .name = "relu_backward", .infer = inferActivationBackward<kReluBackward>, .inplaceInput = 1};
 constinit const OpDef kRelu6{.name = "relu6",

@@ -6,15 +6,15 @@
 
 namespace lockstep {
 
-extern const OpDef kRelu;                // (x) -> y = max(x, 0)
-extern const OpDef kReluBackward;        // (y, dy) -> dx = y > 0 ? dy : 0
-extern const OpDef kRelu6;               // (x) -> y = min(max(x, 0), 6)
-extern const OpDef kRelu6Backward;       // (y, dy) -> dx = 0 < y < 6 ? dy : 0
-extern const OpDef kAdd;                 // (a, b) -> a + b, same type
-extern const OpDef kFill;                // () -> a tensor of one value                     FillAttrs
-extern const OpDef kFlatten;             // (x: N,…) -> N, product of the rest: a view
-extern const OpDef kReshape;             // (x) -> the same elements with another shape: a view   ShapeAttrs
-extern const OpDef kCast;                // (x) -> x with another element type              CastAttrs
+extern const OpDef kRelu;           // (x) -> y = max(x, 0)
+extern const OpDef kReluBackward;   // (y, dy) -> dx = y > 0 ? dy : 0
+extern const OpDef kRelu6;          // (x) -> y = min(max(x, 0), 6)
+extern const OpDef kRelu6Backward;  // (y, dy) -> dx = 0 < y < 6 ? dy : 0
+extern const OpDef kAdd;            // (a, b) -> a + b, same type
+extern const OpDef kFill;           // () -> a tensor of one value                     FillAttrs
+extern const OpDef kFlatten;        // (x: N,…) -> N, product of the rest: a view
+extern const OpDef kReshape;        // (x) -> the same elements with another shape: a view   ShapeAttrs
+extern const OpDef kCast;           // (x) -> x with another element type              CastAttrs
 
 struct FillAttrs {
     TensorType type;

@@ -39,9 +39,7 @@ void embeddingGradient(GradientContext& context) {
 
 }  // namespace
 
-std::string describe(const EmbeddingBackwardAttrs& attrs) {
-    return "vocabulary=" + std::to_string(attrs.vocabulary);
-}
+std::string describe(const EmbeddingBackwardAttrs& attrs) { return "vocabulary=" + std::to_string(attrs.vocabulary); }
 
 constinit const OpDef kEmbedding{.name = "embedding", .infer = inferEmbedding, .gradient = embeddingGradient};
 constinit const OpDef kEmbeddingBackward{.name = "embedding_backward", .infer = inferBackward};

@@ -6,9 +6,9 @@
 namespace lockstep {
 
 // Rows of a table by their number.  tokens: N,T, i32, 0 to V - 1; table: V,C; y: N,T,C.
-extern const OpDef kEmbedding;            // (tokens, table) -> y
+extern const OpDef kEmbedding;  // (tokens, table) -> y
 // dtable: each row the sum of dy where its token is, added in the tokens' order whatever the threads.
-extern const OpDef kEmbeddingBackward;    // (tokens, dy) -> dtable                EmbeddingBackwardAttrs
+extern const OpDef kEmbeddingBackward;  // (tokens, dy) -> dtable                EmbeddingBackwardAttrs
 
 struct EmbeddingBackwardAttrs {
     std::int64_t vocabulary = 0;

@@ -7,8 +7,8 @@ namespace lockstep {
 
 // Layer norm over the last extent, that of gamma and beta (Ba, Kiros & Hinton, arXiv 1607.06450), with the biased
 // variance. mean and invStd have x's shape without the last extent, and at least f32.
-extern const OpDef kLayerNorm;           // (x, gamma, beta) -> y, mean, invStd                      LayerNormAttrs
-extern const OpDef kLayerNormBackward;   // (x, gamma, mean, invStd, dy) -> dx, dgamma, dbeta
+extern const OpDef kLayerNorm;          // (x, gamma, beta) -> y, mean, invStd                      LayerNormAttrs
+extern const OpDef kLayerNormBackward;  // (x, gamma, mean, invStd, dy) -> dx, dgamma, dbeta
 
 struct LayerNormAttrs {
     double epsilon = 1e-5;

@@ -76,7 +76,8 @@ constinit const OpDef kTopKCount{.name = "top_k_count", .infer = inferTopK};
 
 LossValues crossEntropy(GraphBuilder& b, ValueId logits, ValueId labels, double smoothing, const std::string& name,
                         bool masked) {
-    const auto outputs = b.append(kCrossEntropy, {logits, labels}, Attrs::of(CrossEntropyAttrs{smoothing, masked}), name);
+    const auto outputs =
+        b.append(kCrossEntropy, {logits, labels}, Attrs::of(CrossEntropyAttrs{smoothing, masked}), name);
     return {outputs[0], outputs[1]};
 }
 

@@ -33,7 +33,8 @@ std::vector<TensorType> infer(std::span<const TensorType> in, const Attrs& attrs
                     std::to_string(own.mean.size()), "as many numbers as deviation has, one for each channel");
     expectPixels(in[1], samples, own.gathers ? channels : each * channels, own.gathers);
     if (in.size() == 3) {
-        expectAttribute(each >= 2, kName, "recipes", std::to_string(each), "two for each sample where there is a lambda");
+        expectAttribute(each >= 2, kName, "recipes", std::to_string(each),
+                        "two for each sample where there is a lambda");
         expectType(kName, "lambda", in[2], {{samples}, own.to});
     }
     return {{{samples, channels, in[1].shape[2], in[1].shape[3]}, own.to}};
@@ -66,8 +67,11 @@ std::vector<float> normalisedValues(const PixelsAttrs& attrs) {
 }
 
 ImageMaker::ImageMaker(const TensorType& recipeType, const TensorType& images, bool fromDataset)
-    : channels(images.shape[1]), height(static_cast<int>(images.shape[2])), width(static_cast<int>(images.shape[3])),
-      recipes(static_cast<int>(recipeType.shape[1] / kRecipeNumbers)), gathers(fromDataset) {}
+    : channels(images.shape[1]),
+      height(static_cast<int>(images.shape[2])),
+      width(static_cast<int>(images.shape[3])),
+      recipes(static_cast<int>(recipeType.shape[1] / kRecipeNumbers)),
+      gathers(fromDataset) {}
 
 constinit const OpDef kPixelsToImages{.name = kName, .infer = infer};
 

@@ -75,8 +75,8 @@ std::vector<TensorType> inferGlobalBackward(Types in, const Attrs& attrs) {
 }
 
 Attrs backwardAttrs(const GradientContext& context) {
-    return Attrs::of(Pool2dBackwardAttrs{context.attrs().as<Pool2dAttrs>(),
-                                         context.graph().typeOf(context.input(0)).shape});
+    return Attrs::of(
+        Pool2dBackwardAttrs{context.attrs().as<Pool2dAttrs>(), context.graph().typeOf(context.input(0)).shape});
 }
 
 void maxGradient(GradientContext& context) {
@@ -113,8 +113,8 @@ constinit const OpDef kAveragePool2d{.name = "average_pool2d", .infer = inferAve
 constinit const OpDef kAveragePool2dBackward{.name = "average_pool2d_backward", .infer = inferAverageBackward};
 constinit const OpDef kGlobalAveragePool2d{
     .name = "global_average_pool2d", .infer = inferGlobal, .gradient = globalGradient};
-constinit const OpDef kGlobalAveragePool2dBackward{
-    .name = "global_average_pool2d_backward", .infer = inferGlobalBackward};
+constinit const OpDef kGlobalAveragePool2dBackward{.name = "global_average_pool2d_backward",
+                                                   .infer = inferGlobalBackward};
 
 ValueId maxPool2d(GraphBuilder& b, ValueId x, const Pool2dAttrs& attrs, const std::string& name) {
     return b.append(kMaxPool2d, {x}, Attrs::of(attrs), name)[0];

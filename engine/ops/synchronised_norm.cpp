@@ -75,7 +75,8 @@ constinit const OpDef kBatchNormBackwardFromSums{.name = "batch_norm_backward_fr
 
 ValueId synchronisedNorm(GraphBuilder& b, ValueId x, ValueId gamma, ValueId beta, ValueId runningMean,
                          ValueId runningVariance, const BatchNormAttrs& attrs, const std::string& name) {
-    if (!b.training() || b.isFrozen(name)) return batchNorm(b, x, gamma, beta, runningMean, runningVariance, attrs, name);
+    if (!b.training() || b.isFrozen(name))
+        return batchNorm(b, x, gamma, beta, runningMean, runningVariance, attrs, name);
     const ValueId own = b.append(kBatchNormSums, {x, runningMean}, {}, name)[0];
     const ValueId sums = b.append(kAllReduce, {own}, {}, name)[0];
     const std::vector<ValueId> inputs{x, gamma, beta, runningMean, runningVariance, sums};

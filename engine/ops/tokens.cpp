@@ -74,8 +74,8 @@ void broadcastAddGradient(GradientContext& context) {
     const Shape table = context.graph().typeOf(context.input(1)).shape, x = context.graph().typeOf(dy).shape;
     const ValueId sum = context.append(kDenseBackwardBias, {seenAs(dy, {x[0], x.count() / x[0]})})[0];
     const bool isWhole = table.count() == x.count() / x[0];
-    context.setInputGradient(1, isWhole ? seenAs(sum, table)
-                                        : context.append(kPad, {sum}, Attrs::of(ShapeAttrs{table}))[0]);
+    context.setInputGradient(
+        1, isWhole ? seenAs(sum, table) : context.append(kPad, {sum}, Attrs::of(ShapeAttrs{table}))[0]);
 }
 
 void sequenceMeanGradient(GradientContext& context) {

@@ -9,7 +9,12 @@ namespace lockstep {
 namespace {
 
 ParamField number(std::string name, double fallback, double low, std::optional<double> high, std::string meaning) {
-    return {.name = std::move(name), .fallback = fallback, .low = low, .high = high, .choices = {}, .unit = "",
+    return {.name = std::move(name),
+            .fallback = fallback,
+            .low = low,
+            .high = high,
+            .choices = {},
+            .unit = "",
             .meaning = std::move(meaning)};
 }
 
@@ -23,35 +28,42 @@ ParamField momentum(double fallback) {
 }
 
 ParamField nesterov(bool fallback) {
-    return {.name = "nesterov", .fallback = fallback, .low = {}, .high = {}, .choices = {}, .unit = "",
+    return {.name = "nesterov",
+            .fallback = fallback,
+            .low = {},
+            .high = {},
+            .choices = {},
+            .unit = "",
             .meaning = "Looks ahead along the momentum before it steps."};
 }
 
 ParamSchema sgdParams() {
     return {momentum(0.9), nesterov(false),
-            number("weight_decay", 0, 0, std::nullopt,
-                   "Pulls weights towards zero; norms and biases are left out."),
+            number("weight_decay", 0, 0, std::nullopt, "Pulls weights towards zero; norms and biases are left out."),
             clipNorm()};
 }
 
 ParamSchema larsParams() {
-    return {momentum(0.9),
-            number("trust", 0.001, 1e-9, 1, "How far a layer's weights may move, of their own norm, at a learning rate of 1."),
-            number("weight_decay", 0.0005, 0, std::nullopt,
-                   "Pulls weights towards zero; norms and biases are left out."),
-            clipNorm()};
+    return {
+        momentum(0.9),
+        number("trust", 0.001, 1e-9, 1,
+               "How far a layer's weights may move, of their own norm, at a learning rate of 1."),
+        number("weight_decay", 0.0005, 0, std::nullopt, "Pulls weights towards zero; norms and biases are left out."),
+        clipNorm()};
 }
 
 ParamSchema muonParams() {
-    return {momentum(0.95), nesterov(true),
-            number("weight_decay", 0, 0, std::nullopt,
-                   "Pulls weights towards zero, apart from the gradient; norms and biases are left out."),
-            number("adam_share", 0.015, 0, 1,
-                   "The learning rate of AdamW, which takes norms, biases, tables and the head, as a share of Muon's."),
-            number("beta1", 0.9, 0, 0.9999, "AdamW's decay of the running mean of gradients."),
-            number("beta2", 0.95, 0, 0.99999, "AdamW's decay of the running mean of squared gradients."),
-            number("epsilon", 1e-10, 1e-16, 1, "AdamW: added to the root of the mean square, against division by zero."),
-            clipNorm()};
+    return {
+        momentum(0.95),
+        nesterov(true),
+        number("weight_decay", 0, 0, std::nullopt,
+               "Pulls weights towards zero, apart from the gradient; norms and biases are left out."),
+        number("adam_share", 0.015, 0, 1,
+               "The learning rate of AdamW, which takes norms, biases, tables and the head, as a share of Muon's."),
+        number("beta1", 0.9, 0, 0.9999, "AdamW's decay of the running mean of gradients."),
+        number("beta2", 0.95, 0, 0.99999, "AdamW's decay of the running mean of squared gradients."),
+        number("epsilon", 1e-10, 1e-16, 1, "AdamW: added to the root of the mean square, against division by zero."),
+        clipNorm()};
 }
 
 ParamSchema adamParams() {
@@ -108,7 +120,8 @@ std::string describeMomentum(const UpdateRule& rule) {
 }
 
 std::string describeAdam(const UpdateRule& rule) {
-    return "beta1=" + numberText(rule.beta1) + " beta2=" + numberText(rule.beta2) + " epsilon=" + numberText(rule.epsilon);
+    return "beta1=" + numberText(rule.beta1) + " beta2=" + numberText(rule.beta2) +
+           " epsilon=" + numberText(rule.epsilon);
 }
 
 std::string describeKind(const UpdateRule& rule) {
@@ -117,7 +130,8 @@ std::string describeKind(const UpdateRule& rule) {
         case UpdateRule::Kind::AdamW: return "adamw " + describeAdam(rule);
         case UpdateRule::Kind::Lars: return "lars " + describeMomentum(rule) + " trust=" + numberText(rule.trust);
         case UpdateRule::Kind::Muon:
-            return "muon " + describeMomentum(rule) + " adam_share=" + numberText(rule.adamShare) + ' ' + describeAdam(rule);
+            return "muon " + describeMomentum(rule) + " adam_share=" + numberText(rule.adamShare) + ' ' +
+                   describeAdam(rule);
     }
     return {};
 }
@@ -145,7 +159,6 @@ std::string describe(const UpdateRule& rule) {
     if (rule.averageDecay > 0) out += " average_decay=" + numberText(rule.averageDecay);
     return out;
 }
-
 
 const std::vector<UpdateEntry>& updateRules() {
     static const std::vector<UpdateEntry> entries{{"sgd", sgdParams(), makeSgd},

@@ -4,15 +4,17 @@ namespace lockstep {
 
 // Seven doubles in the scalars arena, written by the gate step once all reductions are done, read by every update.
 struct UpdateGate {
-    double scale = 0;             // multiplies every reduced gradient: clipping factor / (global weight x loss scale)
-    double bufferScale = 0;       // multiplies every reduced buffer sum: 1 / global sample count
-    double skip = 0;              // non-zero: something was not finite; each update of this step leaves everything alone
-    double gradientNorm = 0;      // ‖mean gradient‖ before clipping
+    double scale = 0;         // multiplies every reduced gradient: clipping factor / (global weight x loss scale)
+    double bufferScale = 0;   // multiplies every reduced buffer sum: 1 / global sample count
+    double skip = 0;          // non-zero: something was not finite; each update of this step leaves everything alone
+    double gradientNorm = 0;  // ‖mean gradient‖ before clipping
     double reserved[3] = {};
 };
 
 // What the reductions left. gradientNorm is ‖sum of gradients‖, the root of all buckets' square sums together.
-struct ReducedSums { double lossSum = 0, weight = 0, samples = 0, gradientNorm = 0; };
+struct ReducedSums {
+    double lossSum = 0, weight = 0, samples = 0, gradientNorm = 0;
+};
 
 // Infinity less itself is not a number, and nothing that is not a number equals anything.
 constexpr bool isFinite(double x) { return x - x == 0; }

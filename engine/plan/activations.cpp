@@ -12,8 +12,12 @@ namespace {
 class Assigner {
 public:
     Assigner(std::vector<DraftStep>& drafts, const Graph& graph, const Placement& placement)
-        : m_drafts(drafts), m_graph(graph), m_placement(placement), m_roots(placement.roots),
-          m_lifetimes(graph.values().size()), m_alive(graph.values().size()) {}
+        : m_drafts(drafts),
+          m_graph(graph),
+          m_placement(placement),
+          m_roots(placement.roots),
+          m_lifetimes(graph.values().size()),
+          m_alive(graph.values().size()) {}
 
     ActivationPlan run() {
         findLifetimes();
@@ -96,10 +100,10 @@ private:
     std::vector<DraftStep>& m_drafts;
     const Graph& m_graph;
     const Placement& m_placement;
-    std::vector<ValueId> m_roots;              // as placed, and with what was taken over in place
-    std::vector<Lifetime> m_lifetimes;         // by root
-    std::vector<bool> m_alive;                 // by root: an activation of its own
-    std::vector<std::size_t> m_offsets;        // by root
+    std::vector<ValueId> m_roots;        // as placed, and with what was taken over in place
+    std::vector<Lifetime> m_lifetimes;   // by root
+    std::vector<bool> m_alive;           // by root: an activation of its own
+    std::vector<std::size_t> m_offsets;  // by root
 };
 
 }  // namespace

@@ -5,7 +5,9 @@
 
 namespace lockstep {
 
-struct ActivationPlan { std::size_t bytes = 0, bytesWithoutReuse = 0; };
+struct ActivationPlan {
+    std::size_t bytes = 0, bytesWithoutReuse = 0;
+};
 
 // Completes the slots of all steps: what is not pinned gets a place among the activations for as long as it is needed;
 // an op that may work in place takes over its input's memory when nobody reads that later. Outputs of the graph stay to

@@ -41,11 +41,10 @@ std::shared_ptr<const Graph> lower(const Graph& graph, const Backend& backend, c
     verify(precise);
     ParameterLayouts layouts;
     if (storage) layouts = layoutsOf(*storage);
-    auto lowered = std::make_shared<const Graph>(
-        backend.lower(precise, {.threads = options.threads,
-                                .layouts = storage ? &layouts : nullptr,
-                                .precision = options.precision,
-                                .algorithms = options.algorithms}));
+    auto lowered = std::make_shared<const Graph>(backend.lower(precise, {.threads = options.threads,
+                                                                         .layouts = storage ? &layouts : nullptr,
+                                                                         .precision = options.precision,
+                                                                         .algorithms = options.algorithms}));
     verify(*lowered);
     return lowered;
 }
@@ -75,8 +74,8 @@ std::vector<bool> assignedBuffers(const Graph& graph, const StoragePlan& storage
     return assigned;
 }
 
-// Compiles pass after pass into one program. All passes share the memory of the activations: a pass is over when the next
-// begins.
+// Compiles pass after pass into one program. All passes share the memory of the activations: a pass is over when the
+// next begins.
 class ProgramCompiler {
 public:
     ProgramCompiler(Program& program, const Backend& backend, const BatchLayout& batch, const CompileOptions& options)
@@ -100,7 +99,7 @@ public:
 private:
     struct Compiled {
         std::shared_ptr<const Graph> graph;
-        std::vector<Step> steps;                   // as if its samples were the first of the rank's
+        std::vector<Step> steps;  // as if its samples were the first of the rank's
     };
 
     bool training() const { return m_program.kind == Program::Kind::Training; }
@@ -134,11 +133,9 @@ private:
         Compiled compiled{lower(whole, m_backend, m_options, m_program.storage.get()), {}};
         const Graph& graph = *compiled.graph;
         useStorage(graph);
-        const Placement placement = placeValues(graph, m_program.kind, *m_program.storage, m_batch,
-                                                m_program.scalars);
-        std::vector<DraftStep> drafts =
-            schedulePass({graph, placement, *m_program.storage, m_program.scalars, m_program.kind, batchOf(graph),
-                          !m_backend.hostMemory()});
+        const Placement placement = placeValues(graph, m_program.kind, *m_program.storage, m_batch, m_program.scalars);
+        std::vector<DraftStep> drafts = schedulePass({graph, placement, *m_program.storage, m_program.scalars,
+                                                      m_program.kind, batchOf(graph), !m_backend.hostMemory()});
         const ActivationPlan activations = assignActivations(drafts, graph, placement);
         bytesOf(m_program, Arena::Activations) = std::max(bytesOf(m_program, Arena::Activations), activations.bytes);
         m_program.activationBytesWithoutReuse =
@@ -169,7 +166,8 @@ private:
     void moveInputs(Step& step, std::int64_t samples) const {
         for (auto* slots : {&step.inputs, &step.outputs}) {
             for (Slot& slot : *slots) {
-                if (slot.arena == Arena::Io) slot.offset += sampleBytesAt(slot.offset) * static_cast<std::size_t>(samples);
+                if (slot.arena == Arena::Io)
+                    slot.offset += sampleBytesAt(slot.offset) * static_cast<std::size_t>(samples);
             }
         }
     }
@@ -203,8 +201,8 @@ Program compileEmptyTraining(const Program& nominal) {
     const auto is = [](Step::Kind kind) { return [kind](const Step& step) { return step.kind == kind; }; };
     const bool reduces = std::ranges::any_of(nominal.steps, is(Step::Kind::AllReduce));
     const auto conclusion = std::ranges::find_if(nominal.steps, is(Step::Kind::SquareSum));
-    std::vector<Step> zeros = scheduleEmptyPass(nominal.kind, *nominal.storage, nominal.scalars,
-                                                {nominal.steps.begin(), conclusion});
+    std::vector<Step> zeros =
+        scheduleEmptyPass(nominal.kind, *nominal.storage, nominal.scalars, {nominal.steps.begin(), conclusion});
     std::size_t activations = 0;
     for (const Step& step : zeros) {
         const Slot& slot = step.outputs[0];

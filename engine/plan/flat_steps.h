@@ -19,13 +19,13 @@ public:
 
     // What ranks and passes add up, in the order in which it is reduced.
     struct Sum {
-        Slot slice;                                // of one pass, and in the end of all ranks
-        Slot reduced;                              // what ranks reduce: the scalars' slice has "control", too
+        Slot slice;    // of one pass, and in the end of all ranks
+        Slot reduced;  // what ranks reduce: the scalars' slice has "control", too
         DType dtype = DType::F32;
         int bucket = -1;
-        std::string name;                          // "statistics", "scalars", the bucket's number
+        std::string name;  // "statistics", "scalars", the bucket's number
     };
-    std::vector<Sum> sums() const;                 // in evaluation the scalars alone
+    std::vector<Sum> sums() const;  // in evaluation the scalars alone
     Step reduce(const Sum& sum) const;
     // Without its slots: an all-reduce in the midst of the graph, of `count` doubles.
     Step reduceValue(std::size_t count, const std::string& name) const;
@@ -39,7 +39,7 @@ public:
     Step gate() const;
     Step update(int bucket) const;
     Step average(int bucket) const;
-    std::vector<Step> commits(const std::vector<bool>& assigned) const;      // by buffer; one per run of assigned ones
+    std::vector<Step> commits(const std::vector<bool>& assigned) const;  // by buffer; one per run of assigned ones
 
     Slot gradients(int bucket) const;
     Slot staged() const { return {Arena::Staging, 0, m_storage.stagedBytes}; }

@@ -10,7 +10,10 @@ namespace lockstep {
 
 namespace {
 
-struct Block { std::size_t offset = 0, bytes = 0; Lifetime lifetime; };
+struct Block {
+    std::size_t offset = 0, bytes = 0;
+    Lifetime lifetime;
+};
 
 bool meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 

@@ -26,9 +26,8 @@ Slot fieldSlot(const Value& input, const BatchLayout& batch) {
     const std::int64_t samples = input.type.shape[0];
     if (carried.dtype != input.type.dtype ||
         batch.sampleBytes(at) * static_cast<std::size_t>(samples) != input.bytes()) {
-        throw ProblemError({"dataset",
-                            "data.field-type",
-                            {input.name, carried.text(), input.type.text(), std::to_string(samples)}});
+        throw ProblemError(
+            {"dataset", "data.field-type", {input.name, carried.text(), input.type.text(), std::to_string(samples)}});
     }
     if (samples > batch.capacity()) {
         throw EngineError(EngineError::Kind::Internal, input.name,
@@ -58,7 +57,8 @@ public:
             const Value& input = m_graph.value(id);
             const bool isKept = input.name == kKeptImages;
             if (used[index(id)])
-                m_placement.slots[index(id)] = isKept ? Slot{Arena::Dataset, 0, input.bytes()} : fieldSlot(input, batch);
+                m_placement.slots[index(id)] =
+                    isKept ? Slot{Arena::Dataset, 0, input.bytes()} : fieldSlot(input, batch);
         }
     }
 

@@ -39,9 +39,7 @@ private:
             case ValueRole::Frozen:
                 m_map[index(id)] = m_to.addFrozen(value.name, computed(value.type), value.init);
                 break;
-            case ValueRole::Buffer:
-                m_map[index(id)] = m_to.addBuffer(value.name, kept(value.type), value.init);
-                break;
+            case ValueRole::Buffer: m_map[index(id)] = m_to.addBuffer(value.name, kept(value.type), value.init); break;
             case ValueRole::Intermediate: break;
         }
     }

@@ -11,13 +11,24 @@
 
 namespace lockstep {
 
-// Io: one batch slot, its base changes from step to step. Masters: the parameters in f32, where kernels compute in less.
-// Averages: of the parameters, over the updates; evaluation reads them instead. Staging: new buffer values on their way
-// through the reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier passes of the step
-// summed up. Dataset: what the device keeps of the data, the same in all steps: kKeptImages in data/batch_layout.h. All but
-// Activations and Partials are shared by the programs of a run.
+// Io: one batch slot, its base changes from step to step. Masters: the parameters in f32, where kernels compute in
+// less. Averages: of the parameters, over the updates; evaluation reads them instead. Staging: new buffer values on
+// their way through the reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier
+// passes of the step summed up. Dataset: what the device keeps of the data, the same in all steps: kKeptImages in
+// data/batch_layout.h. All but Activations and Partials are shared by the programs of a run.
 enum class Arena : std::uint8_t {
-    Io, Parameters, Masters, Averages, Gradients, OptimizerState, Buffers, Staging, Activations, Scalars, Partials, Dataset
+    Io,
+    Parameters,
+    Masters,
+    Averages,
+    Gradients,
+    OptimizerState,
+    Buffers,
+    Staging,
+    Activations,
+    Scalars,
+    Partials,
+    Dataset
 };
 constexpr std::size_t kArenaCount = 12;
 std::string_view text(Arena arena);
@@ -28,18 +39,21 @@ struct Slot {
     bool operator==(const Slot&) const = default;
 };
 
-// Where a parameter or buffer lives, in every arena that has one for it: a parameter at the same offset in Parameters and
-// Gradients, and at kept(offset) in Masters, Averages and the first optimizer state, kept(parameterBytes) further on in
-// each state that follows (see StoragePlan); a frozen one behind all others in Parameters and Masters alone; a buffer in
-// Buffers and, if training assigns it, Staging.
+// Where a parameter or buffer lives, in every arena that has one for it: a parameter at the same offset in Parameters
+// and Gradients, and at kept(offset) in Masters, Averages and the first optimizer state, kept(parameterBytes) further
+// on in each state that follows (see StoragePlan); a frozen one behind all others in Parameters and Masters alone; a
+// buffer in Buffers and, if training assigns it, Staging.
 struct StorageEntry {
     std::string name;
-    Value value;                       // type, layout, initializer, decays
+    Value value;  // type, layout, initializer, decays
     std::size_t offset = 0, bytes = 0;
 };
 
 // A slice of the gradient arena that is reduced and updated as one; bounds fall between parameters.
-struct Bucket { std::size_t offset = 0, bytes = 0; std::size_t firstParameter = 0, parameterCount = 0; };
+struct Bucket {
+    std::size_t offset = 0, bytes = 0;
+    std::size_t firstParameter = 0, parameterCount = 0;
+};
 
 // What all programs of a run agree on: parameters in the order in which their gradients become ready, layouts, buckets.
 // Made once from the nominal training program; ranks with different signatures cannot form a group.
@@ -60,45 +74,56 @@ struct StoragePlan {
     // Where evaluation finds the averages in dtype: behind those in f32 if there are masters, else they themselves.
     std::size_t averagesRead() const { return hasMasters() ? kept(parameterBytes) : 0; }
     bool isFor(const UpdateRule& rule) const { return stateCount == rule.stateCount() && averages == rule.averages(); }
-    std::size_t arenaBytes(Arena arena) const;     // of an arena of parameters, of what belongs to them, or of buffers
-    std::string signature() const;                 // stable text over names, shapes, layouts, offsets, buckets
+    std::size_t arenaBytes(Arena arena) const;  // of an arena of parameters, of what belongs to them, or of buffers
+    std::string signature() const;              // stable text over names, shapes, layouts, offsets, buckets
     const StorageEntry* find(std::string_view name) const;
 };
 
 // Slots of the flat steps are those that device.h prescribes for their kernels. CopyIn: from the host's batch slot
 // (input) to the device's (output), at the same offset. AllReduce: in place, input and output are the same slice; of
-// what the step yields, or in the midst of a pass of an activation (all_reduce.h), which the next to touch it waits for.
+// what the step yields, or in the midst of a pass of an activation (all_reduce.h), which the next to touch it waits
+// for.
 struct Step {
     enum class Kind : std::uint8_t {
-        Kernel, CopyIn, Fill, Scale, Add, AllReduce, SquareSum, Gate, Update, Average, Commit
+        Kernel,
+        CopyIn,
+        Fill,
+        Scale,
+        Add,
+        AllReduce,
+        SquareSum,
+        Gate,
+        Update,
+        Average,
+        Commit
     };
     Kind kind = Kind::Kernel;
     Lane lane = Lane::Compute;
-    int pass = 0;                                  // index of the program's pass it belongs to
-    std::optional<NodeId> node;                    // Kernel: of the pass's graph
-    int bucket = -1;                               // AllReduce of gradients, SquareSum, Update, Average
-    double value = 0;                              // Fill: the value; Scale: the factor
-    std::size_t count = 0;                         // elements, for flat steps
-    DType dtype = DType::F32;                      // of those elements
+    int pass = 0;                // index of the program's pass it belongs to
+    std::optional<NodeId> node;  // Kernel: of the pass's graph
+    int bucket = -1;             // AllReduce of gradients, SquareSum, Update, Average
+    double value = 0;            // Fill: the value; Scale: the factor
+    std::size_t count = 0;       // elements, for flat steps
+    DType dtype = DType::F32;    // of those elements
     std::vector<Slot> inputs, outputs;
-    std::vector<int> after;                        // earlier steps on other lanes that must be complete
-    std::string name;                              // for people and traces: "conv2d block3/conv1", "all-reduce 2"
+    std::vector<int> after;  // earlier steps on other lanes that must be complete
+    std::string name;        // for people and traces: "conv2d block3/conv1", "all-reduce 2"
 };
 std::string_view text(Step::Kind kind);
 
 // The scalars that a training step reduces over ranks, one f64 each, contiguous at the front of Arena::Scalars.
 struct ScalarSlots {
-    std::vector<std::string> names;                // "loss_sum", "weight", "samples", "correct1", "correct5", "control"
-    std::size_t offsetOf(std::string_view name) const;      // bytes; throws EngineError(Internal) if absent
-    std::size_t gateOffset = 0;                    // of the UpdateGate
-    std::size_t sumBytes() const;                  // of the sums over samples: all names but "control", which is the last
+    std::vector<std::string> names;  // "loss_sum", "weight", "samples", "correct1", "correct5", "control"
+    std::size_t offsetOf(std::string_view name) const;  // bytes; throws EngineError(Internal) if absent
+    std::size_t gateOffset = 0;                         // of the UpdateGate
+    std::size_t sumBytes() const;  // of the sums over samples: all names but "control", which is the last
 };
 
-// A part of the rank's samples that the kernels take at once: all of them, or, one after another, the micro-batches of an
-// accumulated gradient or the logical shards of a reproducible run.
+// A part of the rank's samples that the kernels take at once: all of them, or, one after another, the micro-batches of
+// an accumulated gradient or the logical shards of a reproducible run.
 struct Pass {
-    std::shared_ptr<const Graph> graph;            // lowered; passes of equal size share it; null without samples
-    std::int64_t firstSample = 0, samples = 0;     // within the rank's share
+    std::shared_ptr<const Graph> graph;         // lowered; passes of equal size share it; null without samples
+    std::int64_t firstSample = 0, samples = 0;  // within the rank's share
 };
 
 // Everything one replica executes for one kind of step, device-free: steps in order, and where everything lies.
@@ -114,13 +139,13 @@ struct Program {
     std::string backend;
     std::int64_t localBatch = 0;
     int threads = 1;
-    std::vector<Pass> passes;                      // at least one; a program for 0 samples has one without a graph
+    std::vector<Pass> passes;  // at least one; a program for 0 samples has one without a graph
     std::shared_ptr<const StoragePlan> storage;
     UpdateRule update;
     std::vector<Step> steps;
     std::array<std::size_t, kArenaCount> arenaBytes{};
     ScalarSlots scalars;
-    std::size_t activationBytesWithoutReuse = 0;   // what the memory plan saved, for people
+    std::size_t activationBytesWithoutReuse = 0;  // what the memory plan saved, for people
 
     const Graph* graphOf(const Step& step) const { return passes[static_cast<std::size_t>(step.pass)].graph.get(); }
 };

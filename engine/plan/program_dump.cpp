@@ -96,8 +96,8 @@ void printHeader(std::ostream& out, const Program& program) {
     if (!recomputed.empty()) out << "recompute    " << recomputed << '\n';
     if (training) out << "update       " << describe(program.update) << '\n';
     out << "storage      " << lockstep::text(storage.dtype) << ", " << storage.parameters.size() << " parameters, "
-        << (storage.frozen.empty() ? "" : std::to_string(storage.frozen.size()) + " frozen, ")
-        << storage.buffers.size() << " buffers, " << storage.stateCount << " states";
+        << (storage.frozen.empty() ? "" : std::to_string(storage.frozen.size()) + " frozen, ") << storage.buffers.size()
+        << " buffers, " << storage.stateCount << " states";
     if (storage.hasMasters()) out << ", " << lockstep::text(storage.keptType()) << " masters";
     out << (storage.averages ? ", averages\n" : "\n");
 }
@@ -106,7 +106,7 @@ void printArenas(std::ostream& out, const Program& program) {
     TextTable table({"arena", "bytes"});
     for (std::size_t i = 0; i < kArenaCount; ++i) {
         const auto arena = static_cast<Arena>(i);
-        if (arena == Arena::Dataset && program.arenaBytes[i] == 0) continue;     // of few devices
+        if (arena == Arena::Dataset && program.arenaBytes[i] == 0) continue;  // of few devices
         table.add({std::string(lockstep::text(arena)), std::to_string(program.arenaBytes[i])});
         if (arena != Arena::Activations) continue;
         table.add({"  without reuse", std::to_string(program.activationBytesWithoutReuse)});
@@ -152,8 +152,14 @@ std::vector<std::string> stepRow(const Program& program, std::size_t at) {
         algorithm = node.algorithm;
         layouts = layoutsText(graph, node);
     }
-    return {std::to_string(at), std::string(text(step.lane)), step.name, algorithm, layouts,
-            slotsText(step.inputs), "-> " + slotsText(step.outputs), afterText(step.after)};
+    return {std::to_string(at),
+            std::string(text(step.lane)),
+            step.name,
+            algorithm,
+            layouts,
+            slotsText(step.inputs),
+            "-> " + slotsText(step.outputs),
+            afterText(step.after)};
 }
 
 void printSteps(std::ostream& out, const Program& program) {

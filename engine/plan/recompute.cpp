@@ -16,19 +16,29 @@ namespace {
 
 // All nodes in the order in which they run, some of them twice.
 struct Order {
-    struct Run { NodeId node{}; bool again = false; };
+    struct Run {
+        NodeId node{};
+        bool again = false;
+    };
     std::vector<Run> runs;
-    std::vector<bool> again;                       // by value: what comes after the second run reads what that made
+    std::vector<bool> again;  // by value: what comes after the second run reads what that made
 };
 
 // A place between forward nodes where a segment may end.
-struct Cut { std::size_t end = 0, crossing = 0, stored = 0; };   // bytes; stored: of all before it, for backward nodes
+// Bytes; stored: of all before it, for backward nodes.
+struct Cut {
+    std::size_t end = 0, crossing = 0, stored = 0;
+};
 
 class Planner {
 public:
     Planner(const Graph& graph, std::span<const NodeId> differentiated)
-        : m_graph(graph), m_differentiated(differentiated), m_forward(graph.nodes().size() - differentiated.size()),
-          m_roots(viewRoots(graph)), m_depends(dependsOnParameter(graph)), m_read(graph.values().size()) {
+        : m_graph(graph),
+          m_differentiated(differentiated),
+          m_forward(graph.nodes().size() - differentiated.size()),
+          m_roots(viewRoots(graph)),
+          m_depends(dependsOnParameter(graph)),
+          m_read(graph.values().size()) {
         for (std::size_t i = m_forward; i < graph.nodes().size(); ++i) {
             for (const ValueId id : graph.nodes()[i].inputs) m_read[index(rootOf(id))] = true;
         }
@@ -85,7 +95,7 @@ private:
         }
         std::ptrdiff_t across = 0, lost = 0;
         std::size_t stored = 0;
-        bool isNew = true;                         // no cut yet since the last product
+        bool isNew = true;  // no cut yet since the last product
         for (std::size_t i = 0; i < m_forward; ++i) {
             across += crossing[i];
             lost += unread[i];
@@ -173,7 +183,7 @@ private:
             for (const ValueId id : reader.inputs)
                 if (!kept[index(rootOf(id))]) order.again[index(id)] = true;
         };
-        std::vector<std::vector<NodeId>> copies(ends.size() + 1);          // by segment, the last node first
+        std::vector<std::vector<NodeId>> copies(ends.size() + 1);  // by segment, the last node first
         for (std::size_t i = m_forward; i < m_graph.nodes().size(); ++i) want(node(i));
         for (std::size_t i = m_forward; i-- > 0;) {
             if (std::ranges::none_of(node(i).outputs, [&](ValueId id) { return order.again[index(id)]; })) continue;
@@ -192,7 +202,7 @@ private:
     std::size_t peakOf(const Order& order) const {
         constexpr std::size_t kElsewhere = 0;
         std::vector<Lifetime> lives{{}};
-        std::vector<std::size_t> lifeOf(m_graph.values().size(), kElsewhere);        // by value, as read at the time
+        std::vector<std::size_t> lifeOf(m_graph.values().size(), kElsewhere);  // by value, as read at the time
         std::vector<bool> isGradient(m_graph.values().size());
         for (const ValueId id : m_graph.withRole(ValueRole::Parameter)) {
             if (const auto gradient = m_graph.gradientOf(id)) isGradient[index(*gradient)] = true;
@@ -228,11 +238,11 @@ private:
 
     const Graph& m_graph;
     std::span<const NodeId> m_differentiated;
-    std::size_t m_forward;                         // nodes
+    std::size_t m_forward;  // nodes
     std::vector<ValueId> m_roots;
     std::vector<bool> m_depends;
-    std::vector<bool> m_read;                      // by root: by backward nodes
-    std::vector<Cut> m_cuts;                       // the last is the end of the loss
+    std::vector<bool> m_read;  // by root: by backward nodes
+    std::vector<Cut> m_cuts;   // the last is the end of the loss
 };
 
 // The second run of a node.

@@ -106,7 +106,8 @@ private:
         const std::string name = std::string(producer.op->name) + ' ' + producer.scope;
         const auto reads = [&](const Node& other) { return std::ranges::count(other.inputs, node.inputs[0]) > 0; };
         if (std::ranges::count_if(m_in.graph.nodes(), reads) > 1)
-            throw EngineError(EngineError::Kind::Internal, name, "is reduced in place, and read by another node as well");
+            throw EngineError(EngineError::Kind::Internal, name,
+                              "is reduced in place, and read by another node as well");
         const auto elements = static_cast<std::size_t>(own.type.shape.count());
         m_drafts.push_back({m_flat.reduceValue(elements, name), node.inputs, node.outputs});
     }
@@ -152,8 +153,8 @@ private:
         add(std::move(step), pass);
     }
 
-    // A pass's yield meets those of earlier passes like a carry runs through a binary counter: two subtrees of equal size
-    // become one of the next level. The last pass takes whatever is left.
+    // A pass's yield meets those of earlier passes like a carry runs through a binary counter: two subtrees of equal
+    // size become one of the next level. The last pass takes whatever is left.
     void combine(const FlatSteps::Sum& sum, std::size_t pass) {
         const bool last = pass + 1 == m_passes;
         const int kept = std::countr_one(pass), levels = static_cast<int>(std::bit_width(pass));

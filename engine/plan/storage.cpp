@@ -37,7 +37,8 @@ std::vector<ValueId> parametersByReadiness(const Graph& graph) {
 }
 
 // Adds entries behind `bytes`, which then is where they end.
-void layOut(std::vector<StorageEntry>& entries, const Graph& graph, std::span<const ValueId> values, std::size_t& bytes) {
+void layOut(std::vector<StorageEntry>& entries, const Graph& graph, std::span<const ValueId> values,
+            std::size_t& bytes) {
     for (const ValueId id : values) {
         const Value& value = graph.value(id);
         entries.push_back({value.name, value, bytes, value.bytes()});

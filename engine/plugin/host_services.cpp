@@ -6,9 +6,12 @@
 namespace lockstep {
 
 HostServices::HostServices(std::string plugin, PluginLog log)
-    : m_plugin(std::move(plugin)), m_log(std::move(log)),
-      m_host{sizeof(lockstep_host), LOCKSTEP_PLUGIN_ABI, this, &HostServices::allocate, &HostServices::release,
-             &HostServices::log} {}
+    : m_plugin(std::move(plugin)), m_log(std::move(log)), m_host{sizeof(lockstep_host),
+                                                                 LOCKSTEP_PLUGIN_ABI,
+                                                                 this,
+                                                                 &HostServices::allocate,
+                                                                 &HostServices::release,
+                                                                 &HostServices::log} {}
 
 void* HostServices::allocate(void*, size_t bytes) noexcept {
     void* memory = nullptr;

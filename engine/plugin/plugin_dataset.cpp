@@ -74,7 +74,7 @@ public:
             places[f] = into[f].data();
         }
         Words words;
-        std::int32_t label = -1;                   // a plugin that leaves it unwritten is found out
+        std::int32_t label = -1;  // a plugin that leaves it unwritten is found out
         std::memcpy(places[m_label], &label, sizeof label);
         if (m_kind.table->read(m_handle, index, places.data(), words.message()) != LOCKSTEP_OK)
             fail(index, words.text());
@@ -149,8 +149,8 @@ private:
     Kind m_kind;
     lockstep_dataset* m_handle = nullptr;
     DatasetInfo m_info;
-    std::vector<std::size_t> m_bytes;              // of each field
-    std::size_t m_label = 0;                       // which field it is
+    std::vector<std::size_t> m_bytes;  // of each field
+    std::size_t m_label = 0;           // which field it is
 };
 
 // A sample that cannot be read while measuring is the dataset's fault, not the engine's.

@@ -32,7 +32,7 @@ public:
         : m_probeCommand(probeCommand), m_log(std::move(log)) {}
 
     void add(const fs::path& file) {
-        if (!m_files.insert(file).second) return;              // named twice, by two folders or a link
+        if (!m_files.insert(file).second) return;  // named twice, by two folders or a link
         PluginReport report;
         report.file = file;
         load(report);

@@ -23,8 +23,8 @@ bool isIdentifier(const char* text) {
     if (!text || !*text) return false;
     const std::string_view id(text, strnlen(text, 65));
     return id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-    });
+               return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+           });
 }
 
 template <class Number>

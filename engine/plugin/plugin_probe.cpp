@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 
 constexpr auto kPatience = std::chrono::seconds(3);
 constexpr std::size_t kMostOutput = 64 << 10;
-constexpr unsigned kChildSeconds = 10;             // an orphaned child ends itself
+constexpr unsigned kChildSeconds = 10;  // an orphaned child ends itself
 
 // The child, killed with its group unless it has been waited for.
 class Child {
@@ -112,7 +112,7 @@ private:
 
 std::string lastLine(std::string output) {
     while (!output.empty() && output.back() == '\n') output.pop_back();
-    return output.substr(output.rfind('\n') + 1);             // npos + 1: the whole
+    return output.substr(output.rfind('\n') + 1);  // npos + 1: the whole
 }
 
 std::string lineOf(const Result<PluginLibrary>& library) {

@@ -8,8 +8,8 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::size_t kPulled = 64 << 10;        // events are taken while less than this waits to be sent
-constexpr std::size_t kUnread = 1 << 20;         // replies a client may leave unread
+constexpr std::size_t kPulled = 64 << 10;  // events are taken while less than this waits to be sent
+constexpr std::size_t kUnread = 1 << 20;   // replies a client may leave unread
 constexpr std::size_t kLongestLine = 64 << 10;
 
 bool tryLater() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }

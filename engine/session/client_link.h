@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/session/replay_log.h"
 #include "engine/session/local_socket.h"
+#include "engine/session/replay_log.h"
 
 namespace lockstep {
 

@@ -11,7 +11,7 @@ namespace lockstep {
 // for devices.
 class Lease {
 public:
-    static std::optional<Lease> tryAcquire(const std::filesystem::path& file);   // empty: somebody else holds it
+    static std::optional<Lease> tryAcquire(const std::filesystem::path& file);  // empty: somebody else holds it
     static bool isHeld(const std::filesystem::path& file);
     Lease(Lease&& other) noexcept;
     Lease& operator=(Lease&& other) noexcept;

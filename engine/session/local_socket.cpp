@@ -32,7 +32,7 @@ int addressOf(const std::filesystem::path& path, sockaddr_un& address, Descripto
 
 // Only sockets are removed: a person's file of that name is left alone, and bind() then says so.
 void removeLeftOver(const std::filesystem::path& path) {
-    struct stat info{};
+    struct stat info {};
     if (lstat(path.c_str(), &info) == 0 && S_ISSOCK(info.st_mode)) unlink(path.c_str());
 }
 

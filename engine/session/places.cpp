@@ -29,7 +29,7 @@ int makeFolder(const fs::path& folder) {
 
 // Whoever may enter the folder of the sockets may steer runs.
 int makePrivate(const fs::path& folder) {
-    struct stat info{};
+    struct stat info {};
     if (stat(folder.c_str(), &info) != 0) return errno;
     if (info.st_uid != geteuid()) return EPERM;
     return chmod(folder.c_str(), 0700) == 0 ? 0 : errno;

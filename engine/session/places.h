@@ -12,15 +12,15 @@ struct Places {
     std::filesystem::path data, cache, runtime, config;
     std::filesystem::path history() const { return data / "history.sqlite"; }
     std::filesystem::path runs() const { return data / "runs"; }
-    std::filesystem::path lease(std::int64_t trial) const { return run(trial) / "lease"; }      // held while it runs
+    std::filesystem::path lease(std::int64_t trial) const { return run(trial) / "lease"; }  // held while it runs
     std::filesystem::path run(std::int64_t trial) const { return runs() / std::to_string(trial); }
-    std::filesystem::path trace(std::int64_t trial) const { return run(trial) / "trace"; }      // see trace_file.h
+    std::filesystem::path trace(std::int64_t trial) const { return run(trial) / "trace"; }  // see trace_file.h
     std::filesystem::path socket(std::int64_t trial) const {
         return runtime / ("run-" + std::to_string(trial) + ".sock");
     }
 };
 
-Places placesFromEnvironment();                    // reads the environment, creates nothing
+Places placesFromEnvironment();  // reads the environment, creates nothing
 // Creates the folders. Problem "home.unwritable" with the folder and the system's words.
 Result<Places> preparePlaces(const Places& places);
 // For one below them. Throws ProblemError, the same.

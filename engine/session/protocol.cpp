@@ -84,8 +84,12 @@ Result<Hello> helloFromLine(std::string_view line) {
 }
 
 std::string toLine(const Hello& hello) {
-    return lineOf({{"hello", "lockstep"}, {"version", hello.version}, {"trial", hello.trial},
-                   {"firstAvailable", hello.firstAvailable}, {"lastEvent", hello.lastEvent}, {"state", hello.state}});
+    return lineOf({{"hello", "lockstep"},
+                   {"version", hello.version},
+                   {"trial", hello.trial},
+                   {"firstAvailable", hello.firstAvailable},
+                   {"lastEvent", hello.lastEvent},
+                   {"state", hello.state}});
 }
 
 }  // namespace lockstep

@@ -14,12 +14,12 @@ public:
     explicit ReplayLog(std::size_t stepCapacity) : m_stepCapacity(stepCapacity) {}
 
     void add(std::int64_t number, bool isStep, std::string line);
-    std::int64_t last() const { return m_last; }                         // 0: none yet
-    std::int64_t firstComplete() const { return m_firstComplete; }       // from here on nothing is missing
+    std::int64_t last() const { return m_last; }                    // 0: none yet
+    std::int64_t firstComplete() const { return m_firstComplete; }  // from here on nothing is missing
 
     struct Entry {
         std::int64_t number = 0;
-        std::shared_ptr<const std::string> line;                         // empty: nothing from `from` on yet
+        std::shared_ptr<const std::string> line;  // empty: nothing from `from` on yet
     };
     // The first entry numbered `from` or later.
     Entry next(std::int64_t from) const;

@@ -46,7 +46,7 @@ private:
 // The history's sink of whichever attempt is under way.
 class AttemptSink : public EventSink {
 public:
-    void begin(std::shared_ptr<EventSink> attempt) { m_attempt = std::move(attempt); }      // between two worlds
+    void begin(std::shared_ptr<EventSink> attempt) { m_attempt = std::move(attempt); }  // between two worlds
     void post(std::int64_t number, const TrainEvent& event) override { m_attempt->post(number, event); }
 
 private:
@@ -65,7 +65,9 @@ RunState outcomeOf(const RunResult& result) {
 class Session {
 public:
     Session(const SessionRequest& request, const Environment& environment, const Places& places)
-        : m_request(request), m_environment(environment), m_places(places),
+        : m_request(request),
+          m_environment(environment),
+          m_places(places),
           m_control(request.control ? *request.control : m_ownControl) {}
 
     Result<SessionResult> run() {
@@ -95,7 +97,7 @@ private:
         requireFolder(m_places.run(trial));
         leaseRun();
         m_state = runStateFrom(query->find(trial)->state).value_or(RunState::Crashed);
-        if (!isFinal(m_state)) advance(RunSignal::Crash);               // its lease was free, so nobody runs it
+        if (!isFinal(m_state)) advance(RunSignal::Crash);  // its lease was free, so nobody runs it
         if (!next(m_state, RunSignal::Attempt)) {
             throw ProblemError({"", "run.not-resumable", {std::to_string(trial), std::string(text(m_state))}});
         }
@@ -104,11 +106,12 @@ private:
         return spec;
     }
 
-    // An epoch's best is written before its last: of a run that was killed between the two, the best goes further, or is all
-    // there is.
+    // An epoch's best is written before its last: of a run that was killed between the two, the best goes further, or
+    // is all there is.
     Checkpoint newestCheckpoint() const {
         const fs::path last = checkpoints() / "last.safetensors", best = checkpoints() / "best.safetensors";
-        if (!fs::exists(last) && !fs::exists(best)) throw ProblemError({last.string(), "run.no-checkpoint", {std::to_string(m_trial)}});
+        if (!fs::exists(last) && !fs::exists(best))
+            throw ProblemError({last.string(), "run.no-checkpoint", {std::to_string(m_trial)}});
         if (!fs::exists(last)) return required(readCheckpoint(best));
         Checkpoint newest = required(readCheckpoint(last));
         if (!fs::exists(best) || fs::last_write_time(best) <= fs::last_write_time(last)) return newest;
@@ -205,7 +208,7 @@ private:
         auto text = withDeviceCount(spec.devices, devices, m_environment.deviceRequest(spec.devices));
         if (!text.ok()) return text.problems();
         spec.devices = std::move(text).value();
-        if (spec.shares != kBalanced) spec.shares.clear();       // were for another number of devices
+        if (spec.shares != kBalanced) spec.shares.clear();  // were for another number of devices
         return resolve(spec, m_environment);
     }
 
@@ -263,7 +266,8 @@ private:
 
     void advance(RunSignal signal) {
         const auto state = next(m_state, signal);
-        if (!state) throw EngineError(EngineError::Kind::Internal, "session", "no way on from " + std::string(text(m_state)));
+        if (!state)
+            throw EngineError(EngineError::Kind::Internal, "session", "no way on from " + std::string(text(m_state)));
         m_store->setState(m_trial, *state);
         m_state = *state;
     }
@@ -285,7 +289,7 @@ private:
     const Places& m_places;
     RunControl m_ownControl;
     RunControl& m_control;
-    std::optional<Lease> m_lease;                          // held until the store below has closed
+    std::optional<Lease> m_lease;  // held until the store below has closed
     std::vector<Lease> m_deviceLeases;
     std::unique_ptr<RunLog> m_log;
     std::unique_ptr<TrialStore> m_store;

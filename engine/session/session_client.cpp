@@ -50,7 +50,7 @@ public:
     Descriptor socket;
     Hello hello;
     std::string in;
-    std::size_t begin = 0;                         // of the first line not taken yet
+    std::size_t begin = 0;  // of the first line not taken yet
 };
 
 SessionClient::SessionClient(std::unique_ptr<Impl> impl) : m_impl(std::move(impl)) {}

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "engine/session/client_link.h"
-#include "engine/session/replay_log.h"
 #include "engine/session/local_socket.h"
+#include "engine/session/replay_log.h"
 
 namespace lockstep {
 
@@ -41,8 +41,12 @@ std::string errorLine(const Problem& problem) {
 class SessionServer::Impl {
 public:
     Impl(std::filesystem::path path, Descriptor listener, Descriptor wake, std::int64_t trial, Handlers handlers)
-        : m_path(std::move(path)), m_listener(std::move(listener)), m_wake(std::move(wake)), m_trial(trial),
-          m_handlers(std::move(handlers)), m_thread([this] { loop(); }) {}
+        : m_path(std::move(path)),
+          m_listener(std::move(listener)),
+          m_wake(std::move(wake)),
+          m_trial(trial),
+          m_handlers(std::move(handlers)),
+          m_thread([this] { loop(); }) {}
 
     ~Impl() {
         {
@@ -154,7 +158,7 @@ private:
     Descriptor m_listener, m_wake;
     const std::int64_t m_trial;
     const Handlers m_handlers;
-    std::list<ClientLink> m_clients;               // the thread's, like the next
+    std::list<ClientLink> m_clients;  // the thread's, like the next
     Clock::time_point m_lastSent;
 
     std::mutex m_mutex;

@@ -15,10 +15,13 @@ namespace lockstep {
 class SessionServer : public EventSink {
 public:
     // `control` runs on the server's thread; what it returns is the answer's error. Problem "session.no-socket".
-    struct Handlers { std::function<std::optional<Problem>(const ControlCommand& control)> control; };
+    struct Handlers {
+        std::function<std::optional<Problem>(const ControlCommand& control)> control;
+    };
     static Result<std::unique_ptr<SessionServer>> listen(const std::filesystem::path& socket, std::int64_t trial,
                                                          Handlers handlers);
-    // Sends what is queued, five seconds at most and one to readers that take nothing; then closes and removes the socket.
+    // Sends what is queued, five seconds at most and one to readers that take nothing; then closes and removes the
+    // socket.
     ~SessionServer() override;
     void post(std::int64_t number, const TrainEvent& event) override;
 

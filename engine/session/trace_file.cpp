@@ -25,7 +25,7 @@ static_assert(std::endian::native == std::endian::little, "traces are written as
 
 constexpr std::string_view kMagic = "LSTRACE1";
 constexpr std::size_t kHeadBytes = 8, kSpanBytes = 32;
-constexpr std::size_t kMostAtOnce = 4 * kTraceSegmentBytes;      // a segment ends soon after kTraceSegmentBytes
+constexpr std::size_t kMostAtOnce = 4 * kTraceSegmentBytes;  // a segment ends soon after kTraceSegmentBytes
 enum : std::uint32_t { kName = 1, kLane = 2, kSpans = 3 };
 
 template <class T>
@@ -135,7 +135,7 @@ void TraceWriter::flush() {
         const auto fresh = lanes[lane]->readSince(m_next[lane]);
         if (!fresh.empty()) putSpans(spans, static_cast<std::uint32_t>(lane), fresh);
     }
-    describeNew(names);                            // after the spans were read: each of them has its name by now
+    describeNew(names);  // after the spans were read: each of them has its name by now
     append(names + spans);
 }
 

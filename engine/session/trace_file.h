@@ -8,9 +8,9 @@
 
 namespace lockstep {
 
-// The spans of an attempt on their way to the window: files that grow while the run goes on, in the run directory's folder
-// "trace", named <attempt>-<segment>.trace. A segment says all names and lanes again, so that each can be read alone;
-// the newest two are kept. Little-endian: "LSTRACE1", then records of u32 kind, u32 bytes, payload:
+// The spans of an attempt on their way to the window: files that grow while the run goes on, in the run directory's
+// folder "trace", named <attempt>-<segment>.trace. A segment says all names and lanes again, so that each can be read
+// alone; the newest two are kept. Little-endian: "LSTRACE1", then records of u32 kind, u32 bytes, payload:
 //   1 name   u32 id, text          2 lane   u32 id, i32 rank, text
 //   3 spans  u32 lane, u32 0, then 32 bytes each: u32 name, u32 0, i64 step, i64 begin, i64 end (steady clock, ns)
 // A record at the end of a file may be there in part.
@@ -26,7 +26,7 @@ public:
     TraceWriter(const TraceWriter&) = delete;
     TraceWriter& operator=(const TraceWriter&) = delete;
 
-    void flush();                                  // throws EngineError(Io) naming the file
+    void flush();  // throws EngineError(Io) naming the file
 
 private:
     void beginSegment();
@@ -39,27 +39,33 @@ private:
     const TraceBoard& m_board;
     std::size_t m_segmentBytes, m_written = 0;
     int m_fd = -1, m_segment = 0;
-    std::size_t m_names = 0, m_lanes = 0;          // said in this segment
-    std::vector<std::uint64_t> m_next;             // by lane
+    std::size_t m_names = 0, m_lanes = 0;  // said in this segment
+    std::vector<std::uint64_t> m_next;     // by lane
 };
 
 // Follows a run's trace; one thread.
 class TraceReader {
 public:
-    struct Lane { int rank = 0; std::string name; };
-    struct LaneSpan { std::uint32_t lane = 0; TraceSpan span; };
+    struct Lane {
+        int rank = 0;
+        std::string name;
+    };
+    struct LaneSpan {
+        std::uint32_t lane = 0;
+        TraceSpan span;
+    };
 
     TraceReader(std::filesystem::path folder, std::int64_t attempt) : m_folder(std::move(folder)), m_attempt(attempt) {}
 
-    // Spans that have come since the last call, in the order in which they were written; empty while there is none, or no file.
-    // A damaged record ends its segment: what follows it there is left out. No allocation is larger than 8 times what is
-    // new in a segment, of which at most 128 MiB are read at once.
+    // Spans that have come since the last call, in the order in which they were written; empty while there is none, or
+    // no file. A damaged record ends its segment: what follows it there is left out. No allocation is larger than 8
+    // times what is new in a segment, of which at most 128 MiB are read at once.
     std::vector<LaneSpan> read();
-    const std::vector<std::string>& names() const { return m_names; }            // by TraceSpan::name
-    const std::vector<Lane>& lanes() const { return m_lanes; }                   // by LaneSpan::lane
+    const std::vector<std::string>& names() const { return m_names; }  // by TraceSpan::name
+    const std::vector<Lane>& lanes() const { return m_lanes; }         // by LaneSpan::lane
 
 private:
-    int newerSegment() const;                      // 0: none
+    int newerSegment() const;  // 0: none
     void readSegment(std::vector<LaneSpan>& spans);
     std::string rest();
     bool take(std::uint32_t kind, std::string_view payload, std::vector<LaneSpan>& spans);

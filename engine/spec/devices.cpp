@@ -1,8 +1,8 @@
 #include "engine/spec/devices.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <optional>
 
 namespace lockstep {
@@ -40,8 +40,8 @@ std::vector<DeviceChoice> shares(std::string_view text, std::string_view rest, c
     if (threads == 0) syntax(text);
     std::vector<DeviceChoice> out;
     for (int i = 0; i < count; ++i) {
-        out.push_back({info.backend, i, threads, count > 1 && count * threads > cores,
-                       info.backend + ":" + std::to_string(i)});
+        out.push_back(
+            {info.backend, i, threads, count > 1 && count * threads > cores, info.backend + ":" + std::to_string(i)});
     }
     return out;
 }
@@ -84,9 +84,7 @@ std::vector<DeviceInfo> ofBackend(const DeviceRequest& request, std::string_view
     return out;
 }
 
-bool isCard(const DeviceInfo& info) {
-    return info.id.find(':') != std::string::npos;
-}
+bool isCard(const DeviceInfo& info) { return info.id.find(':') != std::string::npos; }
 
 Problem unknownBackend(std::string_view backend, const DeviceRequest& request) {
     std::vector<std::string> names;

@@ -18,7 +18,7 @@ int coresOfAffinity() {
     cpu_set_t set;
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    return static_cast<int>(std::thread::hardware_concurrency());      // more cores than the mask has bits
+    return static_cast<int>(std::thread::hardware_concurrency());  // more cores than the mask has bits
 }
 
 // cgroup v2: "max 100000" or "150000 100000" in cpu.max, of the process's own group or any above it.

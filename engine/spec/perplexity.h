@@ -5,7 +5,7 @@
 
 namespace lockstep {
 
-inline constexpr std::string_view kNextTokens = "next-tokens";     // RunStarted::task of models that foretell bytes
+inline constexpr std::string_view kNextTokens = "next-tokens";  // RunStarted::task of models that foretell bytes
 
 // How well such a model does by its loss, the mean cross-entropy of a byte in nats: it is as unsure as between so many
 // bytes, all of them as likely; and a code made from it takes so many bits.

@@ -38,7 +38,7 @@ constexpr Transition kTable[] = {
     {RunState::Paused, RunSignal::Resume, RunState::Running},
     {RunState::Paused, RunSignal::Stop, RunState::Stopping},
     {RunState::Stopping, RunSignal::ReportStopped, RunState::Stopped},
-    {RunState::Stopping, RunSignal::Finish, RunState::Finished},      // the request came during the last step
+    {RunState::Stopping, RunSignal::Finish, RunState::Finished},  // the request came during the last step
     {RunState::Stopped, RunSignal::Attempt, RunState::Queued},
     {RunState::Failed, RunSignal::Attempt, RunState::Queued},
     {RunState::Cancelled, RunSignal::Attempt, RunState::Queued},

@@ -12,6 +12,6 @@ enum class RunSignal { Prepare, Start, Pause, Resume, Stop, Finish, ReportStoppe
 std::string_view text(RunState state);
 std::optional<RunState> runStateFrom(std::string_view text);
 bool isFinal(RunState state);
-std::optional<RunState> next(RunState state, RunSignal signal);      // empty: the signal means nothing in this state
+std::optional<RunState> next(RunState state, RunSignal signal);  // empty: the signal means nothing in this state
 
 }  // namespace lockstep

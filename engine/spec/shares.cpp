@@ -32,8 +32,8 @@ Result<std::vector<double>> parseShares(std::string_view text, std::size_t devic
         at = comma + 1;
     }
     if (shares.size() != devices)
-        return Problem{"shares", "spec.shares-count",
-                       {std::string(text), std::to_string(shares.size()), std::to_string(devices)}};
+        return Problem{
+            "shares", "spec.shares-count", {std::string(text), std::to_string(shares.size()), std::to_string(devices)}};
     return shares;
 }
 

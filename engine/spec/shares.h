@@ -14,6 +14,6 @@ constexpr std::string_view kBalanced = "balanced";
 // "2,1" or "0.6,0.3,0.1": what each of `devices` devices takes of a batch, relative to the others; finite and above 0.
 // Problems: "spec.shares-syntax", "spec.shares-count".
 Result<std::vector<double>> parseShares(std::string_view text, std::size_t devices);
-std::string textOfShares(const std::vector<double>& shares);         // the shortest that parseShares() reads back
+std::string textOfShares(const std::vector<double>& shares);  // the shortest that parseShares() reads back
 
 }  // namespace lockstep

@@ -116,9 +116,8 @@ private:
     template <class T>
     static void get(const char* key, const Json& json, T& value) requires std::is_integral_v<T> {
         if (!json.is_number_integer()) badField(key);
-        const bool fits = json.is_number_unsigned()
-            ? std::in_range<T>(json.get<std::uint64_t>())
-            : std::in_range<T>(json.get<std::int64_t>());
+        const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
+                                                    : std::in_range<T>(json.get<std::int64_t>());
         if (!fits) badField(key);
         value = json.get<T>();
     }
@@ -159,9 +158,8 @@ std::vector<std::string> split(const std::string& joined) {
 }
 
 constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames = {
-    "run_started",   "step_done", "eval_done",    "checkpoint_written",
-    "state_changed", "message",   "run_finished", "run_failed",
-    "world_changed", "straggler_found", "text_sample"};
+    "run_started",  "step_done",  "eval_done",     "checkpoint_written", "state_changed", "message",
+    "run_finished", "run_failed", "world_changed", "straggler_found",    "text_sample"};
 
 template <std::size_t I = 0>
 TrainEvent readEvent(std::string_view name, const Json& object) {

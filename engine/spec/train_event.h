@@ -14,76 +14,88 @@ namespace lockstep {
 struct RunStarted {
     std::int64_t trial = 0;
     std::int64_t attempt = 1;
-    std::string deviceText;                        // the spec's device string
-    std::vector<std::string> devices;              // ids, one per rank
+    std::string deviceText;            // the spec's device string
+    std::vector<std::string> devices;  // ids, one per rank
     bool virtualDevices = false;
     std::int64_t parameters = 0, stepsPerEpoch = 0, epochs = 0, firstStep = 0, trainSamples = 0, testSamples = 0;
     std::uint64_t bytesPerDevice = 0;
-    std::vector<std::int64_t> shares = {};         // samples of a full batch, by rank
-    std::string batchNorm = {};                    // "local", "synchronised", "per shard"; "": the model has none
-    double learningRate = 0;                       // what the rule of the batch made of the spec's
-    double linkBandwidth = 0, linkLatency = 0;     // MB/s, µs of simulated links; both 0: none are simulated
-    std::string task = {};                         // what the model learns: text(ModelTask); "": of an older version
+    std::vector<std::int64_t> shares = {};      // samples of a full batch, by rank
+    std::string batchNorm = {};                 // "local", "synchronised", "per shard"; "": the model has none
+    double learningRate = 0;                    // what the rule of the batch made of the spec's
+    double linkBandwidth = 0, linkLatency = 0;  // MB/s, µs of simulated links; both 0: none are simulated
+    std::string task = {};                      // what the model learns: text(ModelTask); "": of an older version
 };
 struct StepDone {
     std::int64_t step = 0, epoch = 0, samples = 0;
-    double loss = 0, accuracy = 0;                 // mean over the global batch, training mode
+    double loss = 0, accuracy = 0;  // mean over the global batch, training mode
     double learningRate = 0, gradientNorm = 0;
-    double seconds = 0;                            // since the run started, pauses excluded
-    double samplesPerSecond = 0;                   // over the last second or so
+    double seconds = 0;           // since the run started, pauses excluded
+    double samplesPerSecond = 0;  // over the last second or so
     // Per rank, of this step: seconds computing, in all-reduce, waiting for data.
     std::vector<float> compute, reduce, wait;
 };
 struct EvalDone {
     std::int64_t step = 0, epoch = 0, samples = 0;
-    double loss = 0, accuracy = 0, accuracy5 = -1; // accuracy5 < 0: not counted
-    double trainLoss = 0, trainAccuracy = 0;       // means over the epoch just trained
-    double seconds = 0;                            // since the run started
-    double samplesPerSecond = 0;                   // training rate of the epoch
+    double loss = 0, accuracy = 0, accuracy5 = -1;  // accuracy5 < 0: not counted
+    double trainLoss = 0, trainAccuracy = 0;        // means over the epoch just trained
+    double seconds = 0;                             // since the run started
+    double samplesPerSecond = 0;                    // training rate of the epoch
     bool best = false;
 };
 // What a language model wrote after the epoch's evaluation. UTF-8, with U+FFFD for bytes that are none and for control
 // characters.
 struct TextSample {
     std::int64_t step = 0, epoch = 0;
-    std::string prompt, text;                      // the text follows the prompt; shorter than asked for after a stop
+    std::string prompt, text;  // the text follows the prompt; shorter than asked for after a stop
     bool operator==(const TextSample&) const = default;
 };
-struct CheckpointWritten { std::int64_t step = 0, epoch = 0; std::string file, role; };      // role: "last", "best"
+// Role: "last", "best".
+struct CheckpointWritten {
+    std::int64_t step = 0, epoch = 0;
+    std::string file, role;
+};
 // The run goes on with other devices or shares, from a snapshot or from where it stands; RunStarted comes next.
 struct WorldChanged {
-    std::string reason;                            // "lost-device", "diverged", "scaled", "balanced"
-    std::int64_t step = 0;                         // updates done where it goes on
-    std::int64_t reached = 0;                      // updates done when it happened; more than `step`: those are done again
-    int rank = -1;                                 // whose fault, of the ranks until now; -1: nobody's
-    std::string what;                              // the cause in words, where something failed
-    std::vector<std::string> devices;              // ids, one per rank from now on
+    std::string reason;                // "lost-device", "diverged", "scaled", "balanced"
+    std::int64_t step = 0;             // updates done where it goes on
+    std::int64_t reached = 0;          // updates done when it happened; more than `step`: those are done again
+    int rank = -1;                     // whose fault, of the ranks until now; -1: nobody's
+    std::string what;                  // the cause in words, where something failed
+    std::vector<std::string> devices;  // ids, one per rank from now on
 };
 // One rank kept the others waiting, over the updates since the last such look.
 struct StragglerFound {
     std::int64_t step = 0;
     int rank = 0;
-    std::string cause;                             // "data", "compute", "collective"
-    double seconds = 0;                            // per update that the others lost
-    double share = 0;                              // of the update's time
+    std::string cause;   // "data", "compute", "collective"
+    double seconds = 0;  // per update that the others lost
+    double share = 0;    // of the update's time
 };
-struct StateChanged { std::string state; std::int64_t step = 0; };                           // see RunState
-struct Message { std::string level; Problem text; };                                         // level: info, warning
+// See RunState.
+struct StateChanged {
+    std::string state;
+    std::int64_t step = 0;
+};
+// Level: info, warning.
+struct Message {
+    std::string level;
+    Problem text;
+};
 struct RunFinished {
-    std::string outcome;                           // "finished", "stopped"
+    std::string outcome;  // "finished", "stopped"
     std::int64_t trial = 0, step = 0, epoch = 0;
-    double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;     // not a number before the first evaluation
+    double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;  // not a number before the first evaluation
     double trainSamplesPerSecond = 0;  // all training samples over training time: loading in, evaluation out
     double seconds = 0;
 };
 struct RunFailed {
-    std::string kind, where, what;                 // kind: text(EngineError::Kind), or a problem's code: failureFrom()
-    int rank = -1;                                 // -1: nobody's in particular
+    std::string kind, where, what;  // kind: text(EngineError::Kind), or a problem's code: failureFrom()
+    int rank = -1;                  // -1: nobody's in particular
     std::int64_t step = 0;
-    std::vector<std::string> args = {};            // the problem's
-    std::int64_t sequence = -1;                    // the operation that the rank would have come to next, of the group's
-    std::string collective = {};                   // what it is, once others were in it: "all-reduce of 10 f32"
-    std::vector<int> waiting = {};                 // who
+    std::vector<std::string> args = {};  // the problem's
+    std::int64_t sequence = -1;          // the operation that the rank would have come to next, of the group's
+    std::string collective = {};         // what it is, once others were in it: "all-reduce of 10 f32"
+    std::vector<int> waiting = {};       // who
 };
 
 // A problem that a person can repair as the cause of a failure: its code is the kind, its field the place, and what are
@@ -92,19 +104,21 @@ struct RunFailed {
 RunFailed failureFrom(const Problem& problem);
 std::optional<Problem> problemIn(const RunFailed& failed);
 
-using TrainEvent =
-    std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished, RunFailed,
-                 WorldChanged, StragglerFound, TextSample>;
+using TrainEvent = std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished,
+                                RunFailed, WorldChanged, StragglerFound, TextSample>;
 
 // The stable name in JSON and in the history: "run_started", "step_done", "eval_done", "checkpoint_written",
 // "state_changed", "message", "run_finished", "run_failed", "world_changed", "straggler_found", "text_sample".
 std::string_view nameOf(const TrainEvent& event);
-bool isStepEvent(const TrainEvent& event);         // may be dropped for a slow reader
+bool isStepEvent(const TrainEvent& event);  // may be dropped for a slow reader
 
 // One line of JSON, {"n":12,"event":"step_done",…}; NaN and infinities as null. fromJsonLine is its inverse;
 // none of its allocations is larger than 32 times the line.
 std::string toJsonLine(const TrainEvent& event, std::int64_t number);
-struct NumberedEvent { std::int64_t number = 0; TrainEvent event; };
+struct NumberedEvent {
+    std::int64_t number = 0;
+    TrainEvent event;
+};
 Result<NumberedEvent> eventFromJsonLine(std::string_view line);
 
 // Receives the events of a run. Any thread; never blocks for long, never throws.

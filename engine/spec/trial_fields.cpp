@@ -27,9 +27,11 @@ std::vector<TrialField> ofTheBatch() {
     return {
         field(&S::title, "title", {}, {}, "", "A name for the list of trials."),
         field(&S::devices, "devices", {}, {}, "",
-              "Where to train: cpu:2 (two devices that share the cores), cpu:2x1 (one core each), cuda:0,1, cuda:all; auto: "
+              "Where to train: cpu:2 (two devices that share the cores), cpu:2x1 (one core each), cuda:0,1, cuda:all; "
+              "auto: "
               "every card, or where there is none all cores as one device."),
-        field(&S::batch, "batch", 1, 1 << 24, "samples", "Samples per update of the weights, over all devices together."),
+        field(&S::batch, "batch", 1, 1 << 24, "samples",
+              "Samples per update of the weights, over all devices together."),
         field(&S::accumulation, "accumulation", 1, 1024, "passes",
               "Passes of each device per update, one after another; more take less memory for the same batch."),
         choice(&S::recompute, "recompute", {"none", "segments"},
@@ -38,9 +40,10 @@ std::vector<TrialField> ofTheBatch() {
         field(&S::epochs, "epochs", 1, 1'000'000, "epochs", "How often the run sees every training sample."),
         field(&S::learningRate, "learning_rate", 0, 1000, "",
               "How far an update moves the weights; the schedule varies it over the run."),
-        choice(&S::learningRateRule, "learning_rate_rule", {"none", "sqrt", "linear"},
-               "How the learning rate follows the batch: not at all, by its square root, or in proportion; a warm-up then "
-               "starts from the unscaled rate."),
+        choice(
+            &S::learningRateRule, "learning_rate_rule", {"none", "sqrt", "linear"},
+            "How the learning rate follows the batch: not at all, by its square root, or in proportion; a warm-up then "
+            "starts from the unscaled rate."),
         field(&S::learningRateBatch, "learning_rate_batch", 1, 1 << 24, "samples",
               "With a rule: the batch for which the learning rate was chosen."),
         field(&S::labelSmoothing, "label_smoothing", 0, 0.99, "",
@@ -48,8 +51,9 @@ std::vector<TrialField> ofTheBatch() {
         field(&S::averageDecay, "average_decay", 0, 0.999999, "",
               "0, or how much of the average of the weights stays at each update, near 1: evaluation then uses the "
               "averages."),
-        field(&S::seed, "seed", 0, {}, "",
-              "Where the random numbers start: the same seed gives the same order of images and the same first weights."),
+        field(
+            &S::seed, "seed", 0, {}, "",
+            "Where the random numbers start: the same seed gives the same order of images and the same first weights."),
     };
 }
 
@@ -57,10 +61,12 @@ std::vector<TrialField> ofFineTuning() {
     using S = TrialSpec;
     return {
         field(&S::weights, "weights", {}, {}, "file",
-              "Trained weights that the model starts from, as safetensors: of a trial, or of torchvision's ResNets and VGGs; "
+              "Trained weights that the model starts from, as safetensors: of a trial, or of torchvision's ResNets and "
+              "VGGs; "
               "empty: random ones."),
         choice(&S::newHead, "new_head", {"no", "auto", "yes"},
-               "With weights: whether the last layer starts fresh; auto: if the weights are for another number of classes."),
+               "With weights: whether the last layer starts fresh; auto: if the weights are for another number of "
+               "classes."),
         field(&S::frozen, "frozen", {}, {}, "",
               "Layers that stay as they are, each with all below it, for example stem,block1; empty: all are trained."),
     };
@@ -82,10 +88,11 @@ std::vector<TrialField> ofTheText() {
 std::vector<TrialField> ofTheDevices() {
     using S = TrialSpec;
     return {
-        choice(&S::precision, "precision", {"fp32", "tf32", "bf16", "fp16"},
-               "fp32; tf32, bf16 or fp16: fewer bits, and faster where the device has units for it. Weights are kept in "
-               "fp32 besides, and fp16 scales its loss. On CPU devices bf16 is what products of matrices and 1x1 "
-               "convolutions read, and no more."),
+        choice(
+            &S::precision, "precision", {"fp32", "tf32", "bf16", "fp16"},
+            "fp32; tf32, bf16 or fp16: fewer bits, and faster where the device has units for it. Weights are kept in "
+            "fp32 besides, and fp16 scales its loss. On CPU devices bf16 is what products of matrices and 1x1 "
+            "convolutions read, and no more."),
         choice(&S::mode, "mode", {"fast", "reproducible"},
                "fast: each device takes its part of the batch at once; reproducible: the same bits on 1, 2, 4 or 8 "
                "devices."),
@@ -94,11 +101,13 @@ std::vector<TrialField> ofTheDevices() {
         field(&S::shardThreads, "shard_threads", 1, 256, "threads",
               "Reproducible mode: kernel threads per device, whatever cores it has."),
         field(&S::shares, "shares", {}, {}, "",
-              "Fast mode: each device's part of the batch, for example 2,1; empty: equal parts; balanced: as the measured "
+              "Fast mode: each device's part of the batch, for example 2,1; empty: equal parts; balanced: as the "
+              "measured "
               "step times ask for."),
-        choice(&S::batchNorm, "batch_norm", {"local", "synchronised"},
-               "local: each device normalises over its own images (in reproducible mode over each shard); synchronised: "
-               "over those of all devices."),
+        choice(
+            &S::batchNorm, "batch_norm", {"local", "synchronised"},
+            "local: each device normalises over its own images (in reproducible mode over each shard); synchronised: "
+            "over those of all devices."),
         field(&S::bucketBytes, "bucket_bytes", 4096, 1 << 30, "bytes",
               "Gradients are summed over the devices in slices of about this size, while the rest is still computed."),
         field(&S::loaderThreads, "loader_threads", 1, 64, "threads", "Threads that prepare images for each device."),
@@ -109,7 +118,8 @@ std::vector<TrialField> ofItsFaults() {
     using S = TrialSpec;
     return {
         field(&S::checkEvery, "check_every", 0, 1'000'000, "updates",
-              "Every so often the devices' weights are compared and a snapshot is kept in memory; 0: at checkpoints only."),
+              "Every so often the devices' weights are compared and a snapshot is kept in memory; 0: at checkpoints "
+              "only."),
         choice(&S::onLostDevice, "on_lost_device", {"continue", "stop"},
                "When a device fails: continue on the others from the last snapshot, or stop."),
         choice(&S::onNonFinite, "on_non_finite", {"stop", "skip"},
@@ -126,11 +136,14 @@ std::vector<TrialField> ofItsFaults() {
 }  // namespace
 
 ParamValue TrialField::valueIn(const TrialSpec& spec) const {
-    return std::visit([&]<class T>(T TrialSpec::*at) -> ParamValue {
-        if constexpr (std::is_same_v<T, std::uint64_t>)
-            return static_cast<std::int64_t>(std::min<std::uint64_t>(spec.*at, std::numeric_limits<std::int64_t>::max()));
-        else return spec.*at;
-    }, member);
+    return std::visit(
+        [&]<class T>(T TrialSpec::*at) -> ParamValue {
+            if constexpr (std::is_same_v<T, std::uint64_t>)
+                return static_cast<std::int64_t>(
+                    std::min<std::uint64_t>(spec.*at, std::numeric_limits<std::int64_t>::max()));
+            else return spec.*at;
+        },
+        member);
 }
 
 const std::vector<TrialField>& trialFields() {

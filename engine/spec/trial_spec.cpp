@@ -131,8 +131,7 @@ private:
     void unknown(const std::string& key) {
         std::string known;
         const OrderedJson usual = OrderedJson::parse(toJson(TrialSpec()));
-        for (const auto& [each, value] : usual.items())
-            known += (known.empty() ? "" : ", ") + each;
+        for (const auto& [each, value] : usual.items()) known += (known.empty() ? "" : ", ") + each;
         problems.push_back({m_prefix + key, "spec.unknown-key", {key, known}});
     }
 
@@ -196,7 +195,8 @@ std::string toJson(const TrialSpec& spec) {
         std::visit([&](auto member) { json[name] = spec.*member; }, each.member);
         if (name == "title") json["dataset"] = dataset, json["model"] = jsonOf(spec.model);
         if (name == "epochs") json["optimizer"] = jsonOf(spec.optimizer);
-        if (name == "learning_rate_batch") json["schedule"] = jsonOf(spec.schedule), json["augmentation"] = augmentation;
+        if (name == "learning_rate_batch")
+            json["schedule"] = jsonOf(spec.schedule), json["augmentation"] = augmentation;
     }
     return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
@@ -214,7 +214,7 @@ Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view file
         return error.problem();
     } catch (const Json::parse_error& error) {
         return malformed(json, error.byte, fileName);
-    } catch (const Json::exception&) {                       // a number beyond any type
+    } catch (const Json::exception&) {  // a number beyond any type
         return malformed(json, json.size(), fileName);
     }
     if (!reader.problems.empty()) return reader.problems;

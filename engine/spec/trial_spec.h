@@ -23,41 +23,41 @@ struct Choice {
 struct TrialSpec {
     std::string title;
     Choice dataset{"fashion-mnist", {}};
-    std::filesystem::path dataPath;                // empty: the entry's default
+    std::filesystem::path dataPath;  // empty: the entry's default
     Choice model{"fashion-cnn", {}};
-    std::string weights;                           // a safetensors file that the model starts from; empty: from random numbers
-    std::string newHead = "no";                    // "yes": its head is not taken; "auto": unless it is for as many classes
-    std::string frozen;                            // layers that are not trained: "stem,block1"; see parseLayers()
+    std::string weights;         // a safetensors file that the model starts from; empty: from random numbers
+    std::string newHead = "no";  // "yes": its head is not taken; "auto": unless it is for as many classes
+    std::string frozen;          // layers that are not trained: "stem,block1"; see parseLayers()
     std::string devices = "cpu:2";
-    std::int64_t batch = 128;                      // global: samples per optimizer update over all devices
+    std::int64_t batch = 128;  // global: samples per optimizer update over all devices
     std::int64_t epochs = 5;
     Choice optimizer{"sgd", {}};
     double learningRate = 0.1;
-    std::string learningRateRule = "none";         // "sqrt", "linear": times sqrt(k), k = batch / learningRateBatch
-    std::int64_t learningRateBatch = 128;          // the global batch that learningRate was chosen for
+    std::string learningRateRule = "none";  // "sqrt", "linear": times sqrt(k), k = batch / learningRateBatch
+    std::int64_t learningRateBatch = 128;   // the global batch that learningRate was chosen for
     Choice schedule{"cosine", {}};
     std::map<std::string, ParamValue> augmentation;
     double labelSmoothing = 0;
-    std::int64_t sampleLength = 200;               // language models: bytes written after each evaluation; 0: none
-    std::string samplePrompt;                      // what they follow; empty: the beginning of the test split
-    double sampleTemperature = 0.8;                // of the softmax that they are drawn from; 0: the likeliest byte
-    double averageDecay = 0;                       // > 0: evaluation uses averages of the weights; see averageDecayAt
+    std::int64_t sampleLength = 200;  // language models: bytes written after each evaluation; 0: none
+    std::string samplePrompt;         // what they follow; empty: the beginning of the test split
+    double sampleTemperature = 0.8;   // of the softmax that they are drawn from; 0: the likeliest byte
+    double averageDecay = 0;          // > 0: evaluation uses averages of the weights; see averageDecayAt
     std::uint64_t seed = 1;
-    std::string precision = "fp32";                // see Precision
-    std::string mode = "fast";                     // or "reproducible": the same bits on any number of devices
-    std::int64_t accumulation = 1;                 // fast: passes of each device per update, one after another
-    std::string recompute = "none";                // or "segments": of activations, in the backward pass
-    std::int64_t shards = 8;                       // reproducible: logical shards of a batch, a power of two
-    std::int64_t shardThreads = 1;                 // reproducible: kernel threads, whatever the device has
-    std::string shares;                            // fast: "2,1", weights by rank; "": equal; "balanced": by step times
-    std::string batchNorm = "local";               // or "synchronised": over the passes of all ranks at once
+    std::string precision = "fp32";   // see Precision
+    std::string mode = "fast";        // or "reproducible": the same bits on any number of devices
+    std::int64_t accumulation = 1;    // fast: passes of each device per update, one after another
+    std::string recompute = "none";   // or "segments": of activations, in the backward pass
+    std::int64_t shards = 8;          // reproducible: logical shards of a batch, a power of two
+    std::int64_t shardThreads = 1;    // reproducible: kernel threads, whatever the device has
+    std::string shares;               // fast: "2,1", weights by rank; "": equal; "balanced": by step times
+    std::string batchNorm = "local";  // or "synchronised": over the passes of all ranks at once
     std::int64_t bucketBytes = 4 << 20;
-    std::int64_t loaderThreads = 1;                // per device
-    std::int64_t checkEvery = 100;                 // updates between replica checks, each with a snapshot; 0: none
-    std::string onLostDevice = "continue";         // or "stop"
-    std::string onNonFinite = "stop";              // or "skip"
-    double timeout = 300;                          // seconds that ranks wait for one that does not come, or for data
-    double linkBandwidth = 0, linkLatency = 0;     // MB/s and µs of a simulated link per device; both 0: none
+    std::int64_t loaderThreads = 1;             // per device
+    std::int64_t checkEvery = 100;              // updates between replica checks, each with a snapshot; 0: none
+    std::string onLostDevice = "continue";      // or "stop"
+    std::string onNonFinite = "stop";           // or "skip"
+    double timeout = 300;                       // seconds that ranks wait for one that does not come, or for data
+    double linkBandwidth = 0, linkLatency = 0;  // MB/s and µs of a simulated link per device; both 0: none
     bool reproducible() const { return mode == "reproducible"; }
     bool simulatesLinks() const { return linkBandwidth > 0 || linkLatency > 0; }
     bool operator==(const TrialSpec&) const = default;

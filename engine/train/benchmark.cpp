@@ -59,7 +59,8 @@ private:
         if (m_rests) return;
         const TrialSpec& spec = m_request.resolved.spec;
         for (std::int64_t step = first; step < first + count; ++step) {
-            const auto times = m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate}, 0, m_batch.data());
+            const auto times =
+                m_replica->run(0, m_batch.data(), {spec.seed, 0, step, spec.learningRate}, 0, m_batch.data());
             m_result.compute += times.compute;
             m_result.reduce += times.reduce;
             const double weight = m_replica->scalar(0, "weight");

@@ -18,10 +18,13 @@ namespace {
 class Bench {
 public:
     Bench(const ResolvedSpec& resolved, const ModelInput& input)
-        : m_resolved(resolved), m_group(makeGroup(resolved)), m_device(resolved.backend->open(resolved.devices.front())) {
+        : m_resolved(resolved),
+          m_group(makeGroup(resolved)),
+          m_device(resolved.backend->open(resolved.devices.front())) {
         const DatasetInfo info = infoOf(resolved.model->task, input, resolved.spec.batch);
         const RunPlan plan = planRun(resolved, info, info);
-        m_replica = std::make_unique<Replica>(*m_device, *m_group.front(), std::vector{plan.ranks.front().training}, nullptr);
+        m_replica =
+            std::make_unique<Replica>(*m_device, *m_group.front(), std::vector{plan.ranks.front().training}, nullptr);
         m_replica->initialize(resolved.spec.seed);
         m_batch = madeBatch(plan.batch, {0, resolved.spec.batch}, input.classes);
         for (const StorageEntry& parameter : plan.ranks.front().training->storage->parameters)
@@ -101,9 +104,9 @@ public:
     }
 
 private:
-    // The first distance is short beside the weights, and so short that the loss changes by no more than 1e-5 of itself:
-    // with batch norm of few values it bends soon. A kink between the two losses (a ReLU's, a maximum's) spoils a slope:
-    // nearer by there are fewer, and a wrong gradient stays wrong. Rounding grows there and excuses nothing.
+    // The first distance is short beside the weights, and so short that the loss changes by no more than 1e-5 of
+    // itself: with batch norm of few values it bends soon. A kink between the two losses (a ReLU's, a maximum's) spoils
+    // a slope: nearer by there are fewer, and a wrong gradient stays wrong. Rounding grows there and excuses nothing.
     SlopeCheck check(const std::string& name, const Span& span) {
         double squares = 0;
         for (const HostTensor& each : span.weights) squares += dot(each.as<double>(), each.as<double>());
@@ -118,7 +121,9 @@ private:
         return found;
     }
 
-    static bool isAllowed(const SlopeCheck& found) { return std::max(found.along, found.across) <= SlopeCheck::kAllowed; }
+    static bool isAllowed(const SlopeCheck& found) {
+        return std::max(found.along, found.across) <= SlopeCheck::kAllowed;
+    }
 
     SlopeCheck check(const std::string& name, const Span& span, double step) {
         const double length = norm(span.gradient);
@@ -161,7 +166,7 @@ private:
 
     Bench m_bench;
     double m_loss = 0;
-    std::vector<Span> m_spans;                     // by parameter
+    std::vector<Span> m_spans;  // by parameter
 };
 
 // 0 … count-1, so that the first few already lie all over it: by their bits the other way round (van der Corput).

@@ -77,7 +77,7 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
     if (reader.has("lowest_loss")) checkpoint.lowestLoss = reader.number("lowest_loss");
     checkpoint.epochSums = reader.numbers("epoch_sums");
     checkpoint.trainSeconds = reader.number("train_seconds");
-    if (!reader.has("loss_scale")) return;         // a file of before there was one
+    if (!reader.has("loss_scale")) return;  // a file of before there was one
     checkpoint.lossScale = reader.number("loss_scale");
     checkpoint.lossScaleUpdates = reader.count("loss_scale_updates");
 }
@@ -85,16 +85,17 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
 }  // namespace
 
 void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
-    writeTensorFile(file,
-                    {{"format", kCheckpointFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}},
-                    checkpoint.tensors);
+    writeTensorFile(
+        file, {{"format", kCheckpointFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}},
+        checkpoint.tensors);
 }
 
 Result<Checkpoint> readCheckpoint(const std::filesystem::path& file) {
     Result<TensorFile> read = readTensorFile(file);
     if (!read.ok()) return read.problems();
     TensorFile content = std::move(read).value();
-    if (content.metadata["format"] != kCheckpointFormat) return Problem{file.string(), "checkpoint.foreign", {kCheckpointFormat}};
+    if (content.metadata["format"] != kCheckpointFormat)
+        return Problem{file.string(), "checkpoint.foreign", {kCheckpointFormat}};
     const Result<TrialSpec> spec = trialSpecFromJson(content.metadata["spec"], file.string());
     if (!spec.ok()) return spec.problems();
     Checkpoint checkpoint;

@@ -41,7 +41,10 @@ public:
 private:
     static constexpr std::size_t kMarks = 32;
     static constexpr double kWindow = 1.0;
-    struct Mark { double seconds = 0; std::int64_t samples = 0; };
+    struct Mark {
+        double seconds = 0;
+        std::int64_t samples = 0;
+    };
 
     const Mark& at(std::size_t i) const { return m_marks[(m_first + i) % kMarks]; }
     double rateSince(const Mark& mark, double seconds) const {
@@ -49,7 +52,7 @@ private:
     }
 
     std::array<Mark, kMarks> m_marks{};
-    std::size_t m_first = 0, m_count = 1;        // the first mark is the start: no time, no samples
+    std::size_t m_first = 0, m_count = 1;  // the first mark is the start: no time, no samples
     std::int64_t m_samples = 0;
     double m_rate = 0;
 };

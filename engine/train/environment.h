@@ -39,7 +39,7 @@ private:
         Open open;
     };
     struct Backends {
-        std::mutex mutex;                          // over all of these; a backend that was opened stays where it is
+        std::mutex mutex;  // over all of these; a backend that was opened stays where it is
         std::vector<std::unique_ptr<Backend>> open;
         std::vector<Later> later;
         std::vector<std::pair<std::string, Problem>> missing;

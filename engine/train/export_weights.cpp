@@ -49,7 +49,8 @@ Tensors tensorsOf(const Checkpoint& checkpoint, const ModelEntry& model, const W
     if (request.torchvisionsNames && theirs.empty()) throw ProblemError({"model", "export.no-names", {model.name}});
     Tensors tensors;
     for (const std::string& name : tensorNames(forward))
-        tensors.emplace(request.torchvisionsNames ? theirs.at(name) : name, tensorOf(checkpoint, name, request.averages));
+        tensors.emplace(request.torchvisionsNames ? theirs.at(name) : name,
+                        tensorOf(checkpoint, name, request.averages));
     return tensors;
 }
 

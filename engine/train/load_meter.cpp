@@ -7,11 +7,14 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::int64_t kWindow = 50;               // updates between looks
+constexpr std::int64_t kWindow = 50;  // updates between looks
 constexpr double kWorthTelling = 0.1, kWorthBalancing = 0.05;
 
 // The largest and the next of `count` values.
-struct Lead { std::size_t first = 0; double by = 0; };
+struct Lead {
+    std::size_t first = 0;
+    double by = 0;
+};
 
 template <class Value>
 Lead leadOf(std::size_t count, const Value& value) {
@@ -65,7 +68,8 @@ StragglerFound LoadMeter::find() const {
     const auto at = [&](std::size_t rank) -> const RankLoad& { return m_window[rank]; };
     const std::size_t ranks = m_window.size();
     Lead lead = leadOf(ranks, [&](std::size_t rank) { return at(rank).compute + at(rank).wait; });
-    const Lead whole = leadOf(ranks, [&](std::size_t rank) { return at(rank).compute + at(rank).wait + at(rank).reduce; });
+    const Lead whole =
+        leadOf(ranks, [&](std::size_t rank) { return at(rank).compute + at(rank).wait + at(rank).reduce; });
     StragglerFound found;
     if (whole.by > lead.by) {
         lead = whole;

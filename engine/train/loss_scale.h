@@ -5,11 +5,11 @@
 
 namespace lockstep {
 
-// By what a run in fp16 multiplies its loss, so that small gradients do not vanish below 6e-8 (Micikevicius et al., "Mixed
-// precision training", arXiv 1710.03740, section 3.2); the gate takes it out again. A power of two that looks for its own
-// size: halved whenever a gradient overflows, doubled after kPatience updates in a row without. Gradients are sums over a
-// batch here, not means, so it begins at 65,536 / batch. In all other precisions it is 1 and stays so. All ranks see the same
-// gates, so all have the same scale.
+// By what a run in fp16 multiplies its loss, so that small gradients do not vanish below 6e-8 (Micikevicius et al.,
+// "Mixed precision training", arXiv 1710.03740, section 3.2); the gate takes it out again. A power of two that looks
+// for its own size: halved whenever a gradient overflows, doubled after kPatience updates in a row without. Gradients
+// are sums over a batch here, not means, so it begins at 65,536 / batch. In all other precisions it is 1 and stays so.
+// All ranks see the same gates, so all have the same scale.
 class LossScale {
 public:
     static constexpr std::int64_t kPatience = 2000;
@@ -20,9 +20,9 @@ public:
     void restore(double scale, std::int64_t updates);
 
     double value() const { return m_scale; }
-    std::int64_t updates() const { return m_updates; }       // in a row, since it last changed
+    std::int64_t updates() const { return m_updates; }  // in a row, since it last changed
     void applied();
-    bool lower();                                            // false: it is not at fault, or at its least
+    bool lower();  // false: it is not at fault, or at its least
 
 private:
     bool m_adapts;

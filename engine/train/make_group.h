@@ -7,7 +7,8 @@
 
 namespace lockstep {
 
-// One endpoint per rank: the backend's own group, or that of the host; behind simulated links where the spec asks for them.
+// One endpoint per rank: the backend's own group, or that of the host; behind simulated links where the spec asks for
+// them.
 LinkModel linkModel(const TrialSpec& spec);
 std::vector<std::unique_ptr<Collective>> makeGroup(const ResolvedSpec& resolved);
 

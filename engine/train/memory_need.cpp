@@ -15,7 +15,7 @@ constexpr std::size_t kLibraryBytes = std::size_t{600} << 20;
 struct SharedMemory {
     std::string name;
     std::size_t freeBytes = 0;
-    MemoryUse use;                       // of all ranks on it
+    MemoryUse use;  // of all ranks on it
 };
 
 std::string parts(const MemoryUse& use) {
@@ -39,8 +39,8 @@ std::optional<SharedMemory> shortOne(const ResolvedSpec& resolved, const RunPlan
     return std::nullopt;
 }
 
-// Some batch below the run's that fits, with a sample for each pass; 0: none. What grows does so next to evenly: a try or
-// two find it.
+// Some batch below the run's that fits, with a sample for each pass; 0: none. What grows does so next to evenly: a try
+// or two find it.
 std::int64_t batchThatFits(ResolvedSpec resolved, SharedMemory memory, const DatasetInfo& train,
                            const DatasetInfo& test) {
     const auto devices = static_cast<std::int64_t>(resolved.devices.size());

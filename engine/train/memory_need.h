@@ -7,8 +7,8 @@
 namespace lockstep {
 
 // Where the ranks that share a memory (a card's; of CPU devices the machine's) need more than is free there just now, a
-// problem, "run.memory" or, if no batch is small enough, "run.memory-at-any-batch". Empty: it fits, or nobody knows what
-// is free. Opens no device; plans smaller batches to find one that fits. `plan` is of `resolved` for these data.
+// problem, "run.memory" or, if no batch is small enough, "run.memory-at-any-batch". Empty: it fits, or nobody knows
+// what is free. Opens no device; plans smaller batches to find one that fits. `plan` is of `resolved` for these data.
 std::optional<Problem> shortOfMemory(const ResolvedSpec& resolved, const RunPlan& plan, const DatasetInfo& train,
                                      const DatasetInfo& test);
 

@@ -4,8 +4,8 @@
 
 namespace lockstep {
 
-// Sums over samples, never means: of a training epoch or an evaluation, over all ranks. The weight counts what is told right
-// or wrong: samples, or the tokens of which they consist.
+// Sums over samples, never means: of a training epoch or an evaluation, over all ranks. The weight counts what is told
+// right or wrong: samples, or the tokens of which they consist.
 struct MetricSums {
     double loss = 0, weight = 0, samples = 0, correct1 = 0, correct5 = 0;
     double meanLoss() const { return weight > 0 ? loss / weight : 0; }

@@ -92,9 +92,7 @@ public:
             compileEvaluation({&graph}, *m_resolved.backend, window, options(threads)));
     }
 
-    std::int64_t parameters() const {
-        return parameterCount(*m_nominal->passes.front().graph);
-    }
+    std::int64_t parameters() const { return parameterCount(*m_nominal->passes.front().graph); }
 
     // Over what batch norm takes its statistics, as RunStarted says it.
     std::string batchNorm() const {
@@ -161,25 +159,21 @@ private:
     std::map<Key, std::shared_ptr<const Program>> m_training, m_evaluation;
 };
 
-// Arenas are as large as the hungriest program needs; activations are shared, too. A device with memory of its own has the
-// next batch there beside the step's.
+// Arenas are as large as the hungriest program needs; activations are shared, too. A device with memory of its own has
+// the next batch there beside the step's.
 MemoryUse memoryOf(const RankPrograms& programs, bool hostMemory) {
     MemoryUse use;
     for (std::size_t arena = 0; arena < kArenaCount; ++arena) {
         std::size_t most = 0;
-        for (const auto* program :
-             {&programs.training, &programs.lastTraining, &programs.evaluation, &programs.lastEvaluation,
-              &programs.writing}) {
+        for (const auto* program : {&programs.training, &programs.lastTraining, &programs.evaluation,
+                                    &programs.lastEvaluation, &programs.writing}) {
             if (*program) most = std::max(most, (*program)->arenaBytes[arena]);
         }
         const bool isBatch = arena == static_cast<std::size_t>(Arena::Io);
         const bool isActivation = arena == static_cast<std::size_t>(Arena::Activations);
         const bool isDataset = arena == static_cast<std::size_t>(Arena::Dataset);
         if (isBatch && !hostMemory) most *= 2;
-        (isBatch        ? use.batches
-         : isActivation ? use.activations
-         : isDataset    ? use.dataset
-                        : use.weights) += most;
+        (isBatch ? use.batches : isActivation ? use.activations : isDataset ? use.dataset : use.weights) += most;
     }
     return use;
 }
@@ -208,8 +202,8 @@ BatchLayout windowFor(const TrialSpec& spec, const DatasetInfo& info) {
     return batchLayout(window, 1);
 }
 
-// Who makes the images, and from what. Devices with memory of their own do, and keep all pixels where those of their ranks
-// take a quarter of it at most.
+// Who makes the images, and from what. Devices with memory of their own do, and keep all pixels where those of their
+// ranks take a quarter of it at most.
 ImagesAs imagesFor(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test) {
     if (resolved.backend->hostMemory() || resolved.model->task != ModelTask::ImageClasses) return ImagesAs::Made;
     if (!train.inMemory || !test.inMemory) return ImagesAs::Pixels;
@@ -253,7 +247,8 @@ ModelInput modelInput(const ModelEntry& model, const DatasetInfo& info, std::int
     const char* name = model.task == ModelTask::ImageClasses ? "image" : "tokens";
     const Field* field = findField(info.fields, name);
     if (!field) throw ProblemError({"dataset", "data.missing-field", {name, text(info.fields)}});
-    ModelInput input{.batch = batch, .classes = static_cast<int>(info.classes.size()), .labelSmoothing = labelSmoothing};
+    ModelInput input{
+        .batch = batch, .classes = static_cast<int>(info.classes.size()), .labelSmoothing = labelSmoothing};
     if (model.task != ModelTask::ImageClasses) {
         input.tokens = static_cast<int>(field->type.shape.count());
         return input;
@@ -265,7 +260,8 @@ ModelInput modelInput(const ModelEntry& model, const DatasetInfo& info, std::int
     return input;
 }
 
-RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test, AlgorithmChoice algorithms) {
+RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test,
+                AlgorithmChoice algorithms) {
     const TrialSpec& spec = resolved.spec;
     requireUsable(spec, train, test);
     const int world = static_cast<int>(resolved.devices.size());
@@ -276,7 +272,8 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
 
     RunPlan plan;
     const Partition partition = partitionOf(resolved);
-    const std::vector<std::int64_t> batches{spec.batch, lastBatch(trainSampler), evaluationBatch, lastBatch(testSampler)};
+    const std::vector<std::int64_t> batches{spec.batch, lastBatch(trainSampler), evaluationBatch,
+                                            lastBatch(testSampler)};
     const ImagesAs images = imagesFor(resolved, train, test);
     if (images == ImagesAs::Recipes) plan.keptImages = train.count + test.count;
     plan.batch = batchLayout(train, capacityFor(partition, batches), resolved.mixes(), images);

@@ -13,24 +13,24 @@
 
 namespace lockstep {
 
-// All problems of a spec in this environment, its weights file included, without opening data or devices; empty: good to go
-// as far as one can tell.
+// All problems of a spec in this environment, its weights file included, without opening data or devices; empty: good
+// to go as far as one can tell.
 std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment);
 
 struct ResolvedSpec {
-    TrialSpec spec;                                // devices "auto" are named
+    TrialSpec spec;  // devices "auto" are named
     const Backend* backend = nullptr;
     const ModelEntry* model = nullptr;
     const DatasetEntry* dataset = nullptr;
     ParamValues modelParams, datasetParams, scheduleParams, augmentationParams;
     UpdateRule update;
     std::vector<DeviceChoice> devices;
-    double learningRate = 0;                       // base of the schedule, by the rule of the batch
-    double warmupFrom = 0;                         // the share of it at which a warm-up begins
-    std::vector<double> shares;                    // of a batch, by rank, relative to each other; empty: equal
-    std::vector<std::string> frozen;               // layers
+    double learningRate = 0;          // base of the schedule, by the rule of the batch
+    double warmupFrom = 0;            // the share of it at which a warm-up begins
+    std::vector<double> shares;       // of a batch, by rank, relative to each other; empty: equal
+    std::vector<std::string> frozen;  // layers
 
-    Precision precision() const { return *precisionOf(spec.precision); }       // known: the spec was validated
+    Precision precision() const { return *precisionOf(spec.precision); }  // known: the spec was validated
     bool mixes() const { return augmentationParams.number("mixup") > 0; }
 };
 // Does not look at the weights file, which a run that goes on has no need of: see weights.h.
@@ -39,25 +39,25 @@ Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environme
 // Opens the data where the spec says, or at the dataset's own place.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved);
 
-// Where the run's precision is slower than f32 on its devices, a problem that says how much, "run.slow-precision"; the run
-// uses it all the same. Measures the first time: see Backend::productSpeed().
+// Where the run's precision is slower than f32 on its devices, a problem that says how much, "run.slow-precision"; the
+// run uses it all the same. Measures the first time: see Backend::productSpeed().
 std::optional<Problem> slowPrecision(const ResolvedSpec& resolved);
 
 // How the run divides its batches: by ranks and accumulation, or by logical shards where it is reproducible.
 Partition partitionOf(const ResolvedSpec& resolved);
 
-// What the model is built for on this dataset. Throws ProblemError "data.missing-field" where samples have no image, or no
-// tokens if it reads those.
+// What the model is built for on this dataset. Throws ProblemError "data.missing-field" where samples have no image, or
+// no tokens if it reads those.
 ModelInput modelInput(const ModelEntry& model, const DatasetInfo& info, std::int64_t batch, double labelSmoothing);
 
 // The programs one rank needs. Keyed by pass sizes; ranks of equal ones share them.
 struct RankPrograms {
     std::shared_ptr<const Program> training, lastTraining;  // lastTraining: the epoch's short batch; may equal training
     std::shared_ptr<const Program> evaluation, lastEvaluation;
-    std::shared_ptr<const Program> writing;                 // rank 0's, where the run writes text: text_writer.h
+    std::shared_ptr<const Program> writing;  // rank 0's, where the run writes text: text_writer.h
 };
-// Bytes of one rank's arenas. What is independent of the batch: parameters, gradients, optimizer states, averages, running
-// statistics and sums of them; what grows with the rank's samples; and the images of the dataset that it keeps.
+// Bytes of one rank's arenas. What is independent of the batch: parameters, gradients, optimizer states, averages,
+// running statistics and sums of them; what grows with the rank's samples; and the images of the dataset that it keeps.
 struct MemoryUse {
     std::size_t weights = 0, activations = 0, batches = 0, dataset = 0;
     std::size_t total() const { return weights + activations + batches + dataset; }
@@ -65,18 +65,17 @@ struct MemoryUse {
 };
 struct RunPlan {
     std::vector<RankPrograms> ranks;
-    std::vector<MemoryUse> memory;                 // by rank
-    BatchLayout batch;                             // capacity: the largest local batch
-    BatchLayout window;                            // of the writing program: one sequence
-    std::vector<std::int64_t> shares;              // samples of a full batch, by rank
-    std::int64_t keptImages = 0;                   // that each device keeps: those of training, then those of the test
+    std::vector<MemoryUse> memory;     // by rank
+    BatchLayout batch;                 // capacity: the largest local batch
+    BatchLayout window;                // of the writing program: one sequence
+    std::vector<std::int64_t> shares;  // samples of a full batch, by rank
+    std::int64_t keptImages = 0;       // that each device keeps: those of training, then those of the test
     std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
-    std::string batchNorm;                         // "local", "synchronised", "per shard"; "": the model has none
-    std::size_t bytesPerDevice = 0;                // arenas of the hungriest rank
+    std::string batchNorm;           // "local", "synchronised", "per shard"; "": the model has none
+    std::size_t bytesPerDevice = 0;  // arenas of the hungriest rank
 };
-// Compiles everything a run needs; opens no device. Throws ProblemError and EngineError, the latter also when ranks would
-// not do the same collectives in the same order.
-// `algorithms`: a reproducible run chooses by rule all the same.
+// Compiles everything a run needs; opens no device. Throws ProblemError and EngineError, the latter also when ranks
+// would not do the same collectives in the same order. `algorithms`: a reproducible run chooses by rule all the same.
 RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const DatasetInfo& test,
                 AlgorithmChoice algorithms = AlgorithmChoice::AsTimed);
 

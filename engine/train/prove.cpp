@@ -32,34 +32,38 @@ struct World {
     Schedule schedule;
     std::int64_t updates = 0;
     Tolerance tolerance;
-    Tensors start;                               // of one device, before the update; rank 0 writes it between barriers
-    std::vector<LoadedBatch> loaded;             // by rank
-    std::vector<UpdateProof> proven;             // rank 0's
+    Tensors start;                    // of one device, before the update; rank 0 writes it between barriers
+    std::vector<LoadedBatch> loaded;  // by rank
+    std::vector<UpdateProof> proven;  // rank 0's
 };
 
 // A device of one side, and the batches it is fed; belongs to one thread.
 class Seat {
 public:
     Seat(const World& world, const Side& side, int rank)
-        : m_world(world), m_programs(side.plan.ranks[static_cast<std::size_t>(rank)]),
-          m_partition(partitionOf(side.resolved)), m_rank(rank),
+        : m_world(world),
+          m_programs(side.plan.ranks[static_cast<std::size_t>(rank)]),
+          m_partition(partitionOf(side.resolved)),
+          m_rank(rank),
           m_device(side.resolved.backend->open(side.resolved.devices[static_cast<std::size_t>(rank)])),
           m_loader(world.request.data.train, world.sampler, side.plan.batch,
-                   {.rank = rank, .partition = m_partition,
-                    .threads = static_cast<int>(side.resolved.spec.loaderThreads), .slotCount = kLoaderSlots,
+                   {.rank = rank,
+                    .partition = m_partition,
+                    .threads = static_cast<int>(side.resolved.spec.loaderThreads),
+                    .slotCount = kLoaderSlots,
                     .seed = side.resolved.spec.seed,
                     .augmentation = augmentationFrom(side.resolved.augmentationParams),
                     .epochs = side.resolved.spec.epochs}) {}
 
     std::unique_ptr<Replica> replica(Collective& group) {
-        auto replica = std::make_unique<Replica>(
-            *m_device, group, std::vector{m_programs.training, m_programs.lastTraining}, nullptr);
+        auto replica = std::make_unique<Replica>(*m_device, group,
+                                                 std::vector{m_programs.training, m_programs.lastTraining}, nullptr);
         replica->initialize(m_world.many.resolved.spec.seed);
         return replica;
     }
 
     LoadedBatch load() {
-        m_batch = BatchLease();                  // its slot is free before another is taken
+        m_batch = BatchLease();  // its slot is free before another is taken
         m_batch = m_loader.next();
         return {m_batch.data(), m_batch.count()};
     }
@@ -102,7 +106,9 @@ private:
 class OneDevice {
 public:
     explicit OneDevice(const World& world)
-        : m_world(world), m_group(makeGroup(world.one.resolved)), m_seat(world, world.one, 0),
+        : m_world(world),
+          m_group(makeGroup(world.one.resolved)),
+          m_seat(world, world.one, 0),
           m_replica(m_seat.replica(*m_group.front())) {}
 
     Tensors tensors() { return readAll(*m_replica); }
@@ -140,10 +146,10 @@ public:
         if (m_rank == 0) m_one = std::make_unique<OneDevice>(m_world);
         if (m_one) m_world.start = m_one->tensors();
         for (std::int64_t update = 0; update < m_world.updates; ++update) {
-            m_group.barrier();                   // the start is there
+            m_group.barrier();  // the start is there
             step(update);
         }
-        m_group.barrier();                       // nobody reads memory of another rank any more
+        m_group.barrier();  // nobody reads memory of another rank any more
     }
 
     void close() noexcept override {
@@ -158,7 +164,7 @@ private:
         writeAll(*m_judged, m_world.start);
         m_world.loaded[static_cast<std::size_t>(m_rank)] = m_seat->load();
         if (m_one) m_one->load();
-        m_group.barrier();                       // all have their batches
+        m_group.barrier();  // all have their batches
         if (m_world.request.how == ProofBreak::DoubleCount && m_rank == 1)
             countTwice(m_world.many.plan.batch, m_world.loaded[0], m_world.loaded[1]);
         m_seat->update(*m_drifting, update);
@@ -200,8 +206,9 @@ private:
 
     void conclude(std::int64_t update) {
         if (m_tries > 1) m_one->restore(m_outcome.tensors);
-        UpdateProof proof{update + 1, m_seat->epoch() + 1, m_seat->samples(), m_tries, m_outcome.loss,
-                          std::move(m_verdict.judged), {}, m_verdict.equal};
+        UpdateProof proof{update + 1, m_seat->epoch() + 1, m_seat->samples(),
+                          m_tries,    m_outcome.loss,      std::move(m_verdict.judged),
+                          {},         m_verdict.equal};
         proof.drifting = compare(m_outcome, outcomeOf(*m_drifting, m_seat->which(), storage()), storage());
         if (m_world.request.onUpdate) m_world.request.onUpdate(proof);
         m_world.proven.push_back(std::move(proof));
@@ -216,14 +223,14 @@ private:
     std::unique_ptr<Seat> m_seat;
     std::unique_ptr<OneDevice> m_one;
     std::unique_ptr<Replica> m_judged, m_drifting;
-    Outcome m_outcome;                           // rank 0's: of one device, from its own weights
-    Verdict m_verdict;                           // from those of the latest try
+    Outcome m_outcome;  // rank 0's: of one device, from its own weights
+    Verdict m_verdict;  // from those of the latest try
     int m_tries = 0;
 };
 
 Side planned(ResolvedSpec resolved, const DatasetSplits& data) {
     DatasetInfo train = data.train->info();
-    train.inMemory = false;                      // a few batches: devices need not keep all images
+    train.inMemory = false;  // a few batches: devices need not keep all images
     RunPlan plan = planRun(resolved, train, data.test->info());
     return {std::move(resolved), std::move(plan)};
 }
@@ -258,8 +265,16 @@ World worldOf(const ProofRequest& request) {
     const Schedule schedule(spec.schedule.id, resolved.scheduleParams, resolved.learningRate, one.plan.totalSteps,
                             one.plan.stepsPerEpoch, resolved.warmupFrom);
     const Tolerance tolerance = toleranceOf(resolved, one.plan);
-    return {request, std::move(one), std::move(many), sampler, schedule, updates, tolerance, {},
-            std::vector<LoadedBatch>(resolved.devices.size()), {}};
+    return {request,
+            std::move(one),
+            std::move(many),
+            sampler,
+            schedule,
+            updates,
+            tolerance,
+            {},
+            std::vector<LoadedBatch>(resolved.devices.size()),
+            {}};
 }
 
 std::optional<Problem> causeOf(const World& world) {

@@ -27,7 +27,7 @@ Step scaled(const Step& step, const Slot& slice, double factor) {
 std::shared_ptr<const Program> rescaled(const Program& program, const std::function<double(const Step&)>& before) {
     auto out = std::make_shared<Program>(program);
     out->steps.clear();
-    std::vector<int> places;                     // by step of before
+    std::vector<int> places;  // by step of before
     for (const Step& step : program.steps) {
         Step own = step;
         for (int& other : own.after) other = places[static_cast<std::size_t>(other)];

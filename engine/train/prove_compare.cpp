@@ -131,8 +131,8 @@ SideBySide compare(const Outcome& one, const Outcome& many, const StoragePlan& s
     out.sameLoss = many.loss == one.loss;
     out.distance = distance(one, many, storage);
     for (const StorageEntry& entry : storage.parameters) {
-        out.gradients.push_back(compare(entry.name, one.gradients.at(entry.name), one.scale,
-                                        many.gradients.at(entry.name), many.scale));
+        out.gradients.push_back(
+            compare(entry.name, one.gradients.at(entry.name), one.scale, many.gradients.at(entry.name), many.scale));
     }
     for (const auto& [name, tensor] : one.tensors) {
         const bool isStatistic = std::ranges::find(storage.buffers, name, &StorageEntry::name) != storage.buffers.end();

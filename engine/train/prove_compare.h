@@ -14,15 +14,15 @@ void writeAll(Replica& replica, const Tensors& tensors);
 
 // What an update left on one side of a proof.
 struct Outcome {
-    double loss = 0, scale = 0;                  // scale: what the update multiplies gradients by; not a number: it skips
+    double loss = 0, scale = 0;  // scale: what the update multiplies gradients by; not a number: it skips
     Tensors gradients, tensors;
 };
 Outcome outcomeOf(Replica& replica, std::size_t which, const StoragePlan& storage);
 
 SideBySide compare(const Outcome& one, const Outcome& many, const StoragePlan& storage);
 
-// Whether both sides did the same; `reversed`: what one device made of its samples in reverse order, or null. The storage
-// is that of several devices.
+// Whether both sides did the same; `reversed`: what one device made of its samples in reverse order, or null. The
+// storage is that of several devices.
 struct Verdict {
     SideBySide judged;
     bool equal = false;

@@ -22,16 +22,22 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kLook = std::chrono::milliseconds(20);
-constexpr double kGrace = 0.5;                   // seconds to fall out of every wait, once the group is aborted
+constexpr double kGrace = 0.5;  // seconds to fall out of every wait, once the group is aborted
 
 // The ranks' threads, and the one look at them all: whoever waits for their end.
 class RankTeam {
 public:
     RankTeam(std::span<RankTask* const> tasks, std::span<const std::unique_ptr<Collective>> group, const Watch& watch)
-        : m_tasks(tasks), m_group(group), m_watch(watch), m_waits(group.size()), m_dry(group.size()), m_left(group.size()) {}
+        : m_tasks(tasks),
+          m_group(group),
+          m_watch(watch),
+          m_waits(group.size()),
+          m_dry(group.size()),
+          m_left(group.size()) {}
 
     AbortCause run() {
-        for (std::size_t rank = 0; rank < m_tasks.size() && start(rank); ++rank) {}
+        for (std::size_t rank = 0; rank < m_tasks.size() && start(rank); ++rank) {
+        }
         watchOver();
         m_threads.clear();
         return m_group.front()->abortCause();
@@ -87,7 +93,8 @@ private:
         for (auto last = Clock::now(); !m_changed.wait_for(lock, kLook, allLeft);) {
             const auto now = Clock::now();
             // A process that was stopped comes back to one long look.
-            const double passed = std::min<double>(std::chrono::duration<double>(now - last).count(), 5 * seconds(kLook));
+            const double passed =
+                std::min<double>(std::chrono::duration<double>(now - last).count(), 5 * seconds(kLook));
             last = now;
             lock.unlock();
             look(passed);
@@ -111,9 +118,8 @@ private:
     }
 
     void giveUp(std::uint64_t operation, const std::vector<int>& missing) {
-        const auto dry = std::ranges::find_if(missing, [this](int rank) {
-            return m_tasks[static_cast<std::size_t>(rank)]->awaitedData().has_value();
-        });
+        const auto dry = std::ranges::find_if(
+            missing, [this](int rank) { return m_tasks[static_cast<std::size_t>(rank)]->awaitedData().has_value(); });
         if (dry != missing.end()) return giveUpOnData(static_cast<std::size_t>(*dry));
         std::string who;
         for (const int rank : missing) who += (who.empty() ? "rank " : ", rank ") + std::to_string(rank);
@@ -128,7 +134,8 @@ private:
 
     void timeOut(int rank, EngineError::Kind kind, std::string where, const std::string& what) {
         m_timedOut = true;
-        abort({rank, std::string(text(kind)), std::move(where), what + " within " + text(ParamValue(m_watch.timeout)) + " s"});
+        abort({rank, std::string(text(kind)), std::move(where),
+               what + " within " + text(ParamValue(m_watch.timeout)) + " s"});
     }
 
     void awaitLeaving(double passed) {
@@ -148,13 +155,13 @@ private:
     std::span<RankTask* const> m_tasks;
     std::span<const std::unique_ptr<Collective>> m_group;
     const Watch& m_watch;
-    std::vector<Wait> m_waits, m_dry;            // by rank: for others in an operation, for data
+    std::vector<Wait> m_waits, m_dry;  // by rank: for others in an operation, for data
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::vector<bool> m_left;
     bool m_timedOut = false, m_reported = false;
     double m_leaving = 0;
-    std::vector<std::jthread> m_threads;         // last: the others outlive it
+    std::vector<std::jthread> m_threads;  // last: the others outlive it
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kTraceSpans = 1 << 14;
-constexpr std::size_t kGuardedElements = 1 << 14;      // of each slice, per kernel thread: they stay in its cache
+constexpr std::size_t kGuardedElements = 1 << 14;  // of each slice, per kernel thread: they stay in its cache
 
 // Of `count` elements of the bucket from `first` on.
 std::vector<UpdateSegment> segmentsOf(const StoragePlan& storage, const Bucket& bucket, std::size_t first,
@@ -104,8 +104,8 @@ void Replica::prepare(Prepared& prepared) {
     if (prepared.hasControl) prepared.controlOffset = program.scalars.offsetOf("control");
 }
 
-// Where all-reduces cannot be recorded, a segment ends before a kernel that waits for one: what it waits for would hold up
-// the whole segment.
+// Where all-reduces cannot be recorded, a segment ends before a kernel that waits for one: what it waits for would hold
+// up the whole segment.
 void Replica::findSegments(Prepared& prepared) {
     const std::vector<PreparedStep>& steps = prepared.steps;
     const bool reduces = m_group.recorded() != Recorded::No;
@@ -114,7 +114,8 @@ void Replica::findSegments(Prepared& prepared) {
         return isReduce(i) ? reduces : steps[i].kernel && steps[i].step->lane == Lane::Compute;
     };
     const auto waitsForReduce = [&](std::size_t i) {
-        return std::ranges::any_of(steps[i].step->after, [&](int other) { return isReduce(static_cast<std::size_t>(other)); });
+        return std::ranges::any_of(steps[i].step->after,
+                                   [&](int other) { return isReduce(static_cast<std::size_t>(other)); });
     };
     for (std::size_t begin = 0; begin < steps.size();) {
         std::size_t end = begin;
@@ -209,7 +210,8 @@ std::unique_ptr<Kernel> Replica::flatKernel(const Program& program, const Step& 
 // Of the steps that write what rests between updates: the kernel for a part of its elements.
 std::unique_ptr<Kernel> Replica::writerKernel(const Program& program, const Step& step, std::size_t first,
                                               std::size_t count) {
-    if (step.kind == Step::Kind::Average) return m_device.prepareAverage(program.update.averageDecay, step.dtype, count);
+    if (step.kind == Step::Kind::Average)
+        return m_device.prepareAverage(program.update.averageDecay, step.dtype, count);
     if (step.kind == Step::Kind::Commit) return m_device.prepareCommit(step.dtype, count);
     const Bucket& bucket = m_storage->buckets[static_cast<std::size_t>(step.bucket)];
     return m_device.prepareUpdate(program.update, step.dtype, count, segmentsOf(*m_storage, bucket, first, count));

@@ -22,19 +22,23 @@ public:
     Replica(Device& device, Collective& group, std::vector<std::shared_ptr<const Program>> programs, TraceBoard* trace);
     ~Replica();
 
-    // Fills parameters and buffers from rank 0's `given`, by name, and the others by their initializers (keyed by seed and
-    // name); rank 0's values reach all by broadcast. Every rank of the group calls it. Ranks whose storage differs are an
-    // EngineError(Collective).
+    // Fills parameters and buffers from rank 0's `given`, by name, and the others by their initializers (keyed by seed
+    // and name); rank 0's values reach all by broadcast. Every rank of the group calls it. Ranks whose storage differs
+    // are an EngineError(Collective).
     void initialize(std::uint64_t seed, const std::map<std::string, HostTensor>& given = {});
 
-    struct StepTimes { double compute = 0, reduce = 0; };          // seconds
+    // Seconds.
+    struct StepTimes {
+        double compute = 0, reduce = 0;
+    };
     // Runs one step of programs[which] on the batch slot at `batch`. `control` is this rank's request (see Program).
-    // On return the scalars are on the host. Our code allocates nothing. Throws EngineError. `next`: the slot of the next
-    // run, laid out alike, if it is filled: it travels to a device beside this step's kernels, and stays as it is until then.
+    // On return the scalars are on the host. Our code allocates nothing. Throws EngineError. `next`: the slot of the
+    // next run, laid out alike, if it is filled: it travels to a device beside this step's kernels, and stays as it is
+    // until then.
     StepTimes run(std::size_t which, std::byte* batch, const StepScalars& scalars, double control = 0,
                   const std::byte* next = nullptr);
-    // Waits for copies that still read batch slots: run() does it before it throws, and whoever gave a `next` when there is
-    // no next run.
+    // Waits for copies that still read batch slots: run() does it before it throws, and whoever gave a `next` when
+    // there is no next run.
     void endCopies() noexcept;
     double scalar(std::size_t which, std::string_view name) const;  // of the last run; reduced for training programs
     UpdateGate gate(std::size_t which) const;
@@ -52,15 +56,15 @@ public:
     HostTensor read(const std::string& name);
     // Converts between f32 and f64. Another shape or type, or an unknown name: ProblemError "checkpoint.mismatch".
     void write(const std::string& name, const HostTensor& tensor);
-    HostTensor readGradient(const std::string& parameter);               // of the last training step, summed over ranks
-    // What the last run left as an output of the graph ("logits"): for the samples of its program's last pass, rows in their
-    // order. `program` is the one that ran.
+    HostTensor readGradient(const std::string& parameter);  // of the last training step, summed over ranks
+    // What the last run left as an output of the graph ("logits"): for the samples of its program's last pass, rows in
+    // their order. `program` is the one that ran.
     HostTensor readOutput(const Program& program, std::string_view name);
-    std::uint64_t hash();                                                // over all logical tensors, in name order
+    std::uint64_t hash();  // over all logical tensors, in name order
     // Over what rests between updates as it is stored: the same on all ranks as long as they are replicas.
     std::uint64_t storedHash();
-    // What this rank's memory lost between updates, in words; empty: nothing that was noticed. Each update looks at what it
-    // writes over; inspect() looks at all of it now. Host memory only.
+    // What this rank's memory lost between updates, in words; empty: nothing that was noticed. Each update looks at
+    // what it writes over; inspect() looks at all of it now. Host memory only.
     const std::string& damage() const { return m_resting.damage(); }
     void inspect() { m_resting.checkAll(); }
     // Stored bytes of an arena, for fault injection in tests. Host memory only.
@@ -74,7 +78,12 @@ private:
     struct Segment;
     struct Prepared;
     // A stored tensor, and where kernels read the same as `count` elements of their own type, if that is elsewhere.
-    struct Place { Value value; std::byte* at = nullptr; std::byte* rounded = nullptr; std::size_t count = 0; };
+    struct Place {
+        Value value;
+        std::byte* at = nullptr;
+        std::byte* rounded = nullptr;
+        std::size_t count = 0;
+    };
 
     void allocate();
     void prepare(Prepared& prepared);
@@ -84,11 +93,13 @@ private:
     PreparedStep prepareStep(Prepared& prepared, const Step& step);
     Kernel* nodeKernel(Prepared& prepared, const Step& step);
     std::unique_ptr<Kernel> flatKernel(const Program& program, const Step& step);
-    std::unique_ptr<Kernel> writerKernel(const Program& program, const Step& step, std::size_t first, std::size_t count);
+    std::unique_ptr<Kernel> writerKernel(const Program& program, const Step& step, std::size_t first,
+                                         std::size_t count);
     std::unique_ptr<Kernel> guardedWriter(const Program& program, const Step& step);
     std::byte* resolve(const Slot& slot) const;
     void requireSameStorage();
-    StepTimes runSteps(std::size_t which, std::byte* batch, const StepScalars& scalars, double control, const std::byte* next);
+    StepTimes runSteps(std::size_t which, std::byte* batch, const StepScalars& scalars, double control,
+                       const std::byte* next);
     void beginStep(Prepared& prepared, std::byte* batch, double control);
     void sendAhead(const Prepared& prepared, const std::byte* next);
     void runStep(Prepared& prepared, std::size_t index, std::byte* batch, const StepScalars& scalars);
@@ -112,18 +123,18 @@ private:
     TraceBoard* m_trace;
     TraceLane* m_computeLane = nullptr;
     TraceLane* m_reduceLane = nullptr;
-    std::vector<std::shared_ptr<Prepared>> m_programs;          // a program given twice is prepared once
+    std::vector<std::shared_ptr<Prepared>> m_programs;  // a program given twice is prepared once
     std::shared_ptr<const StoragePlan> m_storage;
     UpdateRule m_rule;
     std::array<Buffer, kArenaCount> m_arenas;
-    std::array<Buffer, 3> m_workspaces;            // by lane
+    std::array<Buffer, 3> m_workspaces;  // by lane
     RestingSums m_resting;
-    Buffer m_hostScalars;                          // a copy of the scalars, for devices with memory of their own
-    Buffer m_incoming;                             // there: the batch of the step to come
-    const std::byte* m_sent = nullptr;             // the slot whose copy is in it
-    bool m_isSent = false;                         // the step's batch is that one
-    int m_reducing = 0;                            // all-reduces started and not waited for
-    std::int64_t m_mark = 0;                       // end of what has been accounted for in m_times
+    Buffer m_hostScalars;               // a copy of the scalars, for devices with memory of their own
+    Buffer m_incoming;                  // there: the batch of the step to come
+    const std::byte* m_sent = nullptr;  // the slot whose copy is in it
+    bool m_isSent = false;              // the step's batch is that one
+    int m_reducing = 0;                 // all-reduces started and not waited for
+    std::int64_t m_mark = 0;            // end of what has been accounted for in m_times
     StepTimes m_times;
 };
 

@@ -167,7 +167,8 @@ std::span<std::byte> Replica::stored(Arena which) const {
 std::uint64_t Replica::storedHash() {
     std::uint64_t hash = streamOf("");
     Stream& stream = m_device.stream(Lane::Compute);
-    for (const Arena each : {Arena::Parameters, Arena::Masters, Arena::Averages, Arena::OptimizerState, Arena::Buffers}) {
+    for (const Arena each :
+         {Arena::Parameters, Arena::Masters, Arena::Averages, Arena::OptimizerState, Arena::Buffers}) {
         const std::size_t bytes = m_storage->arenaBytes(each);
         if (m_device.isHostMemory()) {
             hash = mix(hash, arena(each), bytes);

@@ -42,8 +42,7 @@ public:
             for (std::size_t i = 0; i < part.outputs.size(); ++i)
                 m_sums.check(m_name, part.outputs[i], part.outputBytes[i]);
             part.kernel->run({part.inputs, part.outputs, call.workspace, call.scalars, call.stream});
-            for (std::size_t i = 0; i < part.outputs.size(); ++i)
-                m_sums.remember(part.outputs[i], part.outputBytes[i]);
+            for (std::size_t i = 0; i < part.outputs.size(); ++i) m_sums.remember(part.outputs[i], part.outputBytes[i]);
         }
     }
 

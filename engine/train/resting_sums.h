@@ -12,18 +12,21 @@ namespace lockstep {
 
 // Notices when host memory changes that nobody wrote to. Whatever rests between updates (parameters, optimizer state,
 // averages, buffers) is written by a few kernels; before such a kernel runs, the sum of the bits that it finds must be
-// that of the bits it left: offline memory checking (Blum et al., "Checking the correctness of memories", 1994), exact for
-// a single flipped bit. One thread, the rank's.
+// that of the bits it left: offline memory checking (Blum et al., "Checking the correctness of memories", 1994), exact
+// for a single flipped bit. One thread, the rank's.
 class RestingSums {
 public:
-    void check(const std::string& name, const std::byte* at, std::size_t bytes);     // `name`: who looked
+    void check(const std::string& name, const std::byte* at, std::size_t bytes);  // `name`: who looked
     void checkAll();
     void remember(const std::byte* at, std::size_t bytes);
-    void forget() { m_sums.clear(); }            // somebody else has written
-    const std::string& damage() const { return m_damage; }       // what was found first, in words; empty: nothing
+    void forget() { m_sums.clear(); }                       // somebody else has written
+    const std::string& damage() const { return m_damage; }  // what was found first, in words; empty: nothing
 
 private:
-    struct Left { std::size_t bytes = 0; std::uint64_t sum = 0; };
+    struct Left {
+        std::size_t bytes = 0;
+        std::uint64_t sum = 0;
+    };
     std::map<const std::byte*, Left> m_sums;
     std::string m_damage;
 };
@@ -31,7 +34,7 @@ private:
 // A part of a step, small enough that what it writes stays in the cache while it is summed before and after.
 struct GuardedPart {
     std::unique_ptr<Kernel> kernel;
-    std::vector<std::byte*> inputs, outputs;     // where the part's slices begin
+    std::vector<std::byte*> inputs, outputs;  // where the part's slices begin
     std::vector<std::size_t> outputBytes;
 };
 

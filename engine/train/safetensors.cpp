@@ -51,8 +51,8 @@ std::string headerOf(const std::map<std::string, std::string>& metadata,
                         {"data_offsets", {at, at + tensor.bytes()}}};
         at += tensor.bytes();
     }
-    std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);   // paths may be anything
-    text.append((8 - text.size() % 8) % 8, ' ');           // tensors start at a multiple of 8
+    std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);  // paths may be anything
+    text.append((8 - text.size() % 8) % 8, ' ');                                     // tensors start at a multiple of 8
     return text;
 }
 
@@ -101,7 +101,7 @@ private:
 
     void open() {
         std::error_code error;
-        m_size = std::filesystem::file_size(m_file, error);              // refuses pipes, which would keep us waiting
+        m_size = std::filesystem::file_size(m_file, error);  // refuses pipes, which would keep us waiting
         if (!error) m_in.open(m_file, std::ios::binary);
         if (error || !m_in) fail("checkpoint.unreadable", {error ? error.message() : std::strerror(errno)});
     }
@@ -172,8 +172,10 @@ private:
         if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
             !offsets[1].is_number_unsigned())
             malformed("tensor \"" + name + "\" has bad data_offsets");
-        Entry entry{name, {shapeOf(name, value["shape"]), dtypeOf(name, value["dtype"])},
-                    offsets[0].get<std::uint64_t>(), offsets[1].get<std::uint64_t>()};
+        Entry entry{name,
+                    {shapeOf(name, value["shape"]), dtypeOf(name, value["dtype"])},
+                    offsets[0].get<std::uint64_t>(),
+                    offsets[1].get<std::uint64_t>()};
         if (entry.end < entry.begin || entry.end > m_dataBytes) truncatedOrBad(entry);
         if (bytesOf(name, entry.type) != entry.end - entry.begin)
             malformed("tensor \"" + name + "\" is " + entry.type.text() + " but has " +
@@ -187,8 +189,7 @@ private:
     }
 
     DType dtypeOf(const std::string& name, const Json& value) const {
-        for (const DType dtype :
-             {DType::F32, DType::F64, DType::I32, DType::I64, DType::U8, DType::F16, DType::BF16}) {
+        for (const DType dtype : {DType::F32, DType::F64, DType::I32, DType::I64, DType::U8, DType::F16, DType::BF16}) {
             if (value.is_string() && value.get<std::string>() == nameOf(dtype)) return dtype;
         }
         malformed("tensor \"" + name + "\" has an unknown dtype");

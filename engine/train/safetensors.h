@@ -31,6 +31,6 @@ void writeTensorFile(const std::filesystem::path& file, const std::map<std::stri
 // JSON in memory), or than a tensor that is in the file. Problems: "checkpoint.unreadable",
 // "checkpoint.truncated", "checkpoint.malformed", with the file as field.
 Result<TensorFile> readTensorFile(const std::filesystem::path& file);
-Result<TensorFileHeader> readTensorFileHeader(const std::filesystem::path& file);       // as strict; reads no tensor
+Result<TensorFileHeader> readTensorFileHeader(const std::filesystem::path& file);  // as strict; reads no tensor
 
 }  // namespace lockstep

@@ -49,7 +49,7 @@ std::size_t byteAt(std::span<const double> shares, double uniform) {
         below += shares[i];
         if (uniform < below) break;
     }
-    return last;                                 // rounding may leave their sum below `uniform`
+    return last;  // rounding may leave their sum below `uniform`
 }
 
 std::string usualPrompt(const Dataset& data) {
@@ -64,7 +64,7 @@ std::string usualPrompt(const Dataset& data) {
         return std::as_const(fields[static_cast<std::size_t>(field)]).as<std::int32_t>();
     };
     const auto tokens = at("tokens"), targets = at("targets");
-    std::string prompt;                          // what nothing is foretold of may be padding
+    std::string prompt;  // what nothing is foretold of may be padding
     for (std::size_t i = 0; i < std::min(tokens.size(), kUsualPromptBytes) && targets[i] >= 0; ++i)
         prompt += static_cast<char>(tokens[i]);
     dropCutCharacter(prompt);
@@ -72,7 +72,10 @@ std::string usualPrompt(const Dataset& data) {
 }
 
 TextWriter::TextWriter(Replica& replica, std::size_t which, const Program& program, const BatchLayout& window)
-    : m_replica(replica), m_which(which), m_program(program), m_window(window),
+    : m_replica(replica),
+      m_which(which),
+      m_program(program),
+      m_window(window),
       m_slot({Shape{static_cast<std::int64_t>(window.bytes())}, DType::U8}) {
     std::ranges::fill(field("targets"), -1);
 }

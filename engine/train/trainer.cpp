@@ -34,7 +34,7 @@ RunResult finished(const RunFinished& end, EventLog& events) {
 RunFailed failureOf(const AbortCause& cause, std::int64_t step) {
     // What is not finite is a sum over all ranks: it is nobody's in particular.
     const bool everybodys = cause.kind == text(EngineError::Kind::NonFinite);
-    return {cause.kind, cause.where, cause.what, everybodys ? -1 : cause.rank, step, cause.args,
+    return {cause.kind,     cause.where,      cause.what,   everybodys ? -1 : cause.rank, step, cause.args,
             cause.sequence, cause.collective, cause.waiting};
 }
 
@@ -152,7 +152,8 @@ private:
         return std::nullopt;
     }
 
-    // In a reproducible run the devices that remain must divide the shards; its bits do not depend on how many they are.
+    // In a reproducible run the devices that remain must divide the shards; its bits do not depend on how many they
+    // are.
     void removeDevice(int rank) {
         const auto at = [rank](auto& list) { return list.begin() + rank; };
         m_resolved.devices.erase(at(m_resolved.devices));
@@ -174,7 +175,7 @@ private:
     RunControl& m_control;
     EventLog& m_events;
     Continuation m_continuation;
-    std::optional<WorldChanged> m_change;         // to be said as the first word of the attempt that follows
+    std::optional<WorldChanged> m_change;  // to be said as the first word of the attempt that follows
     std::int64_t m_divergedFrom = -1;
     bool m_saidLast = false;
 };

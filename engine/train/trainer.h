@@ -17,16 +17,34 @@ namespace lockstep {
 class RunControl {
 public:
     void pause() noexcept { m_pause.store(true); }
-    void resume() noexcept { m_pause.store(false); m_pause.notify_all(); }
-    void stop() noexcept { m_stop.store(1); resume(); }                  // after the current step, with a checkpoint
-    void stopAfterEpoch() noexcept { m_stopAfterEpoch.store(true); resume(); }
-    void scaleTo(int devices) noexcept { m_devices.store(devices); resume(); }   // go on with so many devices
-    void balance() noexcept { m_balance.store(true); resume(); }         // go on with shares by measured step times
+    void resume() noexcept {
+        m_pause.store(false);
+        m_pause.notify_all();
+    }
+    // After the current step, with a checkpoint.
+    void stop() noexcept {
+        m_stop.store(1);
+        resume();
+    }
+    void stopAfterEpoch() noexcept {
+        m_stopAfterEpoch.store(true);
+        resume();
+    }
+    // Go on with so many devices.
+    void scaleTo(int devices) noexcept {
+        m_devices.store(devices);
+        resume();
+    }
+    // Go on with shares by measured step times.
+    void balance() noexcept {
+        m_balance.store(true);
+        resume();
+    }
     bool paused() const noexcept { return m_pause.load(); }
     bool stopping() const noexcept { return m_stop.load() != 0; }
     bool stoppingAfterEpoch() const noexcept { return m_stopAfterEpoch.load(); }
     bool changing() const noexcept { return m_devices.load() > 0 || m_balance.load(); }
-    int takeDevices() noexcept { return m_devices.exchange(0); }         // 0: not asked for
+    int takeDevices() noexcept { return m_devices.exchange(0); }  // 0: not asked for
     bool takeBalance() noexcept { return m_balance.exchange(false); }
     void waitWhilePaused() const { m_pause.wait(true); }
 
@@ -36,21 +54,24 @@ private:
 };
 
 // A stretch of a trial that one world of ranks trains.
-struct Attempt { std::int64_t number = 1; TraceBoard* trace = nullptr; };
+struct Attempt {
+    std::int64_t number = 1;
+    TraceBoard* trace = nullptr;
+};
 
 struct RunOptions {
-    std::filesystem::path checkpointFolder;        // empty: none are written
+    std::filesystem::path checkpointFolder;  // empty: none are written
     std::optional<Checkpoint> resumeFrom;
     std::int64_t trial = 0, attempt = 1;
     std::int64_t firstEventNumber = 1;
     TraceBoard* trace = nullptr;
-    // When the world changes, between the ranks of before and those that follow; on the caller's thread. The spec for so
-    // many devices; empty: scaleTo() is refused. And a new attempt from that step on.
+    // When the world changes, between the ranks of before and those that follow; on the caller's thread. The spec for
+    // so many devices; empty: scaleTo() is refused. And a new attempt from that step on.
     std::function<Result<ResolvedSpec>(int devices)> scale;
     std::function<Attempt(std::int64_t step)> beginAttempt;
     // A rank hangs: the failure is the last event; threads remain that cannot be ended, so this should end the process.
     std::function<void(const RunFailed& failure)> onStuck;
-    std::function<void(const RunPlan& plan)> onPlan;       // once everything is compiled, before the first step
+    std::function<void(const RunPlan& plan)> onPlan;  // once everything is compiled, before the first step
     // Fault injection for tests: called on the rank's thread before each program step.
     std::function<void(int rank, std::int64_t step, std::size_t programStep)> beforeStep;
     // For tests: called on each rank's thread after each optimizer update.
@@ -60,35 +81,35 @@ struct RunOptions {
 struct RunResult {
     enum class Outcome { Finished, Stopped, Failed };
     Outcome outcome = Outcome::Finished;
-    RunFinished finished;                          // of a run that did not fail
-    RunFailed failed;                              // of one that did
+    RunFinished finished;  // of a run that did not fail
+    RunFailed failed;      // of one that did
 };
 
 // Runs a trial to its end on the calling thread's time: one worker thread per device, events to the sinks in order,
-// numbered from firstEventNumber. Every spec.checkEvery updates, and before a checkpoint, the replicas are compared; what
-// they agree on is kept as a snapshot. A device that is lost, a replica that differs from the others, scaleTo() and
-// balance() each end the ranks and start those that follow from the snapshot: WorldChanged, then RunStarted with the next
-// attempt, the same global batch. Everything that goes wrong after resolve() becomes a RunFailed event and a Failed
-// result; nothing is thrown. Exactly one RunFinished or RunFailed is the last event. A problem that a person can repair
-// fails the run as failureFrom() tells it. Rank -1: nobody's in particular (planning; what is not finite, a sum over
-// all ranks). Checkpoints: last.safetensors after each epoch and at a stop, best.safetensors when the test accuracy,
-// or a language model's test loss, is the best so far.
+// numbered from firstEventNumber. Every spec.checkEvery updates, and before a checkpoint, the replicas are compared;
+// what they agree on is kept as a snapshot. A device that is lost, a replica that differs from the others, scaleTo()
+// and balance() each end the ranks and start those that follow from the snapshot: WorldChanged, then RunStarted with
+// the next attempt, the same global batch. Everything that goes wrong after resolve() becomes a RunFailed event and a
+// Failed result; nothing is thrown. Exactly one RunFinished or RunFailed is the last event. A problem that a person can
+// repair fails the run as failureFrom() tells it. Rank -1: nobody's in particular (planning; what is not finite, a sum
+// over all ranks). Checkpoints: last.safetensors after each epoch and at a stop, best.safetensors when the test
+// accuracy, or a language model's test loss, is the best so far.
 RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
                    RunControl& control, const std::vector<EventSink*>& sinks);
 
 struct BenchResult {
     double samplesPerSecond = 0, loss = 0, firstLoss = 0, seconds = 0;
-    double compute = 0, reduce = 0;                // rank 0's, per step: in kernels, and in all-reduces that kernels did not hide
-    double carried = 0;                            // per step: what the simulated links took, hidden or not; 0: there are none
+    double compute = 0, reduce = 0;  // rank 0's, per step: in kernels, and in all-reduces that kernels did not hide
+    double carried = 0;              // per step: what the simulated links took, hidden or not; 0: there are none
     std::int64_t steps = 0;
-    double flops = 0;                              // of a step: convolutions and products of matrices
-    std::size_t deviceBytes = 0;                   // arenas of the hungriest device, as planned
+    double flops = 0;             // of a step: convolutions and products of matrices
+    std::size_t deviceBytes = 0;  // arenas of the hungriest device, as planned
 };
 struct BenchRequest {
     const ResolvedSpec& resolved;
     const ModelInput& input;
     std::int64_t steps = 20, warmup = 3;
-    bool inference = false;                        // the programs of evaluation
+    bool inference = false;  // the programs of evaluation
 };
 // Train's own programs, update, metrics and running statistics included, on one resident synthetic batch per rank. The
 // losses are over the whole batch, in inference over rank 0's share. Throws the ProblemError of shortOfMemory().

@@ -66,7 +66,8 @@ private:
                        {m_spec.dataset.id, namesOf(m_environment.datasets(), &DatasetEntry::id)});
         m_resolved.dataset = entry;
         if (auto values = params(entry->params, m_spec.dataset.params, "dataset")) m_resolved.datasetParams = *values;
-        if (const auto path = dataPathOf(*entry, m_spec.dataPath); !path.ok()) m_problems.push_back(path.problems().front());
+        if (const auto path = dataPathOf(*entry, m_spec.dataPath); !path.ok())
+            m_problems.push_back(path.problems().front());
     }
 
     void resolveModel() {
@@ -85,7 +86,8 @@ private:
         ModelInput input = entry.usual;
         input.frozen = m_resolved.frozen;
         const auto forward = buildForward(entry, m_resolved.modelParams, input, true);
-        if (!forward.ok() && forward.problems().front().field == "frozen") m_problems.push_back(forward.problems().front());
+        if (!forward.ok() && forward.problems().front().field == "frozen")
+            m_problems.push_back(forward.problems().front());
     }
 
     void resolveDevices() {
@@ -103,7 +105,7 @@ private:
     void resolvePrecision() {
         const Backend* backend = m_resolved.backend;
         const auto precision = precisionOf(m_spec.precision);
-        if (!backend || !precision || backend->offers(*precision)) return;      // an unknown one is the spec's own problem
+        if (!backend || !precision || backend->offers(*precision)) return;  // an unknown one is the spec's own problem
         add("precision", "spec.no-such-precision", {m_spec.precision, std::string(backend->name())});
     }
 

@@ -14,7 +14,7 @@ namespace lockstep {
 namespace {
 
 using Types = std::map<std::string, TensorType>;
-using Names = std::map<std::string, std::string>;            // ours -> the file's
+using Names = std::map<std::string, std::string>;  // ours -> the file's
 
 constexpr const char* kHead = "head";
 constexpr std::size_t kFew = 3;
@@ -68,13 +68,14 @@ Names namesIn(const Types& types, const ModelEntry& model, const Graph& forward)
 }
 
 struct Mismatch {
-    std::vector<std::string> missing, superfluous;           // by the file's names
+    std::vector<std::string> missing, superfluous;  // by the file's names
     bool empty() const { return missing.empty() && superfluous.empty(); }
 };
 
 bool isOfHead(const std::string& ours) { return isWithin(ours, kHead); }
 
-// Without a head: whatever the file has in the place of one ("classifier.3.weight", where the head is "classifier") is left.
+// Without a head: whatever the file has in the place of one ("classifier.3.weight", where the head is "classifier") is
+// left.
 Mismatch mismatchOf(const Types& types, const Names& names, bool withoutHead) {
     Mismatch mismatch;
     std::set<std::string> known;
@@ -106,7 +107,10 @@ std::string modelsThatFit(const Types& types) {
 class Matcher {
 public:
     Matcher(const ResolvedSpec& resolved, const Graph& forward, bool shapesAreKnown, const TensorFileHeader& header)
-        : m_resolved(resolved), m_forward(forward), m_shapesAreKnown(shapesAreKnown), m_types(weightsIn(header)),
+        : m_resolved(resolved),
+          m_forward(forward),
+          m_shapesAreKnown(shapesAreKnown),
+          m_types(weightsIn(header)),
           m_names(namesIn(m_types, *resolved.model, forward)) {}
 
     // Throws ProblemError.

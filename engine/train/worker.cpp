@@ -31,11 +31,14 @@ bool has(const Program& program, std::string_view scalar) {
 }  // namespace
 
 Worker::Worker(const RunContext& context, Collective& group)
-    : m_run(context), m_group(group), m_rank(group.rank()),
+    : m_run(context),
+      m_group(group),
+      m_rank(group.rank()),
       m_schedule(spec().schedule.id, context.resolved.scheduleParams, context.resolved.learningRate,
                  context.plan.totalSteps, context.plan.stepsPerEpoch, context.resolved.warmupFrom),
       m_lossScale(context.resolved.precision(), spec().batch),
-      m_loads(context.plan.shares, spec().shares == kBalanced), m_latestLoads(context.plan.shares.size()) {}
+      m_loads(context.plan.shares, spec().shares == kBalanced),
+      m_latestLoads(context.plan.shares.size()) {}
 
 Worker::~Worker() = default;
 
@@ -90,7 +93,8 @@ WeightTensors Worker::weights() const {
 
 void Worker::restore(const Checkpoint& checkpoint) {
     if (checkpoint.epoch > spec().epochs || checkpoint.stepInEpoch > stepsPerEpoch())
-        throw ProblemError({"checkpoint", "checkpoint.beyond-end",
+        throw ProblemError({"checkpoint",
+                            "checkpoint.beyond-end",
                             {std::to_string(checkpoint.epoch + 1), std::to_string(checkpoint.stepInEpoch + 1),
                              std::to_string(spec().epochs), std::to_string(stepsPerEpoch())}});
     // A run that did not average until now begins with its weights.
@@ -116,7 +120,7 @@ void Worker::restore(const Checkpoint& checkpoint) {
 }
 
 void Worker::train() {
-    if (m_epoch >= spec().epochs) evaluate();                    // a finished run, resumed: say again how good it is
+    if (m_epoch >= spec().epochs) evaluate();  // a finished run, resumed: say again how good it is
     while (m_epoch < spec().epochs && goesOn()) {
         m_trainClock.start();
         trainEpoch();
@@ -137,7 +141,8 @@ void Worker::trainStep() {
     const double wait = static_cast<double>(traceNow() - asked) * 1e-9;
     const double between = m_stepEnded > 0 ? static_cast<double>(asked - m_stepEnded) * 1e-9 : 0;
     const std::size_t which = batch.count() == programs().training->localBatch ? kTraining : kLastTraining;
-    const Replica::StepTimes times = m_replica->run(which, batch.data(), scalars(), control(), m_trainFeed.ahead.data());
+    const Replica::StepTimes times =
+        m_replica->run(which, batch.data(), scalars(), control(), m_trainFeed.ahead.data());
     RankTimes& shown = m_run.times[static_cast<std::size_t>(m_rank)];
     shown.compute.store(static_cast<float>(times.compute + between), std::memory_order_relaxed);
     m_stepEnded = traceNow();
@@ -166,7 +171,9 @@ std::optional<std::uint64_t> Worker::awaitedData() const noexcept {
     return batches % 2 == 1 ? std::optional(batches) : std::nullopt;
 }
 
-StepScalars Worker::scalars() const { return {spec().seed, m_epoch, m_step, m_schedule.at(m_step), m_lossScale.value()}; }
+StepScalars Worker::scalars() const {
+    return {spec().seed, m_epoch, m_step, m_schedule.at(m_step), m_lossScale.value()};
+}
 
 void Worker::addSums(MetricSums& sums, std::size_t which, double samples) const {
     sums.loss += m_replica->scalar(which, "loss_sum");
@@ -230,19 +237,19 @@ void Worker::finishEpoch() {
     writeCheckpoint("last");
 }
 
-// Of a language model, whose perplexity counts, the evaluation of the lowest loss is the best; of others that of the highest
-// accuracy.
+// Of a language model, whose perplexity counts, the evaluation of the lowest loss is the best; of others that of the
+// highest accuracy.
 bool Worker::noteBest() {
     const double loss = m_test.meanLoss(), accuracy = m_test.accuracy();
     if (!std::isfinite(loss)) return false;
-    const bool lower = !m_lowestLoss || loss < *m_lowestLoss, higher = accuracy > m_bestAccuracy;
+    const bool lower = !m_lowestLoss || loss<*m_lowestLoss, higher = accuracy> m_bestAccuracy;
     if (lower) m_lowestLoss = loss;
     if (higher) m_bestAccuracy = accuracy;
     return m_run.resolved.model->task == ModelTask::NextTokens ? lower : higher;
 }
 
-// Every rank its share; the sums meet once, at the end. In a reproducible run they meet at every step, so that the order in
-// which they are added does not depend on the world.
+// Every rank its share; the sums meet once, at the end. In a reproducible run they meet at every step, so that the
+// order in which they are added does not depend on the world.
 void Worker::evaluate() {
     const auto meet = [this](MetricSums& sums) {
         m_group.wait(m_group.allReduce(&sums, sizeof sums / sizeof(double), DType::F64));

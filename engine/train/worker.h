@@ -34,16 +34,18 @@ private:
 };
 
 // What a rank spent on its latest step, in seconds; written by the rank, read by rank 0 for its report.
-struct alignas(64) RankTimes { std::atomic<float> compute{0}, reduce{0}, wait{0}; };
+struct alignas(64) RankTimes {
+    std::atomic<float> compute{0}, reduce{0}, wait{0};
+};
 
 // What is to follow the ranks of now. Written by rank 0 before it leaves; read when all have left.
 struct NextWorld {
     enum class Kind { None, Scaled, Balanced, Diverged };
     Kind kind = Kind::None;
-    int devices = 0;                             // Scaled
-    std::vector<double> shares;                  // Balanced: by rank
-    int rank = -1;                               // Diverged: who differs; -1: not to be told
-    std::string what;                            // Diverged
+    int devices = 0;             // Scaled
+    std::vector<double> shares;  // Balanced: by rank
+    int rank = -1;               // Diverged: who differs; -1: not to be told
+    std::string what;            // Diverged
 };
 
 // What outlives the ranks of one world. Written by rank 0 alone while there are ranks.
@@ -76,7 +78,7 @@ public:
     void close() noexcept override;
     std::optional<std::uint64_t> awaitedData() const noexcept override;
 
-    std::int64_t step() const { return m_step.load(); }      // optimizer updates done; any thread
+    std::int64_t step() const { return m_step.load(); }  // optimizer updates done; any thread
     const RunFinished& finished() const { return m_finished; }
 
 private:
@@ -96,11 +98,14 @@ private:
     void trainStep();
     void finishEpoch();
     void evaluate();
-    bool noteBest();                             // whether the evaluation is the best so far
+    bool noteBest();  // whether the evaluation is the best so far
     void finish(bool stopped);
 
     // Batches of one split. ahead: the next one, which is on its way to a device with memory of its own.
-    struct Feed { std::unique_ptr<Loader> loader; BatchLease ahead; };
+    struct Feed {
+        std::unique_ptr<Loader> loader;
+        BatchLease ahead;
+    };
     BatchLease nextBatch(Feed& feed);
     StepScalars scalars() const;
     void addSums(MetricSums& sums, std::size_t which, double samples) const;
@@ -137,31 +142,31 @@ private:
 
     std::unique_ptr<Device> m_device;
     std::unique_ptr<Replica> m_replica;
-    std::optional<TextWriter> m_writer;          // rank 0's, of a run that writes text
+    std::optional<TextWriter> m_writer;  // rank 0's, of a run that writes text
     std::string m_prompt;
-    std::mutex m_loaderMutex;                    // guards the pointers against interrupt()
+    std::mutex m_loaderMutex;  // guards the pointers against interrupt()
     Feed m_trainFeed, m_testFeed;
     std::int64_t m_testSteps = 0;
 
-    std::atomic<std::uint64_t> m_batches{0};     // twice those that came; odd: waits for one
+    std::atomic<std::uint64_t> m_batches{0};  // twice those that came; odd: waits for one
     std::atomic<std::int64_t> m_step{0};
     std::int64_t m_epoch = 0, m_stepInEpoch = 0;
     bool m_stop = false, m_stopAfterEpoch = false;
-    bool m_leaves = false;                       // another world follows
-    int m_skipped = 0;                           // updates in a row that were not finite
+    bool m_leaves = false;  // another world follows
+    int m_skipped = 0;      // updates in a row that were not finite
     LossScale m_lossScale;
     MetricSums m_epochSums, m_test;
-    double m_bestAccuracy = -1;                  // of evaluations so far, as in a checkpoint
+    double m_bestAccuracy = -1;  // of evaluations so far, as in a checkpoint
     std::optional<double> m_lowestLoss;
 
     Stopwatch m_trainClock, m_runClock;
     RateMeter m_rate;
-    std::int64_t m_stepEnded = 0;                // traceNow(); what a rank does between two steps is its computing, too
-    LoadMeter m_loads;                           // rank 0's
+    std::int64_t m_stepEnded = 0;  // traceNow(); what a rank does between two steps is its computing, too
+    LoadMeter m_loads;             // rank 0's
     std::vector<RankLoad> m_latestLoads;
-    double m_attemptSamples = 0, m_trainSecondsBefore = 0;       // trained since this attempt began
-    double m_epochSamples = 0, m_epochBegan = 0;                 // of this attempt's part of the epoch
-    TrainEvent m_stepEvent{StepDone{}};          // kept, so that a report allocates nothing
+    double m_attemptSamples = 0, m_trainSecondsBefore = 0;  // trained since this attempt began
+    double m_epochSamples = 0, m_epochBegan = 0;            // of this attempt's part of the epoch
+    TrainEvent m_stepEvent{StepDone{}};                     // kept, so that a report allocates nothing
     RunFinished m_finished;
 };
 

@@ -9,10 +9,12 @@ namespace lockstep {
 
 namespace {
 
-struct CheckWord { std::uint64_t hash = 0, damaged = 0; };
+struct CheckWord {
+    std::uint64_t hash = 0, damaged = 0;
+};
 
-// Who differs, by the same words on every rank: a rank that found damage in its own memory, else the one that the others
-// outvote. -1: two ranks, or as many of one kind as of the other.
+// Who differs, by the same words on every rank: a rank that found damage in its own memory, else the one that the
+// others outvote. -1: two ranks, or as many of one kind as of the other.
 int culpritOf(const std::vector<CheckWord>& words) {
     const auto damaged = std::ranges::find_if(words, [](const CheckWord& word) { return word.damaged != 0; });
     if (damaged != words.end()) return static_cast<int>(damaged - words.begin());
@@ -45,7 +47,7 @@ void Worker::checkReplicas() {
     if (agree(words)) {
         if (spec().checkEvery == 0 && m_run.options.checkpointFolder.empty()) return;
         if (leads()) keepSnapshot();
-        m_group.barrier();                       // whoever fails from here on leaves a snapshot behind
+        m_group.barrier();  // whoever fails from here on leaves a snapshot behind
         return;
     }
     m_leaves = true;
@@ -63,9 +65,18 @@ void Worker::checkReplicas() {
 }
 
 void Worker::keepSnapshot() {
-    auto snapshot = std::make_shared<Checkpoint>(
-        Checkpoint{spec(), m_run.options.trial, m_step, m_epoch, m_stepInEpoch, m_bestAccuracy, m_lowestLoss,
-                   m_epochSums.named(), m_trainClock.seconds(), m_lossScale.value(), m_lossScale.updates(), {}});
+    auto snapshot = std::make_shared<Checkpoint>(Checkpoint{spec(),
+                                                            m_run.options.trial,
+                                                            m_step,
+                                                            m_epoch,
+                                                            m_stepInEpoch,
+                                                            m_bestAccuracy,
+                                                            m_lowestLoss,
+                                                            m_epochSums.named(),
+                                                            m_trainClock.seconds(),
+                                                            m_lossScale.value(),
+                                                            m_lossScale.updates(),
+                                                            {}});
     for (const std::string& name : m_replica->tensorNames()) snapshot->tensors.emplace(name, m_replica->read(name));
     m_run.continuation.snapshot = std::move(snapshot);
 }

@@ -38,10 +38,16 @@ void Worker::openLoaders() {
                             Sampler::Order::Sequential);
     m_testSteps = testOrder.stepsPerEpoch();
     const bool isHost = m_device->isHostMemory();
-    LoaderOptions options{.rank = m_rank, .partition = partitionOf(m_run.resolved), .threads = static_cast<int>(spec().loaderThreads),
-                          .slotCount = kLoaderSlots + (isHost ? 0 : 1), .seed = spec().seed,
-                          .augmentation = augmentationFrom(m_run.resolved.augmentationParams), .firstEpoch = m_epoch,
-                          .firstStep = m_stepInEpoch, .epochs = spec().epochs - m_epoch, .trace = m_run.options.trace};
+    LoaderOptions options{.rank = m_rank,
+                          .partition = partitionOf(m_run.resolved),
+                          .threads = static_cast<int>(spec().loaderThreads),
+                          .slotCount = kLoaderSlots + (isHost ? 0 : 1),
+                          .seed = spec().seed,
+                          .augmentation = augmentationFrom(m_run.resolved.augmentationParams),
+                          .firstEpoch = m_epoch,
+                          .firstStep = m_stepInEpoch,
+                          .epochs = spec().epochs - m_epoch,
+                          .trace = m_run.options.trace};
     if (!isHost) {
         options.slotMemory = [this](std::size_t bytes) -> std::shared_ptr<std::byte> {
             const auto buffer = std::make_shared<Buffer>(m_device->allocateStaging(bytes));

@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr int kMostSkipped = 10;                 // updates in a row
+constexpr int kMostSkipped = 10;  // updates in a row
 
 bool isFinite(std::span<const float> x) {
     return std::ranges::all_of(x, [](float v) { return std::isfinite(v); });
@@ -36,10 +36,11 @@ void Worker::skipUpdate(std::size_t which) {
     const auto warn = [&](Problem problem) { m_run.events.post(Message{"warning", std::move(problem)}); };
     if (std::isfinite(lossSum) && m_lossScale.lower()) {
         if (!leads()) return;
-        return warn({"loss scale", "run.loss-scale-lowered",
+        return warn({"loss scale",
+                     "run.loss-scale-lowered",
                      {update, epoch, numberText(scale), numberText(m_lossScale.value())}});
     }
-    checkReplicas();                             // a replica that went wrong may be why
+    checkReplicas();  // a replica that went wrong may be why
     if (m_leaves) return;
     ++m_skipped;
     const bool stops = spec().onNonFinite == "stop" || m_skipped >= kMostSkipped;

@@ -7,7 +7,7 @@
 
 // The built program with a home of its own.
 struct Outcome {
-    int status = -1;                             // -1: it did not end, or crashed
+    int status = -1;  // -1: it did not end, or crashed
     QString out, err;
     QList<QJsonObject> lines() const;  // of out, one JSON object each; a line that is none makes an empty object
     QJsonObject last() const;
@@ -22,12 +22,12 @@ public:
 
     // Waits until the newest trial has done a step; returns its number, 0 when that did not happen in time.
     int waitUntilRunning() const;
-    QJsonObject trial(int id) const;             // as `show --json` says
+    QJsonObject trial(int id) const;  // as `show --json` says
 
     void setHome(const QString& folder) { m_home = folder; }
     QString home() const { return m_home; }
     QString path(const QString& name) const { return m_folder.filePath(name); }
-    QString write(const QString& name, const QByteArray& bytes) const;        // returns the path
+    QString write(const QString& name, const QByteArray& bytes) const;  // returns the path
 
 private:
     QTemporaryDir m_folder;

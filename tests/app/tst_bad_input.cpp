@@ -46,7 +46,8 @@ private slots:
         row("out of range", synthetic({"--set", "optimizer.momentum=1.5"}), 2, {"optimizer.momentum", "1.5"});
         row("epochs", synthetic({"--epochs", "0"}), 2, {"epochs", "0"});
         row("learning rate", synthetic({"--lr", "nan"}), 2, {"learning_rate"});
-        row("unknown way to recompute", synthetic({"--recompute", "blocks"}), 2, {"recompute", "blocks", "none, segments"});
+        row("unknown way to recompute", synthetic({"--recompute", "blocks"}), 2,
+            {"recompute", "blocks", "none, segments"});
         row("unknown model", synthetic({"--model", "lenet9"}), 2, {"lenet9", "lenet5"});
         row("unknown dataset", synthetic({"--dataset", "minst"}), 2, {"minst", "synthetic"});
         row("unknown devices", synthetic({"--devices", "tpu:2"}), 2, {"tpu", "cpu"});
@@ -71,7 +72,8 @@ private slots:
         row("all frozen", synthetic({"--frozen", "dense1,dense2,head"}), 2, {"frozen", "mlp"});
         row("a prompt for images", synthetic({"--set", "sample_prompt=Once"}), 2, {"sample_prompt", "Once", "mlp"});
         row("too hot", synthetic({"--model", "gpt", "--set", "sample_temperature=1000"}), 2, {"sample_temperature"});
-        row("export of nothing", {"export-weights", "/nowhere/last.safetensors", "w"}, 2, {"/nowhere/last.safetensors"});
+        row("export of nothing", {"export-weights", "/nowhere/last.safetensors", "w"}, 2,
+            {"/nowhere/last.safetensors"});
         row("export by other names", {"export-weights", "a", "b", "--names", "keras"}, 2, {"--names", "torchvision"});
         row("inspect nothing", {"inspect", "/nowhere"}, 2, {"/nowhere"});
     }
@@ -88,7 +90,8 @@ private slots:
     void texts() {
         const auto refused = [&](const char* name, const QByteArray& text, const QStringList& said) {
             const auto file = m_program.write(name, text);
-            const auto outcome = m_program.run({"train", "--data", file, "--model", "gpt", "--devices", "cpu:1", "--batch", "1"});
+            const auto outcome =
+                m_program.run({"train", "--data", file, "--model", "gpt", "--devices", "cpu:1", "--batch", "1"});
             for (const auto& word : QStringList{file, "→"} + said)
                 QVERIFY2(outcome.err.contains(word), qPrintable(word + " in: " + outcome.err));
             QVERIFY(outcome.status != 0);
@@ -190,7 +193,7 @@ private slots:
         QFile file(program.home() + "/history.sqlite");
         if (!file.exists()) file.setFileName(program.home() + "/data/history.sqlite");
         QVERIFY(file.open(QIODevice::ReadWrite));
-        file.seek(60);                                       // user_version, in SQLite's file header
+        file.seek(60);  // user_version, in SQLite's file header
         file.write(words({4711}));
         file.close();
         for (const auto& arguments : {shortRun(), QStringList{"trials"}}) {
@@ -208,7 +211,7 @@ private slots:
             QSKIP("only root may mount a small disk");
         program.setHome(disk + "/home");
         const auto small = program.run(shortRun());
-        const auto large = program.run(synthetic({"--set", "model.width=2048"}));      // its checkpoint alone is 24 MB
+        const auto large = program.run(synthetic({"--set", "model.width=2048"}));  // its checkpoint alone is 24 MB
         const auto trials = program.run({"trials", "--json"});
         const auto unharmed = program.trial(1);
         umount2(disk.toUtf8(), MNT_DETACH);

@@ -13,8 +13,9 @@ private slots:
         QCOMPARE(all.status, 0);
         QVERIFY(all.out.contains("Exit status") && all.out.contains("lockstep train --preset fashion"));
         QVERIFY(!all.out.contains("probe-plugin"));
-        for (const char* name : {"train", "resume", "trials", "show", "attach", "pause", "stop", "delete", "devices",
-                                 "models", "bench", "check", "prove", "datasets", "inspect", "export-weights", "program", "doctor", "serve"}) {
+        for (const char* name :
+             {"train", "resume", "trials", "show", "attach", "pause", "stop", "delete", "devices", "models", "bench",
+              "check", "prove", "datasets", "inspect", "export-weights", "program", "doctor", "serve"}) {
             QVERIFY2(all.out.contains(QString("\n  %1 ").arg(name)), name);
             const auto one = m_program.run({name, "--help"});
             QVERIFY2(one.status == 0 && one.out.size() > 100, name);
@@ -40,7 +41,8 @@ private slots:
         QStringList ids;
         const auto datasets = m_program.run({"datasets", "--json"}).last()["datasets"].toArray();
         for (const auto& each : datasets) ids << each.toObject()["id"].toString();
-        for (const char* id : {"fashion-mnist", "idx", "cifar10", "cifar100", "image-folder", "text", "text-folder", "text-csv", "synthetic"}) {
+        for (const char* id : {"fashion-mnist", "idx", "cifar10", "cifar100", "image-folder", "text", "text-folder",
+                               "text-csv", "synthetic"}) {
             QVERIFY2(ids.contains(id), id);
         }
         const auto models = m_program.run({"models"});
@@ -57,7 +59,8 @@ private slots:
         QCOMPARE(sum, 269322);
         const auto text = m_program.run({"models", "resnet18-cifar"});
         QVERIFY(text.out.contains("11 173 962"));
-        const auto usual = m_program.run({"models", "resnet50"}), given = m_program.run({"models", "resnet50", "--classes", "10"});
+        const auto usual = m_program.run({"models", "resnet50"}),
+                   given = m_program.run({"models", "resnet50", "--classes", "10"});
         QVERIFY(usual.out.contains("Input 3x224x224, 1000 classes, 25 557 032 parameters"));
         QVERIFY(given.out.contains("Input 3x224x224, 10 classes, 23 528 522 parameters"));
     }
@@ -96,11 +99,13 @@ private slots:
         const auto inference = m_program.run(lenet + QStringList{"--inference"});
         QCOMPARE(inference.status, 0);
         QCOMPARE(inference.last()["flops_per_step"].toDouble(), forward);
-        // GPT: per token 12 w² of a block and 256 w of the tied head, and two products of all tokens with all in attention.
-        const auto gpt = m_program.run({"bench", "--model", "gpt", "--batch", "2", "--input", "8", "--steps", "1", "--warmup", "0", "--set",
-                                        "model.layers=1", "model.width=16", "--json"});
+        // GPT: per token 12 w² of a block and 256 w of the tied head, and two products of all tokens with all in
+        // attention.
+        const auto gpt = m_program.run({"bench", "--model", "gpt", "--batch", "2", "--input", "8", "--steps", "1",
+                                        "--warmup", "0", "--set", "model.layers=1", "model.width=16", "--json"});
         QVERIFY2(gpt.status == 0, qPrintable(gpt.err));
-        QCOMPARE(gpt.last()["flops_per_step"].toDouble(), 3 * 2 * (2.0 * 8 * (12 * 256 + 256 * 16) + 2 * 2.0 * 8 * 8 * 16));
+        QCOMPARE(gpt.last()["flops_per_step"].toDouble(),
+                 3 * 2 * (2.0 * 8 * (12 * 256 + 256 * 16) + 2 * 2.0 * 8 * 8 * 16));
         const auto tooLarge = m_program.run({"bench", "--model", "lenet5", "--batch", "10000000"});
         QCOMPARE(tooLarge.status, 2);
         QVERIFY2(tooLarge.err.contains("of memory free"), qPrintable(tooLarge.err));
@@ -108,9 +113,10 @@ private slots:
         QCOMPARE(tooLong.status, 2);
         QVERIFY2(tooLong.err.contains("129 tokens") && tooLong.err.contains("at most 128"), qPrintable(tooLong.err));
         QCOMPARE(m_program.run({"bench", "--model", "gpt", "--input", "1x8x8"}).status, 2);
-        const QStringList uneven{"--devices", "cpu:2", "--set", "shares=100,1", "--inference"};      // one device has no image
+        const QStringList uneven{"--devices", "cpu:2", "--set", "shares=100,1",
+                                 "--inference"};  // one device has no image
         QCOMPARE(m_program.run(lenet + uneven).status, 0);
-        QCOMPARE(inference.last()["loss"].toDouble(), inference.last()["first_loss"].toDouble());        // nothing is learnt
+        QCOMPARE(inference.last()["loss"].toDouble(), inference.last()["first_loss"].toDouble());  // nothing is learnt
     }
 
     void proveSaysWhetherDevicesAreOne() {
@@ -144,7 +150,8 @@ private slots:
         const auto sound = m_program.run(QStringList{"check", "mlp"} + small);
         QVERIFY2(sound.status == 0, qPrintable(sound.out + sound.err));
         QVERIFY(sound.out.contains("\nRIGHT: ") && sound.out.contains("dense2/weight"));
-        const auto text = m_program.run({"check", "text-encoder", "--input", "6", "--set", "model.layers=1", "model.width=16"});
+        const auto text =
+            m_program.run({"check", "text-encoder", "--input", "6", "--set", "model.layers=1", "model.width=16"});
         QVERIFY2(text.status == 0 && text.out.contains("embedding/weight"), qPrintable(text.out + text.err));
         const auto cut = m_program.run(QStringList{"check", "mlp", "--updates", "1", "--json"} + small);
         QCOMPARE(cut.status, 1);
@@ -165,17 +172,19 @@ private slots:
         QCOMPARE(json["fields"][0]["shape"].toArray(), (QJsonArray{1, 28, 28}));
         for (const auto& count : json["train_per_class"].toArray()) QCOMPARE(count.toInt(), 6000);
         for (const auto& count : json["test_per_class"].toArray()) QCOMPARE(count.toInt(), 1000);
-        QVERIFY(m_program.run({"inspect", path}).out.contains(
-            "60 000 training and 10 000 test samples of image u8[1x28x28], label i32[1]"));
+        QVERIFY(m_program.run({"inspect", path})
+                    .out.contains("60 000 training and 10 000 test samples of image u8[1x28x28], label i32[1]"));
     }
 
     void inspectReportsTexts() {
         const auto text = m_program.write("text.txt", QByteArray("to be or not to be, ").repeated(100));
         const auto said = m_program.run({"inspect", text});
-        QVERIFY2(said.out.contains("text, 15 training and 1 test samples of tokens i32[128], targets i32[128]"), qPrintable(said.out));
+        QVERIFY2(said.out.contains("text, 15 training and 1 test samples of tokens i32[128], targets i32[128]"),
+                 qPrintable(said.out));
         QVERIFY(!said.out.contains("CLASS"));
         QCOMPARE(m_program.run({"inspect", text, "--json"}).last()["train_count"].toInt(), 15);
-        const auto table = m_program.write("table.csv", "text,label\n" + QByteArray("well,good\nill,bad\n").repeated(20));
+        const auto table =
+            m_program.write("table.csv", "text,label\n" + QByteArray("well,good\nill,bad\n").repeated(20));
         const auto json = m_program.run({"inspect", table, "--json"}).last();
         QCOMPARE(json["format"].toString(), QString("text-csv"));
         QCOMPARE(json["classes"].toArray(), (QJsonArray{"bad", "good"}));

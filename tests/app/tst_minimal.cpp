@@ -40,7 +40,8 @@ private slots:
     }
 
     void prove() {
-        const QStringList run{"prove", "--model", "lenet5", "--devices", "reference:2", "--batch", "4", "--updates", "1"};
+        const QStringList run{"prove",   "--model", "lenet5",    "--devices", "reference:2",
+                              "--batch", "4",       "--updates", "1"};
         const auto equal = m_program.run(run);
         QVERIFY2(equal.status == 0, qPrintable(equal.out + equal.err));
         QCOMPARE(m_program.run(run + QStringList{"--break", "no-divide"}).status, 1);

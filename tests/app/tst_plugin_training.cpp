@@ -16,7 +16,8 @@ private slots:
     void trainsOnAPluginsDataset() {
         const fs::path folder = m_program.path("plugin").toStdString(), images = m_program.path("images").toStdString();
         fs::create_directories(folder);
-        const auto trouble = buildOutOfTree(folder, "pnm_folder", fs::path(LOCKSTEP_SOURCE_DIR) / "plugins/examples/pnm_folder");
+        const auto trouble =
+            buildOutOfTree(folder, "pnm_folder", fs::path(LOCKSTEP_SOURCE_DIR) / "plugins/examples/pnm_folder");
         QVERIFY2(trouble.isEmpty(), trouble);
         const fs::path plugins = fs::path(m_program.home().toStdString()) / "plugins";
         fs::create_directories(plugins);
@@ -28,15 +29,16 @@ private slots:
 
         const auto doctor = m_program.run({"doctor"});
         QVERIFY(doctor.out.contains("pnm-folder") && doctor.out.contains("broken.so"));
-        const auto run = m_program.run({"train", "--dataset", "pnm-folder", "--data", m_program.path("images"), "--model", "mlp",
-                                        "--set", "model.width=8", "--devices", "cpu:2", "--batch", "8", "--epochs", "5", "--lr",
-                                        "0.1", "--json"});
+        const auto run = m_program.run({"train", "--dataset", "pnm-folder", "--data", m_program.path("images"),
+                                        "--model", "mlp", "--set", "model.width=8", "--devices", "cpu:2", "--batch",
+                                        "8", "--epochs", "5", "--lr", "0.1", "--json"});
         QVERIFY2(run.status == 0, qPrintable(run.err));
         QCOMPARE(run.last()["test_accuracy"].toDouble(), 1.0);
         QVERIFY(m_program.run({"trials"}).out.contains("pnm-folder"));
     }
 
-    // A sample that never comes: nobody can end the thread that reads it, so the process ends, and everybody is told why.
+    // A sample that never comes: nobody can end the thread that reads it, so the process ends, and everybody is told
+    // why.
     void aRankThatHangsIsNamedAndTheProcessEnds() {
         LockstepProgram program;
         const fs::path plugins = fs::path(program.home().toStdString()) / "plugins";
@@ -44,8 +46,9 @@ private slots:
         fs::copy(LOCKSTEP_FIXTURE, plugins);
         QElapsedTimer clock;
         clock.start();
-        const auto run = program.run({"train", "--dataset", "sound", "--data", program.home(), "--set", "dataset.mode=11", "--model", "mlp", "--devices",
-                                      "cpu:3x1", "--batch", "15", "--set", "timeout=3", "--json"});
+        const auto run =
+            program.run({"train", "--dataset", "sound", "--data", program.home(), "--set", "dataset.mode=11", "--model",
+                         "mlp", "--devices", "cpu:3x1", "--batch", "15", "--set", "timeout=3", "--json"});
         QCOMPARE(run.status, 1);
         QVERIFY(clock.elapsed() < 40'000);
         const auto last = run.last();

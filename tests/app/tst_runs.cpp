@@ -32,12 +32,12 @@ private slots:
         QVERIFY(trials.out.contains("first light") && trials.out.contains("finished"));
         const auto row = program.trial(1);
         QCOMPARE(row["state"].toString(), QString("finished"));
-        QCOMPARE(row["step"].toInt(), 2 * 10);               // 600 samples in batches of 64: nine whole and a short one
+        QCOMPARE(row["step"].toInt(), 2 * 10);  // 600 samples in batches of 64: nine whole and a short one
         QVERIFY(row["test_accuracy"].toDouble() > 0.5);
         QCOMPARE(row["spec"].toObject()["title"].toString(), QString("first light"));
         const auto shown = program.run({"show", "1"});
         QVERIFY(shown.out.contains("synthetic") && shown.out.contains("•"));
-        QCOMPARE(program.run({"resume", "1"}).status, 2);    // nothing is left to do
+        QCOMPARE(program.run({"resume", "1"}).status, 2);  // nothing is left to do
 
         QCOMPARE(program.run({"delete", "1"}).status, 0);
         QVERIFY(!program.run({"trials"}).out.contains("first light"));
@@ -65,7 +65,8 @@ private slots:
         const QStringList start{"--weights", file, "--set", "dataset.classes=7"};
         const auto refused = program.run(shortRun() + start);
         QVERIFY2(refused.status == 2 && refused.err.contains("new_head"), qPrintable(refused.err));
-        const auto tuned = program.run(shortRun() + start + QStringList{"--new-head", "auto", "--frozen", "dense1,dense2"});
+        const auto tuned =
+            program.run(shortRun() + start + QStringList{"--new-head", "auto", "--frozen", "dense1,dense2"});
         QVERIFY2(tuned.status == 0, qPrintable(tuned.out + tuned.err));
         const auto spec = program.trial(2)["spec"].toObject();
         QCOMPARE(spec["weights"].toString(), file);
@@ -76,13 +77,18 @@ private slots:
     void aTextIsLearnt() {
         LockstepProgram program;
         const auto notes = program.write("notes.txt", QByteArray("It was a dark and stormy night. ").repeated(200));
-        const QStringList start{"train", "--data", notes, "--model", "gpt", "--devices", "cpu:2", "--batch", "16",
-                                "--epochs", "2", "--optimizer", "adamw", "--lr", "0.01"};
-        const QStringList small{"--set", "model.layers=1", "model.width=16", "model.heads=2", "dataset.sequence=32",
-                                "sample_length=40", "sample_prompt=It was a dark "};
+        const QStringList start{"train", "--data",   notes, "--model",     "gpt",   "--devices", "cpu:2", "--batch",
+                                "16",    "--epochs", "2",   "--optimizer", "adamw", "--lr",      "0.01"};
+        const QStringList small{"--set",
+                                "model.layers=1",
+                                "model.width=16",
+                                "model.heads=2",
+                                "dataset.sequence=32",
+                                "sample_length=40",
+                                "sample_prompt=It was a dark "};
         const auto trained = program.run(start + small);
         QVERIFY2(trained.status == 0, qPrintable(trained.out + trained.err));
-        QCOMPARE(trained.out.count("bits per byte"), 3);     // of each epoch, and at the end
+        QCOMPARE(trained.out.count("bits per byte"), 3);  // of each epoch, and at the end
         QVERIFY2(trained.out.contains("finished after"), qPrintable(trained.out));
         QVERIFY2(trained.out.contains(": test perplexity "), qPrintable(trained.out));
         QVERIFY(!trained.out.contains("accuracy"));
@@ -228,7 +234,7 @@ private slots:
         const auto running = program.start(longRun());
         QCOMPARE(program.waitUntilRunning(), 1);
         const auto follower = program.start({"attach", "1", "--json"});
-        QCOMPARE(program.run({"delete", "1"}).status, 2);    // not while it runs
+        QCOMPARE(program.run({"delete", "1"}).status, 2);  // not while it runs
         QCOMPARE(program.run({"resume", "1"}).status, 2);
         QCOMPARE(program.run({"pause", "1"}).status, 0);
         QTRY_COMPARE_WITH_TIMEOUT(program.trial(1)["state"].toString(), QString("paused"), 10000);
@@ -243,7 +249,7 @@ private slots:
         int number = 0;
         for (const auto& event : followed.lines()) QCOMPARE(event["n"].toInt(), ++number);
         QCOMPARE(followed.last()["event"].toString(), QString("run_finished"));
-        QCOMPARE(program.run({"stop", "1"}).status, 2);      // it has ended
+        QCOMPARE(program.run({"stop", "1"}).status, 2);  // it has ended
         const auto afterwards = program.run({"attach", "1", "--json"});
         QCOMPARE(afterwards.status, 4);
         QCOMPARE(afterwards.last()["event"].toString(), QString("run_finished"));

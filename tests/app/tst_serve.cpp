@@ -83,7 +83,8 @@ private slots:
         const auto problems = server.ask(request(1, "validate", spec))["problems"].toArray();
         QCOMPARE(problems.size(), 1);
         QCOMPARE(problems.first()["code"].toString(), "spec.no-data-path");
-        for (const char* name : {"samples", "plan"}) QCOMPARE(server.ask(request(2, name, spec))["problems"].toArray(), problems);
+        for (const char* name : {"samples", "plan"})
+            QCOMPARE(server.ask(request(2, name, spec))["problems"].toArray(), problems);
     }
 
     void presetsAndVersionAreTold() {
@@ -147,7 +148,7 @@ private slots:
             const auto before = sample["before"].toObject();
             const auto bytes = QByteArray::fromBase64(before["pixels"].toString().toLatin1());
             QCOMPARE(bytes.size(), before["channels"].toInt() * before["height"].toInt() * before["width"].toInt());
-            QCOMPARE(sample["after"].toObject(), before);    // without augmentation only the normalisation, taken back
+            QCOMPARE(sample["after"].toObject(), before);  // without augmentation only the normalisation, taken back
         }
         const auto cut = server.ask(request(2, "samples", spec(R"({"cutout":8})")))["samples"].toArray();
         QCOMPARE(cut[0]["before"], samples[0]["before"]);
@@ -161,12 +162,14 @@ private slots:
     void schedulesAreDrawn() {
         Server server(m_program);
         const auto curve = server.ask(request(1, "schedule", R"("points":5,"steps_per_epoch":10,"spec":{"epochs":4,
-            "learning_rate":0.5,"schedule":{"id":"step","every":2,"gamma":0.1}})").replace('\n', ' '));
+            "learning_rate":0.5,"schedule":{"id":"step","every":2,"gamma":0.1}})")
+                                          .replace('\n', ' '));
         QCOMPARE(curve["epochs"].toArray(), (QJsonArray{0, 0.9, 1.9, 2.9, 3.9}));
         const auto rates = curve["rates"].toArray();
         QCOMPARE(rates.size(), 5);
         for (int i = 0; i < 5; ++i) QCOMPARE(rates[i].toDouble(), i < 3 ? 0.5 : 0.05);
-        QCOMPARE(codeOf(server.ask(request(2, "schedule", R"("spec":{"schedule":"spiral"})"))), QString("spec.unknown-schedule"));
+        QCOMPARE(codeOf(server.ask(request(2, "schedule", R"("spec":{"schedule":"spiral"})"))),
+                 QString("spec.unknown-schedule"));
     }
 
     void everyProblemOfASpecIsSaid() {
@@ -177,7 +180,7 @@ private slots:
 
     void aFolderIsInspected() {
         QDir().mkpath(m_program.path("idx"));
-        for (const char* split : {"train", "t10k"}) {        // two images of 8x8 pixels each
+        for (const char* split : {"train", "t10k"}) {  // two images of 8x8 pixels each
             m_program.write(QString("idx/%1-images-idx3-ubyte").arg(split),
                             QByteArray("\0\0\x8\x3\0\0\0\2\0\0\0\x8\0\0\0\x8", 16) + QByteArray(2 * 64, 'x'));
             m_program.write(QString("idx/%1-labels-idx1-ubyte").arg(split), QByteArray("\0\0\x8\x1\0\0\0\2\0\1", 10));

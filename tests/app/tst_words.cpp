@@ -113,7 +113,7 @@ private slots:
         const auto row = [](const char* sentence, const char* expected) {
             QTest::newRow(sentence) << sentence << expected;
         };
-        row("{field}: {0} of {1}", "batch: 7 of {0}");         // a value's own braces stay
+        row("{field}: {0} of {1}", "batch: 7 of {0}");  // a value's own braces stay
         row("{2} is absent", "? is absent");
         row("no place", "no place");
         row("an open { brace", "an open { brace");

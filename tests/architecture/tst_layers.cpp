@@ -3,20 +3,30 @@
 #include <QRegularExpression>
 #include <QtTest>
 
-// Arrows point down; Qt starts at ui; devices start at backend. Each folder's tier; a file may include its own folder and
-// folders of strictly lower tiers.
+// Arrows point down; Qt starts at ui; devices start at backend. Each folder's tier; a file may include its own folder
+// and folders of strictly lower tiers.
 namespace {
 
 const QMap<QString, int> kTiers{
     {"engine/core", 0},
-    {"engine/graph", 10}, {"engine/data", 10},
-    {"engine/ops", 20}, {"engine/collective", 20},
-    {"engine/autodiff", 25}, {"engine/backend", 25},
+    {"engine/graph", 10},
+    {"engine/data", 10},
+    {"engine/ops", 20},
+    {"engine/collective", 20},
+    {"engine/autodiff", 25},
+    {"engine/backend", 25},
     {"engine/spec", 27},
-    {"engine/model", 30}, {"engine/plan", 30}, {"datasets", 30}, {"plugins", 30},
+    {"engine/model", 30},
+    {"engine/plan", 30},
+    {"datasets", 30},
+    {"plugins", 30},
     {"engine/backend/fusion", 30},
-    {"engine/backend/cpu", 40}, {"engine/backend/cuda", 40}, {"engine/backend/null", 40}, {"engine/backend/reference", 40},
-    {"engine/train", 50}, {"engine/plugin", 50},
+    {"engine/backend/cpu", 40},
+    {"engine/backend/cuda", 40},
+    {"engine/backend/null", 40},
+    {"engine/backend/reference", 40},
+    {"engine/train", 50},
+    {"engine/plugin", 50},
     {"engine/history", 60},
     {"engine/session", 70},
     {"ui", 80},
@@ -40,12 +50,16 @@ QStringList sourcesBelow(const QString& folder) {
     return files;
 }
 
-struct Include { QString name; bool quoted; };
+struct Include {
+    QString name;
+    bool quoted;
+};
 
 QVector<Include> includesOf(const QString& file) {
     QFile in(QStringLiteral(LOCKSTEP_SOURCE_DIR) + '/' + file);
     if (!in.open(QIODevice::ReadOnly)) return {};
-    static const QRegularExpression line(R"(^\s*#\s*include\s*(["<])([^">]+)[">])", QRegularExpression::MultilineOption);
+    static const QRegularExpression line(R"(^\s*#\s*include\s*(["<])([^">]+)[">])",
+                                         QRegularExpression::MultilineOption);
     QVector<Include> found;
     auto matches = line.globalMatch(QString::fromUtf8(in.readAll()));
     while (matches.hasNext()) {
@@ -59,7 +73,10 @@ QString wrongArrow(const QString& file, const QString& included) {
     const QString from = folderOf(file), to = folderOf(included);
     if (to.isEmpty() || from == to || kTiers[to] < kTiers[from]) return {};
     return QString("%1 includes %2: %3 (tier %4) may not know %5 (tier %6)")
-        .arg(file, included, from).arg(kTiers[from]).arg(to).arg(kTiers[to]);
+        .arg(file, included, from)
+        .arg(kTiers[from])
+        .arg(to)
+        .arg(kTiers[to]);
 }
 
 }  // namespace

@@ -49,10 +49,17 @@ private slots:
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("code");
         QTest::addColumn<QString>("reason");
-        QTest::newRow("no driver") << "module_no_driver" << "backend.no-driver" << "the driver is asleep";
-        QTest::newRow("no device") << "module_no_device" << "backend.no-device" << "the driver reports no card";
-        QTest::newRow("other") << "module_other_reason" << "backend.module-broken" << "it is Sunday";
-        QTest::newRow("abi") << "module_other_abi" << "backend.module-broken"
+        QTest::newRow("no driver") << "module_no_driver"
+                                   << "backend.no-driver"
+                                   << "the driver is asleep";
+        QTest::newRow("no device") << "module_no_device"
+                                   << "backend.no-device"
+                                   << "the driver reports no card";
+        QTest::newRow("other") << "module_other_reason"
+                               << "backend.module-broken"
+                               << "it is Sunday";
+        QTest::newRow("abi") << "module_other_abi"
+                             << "backend.module-broken"
                              << "it was built for another version of this program";
     }
     void reasonsArriveWithTheirKind() {

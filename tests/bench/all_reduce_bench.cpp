@@ -8,8 +8,9 @@
 
 #include "engine/collective/host_group.h"
 
-// lockstep_all_reduce_bench [MEGABYTES] [RANKS] [ROUNDS] [BUCKETS]: milliseconds of one exchange of gradients between ranks that
-// are threads, all buckets in flight at once, as a step's end has them. Median, best and worst of the rounds.
+// lockstep_all_reduce_bench [MEGABYTES] [RANKS] [ROUNDS] [BUCKETS]: milliseconds of one exchange of gradients between
+// ranks that are threads, all buckets in flight at once, as a step's end has them. Median, best and worst of the
+// rounds.
 
 using namespace lockstep;
 using Clock = std::chrono::steady_clock;
@@ -56,6 +57,6 @@ int main(int argc, char** argv) {
     }
     threads.clear();
     std::printf("%.1f MB, %d ranks, %d buckets: median %.2f ms, best %.2f, worst %.2f\n",
-                static_cast<double>(floats) * sizeof(float) / 1e6, ranks, buckets, result[result.size() / 2], result.front(),
-                result.back());
+                static_cast<double>(floats) * sizeof(float) / 1e6, ranks, buckets, result[result.size() / 2],
+                result.front(), result.back());
 }

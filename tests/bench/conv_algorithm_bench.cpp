@@ -1,5 +1,6 @@
-// The convolutions of models, each with the algorithm that the CPU's lowering gives it by rule (conv_request.h) and with
-// oneDNN's direct one, pass by pass: whether the rule chooses well on this machine. Runs time themselves: conv_timings.h.
+// The convolutions of models, each with the algorithm that the CPU's lowering gives it by rule (conv_request.h) and
+// with oneDNN's direct one, pass by pass: whether the rule chooses well on this machine. Runs time themselves:
+// conv_timings.h.
 //   lockstep_conv_algorithm_bench [THREADS [MODEL:BATCH…]]         BATCH is a device's
 #include <algorithm>
 #include <chrono>
@@ -43,7 +44,8 @@ std::vector<Convolution> convolutionsOf(const std::string& model, std::int64_t b
     for (const Node& node : graph.nodes()) {
         if (node.op != &kConv2d) continue;
         const auto shape = [&](ValueId id) { return graph.typeOf(id).shape; };
-        const Convolution conv{node.attrs.as<Conv2dAttrs>(), shape(node.inputs[0]), shape(node.inputs[1]), shape(node.outputs[0])};
+        const Convolution conv{node.attrs.as<Conv2dAttrs>(), shape(node.inputs[0]), shape(node.inputs[1]),
+                               shape(node.outputs[0])};
         const bool isPlain = conv.attrs.groups == 1 && conv.attrs.stride == std::array{1, 1};
         if (isPlain && conv.x[1] % 16 == 0 && names.insert(conv.name()).second) found.push_back(conv);
     }
@@ -55,8 +57,10 @@ Graph passesOf(const Convolution& conv) {
     const ValueId x = graph.addInput("x", {conv.x, DType::F32}), dy = graph.addInput("dy", {conv.y, DType::F32});
     const ValueId w = graph.addParameter("w", {conv.w, DType::F32}, {}, true);
     graph.addOutput("y", graph.append(kConv2d, {x, w}, Attrs::of(conv.attrs), "conv")[0]);
-    graph.addOutput("dx", graph.append(kConv2dBackwardData, {dy, w}, Attrs::of(Conv2dBackwardAttrs{conv.attrs, conv.x}), "conv")[0]);
-    const ValueId dw = graph.append(kConv2dBackwardWeights, {x, dy}, Attrs::of(Conv2dBackwardAttrs{conv.attrs, conv.w}), "conv")[0];
+    graph.addOutput("dx", graph.append(kConv2dBackwardData, {dy, w}, Attrs::of(Conv2dBackwardAttrs{conv.attrs, conv.x}),
+                                       "conv")[0]);
+    const ValueId dw =
+        graph.append(kConv2dBackwardWeights, {x, dy}, Attrs::of(Conv2dBackwardAttrs{conv.attrs, conv.w}), "conv")[0];
     graph.setGradient(w, dw);
     return graph;
 }
@@ -80,12 +84,15 @@ double timeOf(Device& device, const Graph& graph, const Node& node) {
     for (int run = 0; run < 7; ++run) {
         const auto begin = std::chrono::steady_clock::now();
         kernel->run({inputs, outputs, workspace.data(), &scalars, &device.stream(Lane::Compute)});
-        best = std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+        best =
+            std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
     }
     return best;
 }
 
-struct Sums { double chosen = 0, direct = 0, best = 0; };
+struct Sums {
+    double chosen = 0, direct = 0, best = 0;
+};
 
 void compare(Device& device, const Backend& backend, const Convolution& conv, int threads, Sums& sums) {
     const Graph graph = backend.lower(passesOf(conv), {.threads = threads});
@@ -116,8 +123,9 @@ int main(int count, char** arguments) {
         const std::size_t colon = each.find(':');
         std::printf("%s\n", each.c_str());
         const std::int64_t batch = colon == std::string::npos ? 64 : std::atoi(each.c_str() + colon + 1);
-        for (const Convolution& conv : convolutionsOf(each.substr(0, colon), batch)) compare(*device, *backend, conv, threads, sums);
+        for (const Convolution& conv : convolutionsOf(each.substr(0, colon), batch))
+            compare(*device, *backend, conv, threads, sums);
     }
-    std::printf("all: chosen by rule %.1f ms, direct %.1f ms, the better of both each time %.1f ms\n", sums.chosen, sums.direct,
-                sums.best);
+    std::printf("all: chosen by rule %.1f ms, direct %.1f ms, the better of both each time %.1f ms\n", sums.chosen,
+                sums.direct, sums.best);
 }

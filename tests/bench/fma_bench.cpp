@@ -1,4 +1,5 @@
-// What this machine's processors can multiply and add right now, in GFLOP/s of f32: the ceiling of every figure of speed.
+// What this machine's processors can multiply and add right now, in GFLOP/s of f32: the ceiling of every figure of
+// speed.
 //   lockstep_fma_bench [THREADS]         the best of twenty slices of a few milliseconds
 #include <immintrin.h>
 
@@ -11,7 +12,7 @@
 
 namespace {
 
-constexpr int kChains = 12;                      // independent ones, so that the units' latency is hidden
+constexpr int kChains = 12;  // independent ones, so that the units' latency is hidden
 constexpr long kRepeats = 1'000'000;
 
 __attribute__((target("avx512f"))) void multiplyAndAdd512() {
@@ -51,7 +52,8 @@ double secondsOf(void (*slice)(), int threads) {
 }  // namespace
 
 int main(int count, char** arguments) {
-    const int threads = count > 1 ? std::max(1, std::atoi(arguments[1])) : static_cast<int>(std::thread::hardware_concurrency());
+    const int threads =
+        count > 1 ? std::max(1, std::atoi(arguments[1])) : static_cast<int>(std::thread::hardware_concurrency());
     const bool wide = __builtin_cpu_supports("avx512f") != 0;
     if (!wide && !(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))) {
         std::fprintf(stderr, "this processor has no fused multiply-add\n");

@@ -66,7 +66,8 @@ void tag(Database& database, std::int64_t trial, std::mt19937& random) {
 class Curve {
 public:
     Curve(const TrialSpec& spec, std::mt19937& random)
-        : m_random(random), m_final(0.1 + 0.2 * static_cast<double>(spec.model.id.size() % 4)),
+        : m_random(random),
+          m_final(0.1 + 0.2 * static_cast<double>(spec.model.id.size() % 4)),
           m_speed(20'000.0 / static_cast<double>(spec.model.id.size())) {}
 
     StepDone step(int number, int steps) {
@@ -106,10 +107,18 @@ private:
 
 TrainEvent endOf(const EvalDone& last, std::int64_t trial, std::mt19937& random) {
     const auto kind = random() % 12;
-    if (kind == 0) return RunFailed{"out-of-memory", "conv2d block2/conv1", "3.1 GiB wanted, 2.4 GiB free", 0, last.step};
+    if (kind == 0)
+        return RunFailed{"out-of-memory", "conv2d block2/conv1", "3.1 GiB wanted, 2.4 GiB free", 0, last.step};
     if (kind == 1) return StateChanged{"crashed", last.step};
-    return RunFinished{kind == 2 ? "stopped" : "finished", trial, last.step, last.epoch, last.accuracy, last.loss,
-                       last.accuracy, last.samplesPerSecond, last.seconds};
+    return RunFinished{kind == 2 ? "stopped" : "finished",
+                       trial,
+                       last.step,
+                       last.epoch,
+                       last.accuracy,
+                       last.loss,
+                       last.accuracy,
+                       last.samplesPerSecond,
+                       last.seconds};
 }
 
 void addEvents(Database& database, std::int64_t trial, const TrialSpec& spec, int steps, std::mt19937& random) {

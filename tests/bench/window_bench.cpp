@@ -1,5 +1,6 @@
 #include <qcustomplot.h>
 
+#include <unistd.h>
 #include <QApplication>
 #include <QElapsedTimer>
 #include <QMouseEvent>
@@ -18,7 +19,6 @@
 #include <random>
 #include <sstream>
 #include <thread>
-#include <unistd.h>
 
 #include "ui/controllers/update_pace.h"
 #include "ui/style/theme.h"
@@ -27,9 +27,9 @@
 #include "ui/views/trials_table.h"
 
 // How fast the window is, on an idle machine with a display (`xvfb-run -s "-screen 0 1920x1080x24"`):
-//   lockstep_window_bench paint    12 curves of a million points at 1600 x 500: preparing and painting while zooming and panning
-//   lockstep_window_bench input    50 curves that grow by 200 steps a second for 60 s: how late input is handled
-//   lockstep_window_bench start    from the start of the process to the table of 10,000 trials
+//   lockstep_window_bench paint    12 curves of a million points at 1600 x 500: preparing and painting while zooming
+//   and panning lockstep_window_bench input    50 curves that grow by 200 steps a second for 60 s: how late input is
+//   handled lockstep_window_bench start    from the start of the process to the table of 10,000 trials
 using namespace lockstep;
 using namespace lockstep::ui;
 
@@ -41,9 +41,11 @@ double since(Clock::time_point then) { return std::chrono::duration<double, std:
 
 void report(const char* what, std::vector<double> milliseconds) {
     std::sort(milliseconds.begin(), milliseconds.end());
-    const auto part = [&](double share) { return milliseconds[static_cast<std::size_t>(share * static_cast<double>(milliseconds.size() - 1))]; };
-    std::printf("%s: median %.2f ms, p95 %.2f ms, p99 %.2f ms, longest %.2f ms (%zu)\n", what, part(0.5), part(0.95), part(0.99),
-                milliseconds.back(), milliseconds.size());
+    const auto part = [&](double share) {
+        return milliseconds[static_cast<std::size_t>(share * static_cast<double>(milliseconds.size() - 1))];
+    };
+    std::printf("%s: median %.2f ms, p95 %.2f ms, p99 %.2f ms, longest %.2f ms (%zu)\n", what, part(0.5), part(0.95),
+                part(0.99), milliseconds.back(), milliseconds.size());
 }
 
 // A loss as they are: it falls, it trembles.
@@ -81,7 +83,8 @@ void navigate(QCustomPlot& canvas, int frame) {
     const int at = frame % 50;
     if (at == 0) return QTest::keyClick(&canvas, Qt::Key_Home);
     if (at > 20) return QTest::keyClick(&canvas, at % 10 < 5 ? Qt::Key_Right : Qt::Key_Left);
-    QWheelEvent notch(QPointF(800, 200), canvas.mapToGlobal(QPointF(800, 200)), {}, {0, 120}, Qt::NoButton, {}, Qt::NoScrollPhase, false);
+    QWheelEvent notch(QPointF(800, 200), canvas.mapToGlobal(QPointF(800, 200)), {}, {0, 120}, Qt::NoButton, {},
+                      Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(&canvas, &notch);
 }
 
@@ -100,7 +103,7 @@ int paint() {
     std::vector<double> smoothed, plain;
     for (const double smoothing : {0.9, 0.0}) {
         plot.setSmoothing(smoothing);
-        while (plot.model().smoothing()) QTest::qWait(10);           // once in a curve's life
+        while (plot.model().smoothing()) QTest::qWait(10);  // once in a curve's life
         for (int frame = 0; frame < 200; ++frame) {
             const auto begun = Clock::now();
             navigate(*canvas, frame);
@@ -118,11 +121,15 @@ class Clicked : public QObject {
 public:
     std::vector<double> delays;
     void post(QObject* to) {
-        QMetaObject::invokeMethod(this, [this, to, posted = Clock::now()] {
-            QMouseEvent move(QEvent::MouseMove, QPointF(200 + delays.size() % 400, 150), QPointF(), Qt::NoButton, Qt::NoButton, {});
-            QCoreApplication::sendEvent(to, &move);
-            delays.push_back(since(posted));
-        }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            this,
+            [this, to, posted = Clock::now()] {
+                QMouseEvent move(QEvent::MouseMove, QPointF(200 + delays.size() % 400, 150), QPointF(), Qt::NoButton,
+                                 Qt::NoButton, {});
+                QCoreApplication::sendEvent(to, &move);
+                delays.push_back(since(posted));
+            },
+            Qt::QueuedConnection);
     }
 };
 
@@ -183,14 +190,18 @@ int start(const QString& home) {
     qputenv("LOCKSTEP_HOME", home.toUtf8());
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, home);
     QSettings().setValue("window/page", 2);
-    MainWindow window(QCoreApplication::applicationDirPath() + "/../bin/lockstep", preparePlaces(placesFromEnvironment()).value(),
-                      [](const Problem& problem) { return Explanation{QString::fromStdString(problem.code), {}}; });
+    MainWindow window(QCoreApplication::applicationDirPath() + "/../bin/lockstep",
+                      preparePlaces(placesFromEnvironment()).value(), [](const Problem& problem) {
+                          return Explanation{QString::fromStdString(problem.code), {}};
+                      });
     waitUntilShown(window);
     const double shown = ageOfProcess();
     auto* table = window.findChild<TrialsTable*>();
-    while (!table || table->model()->rowCount() == 0) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
+    while (!table || table->model()->rowCount() == 0)
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 50);
     window.grab();
-    std::printf("the window is shown after %.0f ms, its %d trials after %.0f ms\n", shown, table->model()->rowCount(), ageOfProcess());
+    std::printf("the window is shown after %.0f ms, its %d trials after %.0f ms\n", shown, table->model()->rowCount(),
+                ageOfProcess());
     return 0;
 }
 

@@ -123,7 +123,7 @@ private slots:
             const auto sizes = *rc::gen::container<std::vector<int>>(200, rc::gen::inRange(0, 1000));
             const int depth = *rc::gen::inRange(1, 90);
             RankTeam team(ranks);
-            std::vector<std::vector<std::vector<float>>> data;           // by operation, then rank
+            std::vector<std::vector<std::vector<float>>> data;  // by operation, then rank
             for (const int size : sizes) data.push_back(inputs<float>(ranks, static_cast<std::size_t>(size)));
             const auto before = data;
             team.expect([&](Collective& group) {

@@ -24,25 +24,30 @@ using Act = std::function<void(Collective&)>;
 // Everything a rank can be stuck in while one rank does not take part.
 const std::vector<std::pair<const char*, Act>>& waits() {
     static const std::vector<std::pair<const char*, Act>> kWaits = {
-        {"all-reduce", [](Collective& group) {
+        {"all-reduce",
+         [](Collective& group) {
              std::vector<float> data(100000);
              group.wait(group.allReduce(data.data(), data.size(), DType::F32));
          }},
         {"barrier", [](Collective& group) { group.barrier(); }},
-        {"broadcast", [](Collective& group) {
+        {"broadcast",
+         [](Collective& group) {
              std::vector<std::byte> data(10);
              group.wait(group.broadcast(data.data(), data.size(), 0));
          }},
-        {"full ring", [](Collective& group) {
+        {"full ring",
+         [](Collective& group) {
              std::vector<double> data(1000);
              for (auto& each : data) group.allReduce(&each, 1, DType::F64);
          }},
-        {"subgroup", [](Collective& group) {
+        {"subgroup",
+         [](Collective& group) {
              std::vector<int> all(static_cast<std::size_t>(group.size()));
              for (int rank = 0; rank < group.size(); ++rank) all[static_cast<std::size_t>(rank)] = rank;
              group.subgroup(all)->barrier();
          }},
-        {"progress", [](Collective& group) {
+        {"progress",
+         [](Collective& group) {
              for (;;) group.progress();
          }},
     };

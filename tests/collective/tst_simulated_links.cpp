@@ -15,12 +15,13 @@ using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-constexpr LinkModel kSlow{4e6, 1e-3};              // a megabyte between two takes 0.252 s
+constexpr LinkModel kSlow{4e6, 1e-3};  // a megabyte between two takes 0.252 s
 
 // A group whose ranks are held up for a while as soon as they have started an all-reduce, which is complete by then.
 class HeldUp final : public Collective {
 public:
-    HeldUp(std::unique_ptr<Collective> inner, std::chrono::milliseconds time) : m_inner(std::move(inner)), m_time(time) {}
+    HeldUp(std::unique_ptr<Collective> inner, std::chrono::milliseconds time)
+        : m_inner(std::move(inner)), m_time(time) {}
 
     int rank() const override { return m_inner->rank(); }
     int size() const override { return m_inner->size(); }
@@ -35,7 +36,9 @@ public:
     Ticket allGather(const void* in, void* out, std::size_t bytesPerRank) override {
         return m_inner->allGather(in, out, bytesPerRank);
     }
-    Ticket broadcast(void* inout, std::size_t bytes, int root) override { return m_inner->broadcast(inout, bytes, root); }
+    Ticket broadcast(void* inout, std::size_t bytes, int root) override {
+        return m_inner->broadcast(inout, bytes, root);
+    }
     Ticket send(const void* in, std::size_t bytes, int to) override { return m_inner->send(in, bytes, to); }
     Ticket receive(void* out, std::size_t bytes, int from) override { return m_inner->receive(out, bytes, from); }
     void progress() override { m_inner->progress(); }
@@ -69,7 +72,7 @@ private slots:
     void sumsAreThoseOfTheGroup() {
         for (const int ranks : {1, 2, 3}) {
             RankTeam(withSimulatedLinks(makeHostGroup(ranks), {1e9, 1e-5})).expect([&](Collective& group) {
-                for (int round = 0; round < 100; ++round) {          // more than fit into the ring
+                for (int round = 0; round < 100; ++round) {  // more than fit into the ring
                     std::vector<double> x(1000, group.rank() + round);
                     group.wait(group.allReduce(x.data(), x.size(), DType::F64));
                     const double sum = ranks * (ranks - 1) / 2.0 + ranks * round;
@@ -113,7 +116,7 @@ private slots:
                 std::this_thread::sleep_for(std::chrono::duration<double>(1.5 * travel));
                 const auto begin = Clock::now();
                 group.wait(ticket);
-                if (since(begin) < 0.5 * travel) return;             // one quiet round is enough on a busy machine
+                if (since(begin) < 0.5 * travel) return;  // one quiet round is enough on a busy machine
             }
             qFatal("nothing was hidden");
         });
@@ -130,14 +133,15 @@ private slots:
                 std::vector<float> x(25'000, 1);
                 if (group.rank() == 1) std::this_thread::sleep_for(kLate);
                 group.wait(group.allReduce(x.data(), x.size(), DType::F32));
-                const double arrival = std::chrono::duration<double>(kLate).count() + allReduceSeconds(kSlow, 2, 100'000);
+                const double arrival =
+                    std::chrono::duration<double>(kLate).count() + allReduceSeconds(kSlow, 2, 100'000);
                 if (since(begin) < arrival) qFatal("too early: %g s", since(begin));
             });
         }
     }
 
     void anAbortedGroupIsLeftAtOnce() {
-        RankTeam team(withSimulatedLinks(makeHostGroup(2), {1000, 0}));      // minutes
+        RankTeam team(withSimulatedLinks(makeHostGroup(2), {1000, 0}));  // minutes
         const auto begin = Clock::now();
         const auto failures = team.run([](Collective& group) {
             std::vector<float> x(100'000, 1);

@@ -26,7 +26,7 @@ private slots:
         });
         std::size_t seen = 0;
         for (bool finished = false; !finished;) {
-            finished = done;                     // read once more after the writer's end
+            finished = done;  // read once more after the writer's end
             std::int64_t last = -1;
             for (const TraceSpan& span : lane.read()) {
                 QCOMPARE(span.name, static_cast<std::uint32_t>(span.step));

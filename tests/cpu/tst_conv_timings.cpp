@@ -44,14 +44,14 @@ private slots:
         for (const Pass pass : kPasses) found.push_back(timings.choose(window(pass), 1, AlgorithmChoice::Timed));
         QCOMPARE(files().size(), 1);
         const QByteArray text = content();
-        QCOMPARE(text.count('\n'), 4);                                   // the processor, and a line for each pass
+        QCOMPARE(text.count('\n'), 4);  // the processor, and a line for each pass
         QVERIFY2(text.startsWith("a processor, oneDNN "), text.constData());
         ConvTimings again(path(), "a processor");
         for (std::size_t i = 0; i < kPasses.size(); ++i) {
             QCOMPARE(again.choose(window(kPasses[i]), 1, AlgorithmChoice::AsTimed), found[i]);
             QCOMPARE(again.choose(window(kPasses[i]), 1, AlgorithmChoice::Timed), found[i]);
         }
-        QCOMPARE(content(), text);                                       // nothing was timed twice
+        QCOMPARE(content(), text);  // nothing was timed twice
     }
 
     // Of this processor, this shape and this number of threads alone; a reproducible run's are not looked at.
@@ -66,14 +66,17 @@ private slots:
         QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::ByRule), ConvAlgorithm::Winograd);
         QCOMPARE(timings.choose(pass, 2, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
         QCOMPARE(timings.choose(window(Pass::BackwardData), 1, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
-        QCOMPARE(ConvTimings(path(), "another processor").choose(pass, 1, AlgorithmChoice::AsTimed), ConvAlgorithm::Winograd);
+        QCOMPARE(ConvTimings(path(), "another processor").choose(pass, 1, AlgorithmChoice::AsTimed),
+                 ConvAlgorithm::Winograd);
     }
 
     void othersAreNotTimed() {
         ConvTimings timings(path(), "a processor");
-        const ConvPass strided{Pass::Forward, {.stride = {2, 2}, .padding = {1, 1}}, {8, 16, 16, 16}, {32, 16, 3, 3}, {8, 32, 8, 8}};
+        const ConvPass strided{
+            Pass::Forward, {.stride = {2, 2}, .padding = {1, 1}}, {8, 16, 16, 16}, {32, 16, 3, 3}, {8, 32, 8, 8}};
         const ConvPass pixels{Pass::Forward, {}, {8, 16, 16, 16}, {32, 16, 1, 1}, {8, 32, 16, 16}};
-        for (const ConvPass& pass : {strided, pixels}) QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::Timed), cpu::chooseByRule(pass));
+        for (const ConvPass& pass : {strided, pixels})
+            QCOMPARE(timings.choose(pass, 1, AlgorithmChoice::Timed), cpu::chooseByRule(pass));
         QVERIFY(files().isEmpty());
     }
 
@@ -121,7 +124,8 @@ private slots:
     void anyChoiceIsRight() {
         QFETCH(const GraphCase*, graphCase);
         for (std::uint64_t seed = 0; seed < 8; ++seed) {
-            const std::string found = differences(ChoosingBackend(anyChoice(seed)), *graphCase, {.scalars = {.seed = 3}});
+            const std::string found =
+                differences(ChoosingBackend(anyChoice(seed)), *graphCase, {.scalars = {.seed = 3}});
             QVERIFY2(found.empty(), ("choice " + std::to_string(seed) + ": " + found).c_str());
         }
     }

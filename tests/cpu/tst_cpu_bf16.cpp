@@ -88,8 +88,13 @@ void tst_cpu_bf16::rowsArePairedBothWays() {
             for (std::uint32_t i = 0; i < x.size(); ++i) x[i] = noise(48 + i);
             expected = x;
             if (norm)
-                cpu::bestSimd().norm({.x = x.data(), .y = expected.data(), .count = x.size(), .mean = mean.data(),
-                                      .scale = scale.data(), .offset = offset.data()}, 0, true);
+                cpu::bestSimd().norm({.x = x.data(),
+                                      .y = expected.data(),
+                                      .count = x.size(),
+                                      .mean = mean.data(),
+                                      .scale = scale.data(),
+                                      .offset = offset.data()},
+                                     0, true);
             cpu::bestSimd().roundToBf16(expected.data(), expected.size());
             std::vector<float> inPlace = x, apart((rows + 1) / 2 * 16);
             table.pairColumns(inPlace.data(), norm, inPlace.data(), rows);
@@ -136,7 +141,7 @@ void tst_cpu_bf16::whatIsTakenInIsRoundedToo() {
     const Graph graph = bottleneck();
     const RunResult halves = ran(graph, Precision::Bf16), floats = ran(graph, Precision::Fp32);
     QCOMPARE(pointwiseNodes(floats.lowered), 0);
-    QCOMPARE(pointwiseNodes(halves.lowered), 12);       // four convolutions, three passes
+    QCOMPARE(pointwiseNodes(halves.lowered), 12);  // four convolutions, three passes
     // Where rounding turns a ReLU's mask, gradients differ by more than it.
     const auto compare = [](const Tensors& actual, const Tensors& expected) {
         for (const auto& [name, tensor] : expected) {

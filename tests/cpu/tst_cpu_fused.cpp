@@ -95,12 +95,9 @@ struct NetCase {
     const char* name;
     BuildNet build;
 };
-constexpr NetCase kNets[] = {{"residual", residual},
-                             {"pre-activation", preActivation},
-                             {"bottleneck", bottleneck},
-                             {"plain", plain},
-                             {"shared", shared},
-                             {"transformer", transformer}};
+constexpr NetCase kNets[] = {{"residual", residual},     {"pre-activation", preActivation},
+                             {"bottleneck", bottleneck}, {"plain", plain},
+                             {"shared", shared},         {"transformer", transformer}};
 
 double largestError(const Tensors& actual, const Tensors& expected, std::string& where) {
     double worst = 0;

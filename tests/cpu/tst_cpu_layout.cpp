@@ -55,10 +55,8 @@ void tst_cpu_layout::roundTrip() {
     HostTensor tensor(value.type);
     auto bits = std::span(reinterpret_cast<std::int32_t*>(tensor.data()), tensor.bytes() / 4);
     for (std::size_t i = 0; i < bits.size(); ++i) {
-        if (integers)
-            bits[i] = static_cast<std::int32_t>(i + 1);
-        else
-            tensor.as<float>()[i] = static_cast<float>(i + 1);
+        if (integers) bits[i] = static_cast<std::int32_t>(i + 1);
+        else tensor.as<float>()[i] = static_cast<float>(i + 1);
     }
     const Buffer buffer = device->allocate(value.bytes());
     std::fill_n(buffer.data(), value.bytes(), std::byte{0x7f});

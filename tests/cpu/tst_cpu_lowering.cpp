@@ -66,9 +66,7 @@ ParameterLayouts layoutsOf(const Graph& graph) {
     return layouts;
 }
 
-std::string textOf(const std::shared_ptr<const Layout>& layout) {
-    return layout ? layout->text() : "row-major";
-}
+std::string textOf(const std::shared_ptr<const Layout>& layout) { return layout ? layout->text() : "row-major"; }
 
 void compareLayouts(const ParameterLayouts& a, const ParameterLayouts& b) {
     QCOMPARE(a.size(), b.size());
@@ -115,8 +113,9 @@ void tst_cpu_lowering::residualNetworkIsFused() {
     auto counts = countOps(lowered(modelGraph("resnet18-cifar", 4, true)));
     QCOMPARE(counts["batch_norm_train"] + counts["batch_norm_backward"], 0);
     QCOMPARE(counts["relu"] + counts["relu_backward"], 0);
-    // 20 batch norms, three of which are shortcuts that go with their block's second. Those between two convolutions of our
-    // own are made by the second: with AVX2 they are the library's, and four images have too few tiles in the last stages.
+    // 20 batch norms, three of which are shortcuts that go with their block's second. Those between two convolutions of
+    // our own are made by the second: with AVX2 they are the library's, and four images have too few tiles in the last
+    // stages.
     const int between = onednn::preferredBlock() == 16 ? 4 : 0;
     QCOMPARE(counts["norm_statistics"], between);
     QCOMPARE(counts["conv2d_fused"], between);
@@ -229,7 +228,8 @@ void tst_cpu_lowering::nodesHaveOneOrderWhateverTheBatch() {
     const auto order = [&](std::int64_t batch, std::uint64_t seed) {
         const Graph graph = modelGraph(name.toStdString(), batch, true, true);
         const LowerOptions options{.layouts = layouts.empty() ? nullptr : &layouts};
-        const Graph low = seed ? ChoosingBackend(anyChoice(seed)).lower(graph, options) : makeCpuBackend()->lower(graph, options);
+        const Graph low =
+            seed ? ChoosingBackend(anyChoice(seed)).lower(graph, options) : makeCpuBackend()->lower(graph, options);
         if (layouts.empty()) layouts = layoutsOf(low);
         std::vector<std::string> readied(low.nodes().size());
         for (const ValueId id : low.withRole(ValueRole::Parameter))

@@ -54,9 +54,7 @@ double bf16Of(double x) {
     return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
 }
 
-double operandOf(DType type, float x) {
-    return type == DType::BF16 ? bf16Of(x) : x;
-}
+double operandOf(DType type, float x) { return type == DType::BF16 ? bf16Of(x) : x; }
 
 // Of a row of machines().
 struct Chosen : Machine {
@@ -87,9 +85,7 @@ void tst_cpu_product::machines() {
     if (bestBf16()) QTest::newRow("v4_bf16") << static_cast<int>(tables.size());
 }
 
-void tst_cpu_product::agreesWithPlainSums_data() {
-    machines();
-}
+void tst_cpu_product::agreesWithPlainSums_data() { machines(); }
 
 // Both matrices as they lie and turned, with what may follow the sums.
 void tst_cpu_product::agreesWithPlainSums() {
@@ -247,7 +243,8 @@ void tst_cpu_product::denseLayersAgreeWithTheReference() {
         options.precision = precision;
         return test::runCase(backend, one, options);
     };
-    const auto actual = with(*makeCpuBackend(), Precision::Bf16), expected = with(*makeReferenceBackend(), Precision::Bf16);
+    const auto actual = with(*makeCpuBackend(), Precision::Bf16),
+               expected = with(*makeReferenceBackend(), Precision::Bf16);
     QCOMPARE(actual.size(), expected.size());
     for (std::size_t i = 0; i < actual.size(); ++i)
         QVERIFY2(test::relativeError(actual[i], expected[i]) <= one.tolerance, std::to_string(i).c_str());

@@ -64,9 +64,7 @@ Floats noise(std::uint64_t stream, std::size_t count, double offset = 0) {
     return values;
 }
 
-Floats guarded(std::size_t count) {
-    return Floats(count + kGuard, kUntouched);
-}
+Floats guarded(std::size_t count) { return Floats(count + kGuard, kUntouched); }
 
 void compare(const Floats& actual, std::size_t count, const std::function<double(std::size_t)>& expected) {
     for (std::size_t i = 0; i < count; ++i) {

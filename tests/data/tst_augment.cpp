@@ -1,6 +1,6 @@
+#include <rapidcheck.h>
 #include <QtTest>
 #include <algorithm>
-#include <rapidcheck.h>
 #include <set>
 
 #include "engine/data/augment.h"
@@ -39,7 +39,11 @@ double normalised(const Picture& picture, int channel, int pixel) {
 }
 
 // The definition, word by word: pad, crop at (dy, dx), mirror, normalise, cut a hole around (holeY, holeX).
-struct Place { int dy = 0, dx = 0; bool mirrored = false; int cutout = 0, holeY = 0, holeX = 0; };
+struct Place {
+    int dy = 0, dx = 0;
+    bool mirrored = false;
+    int cutout = 0, holeY = 0, holeX = 0;
+};
 
 double expected(const Picture& picture, const Place& at, int c, int y, int x) {
     const ImageShape shape = picture.info.image();
@@ -174,7 +178,8 @@ private slots:
             for (int i = 0; i < 32 * 32; ++i) {
                 const auto at = static_cast<std::size_t>(i);
                 const bool blank = out[at] != whole[at];
-                for (std::size_t channel : {at, at + 1024, at + 2048}) QCOMPARE(out[channel], blank ? 0.0f : whole[channel]);
+                for (std::size_t channel : {at, at + 1024, at + 2048})
+                    QCOMPARE(out[channel], blank ? 0.0f : whole[channel]);
                 if (!blank) continue;
                 ++blanked;
                 top = std::min(top, i / 32), bottom = std::max(bottom, i / 32);
@@ -190,7 +195,7 @@ private slots:
         }
         QVERIFY(std::abs(erased - kSamples / 4) < 6 * std::sqrt(kSamples * 0.25 * 0.75));
         QVERIFY(small > erased / 20 && large > erased / 20 && tall > erased / 4 && tall < 3 * erased / 4);
-        for (int id = 0; id < 100; ++id) {                         // too small for one: left alone
+        for (int id = 0; id < 100; ++id) {  // too small for one: left alone
             const Picture dot = picture(1, 1, 1);
             QCOMPARE(run(dot, {0, false, 0, 1.0}, 1, 0, id), run(dot, {}, 1, 0, id));
         }
@@ -199,8 +204,9 @@ private slots:
     void settingsComeFromTheSchema() {
         QCOMPARE(augmentationFrom(ParamValues(augmentationSchema())), Augmentation{});
         const auto values = ParamValues::from(
-            augmentationSchema(), {{"crop_padding", std::int64_t{4}}, {"flip", true}, {"cutout", std::int64_t{8}},
-                                   {"random_erasing", 0.5}}, "");
+            augmentationSchema(),
+            {{"crop_padding", std::int64_t{4}}, {"flip", true}, {"cutout", std::int64_t{8}}, {"random_erasing", 0.5}},
+            "");
         QVERIFY(values.ok());
         QCOMPARE(augmentationFrom(values.value()), (Augmentation{4, true, 8, 0.5}));
         QVERIFY(!ParamValues::from(augmentationSchema(), {{"crop_padding", std::int64_t{-1}}}, "").ok());

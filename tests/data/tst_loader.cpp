@@ -75,7 +75,7 @@ public:
         m_info.fields.push_back({"label", {{1}, DType::I32}});
         m_info.fields.push_back({"weight", {{2, 3}, DType::F64}});
         m_info.mean = {0};
-        m_info.deviation = {1.0f / 255};                 // an image comes out as the values of its bytes
+        m_info.deviation = {1.0f / 255};  // an image comes out as the values of its bytes
     }
 
     static std::byte at(std::int64_t index, const Field& field, std::size_t position) {
@@ -157,7 +157,8 @@ private slots:
         QCOMPARE(layout.bytes() % 64, std::size_t{0});
     }
 
-    // lambda times the sample plus the rest of its partner, both augmented as they would be alone; the same for any rank.
+    // lambda times the sample plus the rest of its partner, both augmented as they would be alone; the same for any
+    // rank.
     void mixturesAreOfTwoSamples() {
         LoaderOptions options;
         options.seed = 9;
@@ -179,8 +180,8 @@ private slots:
                 Loader loader(data, sampler, layout, options);
                 while (const BatchLease lease = loader.next()) {
                     const auto at = [&]<class T>(T, const char* name) {
-                        return reinterpret_cast<const T*>(
-                            lease.data() + layout.offset(static_cast<std::size_t>(layout.find(name))));
+                        return reinterpret_cast<const T*>(lease.data() +
+                                                          layout.offset(static_cast<std::size_t>(layout.find(name))));
                     };
                     for (std::int64_t i = 0; i < lease.count(); ++i) {
                         const std::int64_t id = at(std::int64_t{}, "ids")[i];
@@ -232,10 +233,13 @@ private slots:
                 const int pixel = pixelAt(recipe, 4, 5, i % 20 / 5, i % 5), c = i / 20;
                 const auto channel = static_cast<std::size_t>(c);
                 const auto at = static_cast<std::size_t>(20 * c + std::max(pixel, 0));
-                const std::uint8_t inBatch = kept || pixel < 0 ? std::uint8_t{0} : std::to_integer<std::uint8_t>(
-                    layout.place(batch.data(), layout.fields().size() - 1, sample)[number * 60 + at]);
+                const std::uint8_t inBatch =
+                    kept || pixel < 0 ? std::uint8_t{0}
+                                      : std::to_integer<std::uint8_t>(layout.place(
+                                            batch.data(), layout.fields().size() - 1, sample)[number * 60 + at]);
                 const std::uint8_t value = pixel < 0 ? std::uint8_t{0}
-                                           : kept ? TestData::pixel(recipe.source - 100, static_cast<std::int64_t>(at)) : inBatch;
+                                           : kept ? TestData::pixel(recipe.source - 100, static_cast<std::int64_t>(at))
+                                                  : inBatch;
                 const PixelScale scale(info.mean[channel], info.deviation[channel]);
                 image.push_back(pixel == kBlankPixel ? 0.0f : scale(value));
             }
@@ -251,7 +255,9 @@ private slots:
                                                layout.place(batch.data(), field, sample)));
                 if (recipes == 2) {
                     float lambda = 0;
-                    std::memcpy(&lambda, layout.place(batch.data(), static_cast<std::size_t>(layout.find("lambda")), sample).data(), 4);
+                    std::memcpy(
+                        &lambda,
+                        layout.place(batch.data(), static_cast<std::size_t>(layout.find("lambda")), sample).data(), 4);
                     const std::vector<float> other = imageOf(batch, sample, 1);
                     for (std::size_t i = 0; i < 60; ++i) image[i] = lambda * image[i] + (1 - lambda) * other[i];
                 }
@@ -425,7 +431,7 @@ private slots:
         options.slotCount = 2;
         options.threads = 4;
         Loader loader(data, Sampler(100, 4, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 4), options);
-        const BatchLease first = loader.next(), second = loader.next();      // every slot is out: next() must block now
+        const BatchLease first = loader.next(), second = loader.next();  // every slot is out: next() must block now
         std::atomic<bool> returned{false};
         std::latch started(1);
         std::jthread taker([&] {
@@ -447,8 +453,7 @@ private slots:
         for (int i = 0; i < 50; ++i) {
             LoaderOptions options;
             options.threads = 3;
-            Loader loader(data, Sampler(1000, 50, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 50),
-                          options);
+            Loader loader(data, Sampler(1000, 50, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 50), options);
             for (int taken = 0; taken < i % 4; ++taken) QVERIFY(bool(loader.next()));
         }
     }
@@ -459,8 +464,7 @@ private slots:
             data->failAt = 33;
             LoaderOptions options;
             options.threads = threads;
-            Loader loader(data, Sampler(40, 4, 0, Sampler::Order::Sequential), batchLayout(data->info(), 4),
-                          options);
+            Loader loader(data, Sampler(40, 4, 0, Sampler::Order::Sequential), batchLayout(data->info(), 4), options);
             for (int step = 0; step < 8; ++step) QCOMPARE(loader.next().step(), step);
             for (int again = 0; again < 2; ++again) {
                 try {
@@ -477,11 +481,9 @@ private slots:
     void aSlotTooSmallIsRefused() {
         const auto data = std::make_shared<TestData>(40);
         QVERIFY_EXCEPTION_THROWN(
-            Loader(data, Sampler(40, 9, 0, Sampler::Order::Sequential), batchLayout(data->info(), 8), {}),
-            EngineError);
+            Loader(data, Sampler(40, 9, 0, Sampler::Order::Sequential), batchLayout(data->info(), 8), {}), EngineError);
         QVERIFY_EXCEPTION_THROWN(
-            Loader(data, Sampler(41, 8, 0, Sampler::Order::Sequential), batchLayout(data->info(), 8), {}),
-            EngineError);
+            Loader(data, Sampler(41, 8, 0, Sampler::Order::Sequential), batchLayout(data->info(), 8), {}), EngineError);
         for (const BatchLayout& other : {BatchLayout({}, 8), batchLayout(ManyFields(40, true).info(), 8)}) {
             QVERIFY_EXCEPTION_THROWN(Loader(data, Sampler(40, 8, 0, Sampler::Order::Sequential), other, {}),
                                      EngineError);
@@ -499,8 +501,7 @@ private slots:
             options.epochs = 4;
             options.augmentation = {2, true, 3};
             options.trace = &board;
-            Loader loader(data, Sampler(500, 16, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 16),
-                          options);
+            Loader loader(data, Sampler(500, 16, 0, Sampler::Order::Shuffled), batchLayout(data->info(), 16), options);
             for (int i = 0; i < 8; ++i) QVERIFY(bool(loader.next()));
             allocations = 0;
             counting = true;

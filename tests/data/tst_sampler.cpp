@@ -1,7 +1,7 @@
+#include <rapidcheck.h>
 #include <QtTest>
 #include <algorithm>
 #include <numeric>
-#include <rapidcheck.h>
 
 #include "engine/data/sampler.h"
 
@@ -103,9 +103,7 @@ private slots:
         QVERIFY(epochOrder(Sampler(1000, 10, 6, Sampler::Order::Shuffled), 0) != first);
     }
 
-    void sequentialIsTheIdentity() {
-        QCOMPARE(gather(Sampler(53, 7, 5, Sampler::Order::Sequential), 4, 3), upTo(53));
-    }
+    void sequentialIsTheIdentity() { QCOMPARE(gather(Sampler(53, 7, 5, Sampler::Order::Sequential), 4, 3), upTo(53)); }
 
     // The order is part of what a trial means: a change of the permutation would break resuming.
     void goldenOrder() {

@@ -43,10 +43,13 @@ inline std::vector<std::uint8_t> pngOf(std::vector<std::uint8_t> pixels, int wid
     std::vector<std::uint8_t> bytes;
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
     png_infop info = png_create_info_struct(png);
-    png_set_write_fn(png, &bytes, [](png_structp at, png_bytep data, std::size_t size) {
-        auto& out = *static_cast<std::vector<std::uint8_t>*>(png_get_io_ptr(at));
-        out.insert(out.end(), data, data + size);
-    }, nullptr);
+    png_set_write_fn(
+        png, &bytes,
+        [](png_structp at, png_bytep data, std::size_t size) {
+            auto& out = *static_cast<std::vector<std::uint8_t>*>(png_get_io_ptr(at));
+            out.insert(out.end(), data, data + size);
+        },
+        nullptr);
     png_set_IHDR(png, info, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), depth, type, interlace,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (type == PNG_COLOR_TYPE_PALETTE) {

@@ -25,7 +25,10 @@ Bytes packed(const Bytes& plain) {
 }
 
 // Everything in the file, read in pieces of `step` bytes; or the code of the problem.
-struct Read { Bytes bytes; std::string code; };
+struct Read {
+    Bytes bytes;
+    std::string code;
+};
 
 Read readAll(const Bytes& file, std::size_t step) {
     static const Folder folder;
@@ -59,7 +62,7 @@ private slots:
         for (const std::size_t step : {1u, 7u, 4999u, 5000u, 5001u, 100000u})
             QCOMPARE(readAll(packed(plain), step).bytes, plain);
         const Bytes zeros(3 << 20);
-        QVERIFY(readAll(packed(zeros), 1000).bytes == zeros);        // output pending after the last input
+        QVERIFY(readAll(packed(zeros), 1000).bytes == zeros);  // output pending after the last input
         QCOMPARE(readAll(packed({}), 10).code, std::string());
     }
 
@@ -98,11 +101,11 @@ private slots:
         writeFile(folder / "t10k-labels-idx1-ubyte", idxLabels({0, 1}));
         QCOMPARE(codeOf(open("idx", folder.path())), std::string("ok"));
         Bytes damaged = packed(idxImages(4, 2, 2));
-        damaged[damaged.size() - 6] ^= 1;                            // the checksum
+        damaged[damaged.size() - 6] ^= 1;  // the checksum
         writeFile(folder / "train-images-idx3-ubyte.gz", damaged);
         QCOMPARE(codeOf(open("idx", folder.path())), std::string("gzip.corrupt"));
         Bytes bomb = idxImages(4, 2, 2);
-        bomb[4] = 0x7f;                                              // two thousand million images in 60 bytes
+        bomb[4] = 0x7f;  // two thousand million images in 60 bytes
         writeFile(folder / "train-images-idx3-ubyte.gz", packed(bomb));
         QCOMPARE(codeOf(open("idx", folder.path())), std::string("idx.truncated"));
     }

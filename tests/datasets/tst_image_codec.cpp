@@ -10,7 +10,10 @@ using namespace lockstep::test;
 
 namespace {
 
-struct Decoded { Picture picture; std::string code; };
+struct Decoded {
+    Picture picture;
+    std::string code;
+};
 
 Decoded decode(const Bytes& bytes, const DecodeWish& wish = {}) {
     try {
@@ -127,7 +130,7 @@ private slots:
     }
 
     void theCentreIsTaken() {
-        Bytes pixels(30 * 10, 0);                                    // 30 wide, 10 high: the middle third is white
+        Bytes pixels(30 * 10, 0);  // 30 wide, 10 high: the middle third is white
         for (int y = 0; y < 10; ++y) std::fill_n(pixels.begin() + y * 30 + 10, 10, std::uint8_t{255});
         QCOMPARE(square({1, 10, 30, pixels}, 10, 1), Bytes(100, 255));
     }

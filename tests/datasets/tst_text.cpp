@@ -33,7 +33,8 @@ std::string textOf(const Dataset& data, std::int64_t index) {
 // The name of what a sample of classes says: "label: text", without its padding.
 std::string lineOf(const Dataset& data, std::int64_t index) {
     const auto length = static_cast<std::size_t>(numbersOf(data, index, "length").front());
-    return data.info().classes[static_cast<std::size_t>(labelOf(data, index))] + ": " + textOf(data, index).substr(0, length);
+    return data.info().classes[static_cast<std::size_t>(labelOf(data, index))] + ": " +
+           textOf(data, index).substr(0, length);
 }
 
 std::vector<std::string> linesOf(const Dataset& data) {
@@ -77,10 +78,13 @@ private slots:
     void utf8IsToldFromWhatIsNot_data() {
         QTest::addColumn<QByteArray>("bytes");
         QTest::addColumn<int>("broken");
-        const auto row = [](const char* name, const QByteArray& bytes, int broken) { QTest::newRow(name) << bytes << broken; };
+        const auto row = [](const char* name, const QByteArray& bytes, int broken) {
+            QTest::newRow(name) << bytes << broken;
+        };
         row("nothing", "", -1);
         row("all lengths", "aé€😀", -1);
-        row("first and last of each length", "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", -1);
+        row("first and last of each length",
+            "\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", -1);
         row("latin-1", "caf\xe9 au", 3);
         row("continuation alone", "a\x80", 1);
         row("cut", "ab\xe2\x82", 2);
@@ -118,8 +122,8 @@ private slots:
         QCOMPARE(train.info().classes.size(), std::size_t{256});
         QCOMPARE(train.info().classes['a'], std::string("a"));
         QCOMPARE(train.info().classes[0xe9], std::string("0xe9"));
-        QCOMPARE(train.info().count, 11);                        // 83 bytes: ten windows and three bytes
-        QCOMPARE(test.info().count, 3);                          // 20 bytes
+        QCOMPARE(train.info().count, 11);  // 83 bytes: ten windows and three bytes
+        QCOMPARE(test.info().count, 3);    // 20 bytes
         std::string seen, foretold;
         for (std::int64_t i = 0; i < train.info().count; ++i) {
             const Numbers tokens = numbersOf(train, i, "tokens"), targets = numbersOf(train, i, "targets");
@@ -146,7 +150,9 @@ private slots:
     void filesOfAFolderFollowEachOther() {
         const Folder folder;
         write(folder / "b.txt", "second");
-        write(folder / "a.txt", "\xef\xbb\xbf" "first ");
+        write(folder / "a.txt",
+              "\xef\xbb\xbf"
+              "first ");
         write(folder / "notes.md", "not this");
         const auto splits = open("text", folder.path(), {{"sequence", std::int64_t{8}}, {"test_share", 0.3}});
         QCOMPARE(textOf(*splits.value().train, 0), std::string("first se"));
@@ -168,7 +174,8 @@ private slots:
         write(folder / "empty.txt", "");
         QCOMPARE(problemOf(open("text", folder / "empty.txt")).code, std::string("text.empty"));
         write(folder / "short.txt", "abc");
-        QCOMPARE(problemOf(open("text", folder / "short.txt")), (Problem{(folder / "short.txt").string(), "text.too-short", {"3", "4"}}));
+        QCOMPARE(problemOf(open("text", folder / "short.txt")),
+                 (Problem{(folder / "short.txt").string(), "text.too-short", {"3", "4"}}));
         QCOMPARE(codeOf(open("text", folder / "nowhere")), std::string("dataset.not-found"));
         fs::create_directory(folder / "bare");
         QCOMPARE(codeOf(open("text", folder / "bare")), std::string("text.no-files"));
@@ -253,8 +260,10 @@ private slots:
         write(folder / "test.csv", "text,label\na,x\n");
         QCOMPARE(codeOf(open("text-csv", folder.path())), std::string("dataset.too-few-classes"));
         write(folder / "test.csv", "text,label\na,x\nb,z\n");
-        QCOMPARE(problemOf(open("text-csv", folder.path())), (Problem{(folder / "test.csv").string(), "text-csv.unknown-class", {"3", "z"}}));
-        QCOMPARE(codeOf(open("text-csv", folder / "a.csv", {{"text_column", std::string("a")}})), std::string("text-csv.no-column"));
+        QCOMPARE(problemOf(open("text-csv", folder.path())),
+                 (Problem{(folder / "test.csv").string(), "text-csv.unknown-class", {"3", "z"}}));
+        QCOMPARE(codeOf(open("text-csv", folder / "a.csv", {{"text_column", std::string("a")}})),
+                 std::string("text-csv.no-column"));
         fs::create_directory(folder / "bare");
         QCOMPARE(codeOf(open("text-csv", folder / "bare")), std::string("text-csv.no-files"));
         QCOMPARE(codeOf(open("text-csv", folder / "nowhere")), std::string("dataset.not-found"));
@@ -274,7 +283,8 @@ private slots:
         const auto report = inspect("text-folder", folder.path());
         QCOMPARE(report.value().skipped.front().reason.code, std::string("text.unknown-kind"));
         write(folder / "train/bad/2.txt", "");
-        QCOMPARE(problemOf(open("text-folder", folder.path())), (Problem{(folder / "train/bad/2.txt").string(), "text.empty", {}}));
+        QCOMPARE(problemOf(open("text-folder", folder.path())),
+                 (Problem{(folder / "train/bad/2.txt").string(), "text.empty", {}}));
         write(folder / "train/bad/2.txt", "x\xc0");
         QCOMPARE(problemOf(open("text-folder", folder.path())).args, (std::vector<std::string>{"1", "0xc0"}));
     }

@@ -3,8 +3,8 @@
 #include <QStringList>
 
 struct Said {
-    int status = -1;                               // -1: it did not start, did not end within a minute, or crashed
-    QString text;                                  // standard output, then standard error
+    int status = -1;  // -1: it did not start, did not end within a minute, or crashed
+    QString text;     // standard output, then standard error
 };
 
 // Runs a program with LOCKSTEP_HOME set to home (when not empty), and the built programs first in PATH.

@@ -109,9 +109,11 @@ private slots:
     void theExamplesWork() {
         QTemporaryDir home;
         QFile notes(home.filePath("notes.txt"));
-        QVERIFY(notes.open(QIODevice::WriteOnly) && notes.write(QByteArray("Dear diary, today it rained.\n").repeated(100)) > 0);
+        QVERIFY(notes.open(QIODevice::WriteOnly) &&
+                notes.write(QByteArray("Dear diary, today it rained.\n").repeated(100)) > 0);
         notes.close();
-        const auto examples = part(page("lockstep"), "Sh EXAMPLES").split('\n').filter(QRegularExpression("^lockstep "));
+        const auto examples =
+            part(page("lockstep"), "Sh EXAMPLES").split('\n').filter(QRegularExpression("^lockstep "));
         QVERIFY(examples.size() >= 5);
         for (QString example : examples) {
             if (example.contains("--preset") || example.contains("notes.txt")) example += " --print-spec";

@@ -7,11 +7,11 @@ namespace lockstep::fuzz {
 
 class AllocationWatch {
 public:
-    AllocationWatch();                                   // one at a time
+    AllocationWatch();  // one at a time
     AllocationWatch(const AllocationWatch&) = delete;
     AllocationWatch& operator=(const AllocationWatch&) = delete;
     ~AllocationWatch();
-    std::size_t largest() const;                         // in bytes, since it began
+    std::size_t largest() const;  // in bytes, since it began
 };
 
 }  // namespace lockstep::fuzz

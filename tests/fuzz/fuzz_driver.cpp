@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const lockstep::fuzz::AllocationWatch watch;
     target.run({data, size});
     if (watch.largest() <= target.cap(size)) return 0;
-    std::fprintf(stderr, "%s: %zu bytes at once for an input of %zu; declared: %zu\n", target.name, watch.largest(), size,
-                 target.cap(size));
+    std::fprintf(stderr, "%s: %zu bytes at once for an input of %zu; declared: %zu\n", target.name, watch.largest(),
+                 size, target.cap(size));
     std::abort();
 }

@@ -11,7 +11,7 @@ namespace lockstep::fuzz {
 using Input = std::span<const std::uint8_t>;
 
 struct FuzzTarget {
-    const char* name;                                    // of its corpus, too: corpus/<name>/
+    const char* name;  // of its corpus, too: corpus/<name>/
     // Feeds the parser; whether it accepted the input, in part at least. What must never happen ends the process:
     // a signal, a sanitizer's report, an exception, require().
     bool (*run)(Input input);
@@ -49,6 +49,6 @@ private:
     Input m_left;
 };
 
-constexpr std::size_t kSmallChange = 128 << 10;          // streams, messages, decompressors: whatever the input's size
+constexpr std::size_t kSmallChange = 128 << 10;  // streams, messages, decompressors: whatever the input's size
 
 }  // namespace lockstep::fuzz

@@ -12,8 +12,8 @@
 #include "tests/fuzz/allocation_watch.h"
 #include "tests/fuzz/fuzz_target.h"
 
-// Replays the corpus of every parser, and each file damaged in ways that are always the same. Crashes that libFuzzer found
-// are in the corpus.
+// Replays the corpus of every parser, and each file damaged in ways that are always the same. Crashes that libFuzzer
+// found are in the corpus.
 
 using namespace lockstep::fuzz;
 namespace fs = std::filesystem;
@@ -70,8 +70,8 @@ void withExtremes(const Bytes& whole, const Check& check) {
         Bytes largest(width, 0xff), smallest(width, 0), nothing(width, 0);
         smallest.back() = 0x80;
         largest.back() = 0x7f;
-        for (const Bytes& value : {nothing, Bytes(width, 0xff), largest, Bytes(largest.rbegin(), largest.rend()), smallest,
-                                   Bytes(smallest.rbegin(), smallest.rend())}) {
+        for (const Bytes& value : {nothing, Bytes(width, 0xff), largest, Bytes(largest.rbegin(), largest.rend()),
+                                   smallest, Bytes(smallest.rbegin(), smallest.rend())}) {
             const std::size_t places = whole.size() < width ? 0 : whole.size() - width + 1;
             atPositions(places, kMostPlaces, [&](std::size_t at) {
                 Bytes damaged = whole;

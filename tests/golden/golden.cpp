@@ -108,7 +108,8 @@ public:
 private:
     static double element(const HostTensor& tensor, std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
-        return tensor.type().dtype == DType::F64 ? tensor.as<double>()[at] : static_cast<double>(tensor.as<float>()[at]);
+        return tensor.type().dtype == DType::F64 ? tensor.as<double>()[at]
+                                                 : static_cast<double>(tensor.as<float>()[at]);
     }
 
     void setParameters(const Graph& forward) {
@@ -132,9 +133,11 @@ private:
         const auto lengths = fieldOf<std::int32_t>("length"), labels = fieldOf<std::int32_t>("label");
         const int classes = inputOf(m_of).classes, longest = m_of.value("tokens", 1);
         const double vocabulary = targets.empty() ? kByteTokens : classes;
-        for (std::size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<std::int32_t>((noise(i) + 0.5) * vocabulary);
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            tokens[i] = static_cast<std::int32_t>((noise(i) + 0.5) * vocabulary);
         const auto at = [&](std::size_t i) { return (7 * static_cast<int>(i) + 3 * number) % classes; };
-        for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = (static_cast<int>(i) + number) % 5 == 0 ? -1 : at(i);
+        for (std::size_t i = 0; i < targets.size(); ++i)
+            targets[i] = (static_cast<int>(i) + number) % 5 == 0 ? -1 : at(i);
         for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = at(i);
         for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = 1 + (5 * static_cast<int>(i) + number) % longest;
     }
@@ -144,7 +147,8 @@ private:
         const int at = m_batch.find(name);
         if (at < 0) return {};
         const auto field = static_cast<std::size_t>(at), count = static_cast<std::size_t>(m_batch.capacity());
-        return {reinterpret_cast<T*>(m_slot.data() + m_batch.offset(field)), count * m_batch.sampleBytes(field) / sizeof(T)};
+        return {reinterpret_cast<T*>(m_slot.data() + m_batch.offset(field)),
+                count * m_batch.sampleBytes(field) / sizeof(T)};
     }
 
     const Json& m_of;
@@ -170,7 +174,8 @@ std::string gradientsOff(Run& run, const std::vector<double>& expected, double t
     const double largest = *std::ranges::max_element(norms);
     for (std::size_t i = 0; i < norms.size(); ++i) {
         if (std::abs(norms[i] - expected[i]) >= tolerance * std::max(expected[i], 1e-3 * largest))
-            return fmt::format("gradient of {}: norm {:.12g}, PyTorch {:.12g}", run.parameters()[i], norms[i], expected[i]);
+            return fmt::format("gradient of {}: norm {:.12g}, PyTorch {:.12g}", run.parameters()[i], norms[i],
+                               expected[i]);
     }
     return {};
 }
@@ -186,7 +191,7 @@ int GoldenCase::comparableSteps(int steps, double tolerance) const {
     const auto errors = of.at("single_errors").get<std::vector<double>>();
     int count = 1;
     while (count < steps && errors[static_cast<std::size_t>(count)] <= tolerance) ++count;
-    return count < steps ? std::max(1, count - 1) : steps;               // the last of them is near its end
+    return count < steps ? std::max(1, count - 1) : steps;  // the last of them is near its end
 }
 
 std::vector<GoldenCase> goldenCases() {
@@ -207,13 +212,17 @@ std::string differences(const Backend& backend, const GoldenCase& golden, int st
         const auto at = static_cast<std::size_t>(step);
         const std::string where = fmt::format("step {}: ", step);
         if (auto off = offBy(where + "loss", run.step(step), losses[at], tolerance); !off.empty()) return off;
-        if (auto off = offBy(where + "gradient norm", run.gradientNorm(), norms[at], 100 * tolerance); !off.empty()) return off;
+        if (auto off = offBy(where + "gradient norm", run.gradientNorm(), norms[at], 100 * tolerance); !off.empty())
+            return off;
         if (step > 0 || gradients.empty()) continue;
         if (auto off = gradientsOff(run, gradients, std::min(100 * tolerance, 0.05)); !off.empty()) return off;
     }
     if (std::cmp_less(steps, losses.size())) return {};
     const Json& sums = golden.of.at("absolute_sums");
-    if (auto off = offBy("parameters", run.absoluteSum(run.storage().parameters), sums.at("parameters"), 10 * tolerance); !off.empty()) return off;
+    if (auto off =
+            offBy("parameters", run.absoluteSum(run.storage().parameters), sums.at("parameters"), 10 * tolerance);
+        !off.empty())
+        return off;
     if (run.storage().buffers.empty()) return {};
     return offBy("buffers", run.absoluteSum(run.storage().buffers), sums.at("buffers"), 100 * tolerance);
 }

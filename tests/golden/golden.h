@@ -15,14 +15,16 @@ struct GoldenCase {
 
     std::string name() const;
     std::string model() const { return of.at("model"); }
-    bool isOfZoo() const { return !of.at("first_gradients").empty(); }   // large; its first gradients are compared one by one
+    // Large; its first gradients are compared one by one.
+    bool isOfZoo() const { return !of.at("first_gradients").empty(); }
 
-    // Deep networks with batch norms enlarge rounding a thousandfold in an update of noise, PyTorch's own floats as ours.
-    // How many of the first `steps` there are before PyTorch's float leaves its double by more than the tolerance.
+    // Deep networks with batch norms enlarge rounding a thousandfold in an update of noise, PyTorch's own floats as
+    // ours. How many of the first `steps` there are before PyTorch's float leaves its double by more than the
+    // tolerance.
     int comparableSteps(int steps, double tolerance) const;
 };
 
-std::vector<GoldenCase> goldenCases();                       // throws where the file cannot be read
+std::vector<GoldenCase> goldenCases();  // throws where the file cannot be read
 
 // What differs by more than the tolerance in the first steps on the backend's first device, in words; nothing where all
 // is well. Gradients may be off by a hundred times as much, relative to each parameter's own norm.

@@ -16,19 +16,20 @@ private slots:
     // Both in double from the same f32 images; what is left is the order of sums.
     void reference() {
         QFETCH(GoldenCase, golden);
-        const bool large = golden.model() == "resnet18-cifar";                 // plain loops take a second a step there
+        const bool large = golden.model() == "resnet18-cifar";  // plain loops take a second a step there
         compare(*makeReferenceBackend(), golden, golden.isOfZoo() ? 1 : large ? 3 : 10, 1e-10);
     }
 #ifdef LOCKSTEP_WITH_CPU
     void cpu_data() { rows(); }
     void cpu() {
         QFETCH(GoldenCase, golden);
-        // Where two pixels of a pooling window are equal up to rounding, Winograd's 1e-6 decides which of them gets the gradient.
-        // With batch norm over 8 images that shows from the third step on; the reference above follows all ten.
+        // Where two pixels of a pooling window are equal up to rounding, Winograd's 1e-6 decides which of them gets the
+        // gradient. With batch norm over 8 images that shows from the third step on; the reference above follows all
+        // ten.
         const bool discontinuous = golden.model() == "fashion-cnn";
-        // Batch norms over few numbers, one after another, enlarge rounding: in 54 blocks the worst of 494 norms is off by
-        // 2.6e-2 with direct convolutions and by 3.5e-2 with Winograd's. In wideresnet-16 it is 2e-7 and 9e-7. Losses of
-        // networks with Winograd's convolutions, whose transforms cost digits, may be off by 1e-3.
+        // Batch norms over few numbers, one after another, enlarge rounding: in 54 blocks the worst of 494 norms is off
+        // by 2.6e-2 with direct convolutions and by 3.5e-2 with Winograd's. In wideresnet-16 it is 2e-7 and 9e-7.
+        // Losses of networks with Winograd's convolutions, whose transforms cost digits, may be off by 1e-3.
         if (golden.isOfZoo()) compare(*makeCpuBackend(), golden, golden.comparableSteps(10, 1e-3), 1e-3);
         else compare(*makeCpuBackend(), golden, discontinuous ? 2 : 10, 1e-5);
     }

@@ -19,7 +19,9 @@ using namespace lockstep;
 // torchvision's tensors by name and shape, and what its ResNet-18 says with given weights (make_torchvision.py).
 namespace {
 
-struct Listed { std::string name, shape; };
+struct Listed {
+    std::string name, shape;
+};
 
 std::vector<Listed> listed(const std::string& model) {
     std::ifstream file(LOCKSTEP_SOURCE_DIR "/tests/golden/torchvision_names.txt");
@@ -68,7 +70,8 @@ class TestTorchvision : public QObject {
 private slots:
     void namesAndShapesAreTorchvisions_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model : {"resnet18", "resnet34", "resnet50", "vgg11", "vgg16", "vgg19", "vgg11-bn", "vgg16-bn", "vgg19-bn"})
+        for (const char* model :
+             {"resnet18", "resnet34", "resnet50", "vgg11", "vgg16", "vgg19", "vgg11-bn", "vgg16-bn", "vgg19-bn"})
             QTest::newRow(model) << model;
     }
 
@@ -82,7 +85,8 @@ private slots:
         for (const Listed& each : listed(entry.name)) theirs[each.name] = each.shape;
         QVERIFY(theirs.size() > 20);
         for (const auto& [name, shape] : theirs)
-            QVERIFY2(ours.contains(name) && ours[name] == shape, (name + " is " + shape + " there, here " + ours[name]).c_str());
+            QVERIFY2(ours.contains(name) && ours[name] == shape,
+                     (name + " is " + shape + " there, here " + ours[name]).c_str());
         QCOMPARE(ours.size(), theirs.size());
         QCOMPARE(ours.size(), tensorNames(forward).size());
     }
@@ -126,12 +130,15 @@ private slots:
         tensors.emplace("image", madeImages({samples, 3, pixels, pixels}));
         tensors.emplace("label", HostTensor({{samples}, DType::I32}));
         tensors.emplace("ids", HostTensor({{samples}, DType::I64}));
-        const Graph forward = toPrecision(forwardOf("resnet18", modelInput(*resolved.model, data, samples, 0)), DType::F64);
+        const Graph forward =
+            toPrecision(forwardOf("resnet18", modelInput(*resolved.model, data, samples, 0)), DType::F64);
         const test::RunResult result = test::runGraph(*makeReferenceBackend(), forward, tensors);
         const auto logits = result.outputs.at("logits").as<double>();
         for (int i = 0; i < samples * classes; ++i) {
-            const double want = expected["logits"][i / classes][i % classes].toDouble(), is = logits[static_cast<std::size_t>(i)];
-            QVERIFY2(std::abs(is - want) < 1e-10 * std::abs(want), qPrintable(QString("%1: %2, torchvision %3").arg(i).arg(is).arg(want)));
+            const double want = expected["logits"][i / classes][i % classes].toDouble(),
+                         is = logits[static_cast<std::size_t>(i)];
+            QVERIFY2(std::abs(is - want) < 1e-10 * std::abs(want),
+                     qPrintable(QString("%1: %2, torchvision %3").arg(i).arg(is).arg(want)));
         }
     }
 };

@@ -254,8 +254,7 @@ private slots:
             for (int round = 0; round < kRounds; ++round) reduceTwice(group, values.data());
             return values;
         });
-        for (std::size_t rank = 0; rank < results.size(); ++rank)
-            QVERIFY(isNear(results[rank], expected[rank], true));
+        for (std::size_t rank = 0; rank < results.size(); ++rank) QVERIFY(isNear(results[rank], expected[rank], true));
     }
 
     void aRankThatFailsWhileAllRecordEndsTheOthers() {

@@ -73,7 +73,7 @@ private slots:
         const Graph graph = trainingGraph("vit");
         const Graph lowered = cuda::lower(graph, Precision::Tf32);
         const auto layers = countOf(graph, "dense");
-        QCOMPARE(countOf(graph, "dense_backward_bias"), layers + 1);                     // the sum for positions
+        QCOMPARE(countOf(graph, "dense_backward_bias"), layers + 1);  // the sum for positions
         QCOMPARE(countOf(lowered, "dense_backward_bias"), 1);
         QCOMPARE(countOf(lowered, "dense_backward_weights"), 0);
         QCOMPARE(countOf(lowered, "dense_backward_weights_bias"), layers);
@@ -85,13 +85,15 @@ private slots:
     void plansAreByRuleWhereTheyMayNotBeTimed() {
         for (const char* model : {"lenet5", "vit"}) {
             const auto lowered = [&](AlgorithmChoice how) {
-                return cuda::CudaBackend(1).lower(trainingGraph(model), {.precision = Precision::Tf32, .algorithms = how});
+                return cuda::CudaBackend(1).lower(trainingGraph(model),
+                                                  {.precision = Precision::Tf32, .algorithms = how});
             };
             std::size_t byRule = 0;
             const Graph steady = lowered(AlgorithmChoice::ByRule);
             for (const Node& node : steady.nodes()) {
                 const std::string_view op = node.op->name;
-                const bool asks = op.starts_with("attention") || (op.starts_with("conv2d") && op != "conv2d_backward_bias");
+                const bool asks =
+                    op.starts_with("attention") || (op.starts_with("conv2d") && op != "conv2d_backward_bias");
                 QVERIFY2(cuda::isByRule(node) == asks, op.data());
                 byRule += asks ? 1 : 0;
             }
@@ -164,7 +166,8 @@ private slots:
         for (const char* op : {"reorder", "cast", "relu"}) QVERIFY2(countOf(lowered, op) == countOf(apart, op), op);
         const cuda::CudaBackend backend(1);
         for (const Precision precision : {Precision::Fp32, Precision::Bf16, Precision::Fp16}) {
-            const Graph chosen = backend.lower(toPrecision(whole, backend.computeType(precision)), {.precision = precision});
+            const Graph chosen =
+                backend.lower(toPrecision(whole, backend.computeType(precision)), {.precision = precision});
             QCOMPARE(countOf(chosen, "conv2d_sums") > 0, precision == Precision::Fp16);
         }
     }
@@ -174,7 +177,7 @@ private slots:
         const Graph graph = trainingGraph("vit");
         const Graph lowered = cuda::lower(graph, Precision::Bf16);
         verify(lowered);
-        const auto norms = countOf(graph, "layer_norm"), branches = norms - 1;           // the last has none
+        const auto norms = countOf(graph, "layer_norm"), branches = norms - 1;  // the last has none
         QVERIFY(branches >= 2);
         QCOMPARE(countOf(lowered, "dense_add"), branches);
         QCOMPARE(countOf(lowered, "layer_norm_backward_add"), branches);
@@ -206,7 +209,8 @@ private slots:
         verify(lowered);
         QCOMPARE(countOf(lowered, "cast"), 0);
         QCOMPARE(countOf(lowered, "reorder"), 0);
-        const auto made = std::ranges::find(lowered.nodes(), "pixels_to_images", [](const Node& node) { return node.op->name; });
+        const auto made =
+            std::ranges::find(lowered.nodes(), "pixels_to_images", [](const Node& node) { return node.op->name; });
         QVERIFY(made != lowered.nodes().end());
         const Value& images = lowered.value(made->outputs[0]);
         QCOMPARE(images.type.dtype, DType::BF16);

@@ -14,9 +14,7 @@ QStringList training(const QString& devices = "cuda:0,0") {
             "--batch", "64",        "--epochs",  "5",     "--devices",           devices};
 }
 
-bool until(const std::function<bool()>& holds) {
-    return QTest::qWaitFor(holds, kPatience);
-}
+bool until(const std::function<bool()>& holds) { return QTest::qWaitFor(holds, kPatience); }
 
 }  // namespace
 
@@ -63,7 +61,8 @@ private slots:
     void aCardBelongsToOneRun() {
         qunsetenv(kFails);
         const LockstepProgram program;
-        const auto first = program.start(training() << "--set" << "epochs=1000");
+        const auto first = program.start(training() << "--set"
+                                                    << "epochs=1000");
         QVERIFY(program.waitUntilRunning() > 0);
         const Outcome second = program.run(training());
         QVERIFY(second.status > 0);

@@ -139,7 +139,8 @@ private slots:
         TrialSpec spec = smallSpec("lenet5", "reference:1");
         spec.mode = mode.toStdString();
         spec.shards = 4;
-        spec.augmentation = {{"crop_padding", std::int64_t{2}}, {"flip", true}, {"cutout", std::int64_t{3}}, {"mixup", mixup}};
+        spec.augmentation = {
+            {"crop_padding", std::int64_t{2}}, {"flip", true}, {"cutout", std::int64_t{3}}, {"mixup", mixup}};
         const DatasetSplits files = dataFor(spec.model.id, 21, 10);
         const DatasetSplits memory{std::make_shared<InMemory>(*files.train), std::make_shared<InMemory>(*files.test)};
         const auto trainedOn = [&](const DatasetSplits& data, const char* devices) {
@@ -191,7 +192,8 @@ private slots:
                 Buffer &own = staged[step % 2], &next = staged[(step + 1) % 2];
                 if (!ahead || step == 0) std::ranges::copy(batches[step % 2].as<std::byte>(), own.data());
                 std::ranges::copy(batches[(step + 1) % 2].as<std::byte>(), next.data());
-                replica.run(0, own.data(), {1, 0, static_cast<std::int64_t>(step), 0.05}, 0, ahead ? next.data() : nullptr);
+                replica.run(0, own.data(), {1, 0, static_cast<std::int64_t>(step), 0.05}, 0,
+                            ahead ? next.data() : nullptr);
                 device->stream(Lane::Copy).synchronize();
                 if (ahead) std::fill_n(next.data(), plan.batch.bytes(), std::byte{0});
                 losses.push_back(replica.scalar(0, "loss_sum"));
@@ -225,7 +227,8 @@ private slots:
         QTest::addColumn<quint64>("operation");
         for (const FakeNcclFault fault : {kFailsAtStart, kFailsOnCard})
             for (const int rank : {0, 2})
-                for (const quint64 operation : {0u, 3u, fault == kFailsAtStart ? 4u : 9u})   // from the third step on: replayed
+                for (const quint64 operation :
+                     {0u, 3u, fault == kFailsAtStart ? 4u : 9u})  // from the third step on: replayed
                     QTest::addRow("%s, rank %d, operation %d", fault == kFailsAtStart ? "at start" : "on the card",
                                   rank, static_cast<int>(operation))
                         << static_cast<int>(fault) << rank << operation;
@@ -289,17 +292,18 @@ private slots:
         }
     }
 
-    // What a kernel's bad access leaves behind: nothing works on that card any more until its process ends. A run on that
-    // card alone ends; where there are others it goes on without it.
-    // After a sticky error the process can use no card: the run ends, though others of its cards seem to work.
+    // What a kernel's bad access leaves behind: nothing works on that card any more until its process ends. A run on
+    // that card alone ends; where there are others it goes on without it. After a sticky error the process can use no
+    // card: the run ends, though others of its cards seem to work.
     void aBrokenCardIsLeft_data() {
         QTest::addColumn<QString>("devices");
         QTest::addColumn<int>("card");
         QTest::addColumn<int>("status");
         QTest::addColumn<QString>("words");
-        QTest::addColumn<QString>("endsAs");                     // empty: the run goes on
+        QTest::addColumn<QString>("endsAs");  // empty: the run goes on
         const auto row = [](const char* name, const char* devices, int card, bool sticky, const char* endsAs) {
-            QTest::newRow(name) << devices << card << int(sticky ? cudaErrorIllegalAddress : cudaErrorDevicesUnavailable)
+            QTest::newRow(name) << devices << card
+                                << int(sticky ? cudaErrorIllegalAddress : cudaErrorDevicesUnavailable)
                                 << (sticky ? "an illegal memory access" : "busy or unavailable") << endsAs;
         };
         row("the only one", "cuda:0", 0, false, "device");
@@ -323,7 +327,8 @@ private slots:
             if (step >= 3 && !done.exchange(true)) host_cuda::breakCard(card, cudaError_t(status));
         };
         Run out;
-        const double seconds = secondsOf([&] { out = runOn(smallSpec("mlp", "cuda:0"), devices.toStdString(), options); });
+        const double seconds =
+            secondsOf([&] { out = runOn(smallSpec("mlp", "cuda:0"), devices.toStdString(), options); });
         host_cuda::mendCards();
         QVERIFY(seconds < 20);
         QVERIFY(done);
@@ -336,7 +341,8 @@ private slots:
         } else {
             QCOMPARE(out.result.outcome, RunResult::Outcome::Failed);
             QCOMPARE(out.result.failed.kind, endsAs.toStdString());
-            QVERIFY2(out.result.failed.what.find(words.toStdString()) != std::string::npos, out.result.failed.what.c_str());
+            QVERIFY2(out.result.failed.what.find(words.toStdString()) != std::string::npos,
+                     out.result.failed.what.c_str());
             if (endsAs == "corrupted-context") QVERIFY(changes.empty());
         }
     }
@@ -355,7 +361,8 @@ private slots:
         QVERIFY(launches.rbegin()->second > launches.at(2));
     }
 
-    // Forward, backward, all-reduces, update and sums are one graph for each card; passes before the last are each rank's.
+    // Forward, backward, all-reduces, update and sums are one graph for each card; passes before the last are each
+    // rank's.
     void aStepIsOneGraph_data() {
         QTest::addColumn<QString>("devices");
         QTest::addColumn<int>("passes");
@@ -374,11 +381,11 @@ private slots:
         RunOptions options;
         options.afterStep = [&](int, std::int64_t step, Replica&) {
             const std::lock_guard lock(mutex);
-            launches.try_emplace(step, host_cuda::graphLaunches());      // the first to be done: all have launched theirs
+            launches.try_emplace(step, host_cuda::graphLaunches());  // the first to be done: all have launched theirs
         };
         TrialSpec spec = smallSpec("lenet5", devices.toStdString());
-        spec.batch = 7;                                          // 21 samples: no step is short
-        spec.bucketBytes = 4096;                                 // several all-reduces
+        spec.batch = 7;           // 21 samples: no step is short
+        spec.bucketBytes = 4096;  // several all-reduces
         spec.accumulation = passes;
         spec.epochs = 2;
         const Run done = runOn(spec, devices.toStdString(), options);

@@ -23,9 +23,7 @@ CudnnDescriptor card() {
     return made.finalize("an H200");
 }
 
-const char* nameOf(DType dtype) {
-    return text(dtype).data();
-}
+const char* nameOf(DType dtype) { return text(dtype).data(); }
 
 }  // namespace
 

@@ -21,13 +21,9 @@ namespace {
 
 constexpr std::int64_t kBatch = 4;
 
-std::int64_t countOf(const Graph& graph, const OpDef& op) {
-    return std::ranges::count(graph.nodes(), &op, &Node::op);
-}
+std::int64_t countOf(const Graph& graph, const OpDef& op) { return std::ranges::count(graph.nodes(), &op, &Node::op); }
 
-const Node& only(const Graph& graph, const OpDef& op) {
-    return *std::ranges::find(graph.nodes(), &op, &Node::op);
-}
+const Node& only(const Graph& graph, const OpDef& op) { return *std::ranges::find(graph.nodes(), &op, &Node::op); }
 
 ValueId weights(GraphBuilder& b, const std::string& name, Shape shape) { return b.parameter(name, shape, {}, true); }
 

@@ -133,75 +133,100 @@ void TestGraph::verifyCatches_data() {
         QTest::newRow(name) << harm << QString(rule);
     };
     const ValueId x{0}, w{1}, s{2}, y{3}, nobody{99};
-    row("unknown input", [=](Graph& g) { g.appendLowered(reluOf(nobody, "r"), {ofType(kRow)}); },
+    row(
+        "unknown input", [=](Graph& g) { g.appendLowered(reluOf(nobody, "r"), {ofType(kRow)}); },
         "a value exists before it is used");
-    row("input from a later node",
+    row(
+        "input from a later node",
         [=](Graph& g) {
             g.appendLowered(reluOf(ValueId{5}, "early"), {ofType(kRow)});
             g.appendLowered(reluOf(y, "late"), {ofType(kRow)});
         },
         "inputs come before their node");
-    row("its own input", [=](Graph& g) { g.appendLowered(reluOf(ValueId{4}, "self"), {ofType(kRow)}); },
+    row(
+        "its own input", [=](Graph& g) { g.appendLowered(reluOf(ValueId{4}, "self"), {ofType(kRow)}); },
         "inputs come before their node");
-    row("output of another type", [=](Graph& g) { g.appendLowered(reluOf(x, "r"), {ofType(kOther)}); },
+    row(
+        "output of another type", [=](Graph& g) { g.appendLowered(reluOf(x, "r"), {ofType(kOther)}); },
         "outputs have the types of the op's rule");
-    row("one output too many", [=](Graph& g) { g.appendLowered(reluOf(x, "r"), {ofType(kRow), ofType(kRow)}); },
+    row(
+        "one output too many",
+        [=](Graph& g) {
+            g.appendLowered(reluOf(x, "r"), {ofType(kRow), ofType(kRow)});
+        },
         "outputs have the types of the op's rule");
-    row("inputs that do not fit",
+    row(
+        "inputs that do not fit",
         [=](Graph& g) {
             const ValueId z = g.addInput("z", kOther);
             g.appendLowered({.op = &kAdd, .inputs = {x, z}, .scope = "a"}, {ofType(kRow)});
         },
         "inputs fit the op's rule: graph.type-mismatch");
-    row("two parameters of one name", [=](Graph& g) { g.addParameter("w", kRow, {}, true); }, "unique names");
-    row("a buffer named like an input", [=](Graph& g) { g.addBuffer("x", kRow, {}); }, "unique names");
-    row("assignment to a parameter", [=](Graph& g) { g.assign(w, y); }, "assignments go to buffers");
-    row("assignment twice",
+    row(
+        "two parameters of one name", [=](Graph& g) { g.addParameter("w", kRow, {}, true); }, "unique names");
+    row(
+        "a buffer named like an input", [=](Graph& g) { g.addBuffer("x", kRow, {}); }, "unique names");
+    row(
+        "assignment to a parameter", [=](Graph& g) { g.assign(w, y); }, "assignments go to buffers");
+    row(
+        "assignment twice",
         [=](Graph& g) {
             g.assign(s, y);
             g.assign(s, x);
         },
         "a buffer is assigned once");
-    row("assignment of another type", [=](Graph& g) { g.assign(s, g.addInput("z", kOther)); },
+    row(
+        "assignment of another type", [=](Graph& g) { g.assign(s, g.addInput("z", kOther)); },
         "a buffer is assigned its own type");
-    row("assignment of nothing", [=](Graph& g) { g.assign(s, nobody); }, "a value exists before it is used");
-    row("gradient of another type", [=](Graph& g) { g.setGradient(w, g.addInput("z", kOther)); },
+    row(
+        "assignment of nothing", [=](Graph& g) { g.assign(s, nobody); }, "a value exists before it is used");
+    row(
+        "gradient of another type", [=](Graph& g) { g.setGradient(w, g.addInput("z", kOther)); },
         "a gradient has its parameter's type");
-    row("gradient in another layout",
+    row(
+        "gradient in another layout",
         [=](Graph& g) {
             g.setGradient(w, y);
             g.setLayout(w, std::make_shared<NamedLayout>("OIhw16i16o"));
             g.setLayout(y, std::make_shared<NamedLayout>("OIhw8i8o"));
         },
         "a gradient has its parameter's layout");
-    row("gradient of a blocked parameter left plain",
+    row(
+        "gradient of a blocked parameter left plain",
         [=](Graph& g) {
             g.setGradient(w, y);
             g.setLayout(w, std::make_shared<NamedLayout>("OIhw16i16o"));
         },
         "a gradient has its parameter's layout");
-    row("gradient of a buffer", [=](Graph& g) { g.setGradient(s, y); }, "only parameters have recorded gradients");
-    row("gradient of two parameters",
+    row(
+        "gradient of a buffer", [=](Graph& g) { g.setGradient(s, y); }, "only parameters have recorded gradients");
+    row(
+        "gradient of two parameters",
         [=](Graph& g) {
             g.setGradient(w, y);
             g.setGradient(g.addParameter("w2", kRow, {}, true), y);
         },
         "a gradient serves one parameter");
-    row("output of nothing", [=](Graph& g) { g.addOutput("loss", nobody); }, "a value exists before it is used");
-    row("two outputs of one name",
+    row(
+        "output of nothing", [=](Graph& g) { g.addOutput("loss", nobody); }, "a value exists before it is used");
+    row(
+        "two outputs of one name",
         [=](Graph& g) {
             g.addOutput("loss", x);
             g.addOutput("loss", y);
         },
         "outputs have unique names");
-    row("a scope twice for one op", [=](Graph& g) { g.append(kRelu, {y}, {}, "relu"); }, "scopes are unique per op");
-    row("a view of another size",
+    row(
+        "a scope twice for one op", [=](Graph& g) { g.append(kRelu, {y}, {}, "relu"); }, "scopes are unique per op");
+    row(
+        "a view of another size",
         [=](Graph& g) {
             Node view{.op = &kReshape, .inputs = {x}, .scope = "v", .algorithm = "lowered"};
             g.appendLowered(std::move(view), {ofType({{7}, DType::F32})});
         },
         "a view has its input's element count and type");
-    row("a view of another type",
+    row(
+        "a view of another type",
         [=](Graph& g) {
             Node view{.op = &kReshape, .inputs = {x}, .scope = "v", .algorithm = "lowered"};
             g.appendLowered(std::move(view), {ofType({{6}, DType::F64})});

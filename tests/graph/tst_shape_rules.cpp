@@ -13,10 +13,10 @@
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/embedding.h"
-#include "engine/ops/pixels.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/loss.h"
 #include "engine/ops/op_set.h"
+#include "engine/ops/pixels.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/tokens.h"
 #include "engine/ops/update.h"
@@ -85,8 +85,8 @@ void TestShapeRules::results_data() {
     row("dense", infer(kDense, {f32({2, 3}), f32({5, 3}), f32({5})}), "f32[2x5]");
     row("norm of rows", infer(kBatchNormEval, {f32({2, 3}), f32({3}), f32({3}), f32({3}), f32({3})}, BatchNormAttrs{}),
         "f32[2x3]");
-    row("norm that is frozen, backward",
-        infer(kBatchNormEvalBackward, {x, f32({6}), f32({6})}, BatchNormAttrs{}), "f32[2x6x11x8]");
+    row("norm that is frozen, backward", infer(kBatchNormEvalBackward, {x, f32({6}), f32({6})}, BatchNormAttrs{}),
+        "f32[2x6x11x8]");
     row("norm in training", infer(kBatchNormTrain, {x, f32({6}), f32({6}), f32({6}), f32({6})}, BatchNormAttrs{}),
         "f32[2x6x11x8] f32[6] f32[6] f32[6] f32[6]");
     row("flatten", infer(kFlatten, {x}), "f32[2x528]");
@@ -103,7 +103,8 @@ void TestShapeRules::results_data() {
     row("pad", infer(kPad, {f32({6})}, ShapeAttrs{{3, 4}}), "f32[3x4]");
     row("mean of sequences", infer(kSequenceMean, {f32({2, 3, 5}), i32({2})}), "f32[2x5]");
     row("embedding", infer(kEmbedding, {i32({2, 7}), f32({256, 16})}), "f32[2x7x16]");
-    const PixelsAttrs grey{.mean = {0.5f}, .deviation = {0.25f}}, kept{.mean = {0.5f}, .deviation = {0.25f}, .gathers = true};
+    const PixelsAttrs grey{.mean = {0.5f}, .deviation = {0.25f}},
+        kept{.mean = {0.5f}, .deviation = {0.25f}, .gathers = true};
     row("images of a batch's pixels", infer(kPixelsToImages, {i32({5, 24}), u8({5, 2, 8, 9}), f32({5})}, grey),
         "f32[5x1x8x9]");
     row("images of those kept", infer(kPixelsToImages, {i32({5, 24}), u8({700, 1, 8, 9})}, kept), "f32[5x1x8x9]");
@@ -111,7 +112,8 @@ void TestShapeRules::results_data() {
         "f32[256x16]");
     row("attention to padded samples", infer(kAttention, {f32({2, 7, 24}), i32({2})}, AttentionAttrs{.heads = 4}),
         "f32[2x7x8] f32[2x4x7]");
-    row("loss of tokens", infer(kCrossEntropy, {f32({2, 7, 10}), i32({2, 7})}, CrossEntropyAttrs{0, true}), "f64[1] f64[1]");
+    row("loss of tokens", infer(kCrossEntropy, {f32({2, 7, 10}), i32({2, 7})}, CrossEntropyAttrs{0, true}),
+        "f64[1] f64[1]");
     row("attention", infer(kAttention, {f32({2, 7, 24})}, AttentionAttrs{.heads = 4}), "f32[2x7x8] f32[2x4x7]");
     row("top 5", infer(kTopKCount, {f32({2, 10}), i32({2})}, TopKAttrs{5}), "f64[1]");
 }
@@ -154,8 +156,8 @@ void TestShapeRules::refusals_data() {
         "graph.bad-attribute max_pool2d padding 2x2 at least 0 and smaller than the window");
     row("pool too large", infer(kAveragePool2d, {x}, Pool2dAttrs{.window = {5, 5}}),
         "graph.image-too-small average_pool2d 4x4 5x5 0x0");
-    row("argmax of another size", infer(kMaxPool2dBackward, {f32({2, 6, 2, 2}), i32({2, 6, 4, 4})},
-                                        Pool2dBackwardAttrs{{}, x.shape}),
+    row("argmax of another size",
+        infer(kMaxPool2dBackward, {f32({2, 6, 2, 2}), i32({2, 6, 4, 4})}, Pool2dBackwardAttrs{{}, x.shape}),
         "graph.type-mismatch max_pool2d_backward argmax i32[2x6x2x2] i32[2x6x4x4]");
     row("dense on images", infer(kDense, {x, f32({5, 6})}), "graph.rank dense x 2 f32[2x6x4x4]");
     row("norm of other channels", infer(kBatchNormTrain, {x, six, f32({5}), six, six}, BatchNormAttrs{}),
@@ -244,8 +246,8 @@ void TestShapeRules::dropoutIsAFunctionOfTheSample() {
         differs += keeps != dropoutKeeps(1, 2, other, 3, e);
         QCOMPARE(keeps, dropoutKeeps(1, 2, attrs, 3, e));
     }
-    QVERIFY2(kept > 6800 && kept < 7200, qPrintable(QString::number(kept)));         // 4.4 standard deviations
-    QVERIFY2(differs > 4000 && differs < 4400, qPrintable(QString::number(differs)));    // 2 x 0.3 x 0.7
+    QVERIFY2(kept > 6800 && kept < 7200, qPrintable(QString::number(kept)));           // 4.4 standard deviations
+    QVERIFY2(differs > 4000 && differs < 4400, qPrintable(QString::number(differs)));  // 2 x 0.3 x 0.7
 }
 
 void TestShapeRules::updateRulesComeFromTheirParameters() {
@@ -263,9 +265,11 @@ void TestShapeRules::updateRulesComeFromTheirParameters() {
     QCOMPARE(adam.weightDecay, 0.01);
     QVERIFY(!ParamValues::from(adamw->params, {{"beta2", 1.0}}, "optimizer").ok());
     const UpdateEntry &lars = *findUpdateRule("lars"), &muon = *findUpdateRule("muon");
-    QCOMPARE(describe(lars.make(ParamValues(lars.params))), std::string("lars momentum=0.9 trust=0.001 weight_decay=0.0005"));
-    QCOMPARE(describe(muon.make(ParamValues(muon.params))),
-             std::string("muon momentum=0.95 nesterov adam_share=0.015 beta1=0.9 beta2=0.95 epsilon=1e-10 weight_decay=0"));
+    QCOMPARE(describe(lars.make(ParamValues(lars.params))),
+             std::string("lars momentum=0.9 trust=0.001 weight_decay=0.0005"));
+    QCOMPARE(
+        describe(muon.make(ParamValues(muon.params))),
+        std::string("muon momentum=0.95 nesterov adam_share=0.015 beta1=0.9 beta2=0.95 epsilon=1e-10 weight_decay=0"));
     QCOMPARE(muon.make(ParamValues(muon.params)).stateCount(), 2);
     QCOMPARE(muon.make(ParamValues(muon.params)).stateName(0), std::string_view("momentum"));
     QCOMPARE(lars.make(ParamValues(lars.params)).stateName(0), std::string_view("momentum"));

@@ -60,7 +60,8 @@ void awaitTracer(const std::string& thread) {
 class TrialWriter {
 public:
     TrialWriter(TrialStore& store, const std::filesystem::path& history)
-        : m_store(store), m_trial(store.createTrial({}, history.parent_path() / "runs")),
+        : m_store(store),
+          m_trial(store.createTrial({}, history.parent_path() / "runs")),
           m_checkpoint(checkpointFile(history, m_trial)) {
         say("trial " + std::to_string(m_trial));
         m_sink = store.sinkFor(m_trial, store.beginAttempt(m_trial, 0));
@@ -114,7 +115,8 @@ int write(const std::string& file, int trials, int steps) {
 void fill(const std::string& file) {
     const int fd = open(file.c_str(), O_WRONLY | O_CREAT, 0600);
     const std::string block(4096, 'x');
-    while (::write(fd, block.data(), block.size()) > 0) {}
+    while (::write(fd, block.data(), block.size()) > 0) {
+    }
     close(fd);
 }
 
@@ -146,7 +148,7 @@ int full(const std::string& folder) {
     } catch (const ProblemError& error) {
         if (error.problem().code != "history.full") return fail("code " + error.problem().code);
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));          // a retry or two in vain
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));  // a retry or two in vain
     if (troubles != std::vector<std::string>{"history.full"})
         return fail("told " + std::to_string(troubles.size()) + " times");
     const auto before = openQuery(file);

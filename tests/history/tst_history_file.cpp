@@ -110,7 +110,7 @@ void tst_HistoryFile::anOlderFileIsMigratedWithItsRows() {
     openForWriting(folder.file(), steps);
     QCOMPARE(ask(folder.file(), "SELECT group_concat(id || colour) FROM trial"), std::string("1blue,2blue,3blue"));
     QCOMPARE(ask(folder.file(), "PRAGMA user_version"), std::to_string(steps.size()));
-    openForWriting(folder.file(), steps);                  // once is enough
+    openForWriting(folder.file(), steps);  // once is enough
     QCOMPARE(codeOf(TrialStore::open(folder.file())), std::string("history.newer"));
 }
 
@@ -120,7 +120,8 @@ void tst_HistoryFile::aHistoryOfTheFirstVersionIsReadAfterwards() {
     ask(folder.file(),
         "INSERT INTO trial (title, state, spec_json, dataset, model, devices, batch, epochs, learning_rate, created_at,"
         " run_directory) VALUES ('old', 'finished', '{}', 'd', 'm', 'cpu:1', 1, 1, 0.1, '', '')");
-    ask(folder.file(), "INSERT INTO attempt (trial, number, from_step, started_at) VALUES (1, 1, 0, ''), (1, 2, 15, '')");
+    ask(folder.file(),
+        "INSERT INTO attempt (trial, number, from_step, started_at) VALUES (1, 1, 0, ''), (1, 2, 15, '')");
     ask(folder.file(),
         "INSERT INTO event (trial, attempt, number, kind, step, json) VALUES"
         " (1, 1, 1, 'eval_done', 10, '{\"loss\":0.5}'), (1, 1, 2, 'eval_done', 20, '{\"loss\":0.25}'),"
@@ -130,7 +131,7 @@ void tst_HistoryFile::aHistoryOfTheFirstVersionIsReadAfterwards() {
     const auto row = *openQuery(folder.file())->find(1);
     QCOMPARE(row.title, std::string("old"));
     QVERIFY(!row.star && !row.archived && row.tags.empty());
-    QCOMPARE(*row.lowestTestLoss, 0.5);                    // not what the second attempt took back
+    QCOMPARE(*row.lowestTestLoss, 0.5);  // not what the second attempt took back
     store->setTags(1, {"kept"});
     QCOMPARE(openQuery(folder.file())->find(1)->tags.size(), std::size_t{1});
 }

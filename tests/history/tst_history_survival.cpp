@@ -33,7 +33,7 @@ void tst_HistorySurvival::manyProcessesWriteAtOnce() {
     const Folder folder;
     constexpr int kProcesses = 4, kTrials = 8;
     std::vector<std::unique_ptr<QProcess>> processes;
-    for (int i = 0; i < kProcesses; ++i) {                 // they also race to create the file
+    for (int i = 0; i < kProcesses; ++i) {  // they also race to create the file
         processes.push_back(std::make_unique<QProcess>());
         processes.back()->start(kHelper, writing(folder.file(), kTrials, 20));
     }

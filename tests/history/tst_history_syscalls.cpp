@@ -36,7 +36,7 @@ private:
 namespace {
 
 const QString kHelper = LOCKSTEP_HISTORY_HELPER;
-constexpr int kSteps = 20;                                // two checkpoints: the second takes the first one's place
+constexpr int kSteps = 20;  // two checkpoints: the second takes the first one's place
 
 // What the disk holds follows from these; a kill at any other call finds what a kill at the next of them finds.
 const QString kChanging =
@@ -125,7 +125,7 @@ Ended runTraced(const Place& place, const QString& thread, const QStringList& wo
 
 struct Point {
     QString thread, call;
-    int number = 0;                                        // of the thread's calls of that name
+    int number = 0;  // of the thread's calls of that name
 };
 
 QString text(const Point& point) {
@@ -208,7 +208,7 @@ void tst_HistorySyscalls::errors() {
     const auto points = pointsOf(before);
     if (points.empty()) QSKIP("strace is not installed, or may not trace here");
     std::atomic<std::size_t> failures{0};
-    for (const char* what : {"error=EIO:when=%1", "error=ENOSPC:when=%1+"}) {              // once; from then on
+    for (const char* what : {"error=EIO:when=%1", "error=ENOSPC:when=%1+"}) {  // once; from then on
         const QString wrong = onEach(points, [&](const Point& point) {
             const Place place(before);
             const Ended ended = runTraced(place, point.thread, injecting(point, what));
@@ -238,7 +238,7 @@ void tst_HistorySyscalls::shortWritesChangeNothing() {
 
 void tst_HistorySyscalls::disksThatFillUp() {
     QFETCH(QString, before);
-    constexpr int kMore = 1777;                            // no multiple of a page or a sector
+    constexpr int kMore = 1777;  // no multiple of a page or a sector
     int full = 0;
     for (bool fits = false; !fits; ++full) {
         const Place place(before);

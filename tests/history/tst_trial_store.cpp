@@ -13,7 +13,7 @@ using namespace lockstep::test;
 class tst_TrialStore : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase() { qputenv("RC_PARAMS", "max_success=40 max_size=60"); }      // each state event is an fsync
+    void initTestCase() { qputenv("RC_PARAMS", "max_success=40 max_size=60"); }  // each state event is an fsync
     void aNewTrialIsQueued();
     void theRunDirectoryCarriesTheTrialsNumber();
     void identifiersAreNotUsedTwice();
@@ -53,8 +53,10 @@ std::vector<std::string> linesOf(const std::vector<NumberedEvent>& events) {
 }
 
 struct Attempt {
-    explicit Attempt(TrialStore& store) : trial(store.createTrial({}, "/runs")), number(store.beginAttempt(trial, 0)),
-                                          sink(store.sinkFor(trial, number)) {}
+    explicit Attempt(TrialStore& store)
+        : trial(store.createTrial({}, "/runs")),
+          number(store.beginAttempt(trial, 0)),
+          sink(store.sinkFor(trial, number)) {}
     std::int64_t trial, number;
     std::shared_ptr<EventSink> sink;
 };
@@ -173,7 +175,7 @@ void tst_TrialStore::manyStepsMakeFewChunks() {
     Attempt attempt(*store);
     for (int step = 1; step <= 5000; ++step) {
         attempt.sink->post(step, stepOf(step));
-        if (step % 37 == 0) store->flush();               // commits far more often than chunks fill up
+        if (step % 37 == 0) store->flush();  // commits far more often than chunks fill up
     }
     store->flush();
     QCOMPARE(ask(folder.file(), "SELECT count(*) FROM series_chunk"), std::to_string((5000 + 511) / 512));
@@ -259,7 +261,7 @@ void tst_TrialStore::resumeCutsTheSeriesBack() {
     QCOMPARE(*row.bestAccuracy, 0.6);
     QCOMPARE(*row.lowestTestLoss, 0.4);
     QVERIFY(row.failure.empty() && row.finishedAt.empty());
-    QVERIFY(query->events(first.trial, 1).empty());        // the new attempt has said nothing yet
+    QVERIFY(query->events(first.trial, 1).empty());  // the new attempt has said nothing yet
     QCOMPARE(query->lastEvent(first.trial), number);
 
     const auto second = store->sinkFor(first.trial, 2);
@@ -271,7 +273,7 @@ void tst_TrialStore::resumeCutsTheSeriesBack() {
     QCOMPARE(query->series(first.trial, "test_accuracy").size(), std::size_t{4});
     QCOMPARE(query->events(first.trial, 1).size(), std::size_t{151});
     QCOMPARE(store->beginAttempt(first.trial, 850), std::int64_t{3});
-    QCOMPARE(*query->find(first.trial)->bestAccuracy, 0.7);        // not the 0.8 that the second attempt took back
+    QCOMPARE(*query->find(first.trial)->bestAccuracy, 0.7);  // not the 0.8 that the second attempt took back
     QCOMPARE(*query->find(first.trial)->lowestTestLoss, 0.3);
     QCOMPARE(store->beginAttempt(first.trial, 0), std::int64_t{4});
     QVERIFY(query->series(first.trial, "loss").empty());
@@ -465,7 +467,7 @@ void tst_TrialStore::theLastTextThatStandsIsFound() {
     attempt.sink->post(2, second);
     QVERIFY(text() == second);
     const auto resumed = store->sinkFor(attempt.trial, store->beginAttempt(attempt.trial, 150));
-    QVERIFY(text() == first);                                // the second was taken back
+    QVERIFY(text() == first);  // the second was taken back
     resumed->post(3, third);
     QVERIFY(text() == third);
     store->beginAttempt(attempt.trial, 200);

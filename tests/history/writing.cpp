@@ -84,7 +84,7 @@ Said parse(const QByteArray& output) {
 QString loss(const fs::path& history, const Said& said) {
     if (const auto verdict = ask(history, "PRAGMA integrity_check"); verdict != "ok")
         return QString::fromStdString(verdict);
-    const auto store = openStore(history);                 // what the next process does first
+    const auto store = openStore(history);  // what the next process does first
     const auto query = openQuery(history);
     if (!store || !query) return "it cannot be opened";
     for (const auto& [trial, last] : said.trials) {

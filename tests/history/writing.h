@@ -17,7 +17,10 @@ Checkpoint checkpointOf(std::int64_t trial, std::int64_t step);
 std::filesystem::path checkpointFile(const std::filesystem::path& history, std::int64_t trial);
 
 struct Said {
-    struct Trial { std::int64_t event = 0, checkpoint = 0; };      // the newest that were said to be committed
+    // The newest that were said to be committed.
+    struct Trial {
+        std::int64_t event = 0, checkpoint = 0;
+    };
     std::map<std::int64_t, Trial> trials;
 };
 Said parse(const QByteArray& output);

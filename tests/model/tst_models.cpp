@@ -76,7 +76,7 @@ void TestModels::parameterCounts_data() {
     QTest::newRow("lenet5") << "lenet5" << false << qint64{61706};
     QTest::newRow("resnet18-cifar") << "resnet18-cifar" << true << qint64{11173962};
     QTest::newRow("fashion-cnn") << "fashion-cnn" << false << qint64{69264 + 2 * 208 + 5770};
-    QTest::newRow("vit") << "vit" << true << qint64{4770570};       // of ../shared/peers/models.py
+    QTest::newRow("vit") << "vit" << true << qint64{4770570};  // of ../shared/peers/models.py
     QTest::newRow("mlp") << "mlp" << false << qint64{784 * 256 + 256 + 256 * 256 + 256 + 256 * 10 + 10};
 }
 
@@ -167,7 +167,7 @@ void TestModels::tooSmallAnImageIsAProblem() {
 void TestModels::lenetTakesOtherSizes() {
     const ModelInput wide{.batch = 2, .channels = 3, .height = 32, .width = 48, .classes = 4};
     const Graph graph = build("lenet5", wide);
-    QCOMPARE(graph.typeOf(*graph.find("dense1/weight")).text(), std::string("f32[120x960]"));     // 16 x 6 x 10
+    QCOMPARE(graph.typeOf(*graph.find("dense1/weight")).text(), std::string("f32[120x960]"));  // 16 x 6 x 10
 }
 
 void TestModels::transformersRefuseWhatDoesNotDivide() {
@@ -177,7 +177,8 @@ void TestModels::transformersRefuseWhatDoesNotDivide() {
     };
     ModelInput odd = kCifar;
     odd.width = 30;
-    QVERIFY((refused(odd, {}) == Problem{"vit", "graph.bad-attribute",
+    QVERIFY((refused(odd, {}) == Problem{"vit",
+                                         "graph.bad-attribute",
                                          {"vit", "patch", "4", "a divisor of the image's height and width, 32x30"}}));
     QVERIFY((refused(kCifar, {{"heads", std::int64_t{3}}}) ==
              Problem{"vit", "graph.bad-attribute", {"vit", "heads", "3", "a divisor of the width, 256"}}));

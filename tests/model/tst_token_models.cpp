@@ -35,7 +35,8 @@ private slots:
     void aTiedHeadIsTheEmbedding();
 };
 
-// Tables; per block qkv, out and two dense layers with their biases (12 w² + 9 w) and two norms; the last norm; the head.
+// Tables; per block qkv, out and two dense layers with their biases (12 w² + 9 w) and two norms; the last norm; the
+// head.
 void TestTokenModels::tokenModelsHaveTheirFormulasCounts() {
     const auto trunk = [](qint64 layers, qint64 width, qint64 context) {
         return (256 + context) * width + layers * (12 * width * width + 13 * width) + 2 * width;
@@ -44,7 +45,7 @@ void TestTokenModels::tokenModelsHaveTheirFormulasCounts() {
         return parameterCount(build(name, model(name).usual, true, given));
     };
     QCOMPARE(count("gpt", {}), trunk(6, 256, 128));
-    QCOMPARE(count("gpt", {{"tied", false}}), qint64{4'902'912});      // of ../shared/peers/models.py
+    QCOMPARE(count("gpt", {{"tied", false}}), qint64{4'902'912});  // of ../shared/peers/models.py
     QCOMPARE(count("gpt", {{"layers", std::int64_t{2}}, {"width", std::int64_t{48}}, {"context", std::int64_t{130}}}),
              trunk(2, 48, 130));
     QCOMPARE(count("text-encoder", {}), trunk(4, 256, 512) + 256 * 4 + 4);
@@ -61,7 +62,8 @@ void TestTokenModels::sequencesLongerThanTheContextAreRefused() {
         QVERIFY(!result.ok());
         QVERIFY((result.problems().front() == Problem{"tokens", "model.sequence-too-long", {"21", name, "20"}}));
         input.tokens = 0;
-        QVERIFY((tryBuild(model(name), input, true).problems().front() == Problem{"tokens", "model.bad-input", {"0", "1"}}));
+        QVERIFY((tryBuild(model(name), input, true).problems().front() ==
+                 Problem{"tokens", "model.bad-input", {"0", "1"}}));
         const auto odd = tryBuild(model(name), kShort, true, {{"heads", std::int64_t{3}}});
         QVERIFY((odd.problems().front() ==
                  Problem{name, "graph.bad-attribute", {name, "heads", "3", "a divisor of the width, 256"}}));
@@ -75,7 +77,7 @@ void TestTokenModels::paddingIsReadFromTheLengths() {
     QCOMPARE(graph.typeOf(*length).text(), std::string("i32[2]"));
     int readers = 0;
     for (const Node& node : graph.nodes()) readers += static_cast<int>(std::ranges::count(node.inputs, *length));
-    QCOMPARE(readers, 4 + 1);                      // attention of each block, and the mean
+    QCOMPARE(readers, 4 + 1);  // attention of each block, and the mean
 }
 
 void TestTokenModels::aTiedHeadIsTheEmbedding() {

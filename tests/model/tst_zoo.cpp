@@ -5,8 +5,8 @@
 
 using namespace lockstep;
 
-// The published networks: their sizes against the figures of their authors and of torchvision, their structure, and what they
-// refuse.
+// The published networks: their sizes against the figures of their authors and of torchvision, their structure, and
+// what they refuse.
 namespace {
 
 using Given = std::map<std::string, ParamValue>;
@@ -25,8 +25,8 @@ ModelInput pixels(int height, int width) {
     return {.batch = 2, .channels = 3, .height = height, .width = width, .classes = 10};
 }
 
-// WideResNet-16-k: a stem of 3x3x16; per stage of w channels three 3x3 convolutions w -> w, one of i -> w and the shortcut
-// 1x1; two numbers per channel of each norm; the head.
+// WideResNet-16-k: a stem of 3x3x16; per stage of w channels three 3x3 convolutions w -> w, one of i -> w and the
+// shortcut 1x1; two numbers per channel of each norm; the head.
 qint64 wideResnetCount(qint64 k) {
     qint64 count = 27 * 16, in = 16;
     for (const qint64 width : {16 * k, 32 * k, 64 * k}) {
@@ -108,7 +108,8 @@ void TestZoo::parameterCounts() {
 
 void TestZoo::everyModelIsBuiltForItsUsualImages_data() {
     QTest::addColumn<QString>("name");
-    for (const ModelEntry& model : builtinModels()) QTest::newRow(model.name.c_str()) << QString::fromStdString(model.name);
+    for (const ModelEntry& model : builtinModels())
+        QTest::newRow(model.name.c_str()) << QString::fromStdString(model.name);
 }
 
 void TestZoo::everyModelIsBuiltForItsUsualImages() {
@@ -120,7 +121,7 @@ void TestZoo::everyModelIsBuiltForItsUsualImages() {
     for (const ValueId id : training.withRole(ValueRole::Parameter)) {
         const Value& value = training.value(id);
         QVERIFY2(evaluation.find(value.name), value.name.c_str());
-        const bool isTable = value.name == "position/weight" ||      // of offsets, like biases
+        const bool isTable = value.name == "position/weight" ||  // of offsets, like biases
                              (value.name == "embedding/weight" && training.find("head/weight"));
         QCOMPARE(value.decays, value.type.shape.rank() > 1 && !isTable);
     }
@@ -141,7 +142,8 @@ void TestZoo::bottlenecksHalveInTheirMiddle() {
 
 void TestZoo::vggHeads() {
     const auto shapeOf = [](const Graph& graph, const char* name) { return graph.typeOf(*graph.find(name)).text(); };
-    const Graph large = build("vgg11"), small = build("vgg11-bn-cifar"), narrow = build("vgg11", true, {{"width", std::int64_t{64}}});
+    const Graph large = build("vgg11"), small = build("vgg11-bn-cifar"),
+                narrow = build("vgg11", true, {{"width", std::int64_t{64}}});
     QCOMPARE(shapeOf(large, "dense1/weight"), std::string("f32[4096x25088]"));
     QCOMPARE(shapeOf(narrow, "dense2/weight"), std::string("f32[64x64]"));
     QCOMPARE(shapeOf(small, "head/weight"), std::string("f32[10x512]"));
@@ -157,11 +159,16 @@ void TestZoo::vggTakesWholeWindowsOnly_data() {
     QTest::addColumn<int>("width");
     QTest::addColumn<QString>("field");
     QTest::addColumn<QString>("fits");
-    QTest::newRow("odd") << 225 << 224 << "height" << "224";
-    QTest::newRow("odd after two") << 224 << 212 << "width" << "224";
-    QTest::newRow("nearer to the larger") << 32 << 50 << "width" << "64";
-    QTest::newRow("too small") << 28 << 28 << "height" << "32";
-    QTest::newRow("one pixel") << 32 << 1 << "width" << "32";
+    QTest::newRow("odd") << 225 << 224 << "height"
+                         << "224";
+    QTest::newRow("odd after two") << 224 << 212 << "width"
+                                   << "224";
+    QTest::newRow("nearer to the larger") << 32 << 50 << "width"
+                                          << "64";
+    QTest::newRow("too small") << 28 << 28 << "height"
+                               << "32";
+    QTest::newRow("one pixel") << 32 << 1 << "width"
+                               << "32";
 }
 
 void TestZoo::vggTakesWholeWindowsOnly() {
@@ -224,7 +231,8 @@ void TestZoo::otherSizesFit() {
 
 // Against torchvision's mobilenet_v2(width_mult=…): 3.50 M, 1.97 M at a half, and the last layer never narrower.
 void TestZoo::mobilenetsAreScaled() {
-    const Graph half = build("mobilenet-v2", true, {{"width", 0.5}}), large = build("mobilenet-v2", true, {{"width", 1.4}});
+    const Graph half = build("mobilenet-v2", true, {{"width", 0.5}}),
+                large = build("mobilenet-v2", true, {{"width", 1.4}});
     QCOMPARE(parameterCount(half), qint64{1'968'680});
     QCOMPARE(parameterCount(large), qint64{6'108'776});
     QVERIFY(!convolutions(half).filter("last/conv 1280x7x7").isEmpty());
@@ -249,7 +257,8 @@ void TestZoo::dropoutIsInTheSchema() {
     }
 }
 
-// So that a network fine-tunes to other classes: all but the head keeps its shape. The classes of a language are its tokens.
+// So that a network fine-tunes to other classes: all but the head keeps its shape. The classes of a language are its
+// tokens.
 void TestZoo::headsAloneDependOnTheClasses() {
     for (const ModelEntry& model : builtinModels()) {
         if (model.task == ModelTask::NextTokens) continue;

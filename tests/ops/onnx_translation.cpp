@@ -221,9 +221,7 @@ HostTensor classRows(const HostTensor& scores) {
     return tensorOf({shape[0] * positions, classes}, rows);
 }
 
-CaseInput labelsFrom(const Values& values) {
-    return CaseInputs::labelsGiven({values.begin(), values.end()});
-}
+CaseInput labelsFrom(const Values& values) { return CaseInputs::labelsGiven({values.begin(), values.end()}); }
 
 OnnxCase loss(const OnnxVector& v) {
     require(v.inputs.size() == 2, "class weights");
@@ -282,7 +280,8 @@ OnnxCase dropout(const OnnxVector& v) {
     require(v.outputs.size() == 1, "a mask comes out");
     require(v.inputs.size() < 3, "training");
     const std::int64_t samples = v.inputs[0].type().shape[0];
-    OnnxCase c{.opCase = {.op = &kDropout, .attrs = fixedAttrs(DropoutAttrs{.rate = 0})}, .expected = {{0, v.outputs[0]}}};
+    OnnxCase c{.opCase = {.op = &kDropout, .attrs = fixedAttrs(DropoutAttrs{.rate = 0})},
+               .expected = {{0, v.outputs[0]}}};
     c.opCase.inputs = {floatInput(v.inputs[0]), CaseInputs("onnx").ids(samples)};
     return c;
 }
@@ -292,7 +291,8 @@ OnnxCase smoothActivation(const OnnxVector& v) {
     const bool isErf = v.op == "Erf";
     const Values x = valuesOf(v.inputs[0]);
     Values expected = valuesOf(v.outputs[0]);
-    for (std::size_t i = 0; i < x.size(); ++i) expected[i] = isErf ? (1 + expected[i]) * x[i] / std::sqrt(2) : expected[i] * x[i];
+    for (std::size_t i = 0; i < x.size(); ++i)
+        expected[i] = isErf ? (1 + expected[i]) * x[i] / std::sqrt(2) : expected[i] * x[i];
     OnnxCase c{.opCase = {.op = isErf ? &kGelu : &kSilu}};
     c.opCase.inputs = {floatInput(isErf ? scaled(v.inputs[0], std::sqrt(2)) : v.inputs[0])};
     c.expected = {{0, tensorOf(v.outputs[0].type().shape, expected)}};
@@ -414,9 +414,7 @@ OnnxUpdate updateFrom(const OnnxVector& v) {
 
 }  // namespace
 
-bool isOurs(const OnnxVector& vector) {
-    return translations().contains(vector.op);
-}
+bool isOurs(const OnnxVector& vector) { return translations().contains(vector.op); }
 
 OnnxCase translated(const OnnxVector& vector) {
     try {

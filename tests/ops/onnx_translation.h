@@ -9,9 +9,10 @@ namespace lockstep::test {
 //   Conv (1-d as images of one row), AveragePool and MaxPool likewise (the maximum's index counts differently and is
 //   left out), GlobalAveragePool, Gemm with a bias per output, MatMul of two matrices, BatchNormalization,
 //   LayerNormalization, Relu, Add and Sum of two terms of which the second has the first's shape or the end of it,
-//   Flatten, Reshape, Squeeze, Unsqueeze, Transpose of two groups of extents, Cast between floats, Dropout where it drops
-//   nothing; SoftmaxCrossEntropyLoss without class weights, as a sum over all positions; LogSoftmax and Softmax over the
-//   last axis, through the loss and its gradient; Sigmoid and Erf, through SiLU and GELU; Momentum (both modes) and Adam.
+//   Flatten, Reshape, Squeeze, Unsqueeze, Transpose of two groups of extents, Cast between floats, Dropout where it
+//   drops nothing; SoftmaxCrossEntropyLoss without class weights, as a sum over all positions; LogSoftmax and Softmax
+//   over the last axis, through the loss and its gradient; Sigmoid and Erf, through SiLU and GELU; Momentum (both
+//   modes) and Adam.
 // onnx_cases.txt lists every vector: those that run by their names alone, the others with what keeps them from it.
 struct OnnxCase {
     std::string whyNot{};  // "": it maps

@@ -22,18 +22,12 @@ std::optional<Message> parsed(const fs::path& file) {
 
 std::optional<DType> dtypeOf(int onnxType) {
     switch (onnxType) {
-        case onnx::TensorProto::FLOAT:
-            return DType::F32;
-        case onnx::TensorProto::DOUBLE:
-            return DType::F64;
-        case onnx::TensorProto::INT32:
-            return DType::I32;
-        case onnx::TensorProto::INT64:
-            return DType::I64;
-        case onnx::TensorProto::UINT8:
-            return DType::U8;
-        default:
-            return std::nullopt;
+        case onnx::TensorProto::FLOAT: return DType::F32;
+        case onnx::TensorProto::DOUBLE: return DType::F64;
+        case onnx::TensorProto::INT32: return DType::I32;
+        case onnx::TensorProto::INT64: return DType::I64;
+        case onnx::TensorProto::UINT8: return DType::U8;
+        default: return std::nullopt;
     }
 }
 
@@ -47,19 +41,13 @@ bool fill(HostTensor& tensor, const Field& field) {
 
 bool fillTyped(HostTensor& tensor, const onnx::TensorProto& from) {
     switch (tensor.type().dtype) {
-        case DType::F32:
-            return fill<float>(tensor, from.float_data());
-        case DType::F64:
-            return fill<double>(tensor, from.double_data());
-        case DType::I32:
-            return fill<std::int32_t>(tensor, from.int32_data());
-        case DType::I64:
-            return fill<std::int64_t>(tensor, from.int64_data());
-        case DType::U8:
-            return fill<std::uint8_t>(tensor, from.int32_data());
+        case DType::F32: return fill<float>(tensor, from.float_data());
+        case DType::F64: return fill<double>(tensor, from.double_data());
+        case DType::I32: return fill<std::int32_t>(tensor, from.int32_data());
+        case DType::I64: return fill<std::int64_t>(tensor, from.int64_data());
+        case DType::U8: return fill<std::uint8_t>(tensor, from.int32_data());
         case DType::F16:
-        case DType::BF16:
-            return false;
+        case DType::BF16: return false;
     }
     return false;
 }

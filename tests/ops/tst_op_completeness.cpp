@@ -118,13 +118,13 @@ void tst_op_completeness::halvesAreRefused() {
         const ValueId image = graph.addInput("image", {{2, 3}, DType::F32});
         graph.append(kCast, {image}, Attrs::of(CastAttrs{dtype}), "cast");
         const QString name = QString::fromStdString(std::string(text(dtype)));
-        for (const QString& what : {refusal([&] { (void)own->lower(graph, {}); }),
-                                    refusal([&] { (void)device->prepareFill(dtype, 4, 0); }),
-                                    refusal([&] { (void)device->prepareSquareSum(dtype, 4); }),
-                                    refusal([&] { (void)device->prepareUpdate({}, dtype, 4, {}); }),
-                                    refusal([&] { (void)device->prepareAverage(0.9, dtype, 4); }),
-                                    refusal([&] { (void)device->prepareNarrow(dtype, 4); }),
-                                    refusal([&] { (void)device->prepareCommit(dtype, 4); })})
+        for (const QString& what :
+             {refusal([&] { (void)own->lower(graph, {}); }), refusal([&] { (void)device->prepareFill(dtype, 4, 0); }),
+              refusal([&] { (void)device->prepareSquareSum(dtype, 4); }),
+              refusal([&] { (void)device->prepareUpdate({}, dtype, 4, {}); }),
+              refusal([&] { (void)device->prepareAverage(0.9, dtype, 4); }),
+              refusal([&] { (void)device->prepareNarrow(dtype, 4); }),
+              refusal([&] { (void)device->prepareCommit(dtype, 4); })})
             QVERIFY2(what.contains(name), qPrintable(what));
     }
 }

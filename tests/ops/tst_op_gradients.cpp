@@ -21,9 +21,7 @@ constexpr std::size_t kLargest = 6000;  // elements of a case; above, a smaller 
 constexpr std::size_t kProbes = 24;     // elements differentiated per input
 constexpr double kStep = 1e-5;
 
-bool isDifferentiated(const CaseInput& input) {
-    return !input.fixedType && input.role != ValueRole::Buffer;
-}
+bool isDifferentiated(const CaseInput& input) { return !input.fixedType && input.role != ValueRole::Buffer; }
 
 struct Scalar {
     Graph graph;

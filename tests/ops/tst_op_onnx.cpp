@@ -56,10 +56,8 @@ void tst_op_onnx::everyVectorIsListed() {
     std::ifstream list(path);
     std::set<std::string> listed;
     for (std::string line; std::getline(list, line);) listed.insert(line);
-    for (const std::string& line : found)
-        QVERIFY2(listed.contains(line), ("not on the list: " + line).c_str());
-    for (const std::string& line : listed)
-        QVERIFY2(found.contains(line), ("on the list alone: " + line).c_str());
+    for (const std::string& line : found) QVERIFY2(listed.contains(line), ("not on the list: " + line).c_str());
+    for (const std::string& line : listed) QVERIFY2(found.contains(line), ("on the list alone: " + line).c_str());
 }
 
 void tst_op_onnx::ops_data() {

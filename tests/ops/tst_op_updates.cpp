@@ -41,7 +41,9 @@ UpdateCase oneElement(const UpdateRule& rule, double weight, std::vector<double>
     return c;
 }
 
-struct Expected { double theta, average; };
+struct Expected {
+    double theta, average;
+};
 
 // Parameter i on its own through all steps, in the papers' notation.
 Expected formula(const UpdateCase& c, std::size_t i, bool decays) {
@@ -187,7 +189,7 @@ void tst_op_updates::muonMakesSingularValuesAlike() {
     QFETCH(int, columns);
     const auto m = static_cast<std::size_t>(rows), n = static_cast<std::size_t>(columns), side = std::min(m, n);
     std::vector<double> values;
-    for (std::size_t k = 0; k < side; ++k) values.push_back(5 * std::pow(0.4, k));       // down to 0.0016 of the first
+    for (std::size_t k = 0; k < side; ++k) values.push_back(5 * std::pow(0.4, k));  // down to 0.0016 of the first
     const Value w{.name = "w", .type = {{rows, columns}, DType::F32}, .role = ValueRole::Parameter};
     UpdateCase c{.rule = {.kind = UpdateRule::Kind::Muon, .momentum = 0}, .segments = {{0, m * n, true, &w}}};
     c.weights.assign(m * n, 0);
@@ -199,8 +201,10 @@ void tst_op_updates::muonMakesSingularValuesAlike() {
         for (std::size_t l = 0; l < side; ++l) {
             double value = 0;
             for (std::size_t i = 0; i < m; ++i)
-                for (std::size_t j = 0; j < n; ++j) value -= cosine(m, i, k) * stepped[i * n + j] * cosine(n, j, l) / size;
-            const bool inBand = k == l ? value > (values[k] > 0.02 ? 0.68 : 0.5) && value < 1.21 : std::abs(value) < 1e-9;
+                for (std::size_t j = 0; j < n; ++j)
+                    value -= cosine(m, i, k) * stepped[i * n + j] * cosine(n, j, l) / size;
+            const bool inBand =
+                k == l ? value > (values[k] > 0.02 ? 0.68 : 0.5) && value < 1.21 : std::abs(value) < 1e-9;
             QVERIFY2(inBand, qPrintable(QString("%1, %2: %3").arg(k).arg(l).arg(value)));
         }
     }

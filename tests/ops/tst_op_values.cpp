@@ -14,9 +14,9 @@
 #include "engine/ops/dropout.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/embedding.h"
-#include "engine/ops/pixels.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/mixed_loss.h"
+#include "engine/ops/pixels.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
 #include "engine/ops/tokens.h"
@@ -93,25 +93,17 @@ void compareNear(const HostTensor& tensor, const Values& expected) {
     for (std::size_t i = 0; i < values.size(); ++i) QVERIFY(std::abs(values[i] - expected[i]) < 1e-12);
 }
 
-CaseInput again(const HostTensor& tensor) {
-    return {tensor, ValueRole::Input, tensor.type().dtype != DType::F64};
-}
-CaseInput of(const Shape& shape, Values values) {
-    return CaseInputs::given(shape, std::move(values));
-}
+CaseInput again(const HostTensor& tensor) { return {tensor, ValueRole::Input, tensor.type().dtype != DType::F64}; }
+CaseInput of(const Shape& shape, Values values) { return CaseInputs::given(shape, std::move(values)); }
 
 double dot(const HostTensor& a, const HostTensor& b) {
     const auto x = a.as<double>(), y = b.as<double>();
     return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
-bool isClose(double a, double b) {
-    return std::abs(a - b) <= 1e-12 * std::max(1.0, std::abs(b));
-}
+bool isClose(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(1.0, std::abs(b)); }
 
-bool areClose(const Values& a, const Values& b) {
-    return std::ranges::equal(a, b, isClose);
-}
+bool areClose(const Values& a, const Values& b) { return std::ranges::equal(a, b, isClose); }
 
 double& at(HostTensor& tensor, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
     const Shape& s = tensor.type().shape;
@@ -157,9 +149,7 @@ void tst_op_values::convolutionByHand() {
     QCOMPARE(valuesOf(y[0]), (Values{10 + 2 + 5, 10 + 4 + 6, 10 - 1 + 8, 10 - 1 + 10}));
 }
 
-void tst_op_values::convolutionIsPaddingThenCropping_data() {
-    addSmallConvolutions();
-}
+void tst_op_values::convolutionIsPaddingThenCropping_data() { addSmallConvolutions(); }
 
 // A padded, strided convolution is an unpadded one of the framed image of which some rows and columns are kept.
 void tst_op_values::convolutionIsPaddingThenCropping() {
@@ -175,9 +165,7 @@ void tst_op_values::convolutionIsPaddingThenCropping() {
     QCOMPARE(relativeError(thinned(whole[0], attrs.stride), direct[0]), 0.0);
 }
 
-void tst_op_values::convolutionGradientsAreAdjoint_data() {
-    addSmallConvolutions();
-}
+void tst_op_values::convolutionGradientsAreAdjoint_data() { addSmallConvolutions(); }
 
 // y is linear in x and in w: <conv(x, w), dy> = <x, dx> = <w, dw> for every dy.
 void tst_op_values::convolutionGradientsAreAdjoint() {
@@ -375,8 +363,7 @@ void tst_op_values::synchronisedNormOfPartsIsThatOfTheWhole() {
             begin += count;
         }
         for (const CaseInput& part : xs)
-            norms.push_back(
-                apply(kBatchNormTrainFromSums, attrs, {part, gamma, beta, mean, variance, sumOf(sums)}));
+            norms.push_back(apply(kBatchNormTrainFromSums, attrs, {part, gamma, beta, mean, variance, sumOf(sums)}));
         QVERIFY(areClose(joined(norms, 0), valuesOf(whole[0])));
         for (const auto& part : norms)
             for (std::size_t i = 1; i < 5; ++i) QVERIFY(areClose(valuesOf(part[i]), valuesOf(whole[i])));
@@ -402,8 +389,8 @@ void tst_op_values::synchronisedNormOfPartsIsThatOfTheWhole() {
 }
 
 void tst_op_values::layerNormByHand() {
-    const auto y = apply(kLayerNorm, Attrs::of(LayerNormAttrs{1}),
-                         {of({2, 2}, {1, 3, 5, 5}), of({2}, {2, 1}), of({2}, {0, 10})});
+    const auto y =
+        apply(kLayerNorm, Attrs::of(LayerNormAttrs{1}), {of({2, 2}, {1, 3, 5, 5}), of({2}, {2, 1}), of({2}, {0, 10})});
     compareNear(y[1], {2, 5});
     compareNear(y[2], {std::sqrt(0.5), 1});
     compareNear(y[0], {-2 * std::sqrt(0.5), 10 + std::sqrt(0.5), 0, 10});
@@ -420,12 +407,14 @@ void tst_op_values::tokensByHand() {
              (Values{1, 4, 2, 5, 3, 6, 7, 10, 8, 11, 9, 12}));
     QCOMPARE(valuesOf(apply(kBroadcastAdd, {}, {of({2, 2}, {1, 2, 3, 4}), of({2}, {10, 20})})[0]),
              (Values{11, 22, 13, 24}));
-    QCOMPARE(valuesOf(apply(kBroadcastAdd, {}, {of({1, 2, 1}, {1, 2}), of({3, 1}, {10, 20, 30})})[0]), (Values{11, 22}));
+    QCOMPARE(valuesOf(apply(kBroadcastAdd, {}, {of({1, 2, 1}, {1, 2}), of({3, 1}, {10, 20, 30})})[0]),
+             (Values{11, 22}));
     QCOMPARE(valuesOf(apply(kPad, Attrs::of(ShapeAttrs{{2, 2}}), {of({3}, {1, 2, 3})})[0]), (Values{1, 2, 3, 0}));
     const CaseInput lengths = CaseInputs::labelsGiven({1, 2});
     QCOMPARE(valuesOf(apply(kSequenceMean, {}, {of({2, 2, 2}, {1, 2, 30, 40, 5, 6, 7, 10}), lengths})[0]),
              (Values{1, 2, 6, 8}));
-    QCOMPARE(valuesOf(apply(kSequenceMeanBackward, Attrs::of(ShapeAttrs{{2, 2, 2}}), {of({2, 2}, {1, 2, 6, 8}), lengths})[0]),
+    QCOMPARE(valuesOf(apply(kSequenceMeanBackward, Attrs::of(ShapeAttrs{{2, 2, 2}}),
+                            {of({2, 2}, {1, 2, 6, 8}), lengths})[0]),
              (Values{1, 2, 0, 0, 3, 4, 3, 4}));
 }
 
@@ -437,8 +426,8 @@ void tst_op_values::embeddingByHand() {
              (Values{3, 4, 0, 0, 6, 8}));
 }
 
-// Two images of 1 x 2 x 3 are kept. The first sample is the second image, shifted to the left by one and mirrored, its first
-// pixel blank; the other is a quarter of the first image and three quarters of the second.
+// Two images of 1 x 2 x 3 are kept. The first sample is the second image, shifted to the left by one and mirrored, its
+// first pixel blank; the other is a quarter of the first image and three quarters of the second.
 void tst_op_values::imagesOfPixelsByHand() {
     const ImageRecipe first{.source = 1, .dx = 1, .mirrored = 1, .hole = {0, 0, 1, 1}}, plain, other{.source = 1};
     std::vector<int> numbers(4 * kRecipeNumbers);
@@ -448,11 +437,13 @@ void tst_op_values::imagesOfPixelsByHand() {
     std::ranges::copy(std::array<std::uint8_t, 12>{0, 255, 0, 0, 0, 255, 51, 102, 153, 204, 255, 0},
                       pixels.tensor.as<std::uint8_t>().begin());
     const PixelsAttrs attrs{.mean = {0.5f}, .deviation = {0.5f}, .gathers = true, .to = DType::F64};
-    const Values made = valuesOf(apply(kPixelsToImages, Attrs::of(attrs),
-                                       {CaseInputs::labelsGiven({2, 2 * kRecipeNumbers}, numbers), pixels, of({2}, {1, 0.25})})[0]);
+    const Values made =
+        valuesOf(apply(kPixelsToImages, Attrs::of(attrs),
+                       {CaseInputs::labelsGiven({2, 2 * kRecipeNumbers}, numbers), pixels, of({2}, {1, 0.25})})[0]);
     const Values wanted{0, 0.2, -0.2, -1, -1, 1, -0.7, 0.1, -0.1, 0.2, 0.5, -0.5};
     QCOMPARE(made.size(), wanted.size());
-    for (std::size_t i = 0; i < made.size(); ++i) QVERIFY2(std::abs(made[i] - wanted[i]) < 1e-6, std::to_string(i).c_str());
+    for (std::size_t i = 0; i < made.size(); ++i)
+        QVERIFY2(std::abs(made[i] - wanted[i]) < 1e-6, std::to_string(i).c_str());
 }
 
 // What counts of a padded sample is as if the sample ended there, and what pads it gets no gradient.
@@ -473,8 +464,7 @@ void tst_op_values::paddingIsNotSeen() {
         std::fill(onlySeen.begin() + 3 * 8, onlySeen.end(), 0);
         const Values gradient = valuesOf(
             apply(kAttentionBackward, attrs, {qkv, {padded[0]}, {padded[1]}, of({1, 5, 8}, onlySeen), length})[0]);
-        const auto expected =
-            apply(kAttentionBackward, attrs, {first(qkv, 24), {alone[0]}, {alone[1]}, first(dy, 8)});
+        const auto expected = apply(kAttentionBackward, attrs, {first(qkv, 24), {alone[0]}, {alone[1]}, first(dy, 8)});
         compareNear(expected[0], {gradient.begin(), gradient.begin() + 3 * 24});
         for (std::size_t i = 3 * 24; i < gradient.size(); ++i) QCOMPARE(gradient[i], 0.0);
     }
@@ -546,10 +536,11 @@ void tst_op_values::mixedCrossEntropyByHand() {
     QVERIFY(areClose(gradient(0.5), {-0.25, 0.25, -1, 1}));
     // With one label, or with lambda 1, it is the plain loss.
     const CaseInput ones = of({2}, {1, 1});
-    const auto plain = valuesOf(apply(kCrossEntropy, Attrs::of(CrossEntropyAttrs{.smoothing = 0.2}), {logits, labels})[0]);
+    const auto plain =
+        valuesOf(apply(kCrossEntropy, Attrs::of(CrossEntropyAttrs{.smoothing = 0.2}), {logits, labels})[0]);
     for (const auto& [other, share] : {std::pair(labels, lambda), std::pair(others, ones)}) {
-        const auto mixed = apply(kMixedCrossEntropy, Attrs::of(CrossEntropyAttrs{.smoothing = 0.2}),
-                                 {logits, labels, other, share});
+        const auto mixed =
+            apply(kMixedCrossEntropy, Attrs::of(CrossEntropyAttrs{.smoothing = 0.2}), {logits, labels, other, share});
         QVERIFY(areClose(valuesOf(mixed[0]), plain));
     }
 }
@@ -576,7 +567,8 @@ void tst_op_values::topKByHand() {
 void tst_op_values::aLogitThatIsNoNumberIsNeverAccurate() {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const auto count = [&](const Values& row, int label, int k) {
-        return valuesOf(apply(kTopKCount, Attrs::of(TopKAttrs{k}), {of({1, 3}, row), CaseInputs::labelsGiven({label})})[0])[0];
+        return valuesOf(
+            apply(kTopKCount, Attrs::of(TopKAttrs{k}), {of({1, 3}, row), CaseInputs::labelsGiven({label})})[0])[0];
     };
     QCOMPARE(count({nan, 1, 2}, 0, 1), 0.0);
     QCOMPARE(count({nan, 1, 2}, 0, 3), 0.0);
@@ -586,10 +578,13 @@ void tst_op_values::aLogitThatIsNoNumberIsNeverAccurate() {
 
 void tst_op_values::maskedRowsDoNotCount() {
     const CaseInput all = of({1, 3, 2}, {0, std::log(3), 7, -7, 0, 0}), some = of({2, 2}, {0, std::log(3), 0, 0});
-    const CaseInput allLabels = CaseInputs::labelsGiven({1, 3}, {1, -1, 0}), someLabels = CaseInputs::labelsGiven({1, 0});
+    const CaseInput allLabels = CaseInputs::labelsGiven({1, 3}, {1, -1, 0}),
+                    someLabels = CaseInputs::labelsGiven({1, 0});
     for (const double smoothing : {0.0, 0.3}) {
-        const Attrs masked = Attrs::of(CrossEntropyAttrs{smoothing, true}), plain = Attrs::of(CrossEntropyAttrs{smoothing});
-        const auto loss = apply(kCrossEntropy, masked, {all, allLabels}), same = apply(kCrossEntropy, plain, {some, someLabels});
+        const Attrs masked = Attrs::of(CrossEntropyAttrs{smoothing, true}),
+                    plain = Attrs::of(CrossEntropyAttrs{smoothing});
+        const auto loss = apply(kCrossEntropy, masked, {all, allLabels}),
+                   same = apply(kCrossEntropy, plain, {some, someLabels});
         compareNear(loss[0], valuesOf(same[0]));
         compareNear(loss[1], {2});
         const Values d = valuesOf(apply(kCrossEntropyBackward, masked, {all, allLabels, CaseInputs::scalar(1)})[0]);

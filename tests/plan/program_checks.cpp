@@ -45,7 +45,10 @@ std::vector<ValueId> owners(const Graph& graph) {
 class Simulation {
 public:
     Simulation(const Program& program, std::size_t pass)
-        : m_program(program), m_pass(pass), m_graph(*program.passes[pass].graph), m_owners(owners(m_graph)),
+        : m_program(program),
+          m_pass(pass),
+          m_graph(*program.passes[pass].graph),
+          m_owners(owners(m_graph)),
           m_blocks((program.arenaBytes[static_cast<std::size_t>(Arena::Activations)] + kBlock - 1) / kBlock, -1) {}
 
     std::string run() {
@@ -97,8 +100,8 @@ private:
                 if (overlap(step.outputs[o], step.outputs[other])) return true;
             }
             for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-                const bool inplace = o == 0 && static_cast<int>(i) == node.op->inplaceInput &&
-                                     step.inputs[i] == step.outputs[o];
+                const bool inplace =
+                    o == 0 && static_cast<int>(i) == node.op->inplaceInput && step.inputs[i] == step.outputs[o];
                 if (overlap(step.outputs[o], step.inputs[i]) && !inplace) return true;
             }
         }
@@ -154,8 +157,8 @@ private:
     const std::size_t m_pass;
     const Graph& m_graph;
     std::vector<ValueId> m_owners;
-    std::vector<std::int64_t> m_blocks;                // of the activations: which value stands there
-    std::map<ValueId, Slot> m_pinned;                  // values outside of the activations
+    std::vector<std::int64_t> m_blocks;  // of the activations: which value stands there
+    std::map<ValueId, Slot> m_pinned;    // values outside of the activations
 };
 
 bool conflict(const Step& a, const Step& b) {
@@ -330,7 +333,9 @@ std::string sumAt(const Program& program, const Slot& slice) {
     std::map<std::size_t, std::string> partials;
     std::string sum;
     for (const Step& step : program.steps) {
-        const auto covers = [&](const std::vector<Slot>& slots) { return slots.size() == 1 && overlap(slots[0], slice); };
+        const auto covers = [&](const std::vector<Slot>& slots) {
+            return slots.size() == 1 && overlap(slots[0], slice);
+        };
         if (step.kind == Step::Kind::AllReduce && covers(step.outputs)) return sum;
         if (step.kind == Step::Kind::Add && covers(step.outputs)) {
             sum = '(' + partials[step.inputs[0].offset] + ' ' + sum + ')';

@@ -13,7 +13,9 @@ namespace lockstep::sample {
 
 namespace {
 
-struct Inputs { ValueId image, label, ids; };
+struct Inputs {
+    ValueId image, label, ids;
+};
 
 Inputs inputs(GraphBuilder& b, std::int64_t batch) {
     return {b.input("image", {{batch, kChannels, kExtent, kExtent}, DType::F32}),
@@ -122,7 +124,8 @@ UpdateRule averaging() {
 }
 
 BatchLayout batchLayout(std::int64_t capacity) {
-    return BatchLayout({{"image", {{kChannels, kExtent, kExtent}, DType::F32}}, {"label", {{1}, DType::I32}},
+    return BatchLayout({{"image", {{kChannels, kExtent, kExtent}, DType::F32}},
+                        {"label", {{1}, DType::I32}},
                         {"ids", {{1}, DType::I64}}},
                        capacity);
 }

@@ -20,7 +20,7 @@ constexpr int kLayerCodes = 8;
 // Logits = dense(image) + a + reshape(b): one tensor is the gradient of both parameters and is read again further on.
 Graph sharedGradient(std::int64_t batch);
 
-UpdateRule averaging();              // sgd, with averages
+UpdateRule averaging();  // sgd, with averages
 
 BatchLayout batchLayout(std::int64_t capacity);
 
@@ -28,8 +28,8 @@ BatchLayout batchLayout(std::int64_t capacity);
 struct Traits {
     DType compute = DType::F32;
     bool hostMemory = true;
-    bool padsWeights = false;            // parameters of rank 2 and more, and their gradients, are padded to 1 KiB
-    bool forgetsLayouts = false;         // pads by the batch, whatever layouts it is given
+    bool padsWeights = false;     // parameters of rank 2 and more, and their gradients, are padded to 1 KiB
+    bool forgetsLayouts = false;  // pads by the batch, whatever layouts it is given
 };
 std::unique_ptr<Backend> backend(const Traits& traits);
 

@@ -90,7 +90,7 @@ private slots:
             QCOMPARE(bytes(Arena::Gradients), storage.parameterBytes);
             QCOMPARE(bytes(Arena::Masters), 2 * storage.parameterBytes);
             QCOMPARE(bytes(Arena::OptimizerState), 2 * storage.parameterBytes);
-            QCOMPARE(bytes(Arena::Averages), 3 * storage.parameterBytes);      // in f32, and as evaluation reads them
+            QCOMPARE(bytes(Arena::Averages), 3 * storage.parameterBytes);  // in f32, and as evaluation reads them
             for (const StorageEntry& buffer : storage.buffers) QCOMPARE(buffer.value.type.dtype, DType::F32);
         }
     }
@@ -158,7 +158,7 @@ private slots:
         const Program program = sample::training(sample::model("lenet5", 2, true), {}, traits);
         QCOMPARE(complaint(program), std::string());
         const StorageEntry* weight = program.storage->find("conv1/weight");
-        QCOMPARE(weight->bytes, std::size_t{2048});            // 6 x 3 x 5 x 5 floats, padded
+        QCOMPARE(weight->bytes, std::size_t{2048});  // 6 x 3 x 5 x 5 floats, padded
         QCOMPARE(weight->value.layout->text(), std::string("padded1024"));
         QVERIFY(!program.storage->find("conv1/bias")->value.layout);
         const Program plain = sample::training(sample::model("lenet5", 2, true));
@@ -185,7 +185,7 @@ private slots:
         const Program program = sample::training(sample::model("lenet5", 4, true), {}, {.hostMemory = false});
         QCOMPARE(complaint(program), std::string());
         const auto copies = stepsOf(program, Step::Kind::CopyIn);
-        QCOMPARE(copies.size(), std::size_t{2});               // image and label; nothing draws random numbers by id
+        QCOMPARE(copies.size(), std::size_t{2});  // image and label; nothing draws random numbers by id
         for (const Step* copy : copies) {
             QCOMPARE(copy->lane, Lane::Copy);
             QVERIFY(copy->inputs == copy->outputs);

@@ -41,7 +41,9 @@ std::size_t sum(const std::vector<Lifetime>& values) {
 
 std::vector<Lifetime> arbitraryLifetimes() {
     const auto lifetime = rc::gen::apply(
-        [](int first, int length, std::size_t bytes) { return Lifetime{first, first + length, bytes}; },
+        [](int first, int length, std::size_t bytes) {
+            return Lifetime{first, first + length, bytes};
+        },
         rc::gen::inRange(0, 40), rc::gen::inRange(0, 12), rc::gen::inRange<std::size_t>(0, 5000));
     return *rc::gen::container<std::vector<Lifetime>>(lifetime);
 }

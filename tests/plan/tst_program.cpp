@@ -111,8 +111,8 @@ private slots:
 
     void averagesAreShown() {
         const Graph forward = smallConv(true);
-        const Program program = compileTraining({&forward}, *makeNullBackend(), sample::averaging(),
-                                                sample::batchLayout(4), options());
+        const Program program =
+            compileTraining({&forward}, *makeNullBackend(), sample::averaging(), sample::batchLayout(4), options());
         compareWithGolden("averages_training", dump(program));
         compareWithGolden("averages_evaluation", dump(evaluationOf(smallConv(false), program)));
     }

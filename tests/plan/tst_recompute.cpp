@@ -24,7 +24,9 @@ using namespace lockstep;
 
 namespace {
 
-struct Both { Graph kept, recomputed; };
+struct Both {
+    Graph kept, recomputed;
+};
 
 Both both(const Graph& forward) {
     Both graphs{forward, {}};
@@ -118,7 +120,8 @@ private slots:
             std::set<const Node*> once;
             for (const auto& [copy, node] : copied) {
                 QVERIFY2(node->attrs == copy->attrs && once.insert(node).second, node->scope.c_str());
-                for (const OpDef* op : {&kAllReduce, &kBatchNormSums, &kCrossEntropy, &kTopKCount}) QVERIFY(node->op != op);
+                for (const OpDef* op : {&kAllReduce, &kBatchNormSums, &kCrossEntropy, &kTopKCount})
+                    QVERIFY(node->op != op);
             }
         }
     }
@@ -155,7 +158,8 @@ private slots:
         const auto copied = originals(graphs.recomputed);
         QVERIFY(!copied.empty());
         for (const auto& [copy, node] : copied) {
-            for (const char* layer : {"stem", "block1", "block2", "head"}) QVERIFY2(!isWithin(node->scope, layer), layer);
+            for (const char* layer : {"stem", "block1", "block2", "head"})
+                QVERIFY2(!isWithin(node->scope, layer), layer);
         }
     }
 

@@ -26,7 +26,7 @@ enum {
 
 struct lockstep_dataset {
     const lockstep_host* host;
-    int mode;                                      /* the setting "mode" */
+    int mode; /* the setting "mode" */
 };
 
 static int number(const char* settings) {
@@ -42,7 +42,7 @@ static int open_split(const lockstep_host* host, const char* path, const char* s
         snprintf(message.text, message.capacity, "the file %s is not for me", path);
         return LOCKSTEP_BAD_INPUT;
     }
-    if (mode == 2) {                               /* fills its buffer to the brim, without an end */
+    if (mode == 2) { /* fills its buffer to the brim, without an end */
         memset(message.text, 'x', message.capacity);
         return LOCKSTEP_FAILED;
     }
@@ -55,7 +55,8 @@ static int open_split(const lockstep_host* host, const char* path, const char* s
 
 static const char* const kClasses[] = {"a", "b", "c"};
 
-#define FIELD(type, name, ...) {sizeof(lockstep_field), type, name, __VA_ARGS__}
+#define FIELD(type, name, ...) \
+    { sizeof(lockstep_field), type, name, __VA_ARGS__ }
 #define IMAGE FIELD(LOCKSTEP_U8, "image", 3, {1, 4, 5})
 #define LABEL FIELD(LOCKSTEP_I32, "label", 1, {1})
 
@@ -81,8 +82,8 @@ static const lockstep_field kDeclared[][3] = {
     {IMAGE, FIELD(LOCKSTEP_I64, "label", 1, {1}), FIELD(LOCKSTEP_U8, "x", 1, {1})},
     {IMAGE, FIELD(LOCKSTEP_I32, "label", 1, {2}), FIELD(LOCKSTEP_U8, "x", 1, {1})},
     {IMAGE, LABEL, {8, LOCKSTEP_U8, "x", 1, {1}}},
-    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})},      /* but their number is a lie */
-    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})},      /* but NULL is handed over */
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})}, /* but their number is a lie */
+    {IMAGE, LABEL, FIELD(LOCKSTEP_U8, "x", 1, {1})}, /* but NULL is handed over */
 };
 enum { kFirst = 20, kTooMany = 40, kNone = 41 };
 
@@ -116,10 +117,10 @@ static int read_sample(lockstep_dataset* dataset, int64_t index, void* const* in
         snprintf(message.text, message.capacity, "sector 17");
         return LOCKSTEP_IO;
     }
-    static int seventeens;                         /* those of opening come through */
+    static int seventeens; /* those of opening come through */
     while (dataset->mode == 11 && index == 17 && ++seventeens > 3) sleep(1);
     memset(into[0], (int)index, 20);
-    if (dataset->mode == 10) return LOCKSTEP_OK;   /* without a label */
+    if (dataset->mode == 10) return LOCKSTEP_OK; /* without a label */
     *(int32_t*)into[1] = dataset->mode == 6 ? 3 : (int32_t)(index % 3);
     return LOCKSTEP_OK;
 }
@@ -131,7 +132,9 @@ static const lockstep_setting kSettings[] = {{sizeof(lockstep_setting), LOCKSTEP
 
 static const lockstep_dataset_kind kKind = {
     .size = FIXTURE == SHORT_TABLE ? 8 : sizeof(lockstep_dataset_kind),
-    .id = FIXTURE == BAD_ID ? "../etc" : FIXTURE == NULL_POINTERS ? NULL : FIXTURE_NAME,
+    .id = FIXTURE == BAD_ID          ? "../etc"
+          : FIXTURE == NULL_POINTERS ? NULL
+                                     : FIXTURE_NAME,
     .title = "Fixture",
     .meaning = "For tests.",
     .settings = kSettings,
@@ -144,7 +147,9 @@ static const lockstep_dataset_kind kKind = {
 static const lockstep_dataset_kind* const kDatasets[] = {&kKind};
 static const lockstep_plugin kPlugin = {
     .size = sizeof(lockstep_plugin),
-    .abi = FIXTURE == OLD_ABI ? 0 : FIXTURE == NEW_ABI ? LOCKSTEP_PLUGIN_ABI + 1 : LOCKSTEP_PLUGIN_ABI,
+    .abi = FIXTURE == OLD_ABI   ? 0
+           : FIXTURE == NEW_ABI ? LOCKSTEP_PLUGIN_ABI + 1
+                                : LOCKSTEP_PLUGIN_ABI,
     .id = "fixture",
     .version = "0.1",
     .datasets = kDatasets,

@@ -183,8 +183,7 @@ void tst_PluginHost::datasetsThatLieAreProblems_data() {
     QTest::newRow("no classes") << 5 << "its classes are missing";
     QTest::newRow("wrong labels") << 6 << "sample 0: its label 3 is not among the classes";
     QTest::newRow("unwritten label") << 10 << "sample 0: its label -1 is not among the classes";
-    QTest::newRow("other test split") << 7
-                                      << "its test samples differ from its training samples in fields or classes";
+    QTest::newRow("other test split") << 7 << "its test samples differ from its training samples in fields or classes";
     QTest::newRow("bad disk") << 9 << "sample 17: sector 17";
 }
 
@@ -233,8 +232,8 @@ void tst_PluginHost::fieldsThatCannotBeAreProblems() {
     QFETCH(QString, args);
     static const auto loaded = loadFixtures({"sound"});
     const auto& entry = loaded.datasets.at(0);
-    for (const auto& problems : {entry.open("/tmp", mode(entry, how)).problems(),
-                                 entry.inspect("/tmp", mode(entry, how)).problems()}) {
+    for (const auto& problems :
+         {entry.open("/tmp", mode(entry, how)).problems(), entry.inspect("/tmp", mode(entry, how)).problems()}) {
         QCOMPARE(problems.size(), std::size_t{1});
         const Problem& problem = problems.front();
         QCOMPARE(problem.field, std::string("/tmp"));

@@ -99,7 +99,7 @@ void tst_Lease::preparedPlacesArePrivate() {
     const auto base = in(folder) / "new";
     const Places places{base, base / "cache", base / "sockets", base / "config"};
     QVERIFY(preparePlaces(places).ok());
-    struct stat info{};
+    struct stat info {};
     QVERIFY(stat(places.runtime.c_str(), &info) == 0);
     QCOMPARE(info.st_mode & 0777, mode_t{0700});
     QVERIFY(std::filesystem::is_directory(places.runs()));

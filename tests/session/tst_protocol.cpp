@@ -204,7 +204,8 @@ void tst_Protocol::aSlowReaderLosesStepsOnlyAndIsTold() {
     constexpr std::int64_t kLast = 40'000;
     const auto before = std::chrono::steady_clock::now();
     for (std::int64_t number = 1; number <= kLast; ++number) served.server->post(number, eventNumbered(number, kLast));
-    QVERIFY2(std::chrono::steady_clock::now() - before < 60s, "a slow reader held up the run");     // else it takes forever
+    QVERIFY2(std::chrono::steady_clock::now() - before < 60s,
+             "a slow reader held up the run");  // else it takes forever
     const auto received = readUpTo(*client, kLast);
     std::set<std::int64_t> seen(received.numbers.begin(), received.numbers.end());
     QCOMPARE(seen.size(), received.numbers.size());
@@ -256,14 +257,14 @@ void tst_Protocol::badLinesAreAnsweredAndEndlessOnesCutOff() {
     const auto client = served.connect();
     QVERIFY(client->send(ControlCommand{"dance"}).ok());
     QCOMPARE(next(*client)["error"]["code"].get<std::string>(), std::string("session.unknown-command"));
-    QVERIFY(client->send(ControlCommand{"ping"}).ok());                    // and the connection stands
+    QVERIFY(client->send(ControlCommand{"ping"}).ok());  // and the connection stands
     QCOMPARE(next(*client).value("ok", ""), std::string("ping"));
     (void)client->send(ControlCommand{std::string(200'000, 'x')});
     std::optional<SessionClient::Line> line;
     do line = client->readLine(5s);
     while (line && !line->closed);
     QVERIFY(line && line->closed);
-    QVERIFY(served.connect() != nullptr);                                  // others are served as before
+    QVERIFY(served.connect() != nullptr);  // others are served as before
 }
 
 void tst_Protocol::theLastEventsReachTheClient() {
@@ -271,7 +272,7 @@ void tst_Protocol::theLastEventsReachTheClient() {
     const auto client = served.connect();
     QVERIFY(client->send(SubscribeCommand{}).ok());
     QVERIFY(client->send(ControlCommand{"ping"}).ok());
-    QCOMPARE(next(*client).value("ok", ""), std::string("ping"));          // the subscription has been taken
+    QCOMPARE(next(*client).value("ok", ""), std::string("ping"));  // the subscription has been taken
     for (std::int64_t number = 1; number <= 2000; ++number) served.server->post(number, eventNumbered(number, 2000));
     std::jthread closing([&] { served.server.reset(); });
     QCOMPARE(readUpTo(*client, 2000).numbers.size(), std::size_t{2000});
@@ -296,7 +297,7 @@ void tst_Protocol::anEndlessLineEndsTheClientsConnection() {
             sent += static_cast<std::size_t>(now);
         }
         char unread;
-        recv(socket.get(), &unread, 1, 0);         // until the client has gone
+        recv(socket.get(), &unread, 1, 0);  // until the client has gone
     });
     {
         auto client = SessionClient::connect(path);
@@ -322,7 +323,7 @@ void tst_Protocol::nobodyThereIsAProblem() {
     const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / "run-1.sock";
     QCOMPARE(SessionClient::connect(path).problems().front().code, std::string("session.not-running"));
     {
-        Served served;                                                     // a socket file that its server left behind
+        Served served;  // a socket file that its server left behind
         std::filesystem::rename(served.path, path);
     }
     QCOMPARE(SessionClient::connect(path).problems().front().code, std::string("session.not-running"));

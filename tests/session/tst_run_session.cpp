@@ -85,7 +85,8 @@ const Environment& environment() {
             e->add(broken);
             DatasetEntry unlucky = dataset;
             unlucky.id = "unlucky";
-            unlucky.open = [open = dataset.open](const fs::path& path, const ParamValues& params) -> Result<DatasetSplits> {
+            unlucky.open = [open = dataset.open](const fs::path& path,
+                                                 const ParamValues& params) -> Result<DatasetSplits> {
                 auto splits = open(path, params);
                 if (!splits.ok()) return splits.problems();
                 return DatasetSplits{std::make_shared<Unlucky>(splits.value().train), splits.value().test};
@@ -275,7 +276,8 @@ void tst_RunSession::badRequestsLeaveNoRow() {
 void tst_RunSession::theBestGoesOnWhereTheLastIsMissingOrOlder() {
     const Home home;
     QVERIFY(home.run({smallSpec(2), {}, {}, nullptr}).ok());
-    const fs::path last = home.places.run(1) / "checkpoints" / "last.safetensors", best = last.parent_path() / "best.safetensors";
+    const fs::path last = home.places.run(1) / "checkpoints" / "last.safetensors",
+                   best = last.parent_path() / "best.safetensors";
     Checkpoint checkpoint = readCheckpoint(best).value();
     const auto further = readCheckpoint(last).value();
     const auto resumedFrom = [&] {
@@ -288,7 +290,7 @@ void tst_RunSession::theBestGoesOnWhereTheLastIsMissingOrOlder() {
     QCOMPARE(resumedFrom(), checkpoint.step);
     checkpoint.step -= 1;
     checkpoint.stepInEpoch = 0;
-    writeCheckpoint(last, checkpoint);                     // an older one, and then the best
+    writeCheckpoint(last, checkpoint);  // an older one, and then the best
     writeCheckpoint(best, further);
     QCOMPARE(resumedFrom(), further.step);
 }
@@ -345,7 +347,7 @@ void tst_RunSession::aLostDeviceIsAnAttemptFurther() {
     QCOMPARE(changes[0].reason, std::string("lost-device"));
     QCOMPARE(changes[0].what, std::string("fell off the bus"));
     QVERIFY(changes[0].step <= changes[0].reached);
-    QCOMPARE(started.size(), std::size_t{1});              // of the latest attempt, as all events
+    QCOMPARE(started.size(), std::size_t{1});  // of the latest attempt, as all events
     QCOMPARE(started[0].firstStep, changes[0].step);
     QCOMPARE(started[0].devices.size(), std::size_t{3});
 }
@@ -358,7 +360,7 @@ void tst_RunSession::devicesChangeOnRequest() {
     const auto client = attach(home.places.socket(1));
     QVERIFY(client && client->send(SubscribeCommand{1}).ok());
     QVERIFY(waitForEvent(*client, "step_done"));
-    QVERIFY(client->send(ControlCommand{"scale-to", 17}).ok());           // more devices than samples in a batch
+    QVERIFY(client->send(ControlCommand{"scale-to", 17}).ok());  // more devices than samples in a batch
     for (;;) {
         const auto line = client->readLine(20s);
         QVERIFY(line && !line->closed);
@@ -392,7 +394,7 @@ void tst_RunSession::aRowIsSettledOnlyWhenNobodyHoldsIt() {
         store->setState(trial, state);
     }
     const auto held = Lease::tryAcquire(home.places.lease(1));
-    fs::remove_all(home.places.run(5));                    // somebody tidied up
+    fs::remove_all(home.places.run(5));  // somebody tidied up
     settleCrashed(*store, *home.query(), home.places);
     const std::vector<std::string> expected = {"running", "queued", "crashed", "finished", "crashed"};
     for (std::size_t i = 0; i < expected.size(); ++i) {

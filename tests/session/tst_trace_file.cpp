@@ -98,7 +98,7 @@ private slots:
             TraceReader reader(m_folder, 1);
             QVERIFY(reader.read().empty());
             std::ofstream(file, std::ios::binary | std::ios::app) << whole.substr(length);
-            QCOMPARE(reader.read().size(), std::size_t{5});              // the rest came later
+            QCOMPARE(reader.read().size(), std::size_t{5});  // the rest came later
         }
         for (std::size_t at = 0; at < whole.size(); ++at) {
             std::string damaged = whole;
@@ -119,7 +119,8 @@ private slots:
         TraceReader reader(m_folder, 1);
         std::size_t seen = 0;
         {
-            const TraceRecorder recorder(m_folder, 1, board, [](const Problem& problem) { qFatal("%s", problem.code.c_str()); });
+            const TraceRecorder recorder(m_folder, 1, board,
+                                         [](const Problem& problem) { qFatal("%s", problem.code.c_str()); });
             addSpans(lane, name, 0, 5);
             QTRY_COMPARE((seen += reader.read().size()), std::size_t{5});
             addSpans(lane, name, 5, 2);
@@ -133,7 +134,10 @@ private slots:
         TraceBoard board;
         std::vector<Problem> problems;
         const fs::path inTheWay = m_folder / "deeper";
-        { const TraceRecorder recorder(inTheWay, 1, board, [&](const Problem& problem) { problems.push_back(problem); }); }
+        {
+            const TraceRecorder recorder(inTheWay, 1, board,
+                                         [&](const Problem& problem) { problems.push_back(problem); });
+        }
         QCOMPARE(problems.size(), std::size_t{1});
         QCOMPARE(problems[0].code, std::string("trace.unwritable"));
         QVERIFY(problems[0].field.find("trace") != std::string::npos);

@@ -6,8 +6,8 @@ using namespace lockstep;
 
 namespace {
 
-constexpr RunState kStates[] = {RunState::Queued,   RunState::Preparing, RunState::Running, RunState::Paused,
-                                RunState::Stopping, RunState::Finished,  RunState::Stopped, RunState::Failed,
+constexpr RunState kStates[] = {RunState::Queued,    RunState::Preparing, RunState::Running, RunState::Paused,
+                                RunState::Stopping,  RunState::Finished,  RunState::Stopped, RunState::Failed,
                                 RunState::Cancelled, RunState::Crashed};
 
 // One row per state, one column per signal of RunSignal in order; "-" where the signal means nothing.

@@ -37,8 +37,9 @@ TrainEvent anyEvent() {
             return RunFinished{anyAscii(),  anyWhole(),  anyWhole(),  anyWhole(), anyDouble(),
                                anyDouble(), anyDouble(), anyDouble(), anyDouble()};
         case 7: return TextSample{anyWhole(), anyWhole(), anyAscii(), anyAscii()};
-        default: return RunFailed{anyAscii(), anyAscii(), anyAscii(), *rc::gen::arbitrary<int>(), anyWhole(),
-                                  {anyAscii(), anyAscii()}};
+        default:
+            return RunFailed{
+                anyAscii(), anyAscii(), anyAscii(), *rc::gen::arbitrary<int>(), anyWhole(), {anyAscii(), anyAscii()}};
     }
 }
 
@@ -92,8 +93,8 @@ private slots:
     }
 
     void aProblemThatFailedARunComesBack() {
-        for (const Problem& problem : {Problem{"batch", "spec.batch-too-large", {"8", "a, b", ""}},
-                                       Problem{"", "spec.unknown-model", {}}}) {
+        for (const Problem& problem :
+             {Problem{"batch", "spec.batch-too-large", {"8", "a, b", ""}}, Problem{"", "spec.unknown-model", {}}}) {
             const auto line = toJsonLine(failureFrom(problem), 1);
             QVERIFY(problemIn(std::get<RunFailed>(eventFromJsonLine(line).value().event)) == problem);
         }
@@ -102,8 +103,9 @@ private slots:
 
     // Before there was a list, its arguments came joined.
     void failuresWithoutAListAreStillRead() {
-        const auto old = eventFromJsonLine(R"({"n":2,"event":"run_failed","kind":"spec.batch-too-large","where":"batch",)"
-                                           R"("what":"512, synthetic, 100","rank":-1,"step":0})");
+        const auto old =
+            eventFromJsonLine(R"({"n":2,"event":"run_failed","kind":"spec.batch-too-large","where":"batch",)"
+                              R"("what":"512, synthetic, 100","rank":-1,"step":0})");
         const Problem expected{"batch", "spec.batch-too-large", {"512", "synthetic", "100"}};
         QVERIFY(problemIn(std::get<RunFailed>(old.value().event)) == expected);
     }
@@ -117,12 +119,18 @@ private slots:
     void strangeLinesAreProblems_data() {
         QTest::addColumn<QString>("line");
         QTest::addColumn<QString>("code");
-        QTest::newRow("not an object") << "[1,2]" << "event.malformed";
-        QTest::newRow("unknown") << R"({"n":1,"event":"coffee"})" << "event.unknown";
-        QTest::newRow("wrong type") << R"({"n":1,"event":"step_done","step":"three"})" << "event.bad-field";
-        QTest::newRow("too large") << R"({"n":1,"event":"run_failed","rank":99999999999})" << "event.bad-field";
-        QTest::newRow("not whole") << R"({"n":1.5,"event":"step_done"})" << "event.bad-field";
-        QTest::newRow("array of wrong") << R"({"n":1,"event":"step_done","wait":[true]})" << "event.bad-field";
+        QTest::newRow("not an object") << "[1,2]"
+                                       << "event.malformed";
+        QTest::newRow("unknown") << R"({"n":1,"event":"coffee"})"
+                                 << "event.unknown";
+        QTest::newRow("wrong type") << R"({"n":1,"event":"step_done","step":"three"})"
+                                    << "event.bad-field";
+        QTest::newRow("too large") << R"({"n":1,"event":"run_failed","rank":99999999999})"
+                                   << "event.bad-field";
+        QTest::newRow("not whole") << R"({"n":1.5,"event":"step_done"})"
+                                   << "event.bad-field";
+        QTest::newRow("array of wrong") << R"({"n":1,"event":"step_done","wait":[true]})"
+                                        << "event.bad-field";
     }
     void strangeLinesAreProblems() {
         QFETCH(QString, line);

@@ -11,9 +11,7 @@ using namespace lockstep;
 
 namespace {
 
-std::string anyWord() {
-    return *rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::inRange<char>('a', 'z')));
-}
+std::string anyWord() { return *rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::inRange<char>('a', 'z'))); }
 std::string anyText() { return *rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127)); }
 
 ParamValue anyValue() {
@@ -27,7 +25,7 @@ ParamValue anyValue() {
 
 std::map<std::string, ParamValue> anyParams() {
     std::map<std::string, ParamValue> params;
-    for (int i = *rc::gen::inRange(0, 4); i > 0; --i) params["p" + anyWord()] = anyValue();      // never "id", "path"
+    for (int i = *rc::gen::inRange(0, 4); i > 0; --i) params["p" + anyWord()] = anyValue();  // never "id", "path"
     return params;
 }
 
@@ -43,7 +41,8 @@ TrialSpec anySpec() {
     for (const TrialField& each : trialFields()) {
         if (auto* text = std::get_if<std::string TrialSpec::*>(&each.member)) spec.*(*text) = anyText();
         if (auto* number = std::get_if<double TrialSpec::*>(&each.member))
-            spec.*(*number) = *rc::gen::suchThat(rc::gen::arbitrary<double>(), [](double x) { return std::isfinite(x); });
+            spec.*(*number) =
+                *rc::gen::suchThat(rc::gen::arbitrary<double>(), [](double x) { return std::isfinite(x); });
         if (auto* whole = std::get_if<std::int64_t TrialSpec::*>(&each.member))
             spec.*(*whole) = *rc::gen::arbitrary<std::int64_t>();
     }
@@ -144,7 +143,7 @@ private slots:
             for (const char byte : {'\0', '"', '{', '9', '\xff'}) {
                 auto damaged = json;
                 damaged[at] = byte;
-                (void)trialSpecFromJson(damaged, "damaged");      // a spec or a problem; never an abort
+                (void)trialSpecFromJson(damaged, "damaged");  // a spec or a problem; never an abort
             }
         }
     }

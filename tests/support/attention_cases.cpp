@@ -13,7 +13,8 @@ struct Size {
 };
 
 // Large scores cost a float a digit before they go through the exponential.
-void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale, const std::vector<int>& lengths = {}) {
+void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale,
+         const std::vector<int>& lengths = {}) {
     const std::string name = size.name + (causal ? "-causal" : "") + (lengths.empty() ? "" : "-padded");
     const AttentionAttrs attrs{size.heads, causal};
     const std::int64_t channels = size.heads * size.width;
@@ -25,7 +26,8 @@ void add(std::vector<OpCase>& cases, const Size& size, bool causal, double scale
     forward.inputs = {qkv};
     OpCase backward{.name = "attention_backward/" + name, .op = &kAttentionBackward, .attrs = fixedAttrs(attrs)};
     backward.tolerance = forward.tolerance;
-    backward.inputs = {qkv, in.normal(y), CaseInputs::statistic(in.normal(statistics, ValueRole::Input, 1, 4)), in.normal(y)};
+    backward.inputs = {qkv, in.normal(y), CaseInputs::statistic(in.normal(statistics, ValueRole::Input, 1, 4)),
+                       in.normal(y)};
     if (!lengths.empty()) {
         forward.inputs.push_back(CaseInputs::labelsGiven(lengths));
         backward.inputs.push_back(CaseInputs::labelsGiven(lengths));

@@ -46,8 +46,8 @@ void addForward(std::vector<OpCase>& cases, const Norm& norm) {
         const Shape channels{norm.x[1]};
         // Where the statistics are not the batch's, gamma and beta are frozen.
         const ValueRole affine = op == &kBatchNormTrain ? ValueRole::Parameter : ValueRole::Buffer;
-        one.inputs = {inputs.normal(norm.x, ValueRole::Input, norm.scale, norm.offset),
-                      inputs.normal(channels, affine), inputs.normal(channels, affine),
+        one.inputs = {inputs.normal(norm.x, ValueRole::Input, norm.scale, norm.offset), inputs.normal(channels, affine),
+                      inputs.normal(channels, affine),
                       CaseInputs::statistic(inputs.normal(channels, ValueRole::Buffer)),
                       CaseInputs::statistic(inputs.positive(channels, ValueRole::Buffer))};
         cases.push_back(std::move(one));
@@ -71,8 +71,7 @@ void addBackward(std::vector<OpCase>& cases, const Norm& norm) {
     for (std::size_t c = 0; c < mean.size(); ++c)
         invStd[c] = 1 / std::sqrt(square[c] - mean[c] * mean[c] + norm.attrs.epsilon);
     one.inputs = {x, inputs.normal(channels, ValueRole::Parameter), CaseInputs::statistic(asInput(channels, mean)),
-                  CaseInputs::statistic(asInput(channels, invStd)),
-                  inputs.normal(norm.x)};
+                  CaseInputs::statistic(asInput(channels, invStd)), inputs.normal(norm.x)};
     cases.push_back(std::move(one));
 }
 

@@ -55,11 +55,10 @@ CaseInput CaseInputs::labelsGiven(const std::vector<int>& labels) {
 }
 
 CaseInput CaseInputs::labelsGiven(const Shape& shape, const std::vector<int>& labels) {
-    return {filled<std::int32_t>(shape, DType::I32, [&](std::uint32_t i) { return labels[i]; }), ValueRole::Input, true};
+    return {filled<std::int32_t>(shape, DType::I32, [&](std::uint32_t i) { return labels[i]; }), ValueRole::Input,
+            true};
 }
 
-CaseInput CaseInputs::scalar(double value) {
-    return {tensorOf({1}, {&value, 1}), ValueRole::Input, true};
-}
+CaseInput CaseInputs::scalar(double value) { return {tensorOf({1}, {&value, 1}), ValueRole::Input, true}; }
 
 }  // namespace lockstep::test

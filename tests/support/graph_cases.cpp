@@ -89,10 +89,8 @@ HostTensor tensorFor(const Value& value, const CounterRng& rng) {
     std::uint32_t element = 0;
     for (double& x : tensor.as<double>()) {
         const std::uint32_t e = element++;
-        if (isFloat(value.type.dtype))
-            x = static_cast<float>(valueFor(value, rng, e));
-        else
-            x = static_cast<double>(rng.below(kClasses, e));
+        if (isFloat(value.type.dtype)) x = static_cast<float>(valueFor(value, rng, e));
+        else x = static_cast<double>(rng.below(kClasses, e));
     }
     return tensor;
 }

@@ -40,10 +40,8 @@ public:
 
     void execute() {
         for (const Node& node : m_graph.nodes()) {
-            if (node.op->isView)
-                m_at[index(node.outputs[0])] = m_at[index(node.inputs[0])];
-            else
-                execute(node);
+            if (node.op->isView) m_at[index(node.outputs[0])] = m_at[index(node.inputs[0])];
+            else execute(node);
         }
         m_device->stream(Lane::Compute).synchronize();
         checkGuards();
@@ -57,10 +55,8 @@ private:
         for (const ValueId value : node.inputs) inputs.push_back(m_at[index(value)]);
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
             const ValueId value = node.outputs[i];
-            if (i == 0 && takesOver(node))
-                m_at[index(value)] = inputs[static_cast<std::size_t>(node.op->inplaceInput)];
-            else
-                allocate(index(value));
+            if (i == 0 && takesOver(node)) m_at[index(value)] = inputs[static_cast<std::size_t>(node.op->inplaceInput)];
+            else allocate(index(value));
             outputs.push_back(m_at[index(value)]);
         }
         const auto kernel = m_device->prepare(m_graph, node);
@@ -124,19 +120,13 @@ void convertElements(const HostTensor& from, HostTensor& to) {
 template <class From>
 void convertFrom(const HostTensor& from, HostTensor& to) {
     switch (to.type().dtype) {
-        case DType::F32:
-            return convertElements<From, float>(from, to);
-        case DType::F64:
-            return convertElements<From, double>(from, to);
-        case DType::I32:
-            return convertElements<From, std::int32_t>(from, to);
-        case DType::I64:
-            return convertElements<From, std::int64_t>(from, to);
-        case DType::U8:
-            return convertElements<From, std::uint8_t>(from, to);
+        case DType::F32: return convertElements<From, float>(from, to);
+        case DType::F64: return convertElements<From, double>(from, to);
+        case DType::I32: return convertElements<From, std::int32_t>(from, to);
+        case DType::I64: return convertElements<From, std::int64_t>(from, to);
+        case DType::U8: return convertElements<From, std::uint8_t>(from, to);
         case DType::F16:
-        case DType::BF16:
-            break;  // narrowed() does these
+        case DType::BF16: break;  // narrowed() does these
     }
 }
 
@@ -157,24 +147,13 @@ HostTensor converted(const HostTensor& tensor, DType to) {
     if (to == DType::BF16) return narrowed<cuda::BFloat16>(tensor, to);
     HostTensor result({tensor.type().shape, to});
     switch (tensor.type().dtype) {
-        case DType::F32:
-            convertFrom<float>(tensor, result);
-            break;
-        case DType::F64:
-            convertFrom<double>(tensor, result);
-            break;
-        case DType::I32:
-            convertFrom<std::int32_t>(tensor, result);
-            break;
-        case DType::I64:
-            convertFrom<std::int64_t>(tensor, result);
-            break;
-        case DType::U8:
-            convertFrom<std::uint8_t>(tensor, result);
-            break;
+        case DType::F32: convertFrom<float>(tensor, result); break;
+        case DType::F64: convertFrom<double>(tensor, result); break;
+        case DType::I32: convertFrom<std::int32_t>(tensor, result); break;
+        case DType::I64: convertFrom<std::int64_t>(tensor, result); break;
+        case DType::U8: convertFrom<std::uint8_t>(tensor, result); break;
         case DType::F16:
-        case DType::BF16:
-            return converted(widened(tensor), to);
+        case DType::BF16: return converted(widened(tensor), to);
     }
     return result;
 }

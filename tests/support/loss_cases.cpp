@@ -72,8 +72,9 @@ void addLossCases(std::vector<OpCase>& cases) {
     }
     // Label not a number: a miss. Another logit not a number: it comes first.
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    addTopK(cases, {"not-a-number", CaseInputs::given({3, 5}, {nan, 1, 2, 3, 4, 9, nan, 1, 1, 1, nan, nan, nan, nan, nan}),
-                    CaseInputs::labelsGiven({0, 0, 4})});
+    addTopK(cases,
+            {"not-a-number", CaseInputs::given({3, 5}, {nan, 1, 2, 3, 4, 9, nan, 1, 1, 1, nan, nan, nan, nan, nan}),
+             CaseInputs::labelsGiven({0, 0, 4})});
 }
 
 }  // namespace lockstep::test

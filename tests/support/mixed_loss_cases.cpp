@@ -13,7 +13,7 @@ struct Mixed {
 // No gradient goes to them, as to a buffer.
 CaseInput lambdas(std::int64_t samples) {
     std::vector<double> values;
-    for (std::int64_t n = 0; n < samples; ++n) values.push_back(1 - 0.0625 * static_cast<double>(n % 9));      // to 1/2
+    for (std::int64_t n = 0; n < samples; ++n) values.push_back(1 - 0.0625 * static_cast<double>(n % 9));  // to 1/2
     return CaseInputs::given({samples}, values, ValueRole::Buffer);
 }
 
@@ -39,7 +39,8 @@ void addMixedLossCases(std::vector<OpCase>& cases) {
         add(cases, {"10-classes", in.normal({11, 10}), in.labels(11, 10), in.labels(11, 10)}, smoothing);
         add(cases, {"1000-classes", in.normal({3, 1000}, ValueRole::Input, 4), in.labels(3, 1000), in.labels(3, 1000)},
             smoothing);
-        add(cases, {"equal-labels", in.normal({2, 3}), CaseInputs::labelsGiven({1, 2}), CaseInputs::labelsGiven({1, 2})},
+        add(cases,
+            {"equal-labels", in.normal({2, 3}), CaseInputs::labelsGiven({1, 2}), CaseInputs::labelsGiven({1, 2})},
             smoothing);
         add(cases, {"batch-1", in.normal({1, 5}), in.labels(1, 5), in.labels(1, 5)}, smoothing);
     }

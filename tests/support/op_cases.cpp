@@ -49,15 +49,9 @@ Graph graphOf(const OpCase& opCase, DType compute) {
         const DType floats = input.isStatistic ? atLeastF32(compute) : compute;
         const TensorType type{input.tensor.type().shape, input.fixedType ? input.tensor.type().dtype : floats};
         switch (input.role) {
-            case ValueRole::Parameter:
-                inputs.push_back(graph.addParameter(name, type, {}, true));
-                break;
-            case ValueRole::Buffer:
-                inputs.push_back(graph.addBuffer(name, type, {}));
-                break;
-            default:
-                inputs.push_back(graph.addInput(name, type));
-                break;
+            case ValueRole::Parameter: inputs.push_back(graph.addParameter(name, type, {}, true)); break;
+            case ValueRole::Buffer: inputs.push_back(graph.addBuffer(name, type, {})); break;
+            default: inputs.push_back(graph.addInput(name, type)); break;
         }
     }
     const auto outputs = opCase.append(graph, inputs, opCase, compute);

@@ -42,8 +42,12 @@ std::function<Attrs(DType)> attrsOf(std::int64_t channels, bool gathers) {
 }  // namespace
 
 void addPixelCases(std::vector<OpCase>& cases) {
-    struct Size { std::string name; std::int64_t samples, channels, height, width; };
-    const std::vector<Size> sizes{{"one", 1, 1, 1, 1}, {"grey", 5, 1, 6, 9}, {"colour", 7, 3, 8, 8}, {"deep", 4, 4, 5, 3}};
+    struct Size {
+        std::string name;
+        std::int64_t samples, channels, height, width;
+    };
+    const std::vector<Size> sizes{
+        {"one", 1, 1, 1, 1}, {"grey", 5, 1, 6, 9}, {"colour", 7, 3, 8, 8}, {"deep", 4, 4, 5, 3}};
     for (const Size& size : sizes) {
         for (const bool gathers : {false, true}) {
             for (const bool mixes : {false, true}) {

@@ -13,7 +13,7 @@ namespace {
 struct Part {
     std::string name;
     Shape x;
-    double others = 0;                 // values in a channel that other ranks have
+    double others = 0;  // values in a channel that other ranks have
     double offset = 0;
     BatchNormAttrs attrs{};
     double tolerance = 1e-5;

@@ -17,7 +17,8 @@ void addLongTables(std::vector<OpCase>& cases) {
 }
 
 void addPads(std::vector<OpCase>& cases) {
-    for (const auto& [x, y] : {std::pair{Shape{6}, Shape{3, 2}}, {Shape{5}, Shape{3, 4}}, {Shape{2, 40}, Shape{1000}}}) {
+    for (const auto& [x, y] :
+         {std::pair{Shape{6}, Shape{3, 2}}, {Shape{5}, Shape{3, 4}}, {Shape{2, 40}, Shape{1000}}}) {
         OpCase one{.name = "pad/" + x.text() + "-to-" + y.text(),
                    .op = &kPad,
                    .attrs = fixedAttrs(ShapeAttrs{y}),
@@ -29,7 +30,10 @@ void addPads(std::vector<OpCase>& cases) {
 }
 
 void addMeans(std::vector<OpCase>& cases) {
-    struct Size { Shape x; std::vector<int> lengths; };
+    struct Size {
+        Shape x;
+        std::vector<int> lengths;
+    };
     for (const auto& [x, lengths] : {Size{{3, 7, 5}, {7, 1, 4}}, Size{{1, 1, 1}, {1}}, Size{{2, 65, 48}, {64, 65}},
                                      Size{{4, 16, 96}, {16, 3, 9, 1}}}) {
         OpCase forward{.name = "sequence_mean/" + x.text(), .op = &kSequenceMean};

@@ -204,7 +204,7 @@ const std::vector<UpdateCase>& updateCases() {
         cases.push_back(wholeCase("muon-without-gradient", muon(true, 0.1), wide, 1));
         cases.back().gradients[0].assign(cases.back().weights.size(), 0);
         cases.push_back(wholeCase("muon-nearly-of-rank-one", muon(false, 0), flat, 1));
-        cases.back().tolerance = 2e-5;                                   // its small singular values are rounded, squared
+        cases.back().tolerance = 2e-5;  // its small singular values are rounded, squared
         for (std::size_t i = 0; i < 40 * 130; ++i) {
             double& g = cases.back().gradients[0][i];
             g = static_cast<float>(1e-2 * g + std::sin(i / 130) * std::cos(i % 130));
@@ -212,7 +212,7 @@ const std::vector<UpdateCase>& updateCases() {
         cases.push_back(wholeCase("muon-skipped", muon(true, 0.1), wide, 2));
         cases.back().gradients[0][7] = std::numeric_limits<double>::infinity();
         cases.push_back(randomCase("averaged", sgd(0.9), 1003, 5));
-        cases.back().rule.averageDecay = 0.25;                           // less than (1 + t) / (10 + t) from t = 2 on
+        cases.back().rule.averageDecay = 0.25;  // less than (1 + t) / (10 + t) from t = 2 on
         cases.push_back(randomCase("averaged-warming-up", adamW(0.1), 37, 4));
         cases.back().rule.averageDecay = 0.999;
         cases.push_back(randomCase("averaged-skipped", sgd(0.9), 20, 4));

@@ -18,7 +18,7 @@ struct UpdateCase {
     std::vector<std::vector<double>> states{};     // to start from; zero when empty
     double lossSum = 1, weight = 4, samples = 4;
     double learningRate = 0.125;
-    double tolerance = 1e-6;                       // of F32, of what is largest
+    double tolerance = 1e-6;  // of F32, of what is largest
 };
 const std::vector<UpdateCase>& updateCases();
 
@@ -26,8 +26,8 @@ struct UpdateResult {
     std::vector<double> weights;
     std::vector<std::vector<double>> states;
     std::vector<double> averages;  // empty without
-    std::vector<double> buffer;  // of the last commit; starts at 9, staged are the gradients
-    UpdateGate gate;             // of the last step
+    std::vector<double> buffer;    // of the last commit; starts at 9, staged are the gradients
+    UpdateGate gate;               // of the last step
 };
 UpdateResult runUpdate(const Backend& backend, const UpdateCase& updateCase);
 

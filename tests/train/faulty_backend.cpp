@@ -72,7 +72,9 @@ public:
     std::vector<DeviceInfo> devices() const override { return m_inner.devices(); }
     DType computeType(Precision precision) const override { return m_inner.computeType(precision); }
     bool offers(Precision precision) const override { return m_inner.offers(precision); }
-    Graph lower(const Graph& graph, const LowerOptions& options) const override { return m_inner.lower(graph, options); }
+    Graph lower(const Graph& graph, const LowerOptions& options) const override {
+        return m_inner.lower(graph, options);
+    }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {
         return std::make_unique<FaultyDevice>(m_inner.open(choice), m_before);
     }

@@ -86,8 +86,8 @@ private:
         std::map<std::int64_t, Graph> graphs;
         ForwardPasses forward;
         for (const std::int64_t samples : passes) {
-            const ModelInput input{samples, kNormImage.channels, kNormImage.height, kNormImage.width, kClasses, 0.1,
-                                   m_world.synchronises};
+            const ModelInput input{samples, kNormImage.channels, kNormImage.height, kNormImage.width, kClasses,
+                                   0.1,     m_world.synchronises};
             if (samples > 0 && !graphs.contains(samples))
                 graphs.emplace(samples,
                                buildForward(m_world.model, ParamValues(m_world.model.params), input, true).value());
@@ -103,7 +103,9 @@ private:
 class RankRun {
 public:
     RankRun(const NormWorld& world, const Plan& plan, Collective& group)
-        : m_world(world), m_plan(plan), m_rank(static_cast<std::size_t>(group.rank())),
+        : m_world(world),
+          m_plan(plan),
+          m_rank(static_cast<std::size_t>(group.rank())),
           m_device(world.backend->open({.backend = std::string(world.backend->name()), .id = "test"})),
           m_replica(*m_device, group, {plan.programs[m_rank]}, nullptr) {
         m_replica.initialize(3);

@@ -25,10 +25,10 @@ struct NormWorld {
 
     using Tensors = std::map<std::string, HostTensor>;
     struct Result {
-        std::vector<Tensors> tensors;                     // of rank 0, after each step: parameters, statistics, momenta
-        std::vector<Tensors> gradients;                   // as they were reduced
+        std::vector<Tensors> tensors;    // of rank 0, after each step: parameters, statistics, momenta
+        std::vector<Tensors> gradients;  // as they were reduced
         std::vector<double> losses;
-        std::vector<std::vector<std::uint64_t>> hashes;   // by step, then rank
+        std::vector<std::vector<std::uint64_t>> hashes;  // by step, then rank
     };
     Result run() const;
 

@@ -48,7 +48,9 @@ void SentenceDataset::read(std::int64_t index, std::span<const std::span<std::by
     const CounterRng rng(m_seed, streamOf("sentence"), 0, static_cast<std::uint64_t>(index));
     const auto field = [&](std::size_t f) { return reinterpret_cast<std::int32_t*>(into[f].data()); };
     const auto word = [&](std::uint32_t i) { return static_cast<std::int32_t>(rng.below(kWords, i)); };
-    const auto following = [&](std::int32_t now, std::uint32_t i) { return word(i) == 0 ? word(i + 100) : (2 * now + 1) % kWords; };
+    const auto following = [&](std::int32_t now, std::uint32_t i) {
+        return word(i) == 0 ? word(i + 100) : (2 * now + 1) % kWords;
+    };
     std::int32_t* tokens = field(0);
     tokens[0] = static_cast<std::int32_t>(index % kWords);
     for (std::uint32_t t = 1; t < kTokens; ++t) tokens[t] = following(tokens[t - 1], t);
@@ -185,7 +187,8 @@ Run run(RunRequest request) {
         if (rank == 0) out.tensors = std::move(tensors);
         if (request.hashes) out.hashes[step].push_back(hash);
     };
-    out.result = runTrial(resolved(request.spec, *request.environment), request.data, request.options, control, {&out.recorder});
+    out.result =
+        runTrial(resolved(request.spec, *request.environment), request.data, request.options, control, {&out.recorder});
     out.recorder.onEvent = nullptr;
     return out;
 }

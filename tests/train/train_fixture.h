@@ -17,7 +17,7 @@ public:
     const DatasetInfo& info() const override { return m_info; }
     void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override;
 
-    std::function<void(std::int64_t index)> beforeRead;      // for fault injection
+    std::function<void(std::int64_t index)> beforeRead;  // for fault injection
 
 private:
     DatasetInfo m_info;
@@ -25,8 +25,9 @@ private:
     double m_noise;
 };
 
-// Sentences in which each word follows from the one before it but for some noise, with 5 words. For language models some
-// words do not count, of some sentences none; for classification the class is where the sentence began, and its length varies.
+// Sentences in which each word follows from the one before it but for some noise, with 5 words. For language models
+// some words do not count, of some sentences none; for classification the class is where the sentence began, and its
+// length varies.
 class SentenceDataset final : public Dataset {
 public:
     SentenceDataset(std::int64_t count, ModelTask task, std::uint64_t seed);
@@ -52,7 +53,7 @@ bool hasCpuBackend();
 
 TrialSpec smallSpec(const std::string& model, const std::string& devices);
 ResolvedSpec resolved(const TrialSpec& spec, const Environment& environment = testEnvironment());
-                                                             // throws std::runtime_error naming the problems
+// throws std::runtime_error naming the problems
 
 class Recorder final : public EventSink {
 public:
@@ -69,15 +70,15 @@ public:
         }
         return found;
     }
-    std::string order() const;                               // names, runs of step_done as one
+    std::string order() const;  // names, runs of step_done as one
 };
 
 // One run, and what its replicas held at the end and after each step.
 struct Run {
     RunResult result;
     Recorder recorder;
-    std::map<std::string, HostTensor> tensors;               // of rank 0, after the last step
-    std::map<std::int64_t, std::vector<std::uint64_t>> hashes;       // by step, then rank
+    std::map<std::string, HostTensor> tensors;                  // of rank 0, after the last step
+    std::map<std::int64_t, std::vector<std::uint64_t>> hashes;  // by step, then rank
 };
 struct RunRequest {
     TrialSpec spec;

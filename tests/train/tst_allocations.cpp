@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<bool> watched = false;
 std::atomic<std::int64_t> ownAllocations = 0;
-std::atomic<std::size_t> largest = 0, largestAt = 0;             // in bytes, and the program step it was made in
+std::atomic<std::size_t> largest = 0, largestAt = 0;  // in bytes, and the program step it was made in
 thread_local std::size_t programStep = 0;
 
 // oneDNN's execute makes a few small allocations of its own.
@@ -35,7 +35,8 @@ void count(void* caller) {
 void lockstep::onAllocation(std::size_t bytes) noexcept {
     if (!watched) return;
     std::size_t before = largest;
-    while (bytes > before && !largest.compare_exchange_weak(before, bytes)) {}
+    while (bytes > before && !largest.compare_exchange_weak(before, bytes)) {
+    }
     if (bytes > before) largestAt = programStep;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using Tensors = std::map<std::string, HostTensor>;
 
-constexpr double kDecay = 0.4;       // more than (1 + t) / (10 + t) up to update 4, less from update 6 on
+constexpr double kDecay = 0.4;  // more than (1 + t) / (10 + t) up to update 4, less from update 6 on
 
 TrialSpec averagingSpec(const std::string& model, const std::string& devices) {
     TrialSpec spec = smallSpec(model, devices);
@@ -81,8 +81,10 @@ private slots:
         QFETCH(QString, devices);
         QFETCH(double, tolerance);
         std::vector<Tensors> history;
-        RunRequest request{.spec = averagingSpec("fashion-cnn", devices.toStdString()), .data = patterns(29, 7),
-                           .options = {}, .onEvent = {}};
+        RunRequest request{.spec = averagingSpec("fashion-cnn", devices.toStdString()),
+                           .data = patterns(29, 7),
+                           .options = {},
+                           .onEvent = {}};
         request.options.afterStep = [&](int, std::int64_t, Replica& replica) {
             history.push_back(allTensors(replica));
         };
@@ -162,7 +164,7 @@ private slots:
                 for (const std::uint64_t hash : hashes) QCOMPARE(hash, hashes.front());
             }
         }
-        spec.averageDecay = 0.1;         // nothing but the averages differs
+        spec.averageDecay = 0.1;  // nothing but the averages differs
         QVERIFY(trained(spec, 18).hashes != trained(averagingSpec("fashion-cnn", devices.toStdString()), 18).hashes);
     }
 
@@ -191,7 +193,7 @@ private slots:
         QCOMPARE(actual.testLoss, expected.testLoss);
         QCOMPARE(actual.testAccuracy, expected.testAccuracy);
         QVERIFY(evaluated(averaging, end, end.tensors).testLoss != expected.testLoss);
-        Tensors doubled = swapped;       // running statistics are used as they are
+        Tensors doubled = swapped;  // running statistics are used as they are
         for (auto& [name, tensor] : doubled) {
             if (name.ends_with("running_var")) std::fill_n(tensor.data(), tensor.bytes(), std::byte{1});
         }

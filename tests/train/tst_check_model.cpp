@@ -38,8 +38,8 @@ ModelInput smallImages() {
     return input;
 }
 
-// Its weights start at zero and stop at a ReLU that takes zero for below: no gradient comes through, though the loss has
-// a slope.
+// Its weights start at zero and stop at a ReLU that takes zero for below: no gradient comes through, though the loss
+// has a slope.
 ModelEntry deadModel() {
     const auto build = [](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
         const ValueId pixels = flatten(b, image, "flatten");
@@ -54,7 +54,9 @@ ModelEntry deadModel() {
 // within small steps of the others.
 ModelEntry modelWithIdleBranch() {
     const auto build = [](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
-        const auto constant = [](double value) { return Initializer{.kind = Initializer::Kind::Constant, .value = value}; };
+        const auto constant = [](double value) {
+            return Initializer{.kind = Initializer::Kind::Constant, .value = value};
+        };
         const ValueId pixels = flatten(b, image, "flatten");
         const Shape shape{input.classes, b.typeOf(pixels).shape[1]};
         const ValueId w = b.parameter("head/weight", shape, {.kind = Initializer::Kind::HeNormal}, true);
@@ -69,7 +71,9 @@ ModelEntry modelWithIdleBranch() {
 // Each bias lies a fifth of the first distance above the kink of a ReLU.
 ModelEntry modelAtKinks() {
     const auto build = [](GraphBuilder& b, ValueId image, ValueId, const ModelInput& input, const ParamValues&) {
-        const auto constant = [](double value) { return Initializer{.kind = Initializer::Kind::Constant, .value = value}; };
+        const auto constant = [](double value) {
+            return Initializer{.kind = Initializer::Kind::Constant, .value = value};
+        };
         const ValueId pixels = flatten(b, image, "flatten");
         const Shape shape{input.classes, b.typeOf(pixels).shape[1]};
         const ValueId w = b.parameter("head/weight", shape, constant(0), true);
@@ -127,7 +131,7 @@ private slots:
         const ModelEntry kinks = modelAtKinks();
         const ResolvedSpec spec = specFor(kinks);
         ModelInput input = smallImages();
-        input.classes = 5;                         // not as many samples of each: biases have a gradient
+        input.classes = 5;  // not as many samples of each: biases have a gradient
         for (const SlopeCheck& slope : checkSlopes({spec, input})) {
             if (slope.parameter != "head/bias") continue;
             QVERIFY2(slope.holds, qPrintable(QString("%1, %2").arg(slope.along).arg(slope.across)));

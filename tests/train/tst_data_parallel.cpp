@@ -8,7 +8,7 @@ using namespace lockstep;
 
 namespace {
 
-constexpr std::int64_t kTestSamples = 10;        // a last batch that leaves some ranks nothing
+constexpr std::int64_t kTestSamples = 10;  // a last batch that leaves some ranks nothing
 
 Run trained(const TrialSpec& spec, std::int64_t samples) {
     const DatasetSplits data = dataFor(spec.model.id, samples, kTestSamples);
@@ -57,7 +57,7 @@ private slots:
         QCOMPARE(steps.size(), std::size_t{6});
         for (int devices = 2; devices <= 4; ++devices) {
             spec.devices = "reference:" + std::to_string(devices);
-            spec.bucketBytes = 512 << (2 * devices);             // buckets change nothing, either
+            spec.bucketBytes = 512 << (2 * devices);  // buckets change nothing, either
             const Run many = trained(spec, samples);
             QCOMPARE(many.result.outcome, RunResult::Outcome::Finished);
             const double difference = relativeDifference(one.tensors, many.tensors);
@@ -94,8 +94,10 @@ private slots:
                 spec.devices = "reference:" + std::to_string(devices);
                 for (spec.accumulation = 1; spec.accumulation <= 3; ++spec.accumulation) {
                     const double difference = relativeDifference(one, firstMean(spec, samples));
-                    QVERIFY2(difference <= 1e-12, qPrintable(QString("%1 devices, %2 passes: %3")
-                                                                 .arg(devices).arg(spec.accumulation).arg(difference)));
+                    QVERIFY2(
+                        difference <= 1e-12,
+                        qPrintable(
+                            QString("%1 devices, %2 passes: %3").arg(devices).arg(spec.accumulation).arg(difference)));
                 }
             }
         }
@@ -131,7 +133,7 @@ private slots:
                     for (const std::uint64_t hash : hashes) QCOMPARE(hash, hashes.front());
                     distinct.insert(hashes.front());
                 }
-                QCOMPARE(distinct.size(), std::size_t{6});         // every step changed something
+                QCOMPARE(distinct.size(), std::size_t{6});  // every step changed something
             }
         }
     }

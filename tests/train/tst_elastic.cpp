@@ -104,7 +104,8 @@ private slots:
         RunRequest request = requestFor(spec);
         request.options.beforeStep = [&](int rank, std::int64_t step, std::size_t programStep) {
             const int already = lost;
-            if (rank == 0 && programStep == 3 && step == 2 * already + 1 && already < 3 && lost.exchange(already + 1) == already)
+            if (rank == 0 && programStep == 3 && step == 2 * already + 1 && already < 3 &&
+                lost.exchange(already + 1) == already)
                 throw EngineError(EngineError::Kind::Device, "", "gone");
         };
         const Run out = run(std::move(request));
@@ -155,7 +156,7 @@ private slots:
             const auto changes = out.recorder.all<WorldChanged>();
             QCOMPARE(changes.size(), std::size_t{1});
             QCOMPARE(changes[0].reason, std::string("scaled"));
-            QCOMPARE(changes[0].step, changes[0].reached);           // nothing is done again
+            QCOMPARE(changes[0].step, changes[0].reached);  // nothing is done again
             QCOMPARE(changes[0].devices.size(), static_cast<std::size_t>(to));
         }
     }
@@ -201,7 +202,8 @@ private slots:
         QTest::addColumn<QString>("shares");
         QTest::addColumn<int>("accumulation");
         for (const char* shares : {"2,1", "1,5", "3,2,1", "1,100", "0.1,0.1,0.8", "7,1,1,1"}) {
-            for (const int accumulation : {1, 3}) QTest::addRow("%s in %d", shares, accumulation) << shares << accumulation;
+            for (const int accumulation : {1, 3})
+                QTest::addRow("%s in %d", shares, accumulation) << shares << accumulation;
         }
     }
 
@@ -235,9 +237,8 @@ private slots:
         QTest::addColumn<int>("rank");
         QTest::addColumn<QString>("cause");
         QTest::addColumn<double>("seconds");
-        const auto row = [](const char* name, std::vector<RankLoad> loads, int rank, const char* cause, double seconds) {
-            QTest::newRow(name) << std::move(loads) << rank << cause << seconds;
-        };
+        const auto row = [](const char* name, std::vector<RankLoad> loads, int rank, const char* cause,
+                            double seconds) { QTest::newRow(name) << std::move(loads) << rank << cause << seconds; };
         row("even", {{1, 0.1, 0}, {1, 0.1, 0}, {1, 0.1, 0}}, -1, "", 0);
         row("hardly", {{1, 0.1, 0}, {1.05, 0.05, 0}}, -1, "", 0);
         row("compute", {{1, 0.6, 0}, {1.5, 0.1, 0}, {1.1, 0.5, 0}}, 1, "compute", 0.4);
@@ -257,7 +258,7 @@ private slots:
                 meter.add(loads);
             }
             const auto found = meter.straggler(50);
-            QCOMPARE(found.has_value(), rank >= 0 && look == 0);          // the same is not told again
+            QCOMPARE(found.has_value(), rank >= 0 && look == 0);  // the same is not told again
             if (!found) continue;
             QCOMPARE(found->rank, rank);
             QCOMPARE(QString::fromStdString(found->cause), cause);

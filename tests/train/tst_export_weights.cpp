@@ -28,7 +28,9 @@ Checkpoint checkpointIn(const QTemporaryDir& folder) {
     return readCheckpoint(folder.filePath("last.safetensors").toStdString()).value();
 }
 
-std::string problemOf(const Result<ExportedWeights>& result) { return result.ok() ? "" : result.problems().front().code; }
+std::string problemOf(const Result<ExportedWeights>& result) {
+    return result.ok() ? "" : result.problems().front().code;
+}
 
 }  // namespace
 
@@ -43,11 +45,16 @@ private slots:
         QTest::addColumn<bool>("torchvisions");
         QTest::addColumn<double>("averageDecay");
         const QString blocks = "block1,block2,block3,block4,block5";
-        QTest::newRow("reference") << "fashion-cnn" << "reference:1" << blocks << false << 0.0;
-        QTest::newRow("averages") << "fashion-cnn" << "reference:2" << blocks << false << 0.9;
+        QTest::newRow("reference") << "fashion-cnn"
+                                   << "reference:1" << blocks << false << 0.0;
+        QTest::newRow("averages") << "fashion-cnn"
+                                  << "reference:2" << blocks << false << 0.9;
         if (!hasCpuBackend()) return;
-        QTest::newRow("cpu") << "fashion-cnn" << "cpu:1" << blocks << false << 0.0;
-        QTest::newRow("torchvision's names") << "resnet18-cifar" << "cpu:1" << "stem," + blocks + ",block6,block7,block8" << true << 0.0;
+        QTest::newRow("cpu") << "fashion-cnn"
+                             << "cpu:1" << blocks << false << 0.0;
+        QTest::newRow("torchvision's names") << "resnet18-cifar"
+                                             << "cpu:1"
+                                             << "stem," + blocks + ",block6,block7,block8" << true << 0.0;
     }
 
     // With all norms frozen and no learning, an epoch changes nothing: its evaluation is that of the weights.
@@ -104,8 +111,10 @@ private slots:
         trained(smallSpec("fashion-cnn", "reference:1"), folder);
         const Checkpoint checkpoint = checkpointIn(folder);
         const std::string file = folder.filePath("weights.safetensors").toStdString();
-        QCOMPARE(problemOf(exportWeights(checkpoint, testEnvironment(), {true, false}, file)), std::string("export.no-names"));
-        QCOMPARE(problemOf(exportWeights(checkpoint, testEnvironment(), {false, true}, file)), std::string("export.no-averages"));
+        QCOMPARE(problemOf(exportWeights(checkpoint, testEnvironment(), {true, false}, file)),
+                 std::string("export.no-names"));
+        QCOMPARE(problemOf(exportWeights(checkpoint, testEnvironment(), {false, true}, file)),
+                 std::string("export.no-averages"));
         Checkpoint foreign = checkpoint;
         foreign.spec.model.id = "unheard-of";
         QCOMPARE(problemOf(exportWeights(foreign, testEnvironment(), {}, file)), std::string("spec.unknown-model"));

@@ -163,10 +163,10 @@ private slots:
         spec.onNonFinite = "skip";
         const DatasetSplits data = patterns(34, 9);
         spec.learningRate = 1000;
-        spec.optimizer.params = {{"weight_decay", 10.0}};            // grows a ten-thousandfold each update
+        spec.optimizer.params = {{"weight_decay", 10.0}};  // grows a ten-thousandfold each update
         spec.epochs = 200;
         const Run out = run({.spec = spec, .data = data, .options = {}, .onEvent = {}});
-        const RunFailed failure = expectFailure(out);                // ten in a row are enough
+        const RunFailed failure = expectFailure(out);  // ten in a row are enough
         QCOMPARE(failure.kind, std::string("non-finite"));
         const auto warnings = out.recorder.all<Message>();
         QCOMPARE(warnings.size(), std::size_t{9});

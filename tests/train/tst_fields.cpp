@@ -77,7 +77,8 @@ private slots:
     void aModelReadsAFieldByItsName_data() {
         QTest::addColumn<QString>("devices");
         QTest::addColumn<int>("accumulation");
-        for (const char* devices : {"reference:1", "reference:2", "reference:3"}) QTest::newRow(devices) << devices << 1;
+        for (const char* devices : {"reference:1", "reference:2", "reference:3"})
+            QTest::newRow(devices) << devices << 1;
         QTest::newRow("three passes") << "reference:2" << 3;
         QTest::newRow("logical shards") << "reference:2" << 0;
         if (hasCpuBackend()) QTest::newRow("cpu:2x1") << "cpu:2x1" << 2;
@@ -114,22 +115,26 @@ private slots:
                                   << Problem{
                                          "dataset", "data.missing-field", {"label", "image f32[1x3x3], ids i64[1]"}};
         QTest::newRow("no hint") << "hinted" << std::vector{kImage, kLabel}
-                                 << Problem{"dataset", "data.missing-field",
+                                 << Problem{"dataset",
+                                            "data.missing-field",
                                             {"hint", "image f32[1x3x3], label i32[1], ids i64[1]"}};
         const auto sentences = languageFields(9), texts = textFields(9);
-        QTest::newRow("images for a language model") << "gpt" << std::vector{kImage, kLabel}
-                                                     << Problem{"dataset", "data.missing-field",
-                                                                {"tokens", "image u8[1x3x3], label i32[1]"}};
+        QTest::newRow("images for a language model")
+            << "gpt" << std::vector{kImage, kLabel}
+            << Problem{"dataset", "data.missing-field", {"tokens", "image u8[1x3x3], label i32[1]"}};
         QTest::newRow("sentences for an image model")
-            << "mlp" << sentences << Problem{"dataset", "data.missing-field", {"image", "tokens i32[9], targets i32[9]"}};
+            << "mlp" << sentences
+            << Problem{"dataset", "data.missing-field", {"image", "tokens i32[9], targets i32[9]"}};
         QTest::newRow("sentences to classify")
             << "text-encoder" << sentences
             << Problem{"dataset", "data.missing-field", {"label", "tokens i32[9], targets i32[9], ids i64[1]"}};
         QTest::newRow("texts for a language model")
             << "gpt" << texts
-            << Problem{"dataset", "data.missing-field", {"targets", "tokens i32[9], length i32[1], label i32[1], ids i64[1]"}};
-        QTest::newRow("sentences that are too long") << "gpt" << languageFields(10)
-                                                     << Problem{"tokens", "model.sequence-too-long", {"10", "gpt", "9"}};
+            << Problem{"dataset",
+                       "data.missing-field",
+                       {"targets", "tokens i32[9], length i32[1], label i32[1], ids i64[1]"}};
+        QTest::newRow("sentences that are too long")
+            << "gpt" << languageFields(10) << Problem{"tokens", "model.sequence-too-long", {"10", "gpt", "9"}};
         QTest::newRow("another type") << "hinted" << std::vector{kImage, kLabel, bytes}
                                       << Problem{"dataset", "data.field-type", {"hint", "u8[4]", "f32[8x4]", "8"}};
         QTest::newRow("another size") << "hinted" << std::vector{kImage, kLabel, two}

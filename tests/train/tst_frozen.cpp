@@ -83,12 +83,22 @@ private slots:
         QTest::addColumn<QString>("devices");
         QTest::addColumn<QString>("mode");
         QTest::addColumn<QString>("norm");
-        QTest::newRow("reference") << "reference:2" << "fast" << "local";
-        QTest::newRow("synchronised") << "reference:2" << "fast" << "synchronised";
-        QTest::newRow("reproducible") << "reference:2" << "reproducible" << "local";
+        QTest::newRow("reference") << "reference:2"
+                                   << "fast"
+                                   << "local";
+        QTest::newRow("synchronised") << "reference:2"
+                                      << "fast"
+                                      << "synchronised";
+        QTest::newRow("reproducible") << "reference:2"
+                                      << "reproducible"
+                                      << "local";
         if (!hasCpuBackend()) return;
-        QTest::newRow("cpu") << "cpu:2x1" << "fast" << "local";
-        QTest::newRow("cpu, reproducible") << "cpu:2x1" << "reproducible" << "local";
+        QTest::newRow("cpu") << "cpu:2x1"
+                             << "fast"
+                             << "local";
+        QTest::newRow("cpu, reproducible") << "cpu:2x1"
+                                           << "reproducible"
+                                           << "local";
     }
 
     void frozenLayersStayAsTheyAre() {
@@ -96,7 +106,7 @@ private slots:
         QFETCH(QString, mode);
         QFETCH(QString, norm);
         TrialSpec spec = frozenSpec(devices.toStdString());
-        if (devices.startsWith("cpu")) spec.model.params["width"] = std::int64_t{16};      // weights in blocks
+        if (devices.startsWith("cpu")) spec.model.params["width"] = std::int64_t{16};  // weights in blocks
         spec.mode = mode.toStdString();
         spec.batchNorm = norm.toStdString();
         spec.epochs = 1;
@@ -112,7 +122,8 @@ private slots:
             kept += same;
         }
         QCOMPARE(kept, 10);
-        for (const auto& [step, hashes] : long_.hashes) QCOMPARE(std::ranges::count(hashes, hashes.front()), std::ssize(hashes));
+        for (const auto& [step, hashes] : long_.hashes)
+            QCOMPARE(std::ranges::count(hashes, hashes.front()), std::ssize(hashes));
     }
 
     void manyDevicesEqualOne() {
@@ -185,7 +196,8 @@ private slots:
             return plan.ranks[0].training->arenaBytes[static_cast<std::size_t>(arena)];
         };
         QCOMPARE(bytes(frozen, Arena::Parameters), bytes(all, Arena::Parameters));
-        for (const Arena arena : {Arena::Gradients, Arena::OptimizerState, Arena::Averages, Arena::Staging, Arena::Activations})
+        for (const Arena arena :
+             {Arena::Gradients, Arena::OptimizerState, Arena::Averages, Arena::Staging, Arena::Activations})
             QVERIFY(bytes(frozen, arena) < bytes(all, arena));
         QVERIFY(frozen.parameters < all.parameters);
         for (const RankPrograms& programs : frozen.ranks) {
@@ -196,7 +208,9 @@ private slots:
 
     void refusals() {
         QCOMPARE(problemOf("fashion-cnn", "block1,stem"),
-                 (Problem{"frozen", "model.unknown-layer", {"stem", "fashion-cnn", "block1, block2, block3, block4, block5, head"}}));
+                 (Problem{"frozen",
+                          "model.unknown-layer",
+                          {"stem", "fashion-cnn", "block1, block2, block3, block4, block5, head"}}));
         QCOMPARE(problemOf("fashion-cnn", "block").code, std::string("model.unknown-layer"));
         QCOMPARE(problemOf("fashion-cnn", "block1/conv/weight/more").code, std::string("model.unknown-layer"));
         QCOMPARE(problemOf("mlp", "dense1,head").code, std::string("model.nothing-to-train"));

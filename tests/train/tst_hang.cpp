@@ -50,7 +50,7 @@ enum class Fault { Throw, Hang, OutOfMemory };
 
 struct Outcome {
     Run run;
-    double seconds = 0;                            // from the fault to the end
+    double seconds = 0;  // from the fault to the end
     bool happened = false;
     std::vector<int> stuck;
 };
@@ -61,14 +61,17 @@ public:
     FaultRun(Fault fault, int culprit) : m_fault(fault), m_culprit(culprit) {}
 
     Outcome atDeviceCall(int number) {
-        return run([this, number](int rank, int call, const std::string&) {
-            if (rank == m_culprit && call == number) strike();
-        }, {});
+        return run(
+            [this, number](int rank, int call, const std::string&) {
+                if (rank == m_culprit && call == number) strike();
+            },
+            {});
     }
     Outcome atProgramStep(std::int64_t step, std::size_t programStep) {
-        return run([](int, int, const std::string&) {}, [=, this](int rank, std::int64_t s, std::size_t p) {
-            if (rank == m_culprit && s == step && p == programStep) strike();
-        });
+        return run([](int, int, const std::string&) {},
+                   [=, this](int rank, std::int64_t s, std::size_t p) {
+                       if (rank == m_culprit && s == step && p == programStep) strike();
+                   });
     }
 
 private:
@@ -86,7 +89,8 @@ private:
         Outcome out;
         out.run.result = runTrial(faulty, patterns(34, 9), options, control, {&out.run.recorder});
         out.happened = m_struck.load() != 0;
-        out.seconds = std::chrono::duration<double>(Clock::now().time_since_epoch() - Clock::duration(m_struck.load())).count();
+        out.seconds =
+            std::chrono::duration<double>(Clock::now().time_since_epoch() - Clock::duration(m_struck.load())).count();
         return out;
     }
 
@@ -120,8 +124,8 @@ std::array<int, kRanks> deviceCalls() {
 
 std::size_t programSteps() {
     const auto data = patterns(34, 9);
-    const RunPlan plan = planRun(resolved(smallSpec(kModel, "null:" + std::to_string(kRanks))), data.train->info(),
-                                 data.test->info());
+    const RunPlan plan =
+        planRun(resolved(smallSpec(kModel, "null:" + std::to_string(kRanks))), data.train->info(), data.test->info());
     return plan.ranks.front().training->steps.size();
 }
 
@@ -144,7 +148,8 @@ std::vector<Point> allPoints() {
     const auto calls = deviceCalls();
     const int steps = static_cast<int>(programSteps());
     for (int culprit = 0; culprit < kRanks; ++culprit) {
-        for (int call = 0; call < calls[static_cast<std::size_t>(culprit)]; ++call) points.push_back({culprit, false, call});
+        for (int call = 0; call < calls[static_cast<std::size_t>(culprit)]; ++call)
+            points.push_back({culprit, false, call});
         for (int step = 0; step < steps; ++step) points.push_back({culprit, true, step});
     }
     return points;
@@ -202,7 +207,8 @@ private slots:
                 });
             }
         }
-        for (std::size_t i = 0; i < points.size(); ++i) expectNamed(outcomes[i], kind, points[i].culprit, points[i].name());
+        for (std::size_t i = 0; i < points.size(); ++i)
+            expectNamed(outcomes[i], kind, points[i].culprit, points[i].name());
         qInfo("%zu points", points.size());
         QTRY_COMPARE(threads(), before);
         QVERIFY(points.size() >= 200);
@@ -220,7 +226,9 @@ private slots:
         spec.timeout = kTimeout;
         Trap trap;
         auto train = std::make_shared<PatternDataset>(34, ImageShape{1, 12, 12}, 4, 1);
-        train->beforeRead = [&](std::int64_t index) { if (index == 20) trap.hang(); };
+        train->beforeRead = [&](std::int64_t index) {
+            if (index == 20) trap.hang();
+        };
         RunRequest request{.spec = spec, .data = {train, patterns(34, 9).test}, .options = {}, .onEvent = {}};
         request.options.onStuck = [&](const RunFailed&) { trap.open(); };
         const RunFailed failed = run(std::move(request)).result.failed;

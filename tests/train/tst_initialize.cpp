@@ -35,7 +35,7 @@ private slots:
 void TstInitialize::randomKindsHaveTheirSpread_data() {
     QTest::addColumn<Initializer>("init");
     QTest::addColumn<double>("deviation");
-    QTest::addColumn<double>("bound");                   // 0: none
+    QTest::addColumn<double>("bound");  // 0: none
     const auto uniform = [](const char* name, Kind kind, double bound) {
         QTest::newRow(name) << Initializer{kind, 0, 200, 400} << bound / std::sqrt(3) << bound;
     };

@@ -40,7 +40,7 @@ private slots:
         QCOMPARE(scale.value(), 1024.0);
         QCOMPARE(scale.updates(), std::int64_t{0});
         for (int i = 1; i < LossScale::kPatience; ++i) scale.applied();
-        QVERIFY(scale.lower());                              // the row is broken
+        QVERIFY(scale.lower());  // the row is broken
         scale.applied();
         QCOMPARE(scale.value(), 512.0);
         QCOMPARE(scale.updates(), std::int64_t{1});
@@ -50,7 +50,7 @@ private slots:
         LossScale scale(Precision::Fp16, 1);
         int halved = 0;
         while (scale.lower()) ++halved;
-        QCOMPARE(halved, 40);                                // from 2^16 to 2^-24: then something else is at fault
+        QCOMPARE(halved, 40);  // from 2^16 to 2^-24: then something else is at fault
         QCOMPARE(scale.value(), LossScale::kLeast);
         for (int i = 0; i < 60 * LossScale::kPatience; ++i) scale.applied();
         QCOMPARE(scale.value(), LossScale::kMost);
@@ -58,7 +58,7 @@ private slots:
 
     void itGoesOnWhereItWas() {
         LossScale scale(Precision::Fp16, 64);
-        scale.restore(0, 7);                                 // a run that had none
+        scale.restore(0, 7);  // a run that had none
         QVERIFY(scale.value() == 1024 && scale.updates() == 0);
         scale.restore(32, 1999);
         scale.applied();

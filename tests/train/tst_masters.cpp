@@ -13,9 +13,9 @@ using namespace lockstep;
 
 namespace {
 
-constexpr float kStep = 0.25f;       // what each update takes from every weight
+constexpr float kStep = 0.25f;  // what each update takes from every weight
 
-std::uint16_t rounded(float x) {     // to bf16, towards zero
+std::uint16_t rounded(float x) {  // to bf16, towards zero
     std::uint32_t bits = 0;
     std::memcpy(&bits, &x, sizeof bits);
     return static_cast<std::uint16_t>(bits >> 16);
@@ -173,7 +173,7 @@ private slots:
         replica.initialize(1);
         for (const std::string& name : replica.tensorNames()) QCOMPARE(replica.read(name).type().dtype, DType::F32);
         HostTensor bias = replica.read("head/bias");
-        bias.as<float>()[0] = 1 + 1e-6f;                         // which bf16 does not have
+        bias.as<float>()[0] = 1 + 1e-6f;  // which bf16 does not have
         replica.write("head/bias", bias);
         QCOMPARE(replica.read("head/bias").as<float>()[0], 1 + 1e-6f);
         QCOMPARE(replica.readGradient("head/bias").type().dtype, DType::BF16);

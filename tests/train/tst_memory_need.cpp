@@ -28,7 +28,9 @@ public:
         }
         return infos;
     }
-    Graph lower(const Graph& graph, const LowerOptions& options) const override { return m_inner.lower(graph, options); }
+    Graph lower(const Graph& graph, const LowerOptions& options) const override {
+        return m_inner.lower(graph, options);
+    }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override {
         throw EngineError(EngineError::Kind::OutOfMemory, choice.id, "no memory");
     }
@@ -57,7 +59,8 @@ std::size_t total(const RunPlan& plan) {
                            [](std::size_t sum, const MemoryUse& use) { return sum + use.total(); });
 }
 
-std::optional<Problem> objection(ResolvedSpec resolved, const RunPlan& plan, bool isHost, std::vector<std::size_t> freeBytes) {
+std::optional<Problem> objection(ResolvedSpec resolved, const RunPlan& plan, bool isHost,
+                                 std::vector<std::size_t> freeBytes) {
     const TightBackend backend(*resolved.backend, isHost, std::move(freeBytes));
     resolved.backend = &backend;
     return shortOfMemory(resolved, plan, data().train->info(), data().test->info());
@@ -77,8 +80,9 @@ private slots:
         QCOMPARE(std::max(plan.memory[0].total(), plan.memory[1].total()), plan.bytesPerDevice);
         QVERIFY(!objection(spec, plan, true, {total(plan)}));
         QVERIFY(objection(spec, plan, true, {total(plan) - 1}));
-        QVERIFY(!objection(spec, plan, true, {0}));                          // nobody knows
-        QVERIFY(!shortOfMemory(spec, plan, data().train->info(), data().test->info()));                                 // the machine that the test runs on
+        QVERIFY(!objection(spec, plan, true, {0}));  // nobody knows
+        QVERIFY(!shortOfMemory(spec, plan, data().train->info(),
+                               data().test->info()));  // the machine that the test runs on
     }
 
     // The batch that is offered does fit.
@@ -122,7 +126,8 @@ private slots:
         QVERIFY(!objection(spec, plan, false, {kPlenty, plan.memory[1].total() + kLibraries}));
         const auto second = objection(spec, plan, false, {kPlenty, plan.memory[1].total() + kLibraries - 1});
         QVERIFY(second && second->args[0] == "card:1");
-        QVERIFY(!objection(spec, plan, false, {plan.memory[0].total() + kLibraries, kPlenty, 1}));   // nobody is on the third
+        QVERIFY(!objection(spec, plan, false,
+                           {plan.memory[0].total() + kLibraries, kPlenty, 1}));  // nobody is on the third
         spec.devices[1].id = "card:0";
         QVERIFY(!objection(spec, plan, false, {total(plan) + kLibraries, 1}));
         QVERIFY(objection(spec, plan, false, {total(plan) + kLibraries - 1, kPlenty}));
@@ -151,7 +156,8 @@ private slots:
         QCOMPARE(result.failed.kind, std::string("out-of-memory"));
         const auto& what = result.failed.what;
         QVERIFY2(what.starts_with("no memory; ") && what.find("MiB for activations") != what.npos &&
-                     what.find("with batch 32") != what.npos, what.c_str());
+                     what.find("with batch 32") != what.npos,
+                 what.c_str());
     }
 };
 

@@ -115,8 +115,10 @@ private slots:
     void madeSequencesCanBeToldApart() {
         Evaluation evaluation("reference:1", 30);
         for (std::size_t sample = 0; sample < 30; ++sample) {
-            const std::int32_t *tokens = evaluation.field("tokens", sample), *targets = evaluation.field("targets", sample);
-            QCOMPARE(static_cast<std::size_t>(tokens[0] + kClasses * tokens[1] + kClasses * kClasses * tokens[2]), sample);
+            const std::int32_t *tokens = evaluation.field("tokens", sample),
+                               *targets = evaluation.field("targets", sample);
+            QCOMPARE(static_cast<std::size_t>(tokens[0] + kClasses * tokens[1] + kClasses * kClasses * tokens[2]),
+                     sample);
             for (int t = 0; t < kTokens; ++t) {
                 const bool counts = t >= 2 && t + 1 < kTokens;
                 QCOMPARE(targets[t], counts ? tokens[t + 1] : -1);

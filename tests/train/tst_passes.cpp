@@ -7,7 +7,11 @@ using namespace lockstep;
 namespace {
 
 Run trained(const TrialSpec& spec, std::int64_t samples, RunOptions options = {}) {
-    Run out = run({.spec = spec, .data = dataFor(spec.model.id, samples, 13), .options = std::move(options), .onEvent = {}, .hashes = true});
+    Run out = run({.spec = spec,
+                   .data = dataFor(spec.model.id, samples, 13),
+                   .options = std::move(options),
+                   .onEvent = {},
+                   .hashes = true});
     if (out.result.outcome != RunResult::Outcome::Finished) qWarning("%s", out.result.failed.what.c_str());
     return out;
 }
@@ -149,7 +153,7 @@ private slots:
         const Run eight = trained(spec, 53);
         spec.shards = 2;
         const Run two = trained(spec, 53);
-        QVERIFY(!sameBits(eight.tensors, two.tensors));              // batch norm is per shard
+        QVERIFY(!sameBits(eight.tensors, two.tensors));  // batch norm is per shard
         spec.devices = "reference:2";
         QVERIFY(sameBits(two.tensors, trained(spec, 53).tensors));
     }

@@ -18,7 +18,8 @@ TrialSpec specOf(const QString& model, const QString& devices, const char* preci
 }
 
 Run trained(const TrialSpec& spec, std::int64_t samples) {
-    Run out = run({.spec = spec, .data = dataFor(spec.model.id, samples, 13), .options = {}, .onEvent = {}, .hashes = true});
+    Run out =
+        run({.spec = spec, .data = dataFor(spec.model.id, samples, 13), .options = {}, .onEvent = {}, .hashes = true});
     if (out.result.outcome != RunResult::Outcome::Finished) qWarning("%s", out.result.failed.what.c_str());
     return out;
 }
@@ -46,7 +47,9 @@ public:
     std::vector<DeviceInfo> devices() const override { return m_null->devices(); }
     bool offers(Precision precision) const override { return m_hasBf16 || precision == Precision::Fp32; }
     double productSpeed(Precision) const override { return m_speed; }
-    Graph lower(const Graph& graph, const LowerOptions& options) const override { return m_null->lower(graph, options); }
+    Graph lower(const Graph& graph, const LowerOptions& options) const override {
+        return m_null->lower(graph, options);
+    }
     std::unique_ptr<Device> open(const DeviceChoice& choice) const override { return m_null->open(choice); }
 
 private:
@@ -98,8 +101,8 @@ private slots:
         QFETCH(QString, model);
         QFETCH(QString, backend);
         if (backend == "reference") return;
-        compareLosses(lossesOf(trained(specOf(model, "cpu:1"), 40)), lossesOf(trained(specOf(model, "reference:1"), 40)),
-                      2e-3);
+        compareLosses(lossesOf(trained(specOf(model, "cpu:1"), 40)),
+                      lossesOf(trained(specOf(model, "reference:1"), 40)), 2e-3);
     }
 
     void reproducibleRunsKeepTheirBits_data() { transformers(); }

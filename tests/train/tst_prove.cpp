@@ -109,7 +109,7 @@ private slots:
             QVERIFY(update.judged.sameBits() && update.drifting.sameBits());
             QCOMPARE(update.drifting.distance, 0.0);
         }
-        QVERIFY(!proofOf(spec, ProofBreak::AverageOfAverages).equal());          // the short batches are uneven
+        QVERIFY(!proofOf(spec, ProofBreak::AverageOfAverages).equal());  // the short batches are uneven
     }
 
     void everyBreakIsFoundAndTheDriftGrows_data() {

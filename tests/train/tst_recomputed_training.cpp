@@ -51,7 +51,9 @@ std::size_t activations(const Program& program) {
 }
 
 // One trained as it is, one with activations made again: some are, and the weights have the same bits.
-struct Runs { Run kept, again; };
+struct Runs {
+    Run kept, again;
+};
 Runs bothRuns(TrialSpec spec, int pixels) {
     const DatasetSplits data = dataOf(spec.model.id, pixels);
     Run kept = trained(spec, data);
@@ -82,8 +84,8 @@ private slots:
         for (const char* model : {"mlp", "resnet18-cifar", "resnet164", "wideresnet-16", "vit", "gpt", "text-encoder"})
             row(std::string(model) + " reference", deepSpec(model, "reference:1"), 8);
         if (!hasCpuBackend()) return;
-        for (const char* model : {"mlp", "resnet18-cifar", "resnet50-cifar", "resnet164", "wideresnet-16", "fashion-cnn",
-                                  "vit", "gpt", "text-encoder"})
+        for (const char* model : {"mlp", "resnet18-cifar", "resnet50-cifar", "resnet164", "wideresnet-16",
+                                  "fashion-cnn", "vit", "gpt", "text-encoder"})
             row(std::string(model) + " cpu", deepSpec(model, "cpu:1"), 16);
         for (const char* model : {"vgg11-cifar", "vgg19-bn-cifar", "mobilenet-v2"})
             row(std::string(model) + " cpu", deepSpec(model, "cpu:1"), 32);

@@ -54,9 +54,13 @@ private slots:
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("backend");
         QTest::addColumn<int>("flips");
-        QTest::newRow("mlp") << "mlp" << "reference" << 600;
-        QTest::newRow("batch norm") << "fashion-cnn" << "reference" << 100;
-        if (hasCpuBackend()) QTest::newRow("cpu") << "fashion-cnn" << "cpu" << 300;
+        QTest::newRow("mlp") << "mlp"
+                             << "reference" << 600;
+        QTest::newRow("batch norm") << "fashion-cnn"
+                                    << "reference" << 100;
+        if (hasCpuBackend())
+            QTest::newRow("cpu") << "fashion-cnn"
+                                 << "cpu" << 300;
     }
 
     // In a random place of what rests between updates, on a random rank of two to four, after a random update.
@@ -70,7 +74,8 @@ private slots:
         for (int i = 0; i < flips; ++i) {
             TrialSpec spec = checkedSpec(model.toUtf8(), backend.toUtf8(), 2 + static_cast<int>(below(3)));
             if (model == "fashion-cnn") spec.model.params["width"] = std::int64_t{4};
-            Flip flip{.rank = static_cast<int>(below(2)), .step = 1 + static_cast<std::int64_t>(below(kSteps - kEvery))};
+            Flip flip{.rank = static_cast<int>(below(2)),
+                      .step = 1 + static_cast<std::int64_t>(below(kSteps - kEvery))};
             const auto choose = [&](const Replica& replica) {
                 Flip chosen = flip;
                 do chosen.arena = arenas[below(std::size(arenas))];
@@ -81,8 +86,13 @@ private slots:
             };
             const Run out = runWith(spec, choose, flip);
             const auto say = [&] {
-                return QString("flip %1: rank %2, update %3, arena %4, byte %5, bit %6: %7").arg(i).arg(flip.rank).arg(flip.step)
-                    .arg(QString::fromStdString(std::string(text(flip.arena)))).arg(flip.byte).arg(flip.bit)
+                return QString("flip %1: rank %2, update %3, arena %4, byte %5, bit %6: %7")
+                    .arg(i)
+                    .arg(flip.rank)
+                    .arg(flip.step)
+                    .arg(QString::fromStdString(std::string(text(flip.arena))))
+                    .arg(flip.byte)
+                    .arg(flip.bit)
                     .arg(QString::fromStdString(out.result.failed.what));
             };
             QVERIFY2(out.result.outcome == RunResult::Outcome::Failed, qPrintable(say()));
@@ -96,7 +106,9 @@ private slots:
     void aReplicaThatComputedWrongIsOutvoted() {
         for (const int culprit : {0, 1, 2}) {
             RunRequest request{.spec = checkedSpec("mlp", "reference", 3),
-                               .data = patterns(8 * kSteps, 8, {1, 8, 8}), .options = {}, .onEvent = {}};
+                               .data = patterns(8 * kSteps, 8, {1, 8, 8}),
+                               .options = {},
+                               .onEvent = {}};
             request.options.afterStep = [&](int rank, std::int64_t step, Replica& replica) {
                 if (rank != culprit || step != 5) return;
                 HostTensor weights = replica.read("head/weight");
@@ -117,7 +129,12 @@ private slots:
         RunRequest plain{.spec = spec, .data = patterns(8 * kSteps, 8, {1, 8, 8}), .options = {}, .onEvent = {}};
         const Run unbroken = run(std::move(plain));
         Flip flip{.rank = 1, .step = 6};
-        const Run out = runWith(spec, [&](const Replica&) { return Flip{1, 6, Arena::Parameters, 40, 3}; }, flip);
+        const Run out = runWith(
+            spec,
+            [&](const Replica&) {
+                return Flip{1, 6, Arena::Parameters, 40, 3};
+            },
+            flip);
         QCOMPARE(out.result.outcome, RunResult::Outcome::Finished);
         QVERIFY(sameBits(out.tensors, unbroken.tensors));
         const auto changes = out.recorder.all<WorldChanged>();

@@ -38,20 +38,46 @@ private slots:
         QTest::addColumn<QString>("devices");
         QTest::addColumn<QString>("optimizer");
         QTest::addColumn<double>("averageDecay");
-        QTest::newRow("bf16") << "mlp" << "reference:2" << "sgd" << 0.0;
-        QTest::newRow("mlp") << "mlp" << "reference:2" << "sgd" << 0.0;
-        QTest::newRow("adamw") << "mlp" << "reference:3" << "adamw" << 0.0;
-        QTest::newRow("lars") << "mlp" << "reference:2" << "lars" << 0.0;
-        QTest::newRow("muon") << "mlp" << "reference:2" << "muon" << 0.9;
-        QTest::newRow("averages") << "mlp" << "reference:2" << "sgd" << 0.9;
-        QTest::newRow("batch norm") << "fashion-cnn" << "reference:2" << "sgd" << 0.0;
+        QTest::newRow("bf16") << "mlp"
+                              << "reference:2"
+                              << "sgd" << 0.0;
+        QTest::newRow("mlp") << "mlp"
+                             << "reference:2"
+                             << "sgd" << 0.0;
+        QTest::newRow("adamw") << "mlp"
+                               << "reference:3"
+                               << "adamw" << 0.0;
+        QTest::newRow("lars") << "mlp"
+                              << "reference:2"
+                              << "lars" << 0.0;
+        QTest::newRow("muon") << "mlp"
+                              << "reference:2"
+                              << "muon" << 0.9;
+        QTest::newRow("averages") << "mlp"
+                                  << "reference:2"
+                                  << "sgd" << 0.9;
+        QTest::newRow("batch norm") << "fashion-cnn"
+                                    << "reference:2"
+                                    << "sgd" << 0.0;
         if (!hasCpuBackend()) return;
-        QTest::newRow("cpu bf16") << "fashion-cnn" << "cpu:2x1" << "adamw" << 0.0;
-        QTest::newRow("cpu alone") << "fashion-cnn" << "cpu:1" << "sgd" << 0.0;
-        QTest::newRow("cpu") << "fashion-cnn" << "cpu:2x1" << "sgd" << 0.0;
-        QTest::newRow("cpu lars") << "fashion-cnn" << "cpu:2x1" << "lars" << 0.0;
-        QTest::newRow("cpu muon") << "fashion-cnn" << "cpu:2x1" << "muon" << 0.0;
-        QTest::newRow("cpu adamw, averages") << "fashion-cnn" << "cpu:2x1" << "adamw" << 0.9;
+        QTest::newRow("cpu bf16") << "fashion-cnn"
+                                  << "cpu:2x1"
+                                  << "adamw" << 0.0;
+        QTest::newRow("cpu alone") << "fashion-cnn"
+                                   << "cpu:1"
+                                   << "sgd" << 0.0;
+        QTest::newRow("cpu") << "fashion-cnn"
+                             << "cpu:2x1"
+                             << "sgd" << 0.0;
+        QTest::newRow("cpu lars") << "fashion-cnn"
+                                  << "cpu:2x1"
+                                  << "lars" << 0.0;
+        QTest::newRow("cpu muon") << "fashion-cnn"
+                                  << "cpu:2x1"
+                                  << "muon" << 0.0;
+        QTest::newRow("cpu adamw, averages") << "fashion-cnn"
+                                             << "cpu:2x1"
+                                             << "adamw" << 0.9;
     }
 
     // With everything random there is: the order, dropout, crops, flips and holes.
@@ -63,7 +89,7 @@ private slots:
         TrialSpec spec = smallSpec(model.toStdString(), devices.toStdString());
         spec.optimizer.id = optimizer.toStdString();
         if (QString(QTest::currentDataTag()).contains("bf16")) spec.precision = "bf16";
-        if (devices.startsWith("cpu")) spec.model.params["width"] = std::int64_t{16};      // weights in blocks
+        if (devices.startsWith("cpu")) spec.model.params["width"] = std::int64_t{16};  // weights in blocks
         spec.model.params["dropout"] = 0.3;
         spec.learningRate = 0.01;
         spec.epochs = 3;
@@ -83,7 +109,7 @@ private slots:
             QCOMPARE(run(std::move(first)).result.outcome, RunResult::Outcome::Stopped);
             RunRequest second = requestFor(spec, folder.path().toStdString());
             second.options.resumeFrom = lastOf(folder.path().toStdString());
-            second.spec.loaderThreads = 1 + step % 3;                    // whatever was, and will be, fetched ahead
+            second.spec.loaderThreads = 1 + step % 3;  // whatever was, and will be, fetched ahead
             QCOMPARE(second.options.resumeFrom->step, step + 1);
             const Run resumed = run(std::move(second));
             QCOMPARE(resumed.result.outcome, RunResult::Outcome::Finished);

@@ -32,9 +32,7 @@ private slots:
     void constant() { compare(rates("constant", {}, 4, 2), {2, 2, 2, 2}); }
     void constantAfterWarmup() { compare(rates("constant", {{"warmup", 2.0}}, 6, 2), {0.5, 1, 1.5, 2, 2, 2}); }
 
-    void step() {
-        compare(rates("step", {{"every", 2.0}, {"gamma", 0.5}}, 10, 2), {2, 2, 2, 2, 1, 1, 1, 1, 0.5, 0.5});
-    }
+    void step() { compare(rates("step", {{"every", 2.0}, {"gamma", 0.5}}, 10, 2), {2, 2, 2, 2, 1, 1, 1, 1, 0.5, 0.5}); }
     void stepAfterWarmup() {
         compare(rates("step", {{"every", 2.0}, {"gamma", 0.5}, {"warmup", 1.0}}, 8, 2), {1, 2, 2, 2, 1, 1, 1, 1});
     }

@@ -14,9 +14,7 @@ Q_DECLARE_METATYPE(Shares)
 
 namespace {
 
-const Backend& backendNamed(const char* name) {
-    return *testEnvironment().backend(name);
-}
+const Backend& backendNamed(const char* name) { return *testEnvironment().backend(name); }
 
 // The largest difference after any step: of parameters, statistics and momenta, of gradients, of the loss.
 double differenceFromOne(const NormWorld& world) {
@@ -188,7 +186,9 @@ private slots:
             QVERIFY(checkpoint.ok());
             QVERIFY(checkpoint.value().step < 6);
             RunRequest rest{.spec = synchronised("reference:" + std::to_string(devices)),
-                            .data = patterns(21, 7), .options = {}, .onEvent = {}};
+                            .data = patterns(21, 7),
+                            .options = {},
+                            .onEvent = {}};
             rest.options.resumeFrom = std::move(checkpoint).value();
             const double difference = relativeDifference(unbroken.tensors, run(std::move(rest)).tensors);
             QVERIFY2(difference <= 1e-12, qPrintable(QString::number(difference)));

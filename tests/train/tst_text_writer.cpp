@@ -131,7 +131,7 @@ private slots:
         QCOMPARE(byteAt(shares, 0), std::size_t{1});
         QCOMPARE(byteAt(shares, 0.2499), std::size_t{1});
         QCOMPARE(byteAt(shares, 0.25), std::size_t{3});
-        QCOMPARE(byteAt(shares, 1), std::size_t{3});         // as rounding may leave it
+        QCOMPARE(byteAt(shares, 1), std::size_t{3});  // as rounding may leave it
     }
 
     void thePromptIsTheBeginningOfTheTest_data() {
@@ -182,7 +182,7 @@ private slots:
         QCOMPARE(first[0].epoch, 1);
         QCOMPARE(first[1].epoch, 2);
         QCOMPARE(first[0].prompt, spec.samplePrompt);
-        spec.learningRate = 0;                               // the same weights: another epoch, another text
+        spec.learningRate = 0;  // the same weights: another epoch, another text
         const auto idle = written(spec);
         QVERIFY(idle[0].text != idle[1].text);
         spec.sampleTemperature = 0;
@@ -274,7 +274,7 @@ private slots:
         spec.epochs = 1;
         spec.timeout = 0.4;
         std::atomic<bool> writes = false;
-        std::atomic<int> rest = 50;                          // milliseconds at the beginning of a byte
+        std::atomic<int> rest = 50;  // milliseconds at the beginning of a byte
         RunOptions options;
         options.beforeStep = [&](int rank, std::int64_t, std::size_t programStep) {
             if (rank == 0 && programStep == 0 && writes) std::this_thread::sleep_for(std::chrono::milliseconds(rest));
@@ -287,7 +287,7 @@ private slots:
             writes = false;
             return run({.spec = spec, .data = texts(), .options = options, .onEvent = watch}).result;
         };
-        QCOMPARE(outcome().outcome, RunResult::Outcome::Finished);       // 24 times 50 ms
+        QCOMPARE(outcome().outcome, RunResult::Outcome::Finished);  // 24 times 50 ms
         rest = 1500;
         const RunResult hung = outcome();
         QCOMPARE(hung.outcome, RunResult::Outcome::Failed);
@@ -299,7 +299,7 @@ private slots:
         TrialSpec spec = writingSpec("reference:1");
         spec.sampleLength = 0;
         QVERIFY(written(spec).empty());
-        const TrialSpec words = smallSpec("gpt", "reference:1");         // whose words are no bytes
+        const TrialSpec words = smallSpec("gpt", "reference:1");  // whose words are no bytes
         const Run run = lockstep::run({.spec = words, .data = dataFor("gpt", 16, 8), .options = {}, .onEvent = {}});
         QCOMPARE(run.result.outcome, RunResult::Outcome::Finished);
         QVERIFY(run.recorder.all<TextSample>().empty());
@@ -313,7 +313,7 @@ private slots:
     void othersRefuseAPrompt() {
         QFETCH(QString, field);
         TrialSpec spec = smallSpec("mlp", "reference:1");
-        spec.sampleLength = 0;                               // that nothing is written is true of any model
+        spec.sampleLength = 0;  // that nothing is written is true of any model
         QVERIFY(validate(spec, testEnvironment()).empty());
         spec.sampleLength = field == "sample_length" ? 7 : TrialSpec().sampleLength;
         if (field == "sample_prompt") spec.samplePrompt = "Once";

@@ -97,7 +97,6 @@ private slots:
         QCOMPARE(out.result.finished.epoch, 2);
     }
 
-
     void theBestEvaluation_data() {
         QTest::addColumn<QString>("model");
         QTest::newRow("a classifier's, by accuracy") << "mlp";
@@ -115,13 +114,13 @@ private slots:
         double lowestLoss = std::numeric_limits<double>::infinity(), bestAccuracy = -1;
         int differ = 0;
         for (const EvalDone& done : evaluations) {
-            const bool lower = done.loss < lowestLoss, higher = done.accuracy > bestAccuracy;
+            const bool lower = done.loss<lowestLoss, higher = done.accuracy> bestAccuracy;
             QCOMPARE(done.best, model == "gpt" ? lower : higher);
             differ += lower != higher;
             lowestLoss = std::min(lowestLoss, done.loss);
             bestAccuracy = std::max(bestAccuracy, done.accuracy);
         }
-        QVERIFY(differ > 0);                         // so that one is not taken for the other
+        QVERIFY(differ > 0);  // so that one is not taken for the other
         QCOMPARE(out.result.finished.bestAccuracy, bestAccuracy);
     }
 
@@ -162,8 +161,8 @@ private slots:
         const Run out = run(std::move(request));
         QCOMPARE(out.result.outcome, RunResult::Outcome::Stopped);
         QCOMPARE(out.result.finished.step, pausedAt);
-        QVERIFY(QString::fromStdString(out.recorder.order()).endsWith(
-            "step_done state_changed:paused state_changed:stopping run_finished"));
+        QVERIFY(QString::fromStdString(out.recorder.order())
+                    .endsWith("step_done state_changed:paused state_changed:stopping run_finished"));
     }
 
     void aStopWritesACheckpointThere() {

@@ -55,7 +55,9 @@ TrialSpec specFor(const std::string& model, const std::string& file) {
     return spec;
 }
 
-DatasetInfo infoFor(int classes, const ImageShape& image = kImage) { return PatternDataset(8, image, classes, 1).info(); }
+DatasetInfo infoFor(int classes, const ImageShape& image = kImage) {
+    return PatternDataset(8, image, classes, 1).info();
+}
 
 // The problem's code and its arguments but for the file: "weights.classes 10 4".
 std::string complaintAbout(const TrialSpec& spec, const DatasetInfo& data) {
@@ -123,7 +125,8 @@ private slots:
         QCOMPARE(values("block1/norm/bias"), (std::vector<float>{1, -2}));
         QCOMPARE(values("block1/norm/running_mean"), (std::vector<float>{0x1p-24f, 65504}));
         QCOMPARE(values("block1/norm/weight"), (std::vector<float>{1, -2}));
-        QCOMPARE(values("block1/norm/running_var"), (std::vector<float>{std::bit_cast<float>(0x10000u), std::bit_cast<float>(0x7f7f0000u)}));
+        QCOMPARE(values("block1/norm/running_var"),
+                 (std::vector<float>{std::bit_cast<float>(0x10000u), std::bit_cast<float>(0x7f7f0000u)}));
         QCOMPARE(read.at("head/bias").type().dtype, DType::F64);
     }
 
@@ -131,11 +134,13 @@ private slots:
         QTest::addColumn<QString>("what");
         QTest::addColumn<QString>("complaint");
         const auto row = [](const char* what, const char* complaint) { QTest::newRow(what) << what << complaint; };
-        row("lacks", "weights.other-model fashion-cnn block1/conv/weight, block1/norm/bias, block1/norm/running_mean and 2 more "
-                     "nothing ");
+        row("lacks",
+            "weights.other-model fashion-cnn block1/conv/weight, block1/norm/bias, block1/norm/running_mean and 2 more "
+            "nothing ");
         row("more", "weights.other-model fashion-cnn nothing extra/bias, extra/weight ");
-        row("another model", "weights.other-model fashion-cnn nothing block6/conv/weight, block6/norm/bias, "
-                             "block6/norm/running_mean and 2 more : small-cnn");
+        row("another model",
+            "weights.other-model fashion-cnn nothing block6/conv/weight, block6/norm/bias, "
+            "block6/norm/running_mean and 2 more : small-cnn");
         row("shape", "weights.shape block2/norm/bias 7 fashion-cnn 4");
         row("classes", "weights.classes 10 4");
         row("integers", "weights.not-float block2/norm/bias i32[4]");
@@ -155,14 +160,16 @@ private slots:
         const WeightsFile file(tensors);
         if (what == "no file") std::filesystem::remove(file.path());
         if (what == "cut short") std::filesystem::resize_file(file.path(), 4);
-        if (what == "no safetensors") std::ofstream(file.path(), std::ios::binary) << std::string("\4\0\0\0\0\0\0\0oops", 12);
+        if (what == "no safetensors")
+            std::ofstream(file.path(), std::ios::binary) << std::string("\4\0\0\0\0\0\0\0oops", 12);
         QCOMPARE(QString::fromStdString(complaintAbout(specFor("fashion-cnn", file.path()), infoFor(4))), complaint);
     }
 
     // Without data the number of classes is not known, but the names are.
     void namesAreKnownWithoutData() {
         const WeightsFile other(madeWeights("mlp", 4)), classes(madeWeights("fashion-cnn", 10));
-        QCOMPARE(validate(specFor("fashion-cnn", other.path()), testEnvironment()).front().code, std::string("weights.other-model"));
+        QCOMPARE(validate(specFor("fashion-cnn", other.path()), testEnvironment()).front().code,
+                 std::string("weights.other-model"));
         QVERIFY(validate(specFor("fashion-cnn", classes.path()), testEnvironment()).empty());
     }
 
@@ -217,10 +224,15 @@ private slots:
     void aRunBeginsWithThem_data() {
         QTest::addColumn<QString>("devices");
         QTest::addColumn<QString>("mode");
-        QTest::newRow("one") << "reference:1" << "fast";
-        QTest::newRow("two") << "reference:2" << "fast";
-        QTest::newRow("two, reproducible") << "reference:2" << "reproducible";
-        if (hasCpuBackend()) QTest::newRow("cpu") << "cpu:2x1" << "fast";
+        QTest::newRow("one") << "reference:1"
+                             << "fast";
+        QTest::newRow("two") << "reference:2"
+                             << "fast";
+        QTest::newRow("two, reproducible") << "reference:2"
+                                           << "reproducible";
+        if (hasCpuBackend())
+            QTest::newRow("cpu") << "cpu:2x1"
+                                 << "fast";
     }
 
     void aRunBeginsWithThem() {
@@ -235,7 +247,8 @@ private slots:
         spec.learningRate = 0;
         const Run done = run({.spec = spec, .data = patterns(16, 8), .options = {}, .onEvent = {}, .hashes = true});
         QCOMPARE(done.result.outcome, RunResult::Outcome::Finished);
-        for (const auto& [step, hashes] : done.hashes) QCOMPARE(std::ranges::count(hashes, hashes.front()), std::ssize(hashes));
+        for (const auto& [step, hashes] : done.hashes)
+            QCOMPARE(std::ranges::count(hashes, hashes.front()), std::ssize(hashes));
         for (const auto& [name, tensor] : expected) {
             if (name.find("running_") != name.npos) continue;
             const HostTensor& held = done.tensors.at(name);
@@ -269,7 +282,8 @@ private slots:
     }
 
     void aRunSaysWhatIsWrongWithThem() {
-        const Run done = run({.spec = specFor("fashion-cnn", "/nowhere"), .data = patterns(16, 8), .options = {}, .onEvent = {}});
+        const Run done =
+            run({.spec = specFor("fashion-cnn", "/nowhere"), .data = patterns(16, 8), .options = {}, .onEvent = {}});
         QCOMPARE(done.result.outcome, RunResult::Outcome::Failed);
         QCOMPARE(done.result.failed.kind, std::string("weights.unreadable"));
         QCOMPARE(done.result.failed.where, std::string("weights"));

@@ -14,7 +14,8 @@
 
 namespace lockstep::ui {
 
-// A home of its own, also for settings, and runs of the real engine in it, which end with it. LOCKSTEP_PROGRAM: its path.
+// A home of its own, also for settings, and runs of the real engine in it, which end with it. LOCKSTEP_PROGRAM: its
+// path.
 class RunHome {
 public:
     explicit RunHome(const QString& folder = {}) {
@@ -44,8 +45,9 @@ public:
     }
     // Some hundred steps a second; an epoch has samples / 32.
     QProcess& train(int epochs, int samples = 512) {
-        return start(LOCKSTEP_PROGRAM, {"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch", "32",
-                                        "--epochs", QString::number(epochs), "--set", QString("dataset.samples=%1").arg(samples)});
+        return start(LOCKSTEP_PROGRAM,
+                     {"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch", "32",
+                      "--epochs", QString::number(epochs), "--set", QString("dataset.samples=%1").arg(samples)});
     }
     bool waitForRun(std::int64_t trial) const {
         return QTest::qWaitFor([&] { return std::filesystem::exists(places.socket(trial)); }, 60'000);
@@ -68,7 +70,8 @@ inline bool isWhole(const RunFeed& feed, const RunHome& home) {
     if (feed.record().missing() != 0 || points.size() != seen.size()) return false;
     for (std::size_t i = 0; i < points.size(); ++i) {
         const auto step = static_cast<double>(i + 1);
-        if (seen.x(CurveAxis::Step, i) != step || static_cast<double>(points[i].step) != step || seen.value(i) != points[i].value)
+        if (seen.x(CurveAxis::Step, i) != step || static_cast<double>(points[i].step) != step ||
+            seen.value(i) != points[i].value)
             return false;
     }
     return true;

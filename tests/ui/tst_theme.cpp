@@ -8,7 +8,9 @@ using namespace lockstep::ui;
 
 namespace {
 
-double linear(double channel) { return channel <= 0.03928 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4); }
+double linear(double channel) {
+    return channel <= 0.03928 ? channel / 12.92 : std::pow((channel + 0.055) / 1.055, 2.4);
+}
 
 double luminance(const QColor& color) {
     return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
@@ -28,9 +30,11 @@ private slots:
     void textIsReadable() {
         for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
             for (const QColor& behind : {theme->window, theme->surface, theme->raised}) {
-                for (const QColor& text : {theme->text, theme->muted, theme->good, theme->warn, theme->bad, theme->accent}) {
+                for (const QColor& text :
+                     {theme->text, theme->muted, theme->good, theme->warn, theme->bad, theme->accent}) {
                     const double ratio = contrast(text, behind);
-                    QVERIFY2(ratio >= 4.5, qPrintable(QString("%1 on %2: %3").arg(text.name(), behind.name()).arg(ratio)));
+                    QVERIFY2(ratio >= 4.5,
+                             qPrintable(QString("%1 on %2: %3").arg(text.name(), behind.name()).arg(ratio)));
                 }
             }
             QVERIFY(contrast(theme->onAccent, theme->accent) >= 4.5);
@@ -58,7 +62,8 @@ private slots:
             const QColor colors[] = {theme->compute, theme->reduce, theme->wait, theme->load, theme->update};
             for (std::size_t i = 0; i < std::size(colors); ++i) {
                 for (std::size_t j = 0; j < i; ++j) {
-                    const int apart = std::abs(colors[i].red() - colors[j].red()) + std::abs(colors[i].green() - colors[j].green()) +
+                    const int apart = std::abs(colors[i].red() - colors[j].red()) +
+                                      std::abs(colors[i].green() - colors[j].green()) +
                                       std::abs(colors[i].blue() - colors[j].blue());
                     QVERIFY2(apart > 80, qPrintable(colors[i].name() + " and " + colors[j].name()));
                 }

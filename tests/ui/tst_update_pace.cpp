@@ -33,7 +33,7 @@ private slots:
     void beginsAtOnce() {
         UpdatePace pace(0.02);
         QCOMPARE(pace.next(3s), UpdatePace::kShortest);
-        QCOMPARE(pace.next(3s + 400ms), UpdatePace::kShortest);      // the page that was just made is no update
+        QCOMPARE(pace.next(3s + 400ms), UpdatePace::kShortest);  // the page that was just made is no update
     }
     void oneDearUpdateIsForgotten() {
         UpdatePace pace(0.02);

@@ -20,7 +20,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr std::size_t kBlock = 1 << 18;
-constexpr qint64 kSpareBytes = qint64{64} << 20;             // the disk keeps this much
+constexpr qint64 kSpareBytes = qint64{64} << 20;  // the disk keeps this much
 
 struct Cancelled {};
 using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
@@ -34,8 +34,8 @@ QString systemWords(int error) { return QString::fromLocal8Bit(std::strerror(err
 // Another archive of the same name, or the same one after a change, gets another folder.
 QString folderFor(const QString& home, const QString& archive) {
     const QFileInfo file(archive);
-    const auto key = QString("%1|%2|%3").arg(file.canonicalFilePath()).arg(file.size())
-                         .arg(file.lastModified().toMSecsSinceEpoch());
+    const auto key =
+        QString("%1|%2|%3").arg(file.canonicalFilePath()).arg(file.size()).arg(file.lastModified().toMSecsSinceEpoch());
     const auto hash = QCryptographicHash::hash(key.toUtf8(), QCryptographicHash::Sha1).toHex().left(8);
     return QString("%1/%2-%3").arg(home, archiveStem(archive), QString::fromLatin1(hash));
 }
@@ -179,11 +179,15 @@ void ArchiveUnpacker::unpack(const QString& archive) {
     m_cancelled = std::make_shared<std::atomic<bool>>(false);
     m_worker = std::thread([this, archive, home = m_home, cancelled = m_cancelled] {
         const auto later = [&](auto what) {
-            QMetaObject::invokeMethod(this, [cancelled, what] { if (!*cancelled) what(); }, Qt::QueuedConnection);
+            QMetaObject::invokeMethod(
+                this,
+                [cancelled, what] {
+                    if (!*cancelled) what();
+                },
+                Qt::QueuedConnection);
         };
-        const auto outcome = unpackInto(home, archive, *cancelled, [&](int percent) {
-            later([this, percent] { emit progressed(percent); });
-        });
+        const auto outcome = unpackInto(home, archive, *cancelled,
+                                        [&](int percent) { later([this, percent] { emit progressed(percent); }); });
         later([this, archive, outcome] { finish(archive, outcome); });
     });
 }

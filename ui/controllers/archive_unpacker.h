@@ -17,14 +17,14 @@ class ArchiveUnpacker : public QObject {
     Q_OBJECT
 public:
     explicit ArchiveUnpacker(QString home, QObject* parent = nullptr);
-    ~ArchiveUnpacker() override;                 // cancels and waits
+    ~ArchiveUnpacker() override;  // cancels and waits
 
     void unpack(const QString& archive);
-    void cancel();                               // nothing is signalled afterwards
+    void cancel();  // nothing is signalled afterwards
     bool isBusy() const { return m_busy; }
 
 signals:
-    void progressed(int percent);                // of the archive's bytes
+    void progressed(int percent);  // of the archive's bytes
     // `folder` holds the data: where the archive has a single folder on top, that one.
     void unpacked(const QString& archive, const QString& folder);
     void failed(const QString& archive, const lockstep::Problem& problem);

@@ -23,7 +23,8 @@ double stepsPerEpochOf(TrialQuery& query, std::int64_t trial) {
 
 TrialCurve CurveReader::readTrial(TrialQuery& query, std::int64_t trial, TrialSpec spec, const ComparedMetric& metric) {
     const auto failed = query.failure(trial);
-    TrialCurve out{trial, std::move(spec), curveOf(query, trial, metric.series), nullptr, stepsPerEpochOf(query, trial)};
+    TrialCurve out{trial, std::move(spec), curveOf(query, trial, metric.series), nullptr,
+                   stepsPerEpochOf(query, trial)};
     if (!metric.second.empty()) out.second = curveOf(query, trial, metric.second);
     if (failed) out.failure = problemIn(*failed);
     return out;
@@ -45,11 +46,11 @@ std::optional<TrialCurves> CurveReader::read(TrialQuery& query, const CurveReque
         const auto key = std::pair(trial, metric.key);
         const auto lastEvent = query.lastEvent(trial);
         auto known = m_known.find(key);
-        const bool current = known != m_known.end() && known->second.attempt == row->attempts &&
-                             known->second.lastEvent == lastEvent;
-        used[key] = current ? known->second
-                            : Known{row->attempts, lastEvent, readTrial(query, trial, spec.value(), metric)};
-        used[key].curve.spec = std::move(spec).value();            // its title may be another one
+        const bool current =
+            known != m_known.end() && known->second.attempt == row->attempts && known->second.lastEvent == lastEvent;
+        used[key] =
+            current ? known->second : Known{row->attempts, lastEvent, readTrial(query, trial, spec.value(), metric)};
+        used[key].curve.spec = std::move(spec).value();  // its title may be another one
         out.trials.push_back(used[key].curve);
     }
     m_known = std::move(used);

@@ -9,13 +9,14 @@
 
 namespace lockstep::ui {
 
-// Reads the curves of a comparison out of the history; those of trials that went no farther since the last time are kept.
-// Belongs to the thread of its query. Throws ProblemError as TrialQuery does.
+// Reads the curves of a comparison out of the history; those of trials that went no farther since the last time are
+// kept. Belongs to the thread of its query. Throws ProblemError as TrialQuery does.
 class CurveReader {
 public:
     // Empty when `cancelled` said so on the way.
-    std::optional<TrialCurves> read(TrialQuery& query, const CurveRequest& request, const std::function<bool()>& cancelled);
-    void forget() { m_known.clear(); }             // another history
+    std::optional<TrialCurves> read(TrialQuery& query, const CurveRequest& request,
+                                    const std::function<bool()>& cancelled);
+    void forget() { m_known.clear(); }  // another history
 
 private:
     struct Known {

@@ -34,7 +34,7 @@ EngineService::EngineService(QString engineProgram, QObject* parent)
 EngineService::~EngineService() {
     m_process.disconnect(this);
     if (m_process.state() == QProcess::NotRunning) return;
-    m_process.closeWriteChannel();                           // serve ends with its input
+    m_process.closeWriteChannel();  // serve ends with its input
     if (m_asked || !m_process.waitForFinished(300)) stopChild();
 }
 
@@ -57,7 +57,7 @@ void EngineService::withdraw(qint64 question) {
     for (auto it = m_questions.begin(); it != m_questions.end(); ++it) {
         if (it->id != question) continue;
         const bool travelling = it == m_questions.begin() && m_asked;
-        if (travelling) it->answer = nullptr;                // its answer is waited for and dropped
+        if (travelling) it->answer = nullptr;  // its answer is waited for and dropped
         else m_questions.erase(it);
         return;
     }
@@ -65,7 +65,7 @@ void EngineService::withdraw(qint64 question) {
 
 void EngineService::retry() {
     if (m_state != State::Unavailable) return;
-    sendNext();                                              // those still open are the last child's
+    sendNext();  // those still open are the last child's
     m_crashes.clear();
     m_problem.reset();
     m_state = State::Stopped;

@@ -15,7 +15,7 @@ namespace lockstep::ui {
 
 struct EngineAnswer {
     QJsonObject json;
-    Problems problems;                           // of the question, or why the engine could not be asked
+    Problems problems;  // of the question, or why the engine could not be asked
     bool ok() const { return problems.empty(); }
 };
 
@@ -28,19 +28,19 @@ class EngineService : public QObject {
 public:
     using Answer = std::function<void(const EngineAnswer& answer)>;
 
-    explicit EngineService(QString engineProgram, QObject* parent = nullptr);    // starts with the event loop
+    explicit EngineService(QString engineProgram, QObject* parent = nullptr);  // starts with the event loop
     ~EngineService() override;
 
     const QString& program() const { return m_program; }
     bool isAvailable() const { return m_state == State::Ready; }
-    const std::optional<Problem>& problem() const { return m_problem; }          // why it is unavailable
+    const std::optional<Problem>& problem() const { return m_problem; }  // why it is unavailable
 
     // The callback is called once, from the event loop, unless the question is withdrawn or the receiver is gone by
     // then.
     qint64 ask(const QString& request, QJsonObject arguments, QObject* receiver, Answer answer);
     void withdraw(qint64 question);
 
-    void retry();                                // after unavailable()
+    void retry();  // after unavailable()
     void setPatience(int helloSeconds, int answerSeconds);
 
 signals:
@@ -75,12 +75,12 @@ private:
     State m_state = State::Stopped;
     QProcess m_process;
     QByteArray m_input;
-    std::deque<Question> m_questions;            // the front one is asked while m_asked
+    std::deque<Question> m_questions;  // the front one is asked while m_asked
     bool m_asked = false;
     qint64 m_lastId = 0;
     QTimer m_patience, m_restart;
     int m_helloSeconds = 15, m_answerSeconds = 300;
-    std::deque<qint64> m_crashes;                // on m_clock, ms
+    std::deque<qint64> m_crashes;  // on m_clock, ms
     QElapsedTimer m_clock;
     std::optional<Problem> m_problem;
 };

@@ -12,9 +12,10 @@ constexpr int kSamples = 10, kCurvePoints = 240;
 // Which parts of a spec an answer depends on.
 const QStringList kOfCurve{"schedule", "learning_rate", "epochs", "learning_rate_rule", "learning_rate_batch", "batch"};
 const QStringList kOfSamples{"dataset", "augmentation", "seed"};
-const QStringList kOfPlan{"dataset", "model", "devices", "batch", "accumulation", "mode", "shards", "shard_threads",
-                          "optimizer", "epochs", "bucket_bytes", "label_smoothing", "average_decay", "shares", "batch_norm",
-                          "weights", "new_head", "frozen", "recompute", "sample_length", "sample_prompt"};
+const QStringList kOfPlan{
+    "dataset",       "model",     "devices",  "batch",        "accumulation",    "mode",          "shards",
+    "shard_threads", "optimizer", "epochs",   "bucket_bytes", "label_smoothing", "average_decay", "shares",
+    "batch_norm",    "weights",   "new_head", "frozen",       "recompute",       "sample_length", "sample_prompt"};
 
 QJsonObject part(const QJsonObject& spec, const QStringList& keys) {
     QJsonObject out;
@@ -31,7 +32,7 @@ FormAnswers::FormAnswers(EngineService& service, SpecForm& form, QObject* parent
     connect(&m_pause, &QTimer::timeout, this, &FormAnswers::askAll);
     connect(&form, &SpecForm::changed, this, &FormAnswers::formChanged);
     connect(&service, &EngineService::available, this, [this] {
-        m_asked.clear();                                     // of a child that is gone
+        m_asked.clear();  // of a child that is gone
         if (!m_hasCatalog) fetchCatalog();
         else formChanged();
     });
@@ -47,7 +48,7 @@ void FormAnswers::fetchCatalog() {
     m_awaited = static_cast<int>(FormCatalog::requests().size());
     for (const auto& request : FormCatalog::requests()) {
         ask(request, {}, [this, request](const EngineAnswer& answer) {
-            if (!answer.ok()) return;                        // the service says what is wrong, and comes back
+            if (!answer.ok()) return;  // the service says what is wrong, and comes back
             m_arriving.take(request, answer.json);
             if (--m_awaited > 0) return;
             m_hasCatalog = true;
@@ -70,8 +71,8 @@ void FormAnswers::askAll() {
     askIfOther("samples", kOfSamples, {{"spec", spec}, {"count", kSamples}},
                [this](const EngineAnswer& answer) { takeSamples(answer); });
     askIfOther("plan", kOfPlan, {{"spec", spec}}, [this](const EngineAnswer& answer) { takePlan(answer); });
-    emit samplesChanged();                                   // that they are being read
-    emit planChanged();                                      // that it is old
+    emit samplesChanged();  // that they are being read
+    emit planChanged();     // that it is old
 }
 
 // A warm-up is as long as its epochs have steps, which the plan knows.
@@ -102,7 +103,7 @@ void FormAnswers::askIfOther(const QString& request, const QStringList& about, Q
     if (m_asked.contains(request) && m_asked[request] == now) return;
     m_asked[request] = now;
     ask(request, std::move(arguments), [this, request, about, now, take = std::move(take)](const EngineAnswer& answer) {
-        if (!answer.ok()) m_asked.remove(request);           // what was wrong may lie outside of `about`
+        if (!answer.ok()) m_asked.remove(request);  // what was wrong may lie outside of `about`
         if (part(m_form.spec(), about) == now) take(answer);
     });
 }

@@ -22,7 +22,7 @@ public:
     bool planIsOld() const { return m_planIsOld || m_open.contains("plan"); }
     const QJsonObject& samples() const { return m_samples; }
     const QJsonObject& curve() const { return m_curve; }
-    const Problems& dataProblems() const { return m_dataProblems; }      // of opening the dataset
+    const Problems& dataProblems() const { return m_dataProblems; }  // of opening the dataset
     bool isReading() const { return m_open.contains("samples"); }
     bool isValidated() const { return m_hasCatalog && m_validated; }  // the problems are those of the spec as it is now
     // Nothing known against the spec: validated as it is now, and its data could be opened.
@@ -32,7 +32,7 @@ public:
     void inspect(const QString& path, std::function<void(const EngineAnswer&)> done);
 
 signals:
-    void validated();                            // isReady() may be another
+    void validated();  // isReady() may be another
     void planChanged();
     void samplesChanged();
     void curveChanged();
@@ -57,11 +57,11 @@ private:
     int m_awaited = 0;
     bool m_hasCatalog = false, m_validated = false, m_planIsOld = false;
     QString m_plannedModel;
-    QStringList m_sampledDataset;                // its id and path
+    QStringList m_sampledDataset;  // its id and path
     qint64 m_curveSteps = 0;
     QTimer m_pause;
-    QMap<QString, qint64> m_open;                // questions without an answer
-    QMap<QString, QJsonObject> m_asked;          // what the last question of a kind was about
+    QMap<QString, qint64> m_open;        // questions without an answer
+    QMap<QString, QJsonObject> m_asked;  // what the last question of a kind was about
     QJsonObject m_plan, m_samples, m_curve;
     Problems m_specProblems, m_planProblems, m_dataProblems;
 };

@@ -21,8 +21,8 @@ constexpr int kLookMilliseconds = 500, kRetryMilliseconds = 1000;
 
 using Rows = std::vector<TrialRow>;
 
-// Which file lies at the path: a history that was moved away must not be read on. A reader without a log beside the file
-// sees it as it was (a folder that may not be written to); once a writer has come, it must be opened anew.
+// Which file lies at the path: a history that was moved away must not be read on. A reader without a log beside the
+// file sees it as it was (a folder that may not be written to); once a writer has come, it must be opened anew.
 struct Identity {
     std::uint64_t device = 0, file = 0;
     bool log = false;
@@ -101,7 +101,7 @@ public:
             m_waiting.pop_front();
         }
         if (std::exchange(m_waitsFor, std::nullopt)) say([this] { emit m_desk.writeDone(); });
-        m_version.reset();                                 // sent even when the write failed: what is shown must be true
+        m_version.reset();  // sent even when the write failed: what is shown must be true
         look();
     }
 
@@ -155,7 +155,7 @@ private:
             m_refusal.reset();
             if (!changed && !crashed) return;
             say([this, rows = std::make_shared<const Rows>(rowsToBe()), handled = m_handled] {
-                if (handled == m_desk.m_handedIn) emit m_desk.rowsRead(*rows);         // else newer ones follow
+                if (handled == m_desk.m_handedIn) emit m_desk.rowsRead(*rows);  // else newer ones follow
             });
         });
     }
@@ -165,8 +165,9 @@ private:
         Rows rows = m_rows;
         for (const auto& edits : m_waiting) {
             for (const auto& edit : edits) {
-                const auto at = std::lower_bound(rows.begin(), rows.end(), edit.trial,
-                                                 [](const TrialRow& row, std::int64_t trial) { return row.id > trial; });
+                const auto at =
+                    std::lower_bound(rows.begin(), rows.end(), edit.trial,
+                                     [](const TrialRow& row, std::int64_t trial) { return row.id > trial; });
                 if (at != rows.end() && at->id == edit.trial) apply(edit, *at);
             }
         }
@@ -189,7 +190,7 @@ private:
         close();
         auto query = TrialQuery::open(m_places.history());
         if (!query.ok() && query.problems().front().code == "history.older") {
-            store();                                       // brings it up to date
+            store();  // brings it up to date
             query = TrialQuery::open(m_places.history());
         }
         if (!query.ok()) throw ProblemError(query.problems().front());
@@ -268,7 +269,8 @@ HistoryDesk::HistoryDesk(Places places, QObject* parent)
 HistoryDesk::~HistoryDesk() {
     ++m_curveRequest;
     // What was asked before is done, and what waited is tried once more.
-    QMetaObject::invokeMethod(m_worker, [worker = m_worker] { worker->writeWaiting(); }, Qt::BlockingQueuedConnection);
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker] { worker->writeWaiting(); }, Qt::BlockingQueuedConnection);
     m_thread.quit();
     m_thread.wait();
 }
@@ -284,20 +286,19 @@ void HistoryDesk::write(const TrialEdits& edits) {
 
 void HistoryDesk::purge(std::vector<std::int64_t> trials) {
     const auto number = ++m_handedIn;
-    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trials = std::move(trials), number] {
-        worker->purge(trials, number);
-    });
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, trials = std::move(trials), number] { worker->purge(trials, number); });
 }
 
 void HistoryDesk::readSpec(std::int64_t trial, std::function<void(const Result<TrialSpec>&)> then) {
-    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trial, then = std::move(then)] { worker->readSpec(trial, then); });
+    QMetaObject::invokeMethod(m_worker,
+                              [worker = m_worker, trial, then = std::move(then)] { worker->readSpec(trial, then); });
 }
 
 void HistoryDesk::readCurves(CurveRequest request) {
     const auto number = ++m_curveRequest;
-    QMetaObject::invokeMethod(m_worker, [worker = m_worker, request = std::move(request), number] {
-        worker->readCurves(request, number);
-    });
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, request = std::move(request), number] { worker->readCurves(request, number); });
 }
 
 }  // namespace lockstep::ui

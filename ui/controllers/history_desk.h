@@ -22,13 +22,14 @@ class HistoryDesk : public QObject {
 
 public:
     explicit HistoryDesk(Places places, QObject* parent = nullptr);
-    ~HistoryDesk() override;                       // waits until the edits are written
+    ~HistoryDesk() override;  // waits until the edits are written
 
-    void setWatching(bool watching);               // looks twice a second whether anything changed
+    void setWatching(bool watching);  // looks twice a second whether anything changed
     void write(const TrialEdits& edits);
     // Removes trials of the trash and their run directories for good; those an engine holds stay.
     void purge(std::vector<std::int64_t> trials);
-    void readSpec(std::int64_t trial, std::function<void(const Result<TrialSpec>&)> then);     // `then`: the window's thread
+    void readSpec(std::int64_t trial,
+                  std::function<void(const Result<TrialSpec>&)> then);  // `then`: the window's thread
     // Of several requests only the newest is answered.
     void readCurves(CurveRequest request);
 
@@ -37,12 +38,12 @@ signals:
     // handed in before.
     void rowsRead(const std::vector<lockstep::TrialRow>& rows);
     void curvesRead(const lockstep::ui::TrialCurves& curves);
-    void absent();                                 // there is no history yet
-    void unreadable(const lockstep::Problem& problem);       // the history cannot be read; tried again
-    void notWritten(const lockstep::Problem& problem);       // edits were refused; the rows are sent again as they are
+    void absent();                                      // there is no history yet
+    void unreadable(const lockstep::Problem& problem);  // the history cannot be read; tried again
+    void notWritten(const lockstep::Problem& problem);  // edits were refused; the rows are sent again as they are
     // The history is locked, read-only or full: the edits are kept in their order and tried again every second.
     void writeWaits(const lockstep::Problem& problem);
-    void writeDone();                              // nothing waits any more
+    void writeDone();  // nothing waits any more
 
 private:
     class Worker;

@@ -15,14 +15,14 @@ class OpenRuns : public QObject {
 public:
     explicit OpenRuns(Places places, QObject* parent = nullptr);
 
-    RunFeed* open(std::int64_t trial);                     // the one there is, or a new one
-    void close(std::int64_t trial);                        // lets go of it; the run goes on
+    RunFeed* open(std::int64_t trial);  // the one there is, or a new one
+    void close(std::int64_t trial);     // lets go of it; the run goes on
     std::vector<std::int64_t> trials() const;
-    std::vector<std::int64_t> running() const;             // of the open ones
+    std::vector<std::int64_t> running() const;  // of the open ones
     // Runs that go on without the window: not final in the history, and their lease is held. Empty without a history.
     std::vector<std::int64_t> findRunning() const;
 
-    bool historyIsEmpty() const;                           // also where there is none
+    bool historyIsEmpty() const;  // also where there is none
 
 signals:
     void opened(lockstep::ui::RunFeed* feed);

@@ -9,7 +9,7 @@ bool RunActions::enabled(RunAction action) const {
         case RunAction::Resume: return next(m_state, RunSignal::Resume).has_value();
         case RunAction::FinishEpoch: return m_state == RunState::Running;
         case RunAction::StopNow: return next(m_state, RunSignal::Stop).has_value();
-        case RunAction::Kill: return !isFinal(m_state) && m_state != RunState::Queued;       // nobody to kill yet
+        case RunAction::Kill: return !isFinal(m_state) && m_state != RunState::Queued;  // nobody to kill yet
         case RunAction::ResumeFromCheckpoint: return m_hasCheckpoint && next(m_state, RunSignal::Attempt).has_value();
         case RunAction::Scale: return trains;
         case RunAction::Balance: return trains && m_canBalance;

@@ -18,10 +18,10 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kRetryMs = 250, kIdleMs = 1000;
-constexpr int kReadingMs = 4;                      // of the GUI thread at a time
+constexpr int kReadingMs = 4;  // of the GUI thread at a time
 constexpr int kGapTries = 40;
-constexpr std::int64_t kAhead = 16;                // the history has a state event before the socket has
-constexpr int kToleratedFailures = 8;              // a run that prepares, or has just ended, has no socket for a moment
+constexpr std::int64_t kAhead = 16;    // the history has a state event before the socket has
+constexpr int kToleratedFailures = 8;  // a run that prepares, or has just ended, has no socket for a moment
 
 std::string commandOf(RunAction action) {
     switch (action) {
@@ -58,7 +58,8 @@ struct RunFeed::Mailbox {
     void deliver(std::shared_ptr<RunSight> sight) {
         const std::lock_guard lock(mutex);
         if (!feed) return;
-        QMetaObject::invokeMethod(feed, [to = feed, sight] { to->see(std::move(*sight)); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            feed, [to = feed, sight] { to->see(std::move(*sight)); }, Qt::QueuedConnection);
     }
 };
 
@@ -101,7 +102,7 @@ void RunFeed::checkLease() {
     if (m_gapEnd > 0) return look(false);
     const bool over = m_row && isFinal(state());
     if (over && !Lease::isHeld(m_places.lease(m_trial))) return lookLater(kIdleMs);
-    if (over) m_whole = true;                      // a later attempt takes back a part of this one
+    if (over) m_whole = true;  // a later attempt takes back a part of this one
     look(true);
 }
 
@@ -213,7 +214,7 @@ void RunFeed::onEvent(const NumberedEvent& event) {
     const auto taken = m_record.take(event);
     if (isLater && taken == RunRecord::Taken::Added) m_attempts = started->attempt;
     if (taken == RunRecord::Taken::Gap) {
-        m_gapEnd = event.number;                   // the history has this one, too, or will
+        m_gapEnd = event.number;  // the history has this one, too, or will
         m_gapTries = 0;
         look(false);
     }
@@ -296,7 +297,8 @@ void RunFeed::noteStep() {
 }
 
 void RunFeed::noteChange() {
-    if (!m_notify.isActive() || m_notify.remainingTimeAsDuration() > UpdatePace::kShortest) m_notify.start(UpdatePace::kShortest);
+    if (!m_notify.isActive() || m_notify.remainingTimeAsDuration() > UpdatePace::kShortest)
+        m_notify.start(UpdatePace::kShortest);
 }
 
 void RunFeed::tell() {

@@ -29,12 +29,12 @@ public:
     const Places& places() const { return m_places; }
     const RunRecord& record() const { return m_record; }
     RunState state() const { return m_record.state(); }
-    const std::optional<TrialRow>& row() const { return m_row; }         // as last read; empty: not read yet
-    bool loading() const { return m_whole; }       // the history is still being read
+    const std::optional<TrialRow>& row() const { return m_row; }  // as last read; empty: not read yet
+    bool loading() const { return m_whole; }                      // the history is still being read
     bool connected() const { return m_client != nullptr; }
     RunActions actions() const;
-    std::int64_t devices() const { return static_cast<std::int64_t>(m_record.ranks()); }       // 0: not known yet
-    std::optional<RunAction> asked() const { return m_asked; }           // a request that the run has not yet followed
+    std::int64_t devices() const { return static_cast<std::int64_t>(m_record.ranks()); }  // 0: not known yet
+    std::optional<RunAction> asked() const { return m_asked; }  // a request that the run has not yet followed
     // What stands in the way now: of the history, of the session, of the last request.
     std::vector<Problem> problems() const;
 
@@ -44,11 +44,11 @@ public:
     void stop() { ask(RunAction::StopNow); }
     void stopAfterEpoch() { ask(RunAction::FinishEpoch); }
     void kill() { ask(RunAction::Kill); }
-    void scaleTo(int devices);                     // go on with so many
-    void balance() { ask(RunAction::Balance); }    // go on with parts of the batch by measured step times
+    void scaleTo(int devices);                   // go on with so many
+    void balance() { ask(RunAction::Balance); }  // go on with parts of the batch by measured step times
 
 signals:
-    void changed();                                // anything above; as often as UpdatePace allows
+    void changed();  // anything above; as often as UpdatePace allows
 
 private:
     struct Mailbox;
@@ -80,17 +80,17 @@ private:
     std::shared_ptr<Mailbox> m_mailbox;
     RunRecord m_record;
     std::optional<TrialRow> m_row;
-    std::int64_t m_attempts = 0;                   // of the trial when the record was begun
+    std::int64_t m_attempts = 0;  // of the trial when the record was begun
     std::unique_ptr<SessionClient> m_client;
     std::unique_ptr<QSocketNotifier> m_notifier;
     QTimer m_notify, m_next;
     UpdatePace m_pace;
     std::chrono::milliseconds m_interval = UpdatePace::kShortest;
     bool m_whole = true, m_busy = false, m_hasCheckpoint = false;
-    std::int64_t m_gapEnd = 0;                     // the last number to come from the history; 0: none
+    std::int64_t m_gapEnd = 0;  // the last number to come from the history; 0: none
     int m_gapTries = 0, m_failures = 0;
     std::optional<RunAction> m_asked;
-    int m_askedDevices = 0;                        // of Scale
+    int m_askedDevices = 0;  // of Scale
     bool m_askedSent = false, m_isReproducible = false;
     std::optional<Problem> m_historyProblem, m_sessionProblem, m_requestProblem;
 };

@@ -27,7 +27,7 @@ bool isAlive(qint64 process) {
     QFile status(QString("/proc/%1/stat").arg(process));
     if (!status.open(QIODevice::ReadOnly)) return false;
     const QByteArray line = status.readAll();
-    const qsizetype name = line.lastIndexOf(')');            // the program's name may hold anything
+    const qsizetype name = line.lastIndexOf(')');  // the program's name may hold anything
     const char state = name >= 0 && name + 2 < line.size() ? line[name + 2] : 'X';
     return state != 'Z' && state != 'X';
 }
@@ -58,7 +58,9 @@ Problem problemOfFailure(const QByteArray& line) {
 }  // namespace
 
 RunLauncher::RunLauncher(QString engineProgram, Places places, QObject* parent)
-    : QObject(parent), m_program(std::move(engineProgram)), m_places(std::move(places)),
+    : QObject(parent),
+      m_program(std::move(engineProgram)),
+      m_places(std::move(places)),
       m_folder(QString::fromStdString((m_places.data / "launches").string())) {
     m_timer.setInterval(kLookMs);
     connect(&m_timer, &QTimer::timeout, this, qOverload<>(&RunLauncher::look));
@@ -81,7 +83,7 @@ bool RunLauncher::write(const QString& path, const QJsonObject& spec) {
     if (file.open(QIODevice::WriteOnly) && file.write(json) == json.size() && file.flush()) return true;
     const Problem problem = problemOf(m_folder, "launch.unwritable", file.errorString());
     file.close();
-    QFile::remove(path);                                     // the file's own remove() gives up where closing fails
+    QFile::remove(path);  // the file's own remove() gives up where closing fails
     emit failed({problem});
     return false;
 }
@@ -94,7 +96,7 @@ void RunLauncher::resume(qint64 trial) {
 
 void RunLauncher::run(QStringList arguments, Launch launch) {
     launch.log = newFile(".log");
-    QProcess process;                                        // startDetached makes a session of its own
+    QProcess process;  // startDetached makes a session of its own
     process.setProgram(m_program);
     process.setArguments(arguments);
     process.setWorkingDirectory(QDir::homePath());
@@ -112,7 +114,7 @@ void RunLauncher::run(QStringList arguments, Launch launch) {
 }
 
 void RunLauncher::look() {
-    auto launches = std::exchange(m_launches, {});           // a listener may launch the next run
+    auto launches = std::exchange(m_launches, {});  // a listener may launch the next run
     std::vector<Launch> open;
     for (auto& launch : launches) {
         if (look(launch) == Outcome::Open) open.push_back(launch);
@@ -124,7 +126,7 @@ void RunLauncher::look() {
 }
 
 RunLauncher::Outcome RunLauncher::look(Launch& launch) {
-    const bool alive = isAlive(launch.process);              // before reading: nothing is written after its end
+    const bool alive = isAlive(launch.process);  // before reading: nothing is written after its end
     QFile file(launch.log);
     if (file.open(QIODevice::ReadOnly) && file.seek(launch.read)) {
         for (QByteArray line; (line = file.readLine()).endsWith('\n');) {

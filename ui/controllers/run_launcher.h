@@ -18,19 +18,19 @@ public:
 
     void start(const QJsonObject& spec);
     void resume(qint64 trial);
-    bool isBusy() const { return !m_launches.empty(); }      // some run has neither started nor failed yet
+    bool isBusy() const { return !m_launches.empty(); }  // some run has neither started nor failed yet
     const Places& places() const { return m_places; }
 
 signals:
     void busyChanged(bool busy);
-    void started(qint64 trial);                              // it runs; its output is now <run directory>/output-N.log
+    void started(qint64 trial);  // it runs; its output is now <run directory>/output-N.log
     void failed(const std::vector<lockstep::Problem>& problems);
 
 private:
     struct Launch {
         qint64 process = 0;
         QString spec, log;
-        qint64 read = 0;                                     // bytes of the log taken so far
+        qint64 read = 0;  // bytes of the log taken so far
     };
     enum class Outcome { Open, Over };
 
@@ -43,7 +43,7 @@ private:
     Outcome fail(const Launch& launch, const Problems& problems, bool keepLog);
     QString newFile(const QString& ending) const;
     Problems prepareFolder() const;
-    bool write(const QString& path, const QJsonObject& spec);        // false: failed() has said why
+    bool write(const QString& path, const QJsonObject& spec);  // false: failed() has said why
     Problem silentEnd(const Launch& launch) const;
     void clearLeftOvers() const;
 

@@ -23,13 +23,12 @@ std::int64_t firstStepOf(const std::vector<NumberedEvent>& events) {
 }
 
 std::size_t ranksOf(const std::vector<std::string>& metrics) {
-    return static_cast<std::size_t>(std::count_if(metrics.begin(), metrics.end(), [](const std::string& metric) {
-        return metric.starts_with("compute.");
-    }));
+    return static_cast<std::size_t>(std::count_if(
+        metrics.begin(), metrics.end(), [](const std::string& metric) { return metric.starts_with("compute."); }));
 }
 
-// The history tells the events of the latest attempt alone; those before, steps aside, are in the run's log, each line a
-// time and an event.
+// The history tells the events of the latest attempt alone; those before, steps aside, are in the run's log, each line
+// a time and an event.
 void addEarlierEvents(RunRecord& record, const std::filesystem::path& log, std::int64_t before) {
     std::ifstream in(log);
     for (std::string line; std::getline(in, line);) {
@@ -81,7 +80,8 @@ void readHistory(const Places& places, const RunQuestion& question, RunSight& si
 // Killed while it wrote the first, a run may have its best alone.
 bool hasCheckpoint(const std::filesystem::path& folder) {
     std::error_code ignored;
-    return std::filesystem::exists(folder / "last.safetensors", ignored) || std::filesystem::exists(folder / "best.safetensors", ignored);
+    return std::filesystem::exists(folder / "last.safetensors", ignored) ||
+           std::filesystem::exists(folder / "best.safetensors", ignored);
 }
 
 }  // namespace

@@ -12,21 +12,21 @@ namespace lockstep::ui {
 
 // What can be seen of a trial from outside at one moment.
 struct RunSight {
-    bool held = false;                             // its lease: somebody runs it
+    bool held = false;  // its lease: somebody runs it
     bool hasCheckpoint = false;
-    std::optional<TrialRow> row;                   // as read after the lease
-    std::optional<RunRecord> record;               // all of it, where all was asked for
-    std::optional<TrialSpec> spec;                 // with the record, where it can be read
-    std::vector<NumberedEvent> events;             // otherwise those of the latest attempt from `from` on
-    std::int64_t lastEvent = 0;                    // in the history
+    std::optional<TrialRow> row;        // as read after the lease
+    std::optional<RunRecord> record;    // all of it, where all was asked for
+    std::optional<TrialSpec> spec;      // with the record, where it can be read
+    std::vector<NumberedEvent> events;  // otherwise those of the latest attempt from `from` on
+    std::int64_t lastEvent = 0;         // in the history
     std::unique_ptr<SessionClient> client;
     std::optional<Problem> history, session;
 };
 
 struct RunQuestion {
     std::int64_t trial = 0;
-    std::optional<std::int64_t> from;              // empty: everything
-    bool connect = false;                          // where somebody runs it
+    std::optional<std::int64_t> from;  // empty: everything
+    bool connect = false;              // where somebody runs it
 };
 
 // Any thread; may take seconds (a long history, a run that is slow to answer).

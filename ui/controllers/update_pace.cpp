@@ -9,7 +9,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr double kPartOfMachine = 0.005;           // devices in lockstep wait for the one that the window disturbs
+constexpr double kPartOfMachine = 0.005;  // devices in lockstep wait for the one that the window disturbs
 
 }  // namespace
 

@@ -5,8 +5,9 @@
 
 namespace lockstep::ui {
 
-// How often a view that follows a run may be brought up to date. The window shares the cores with the training that it shows,
-// so it asks for a small part of the machine and no more: the dearer its updates, the rarer they are. One thread.
+// How often a view that follows a run may be brought up to date. The window shares the cores with the training that it
+// shows, so it asks for a small part of the machine and no more: the dearer its updates, the rarer they are. One
+// thread.
 class UpdatePace {
 public:
     using Seconds = std::chrono::duration<double>;
@@ -24,7 +25,7 @@ public:
 
 private:
     double m_share;
-    std::array<Seconds, 5> m_costs{};              // of the last updates, in a ring; their median counts
+    std::array<Seconds, 5> m_costs{};  // of the last updates, in a ring; their median counts
     std::size_t m_updates = 0;
     Seconds m_usedBefore{0};
 };

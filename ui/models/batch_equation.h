@@ -12,8 +12,8 @@ struct BatchEquation {
     bool divides() const { return batch % parts() == 0; }
     std::int64_t largestPart() const { return (batch + parts() - 1) / parts(); }
     std::int64_t smallestPart() const { return batch / parts(); }
-    QString partText() const;                    // "64", or "42 or 43"
-    QString text() const;                        // "64 × 2 × 1 = 128"
+    QString partText() const;  // "64", or "42 or 43"
+    QString text() const;      // "64 × 2 × 1 = 128"
 
 private:
     std::int64_t parts() const { return devices > 0 && passes > 0 ? devices * passes : 1; }

@@ -13,11 +13,21 @@ namespace lockstep::ui {
 namespace {
 
 // The settings with an option of their own; all others go through --set.
-const std::pair<const char*, const char*> kOptions[] = {
-    {"title", "--title"}, {"devices", "--devices"}, {"batch", "--batch"}, {"epochs", "--epochs"},
-    {"learning_rate", "--lr"}, {"label_smoothing", "--label-smoothing"}, {"seed", "--seed"}, {"mode", "--mode"},
-    {"accumulation", "--accumulation"}, {"average_decay", "--average-decay"}, {"weights", "--weights"}, {"new_head", "--new-head"},
-    {"frozen", "--frozen"}, {"recompute", "--recompute"}, {"precision", "--precision"}};
+const std::pair<const char*, const char*> kOptions[] = {{"title", "--title"},
+                                                        {"devices", "--devices"},
+                                                        {"batch", "--batch"},
+                                                        {"epochs", "--epochs"},
+                                                        {"learning_rate", "--lr"},
+                                                        {"label_smoothing", "--label-smoothing"},
+                                                        {"seed", "--seed"},
+                                                        {"mode", "--mode"},
+                                                        {"accumulation", "--accumulation"},
+                                                        {"average_decay", "--average-decay"},
+                                                        {"weights", "--weights"},
+                                                        {"new_head", "--new-head"},
+                                                        {"frozen", "--frozen"},
+                                                        {"recompute", "--recompute"},
+                                                        {"precision", "--precision"}};
 
 const char* optionOf(const QString& key) {
     for (const auto& [name, option] : kOptions) {
@@ -43,7 +53,7 @@ void addSetting(QStringList& words, const QString& path, const QJsonValue& value
 void addChoice(QStringList& words, const QString& group, const QJsonValue& value, const QJsonValue& standard) {
     const auto choice = value.isString() ? QJsonObject{{"id", value}} : value.toObject();
     const auto usual = standard.isString() ? QJsonObject{{"id", standard}} : standard.toObject();
-    const bool always = group == "dataset" || group == "model";          // what a reader looks for first
+    const bool always = group == "dataset" || group == "model";  // what a reader looks for first
     if (choice.contains("id") && (always || choice["id"] != usual["id"]))
         words << "--" + group << shellQuoted(choice["id"].toString());
     if (group == "dataset" && !choice["path"].toString().isEmpty())

@@ -9,7 +9,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kNamed = 4;                      // numbers that are written out
+constexpr std::size_t kNamed = 4;  // numbers that are written out
 
 using Groups = std::vector<std::vector<std::size_t>>;
 
@@ -110,7 +110,8 @@ CurveComparison::Mean CurveComparison::meanOf(const Members& members) {
     const CurveBand values = bandOf(members, false), seconds = bandOf(members, true);
     auto mean = std::make_shared<Curve>();
     for (std::size_t i = 0; i < values.x.size(); ++i) mean->append(values.x[i], seconds.mean[i], values.mean[i]);
-    auto low = std::make_shared<Curve>(Curve::alongside(*mean)), high = std::make_shared<Curve>(Curve::alongside(*mean));
+    auto low = std::make_shared<Curve>(Curve::alongside(*mean)),
+         high = std::make_shared<Curve>(Curve::alongside(*mean));
     for (std::size_t i = 0; i < values.x.size(); ++i) {
         low->appendValue(values.mean[i] - values.deviation[i]);
         high->appendValue(values.mean[i] + values.deviation[i]);

@@ -8,8 +8,8 @@ namespace lockstep::ui {
 
 namespace {
 
-// The first index in [from, xs.size()] whose x is at least `limit`, sought around `guess`: columns of a picture mostly have
-// as many points as their neighbours, and every look elsewhere misses the cache.
+// The first index in [from, xs.size()] whose x is at least `limit`, sought around `guess`: columns of a picture mostly
+// have as many points as their neighbours, and every look elsewhere misses the cache.
 std::size_t firstFrom(const std::vector<double>& xs, std::size_t from, double limit, std::size_t guess) {
     const std::size_t size = xs.size();
     std::size_t low = std::clamp(guess, from, size), high = low, step = 1;

@@ -17,7 +17,8 @@ enum class CurveAxis { Step, Seconds };
 class MinMaxPyramid {
 public:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-    // Where they are, and what: looking the values up again would miss the cache. Those of nothing lose every comparison.
+    // Where they are, and what: looking the values up again would miss the cache. Those of nothing lose every
+    // comparison.
     struct Extremes {
         std::uint32_t lowAt = kNone, highAt = kNone;
         double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -32,9 +33,9 @@ public:
     void push(double value);
     std::size_t size() const { return m_values.size(); }
     double value(std::size_t i) const { return m_values[i]; }
-    Extremes extremes(std::size_t begin, std::size_t end) const;         // of [begin, end); the first of equals
-    // The width of a node that is less than a sixtieth of `points`, 1 at least: a stretch that ends at a multiple of it is
-    // read without its smallest parts, which are many and far apart in memory.
+    Extremes extremes(std::size_t begin, std::size_t end) const;  // of [begin, end); the first of equals
+    // The width of a node that is less than a sixtieth of `points`, 1 at least: a stretch that ends at a multiple of it
+    // is read without its smallest parts, which are many and far apart in memory.
     static std::size_t wholeNodes(std::size_t points) {
         std::size_t width = 1;
         while (width * kFanOut * 60 < points) width *= kFanOut;
@@ -59,7 +60,9 @@ private:
 // the one before it. One thread, or as the owner arranges.
 class Curve {
 public:
-    struct Point { double x = 0, y = 0; };
+    struct Point {
+        double x = 0, y = 0;
+    };
 
     Curve() : m_x(std::make_shared<Abscissae>()) {}
     void append(double step, double seconds, double value);
@@ -77,23 +80,25 @@ public:
     std::pair<std::size_t, std::size_t> within(CurveAxis axis, double from, double to) const;
     // The extremes among the points within [from, to]: {low, high}; low > high: none.
     std::pair<double, double> extremes(CurveAxis axis, double from, double to) const;
-    // What a picture of [from, to] in `columns` pixel columns needs: the points and the neighbours just outside or, of more
-    // than two points a column, the smallest and the largest value of each (its edges exact to a sixtieth of it), in the order of
-    // time, at its first and last x. At
-    // most 2 * columns + 2 points, whatever the size. Values that are not finite are left out.
+    // What a picture of [from, to] in `columns` pixel columns needs: the points and the neighbours just outside or, of
+    // more than two points a column, the smallest and the largest value of each (its edges exact to a sixtieth of it),
+    // in the order of time, at its first and last x. At most 2 * columns + 2 points, whatever the size. Values that are
+    // not finite are left out.
     std::vector<Point> sample(CurveAxis axis, double from, double to, int columns) const;
     // The point at or before x; size() when there is none.
     std::size_t at(CurveAxis axis, double x) const;
 
 private:
-    struct Abscissae { std::vector<double> steps, seconds; };
+    struct Abscissae {
+        std::vector<double> steps, seconds;
+    };
 
     const std::vector<double>& column(CurveAxis axis) const {
         return axis == CurveAxis::Step ? m_x->steps : m_x->seconds;
     }
     void addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) const;
 
-    std::shared_ptr<Abscissae> m_x;                // shared with smoothed twins
+    std::shared_ptr<Abscissae> m_x;  // shared with smoothed twins
     MinMaxPyramid m_pyramid;
 };
 
@@ -104,9 +109,9 @@ class SmoothedCurve {
 public:
     static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
-    // Goes on where it was while curve and weight stay the same, begins anew otherwise; at most `points` points a call, so
-    // that long curves take several. Until a new weight has come to the end, the line is the one before; that of a new
-    // curve grows.
+    // Goes on where it was while curve and weight stay the same, begins anew otherwise; at most `points` points a call,
+    // so that long curves take several. Until a new weight has come to the end, the line is the one before; that of a
+    // new curve grows.
     const Curve& follow(const std::shared_ptr<const Curve>& raw, double weight, std::size_t points = kAll);
     bool complete() const { return !m_next && m_shown.line.size() == (m_raw ? m_raw->size() : 0); }
 
@@ -119,7 +124,7 @@ private:
 
     std::shared_ptr<const Curve> m_raw;
     Average m_shown;
-    std::optional<Average> m_next;                 // of another weight, on its way to the end
+    std::optional<Average> m_next;  // of another weight, on its way to the end
 };
 
 }  // namespace lockstep::ui

@@ -4,7 +4,7 @@
 
 namespace lockstep::ui {
 
-QString countText(qint64 count);                 // "60,000"
+QString countText(qint64 count);  // "60,000"
 
 // "60,000 training and 10,000 test samples, 10 classes of 6,000 each, 28 × 28 grey"; of classes that differ "of 12 to
 // 400".

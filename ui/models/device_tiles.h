@@ -8,7 +8,7 @@
 namespace lockstep::ui {
 
 struct DeviceTile {
-    QString id, detail;                          // "CPU 1", "1 core"; "cuda:0", "NVIDIA H200, 139.8 GiB"
+    QString id, detail;  // "CPU 1", "1 core"; "cuda:0", "NVIDIA H200, 139.8 GiB"
     bool on = false, isVirtual = false;
 };
 
@@ -20,8 +20,8 @@ public:
     DeviceTiles(const DeviceRequest& request, const QString& text);
 
     const QVector<DeviceTile>& tiles() const { return m_tiles; }
-    int count() const { return m_count; }        // devices of the run; 0: the text is wrong
-    int coresEach() const { return m_coresEach; }            // "cpu:2x1": 1; 0: they share the cores evenly
+    int count() const { return m_count; }          // devices of the run; 0: the text is wrong
+    int coresEach() const { return m_coresEach; }  // "cpu:2x1": 1; 0: they share the cores evenly
     bool onCpu() const { return m_onCpu; }
     bool anyVirtual() const { return m_anyVirtual; }
     const Problems& problems() const { return m_problems; }
@@ -29,7 +29,7 @@ public:
     // The device text after a click on a tile. A CPU tile that is off takes those before it along; one that is on goes
     // off with those behind it; the last device stays.
     QString toggled(int tile) const;
-    QString withCount(int count) const;          // CPU: that many devices; cards: the first ones
+    QString withCount(int count) const;  // CPU: that many devices; cards: the first ones
     QString withCoresEach(int cores) const;
 
 private:
@@ -44,6 +44,6 @@ private:
     Problems m_problems;
 };
 
-QString bytesText(double bytes);                 // "1.4 GiB"
+QString bytesText(double bytes);  // "1.4 GiB"
 
 }  // namespace lockstep::ui

@@ -7,7 +7,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr double kSteady = 0.25;                   // relative difference between the halves
+constexpr double kSteady = 0.25;  // relative difference between the halves
 
 std::optional<double> medianOf(std::vector<double> values) {
     if (values.empty()) return std::nullopt;

@@ -70,8 +70,9 @@ QString waitText(const RunFailed& failed) {
 
 void explainHang(FailureText& text, const RunFailed& failed) {
     text.what = QString("Device %1 kept the others waiting, and the run was broken off.").arg(failed.rank);
-    text.next = QString("Resume it from its last checkpoint. If it happens again, train without device %1; if that one "
-                        "was only slow, set a longer timeout or give it a smaller part of the batch.")
+    text.next = QString(
+                    "Resume it from its last checkpoint. If it happens again, train without device %1; if that one "
+                    "was only slow, set a longer timeout or give it a smaller part of the batch.")
                     .arg(failed.rank);
 }
 

@@ -111,14 +111,20 @@ QVector<Preset> presetsFrom(const QJsonArray& rows) {
 }  // namespace
 
 QString labelOf(const QString& name) {
-    static const QHash<QString, QString> told{
-        {"weights", "Start from weights"},         {"frozen", "Frozen layers"},
-        {"learning_rate_rule", "Rate scaling"},    {"learning_rate_batch", "Scaling from"},
-        {"shares", "Parts of a batch"},            {"check_every", "Compare every"},
-        {"on_lost_device", "Lost device"},         {"on_non_finite", "Non-finite numbers"},
-        {"timeout", "Wait at most"},               {"link_bandwidth", "Simulated bandwidth"},
-        {"link_latency", "Simulated latency"},     {"sample_length", "Text to write"},
-        {"sample_prompt", "Prompt"},               {"sample_temperature", "Temperature"}};
+    static const QHash<QString, QString> told{{"weights", "Start from weights"},
+                                              {"frozen", "Frozen layers"},
+                                              {"learning_rate_rule", "Rate scaling"},
+                                              {"learning_rate_batch", "Scaling from"},
+                                              {"shares", "Parts of a batch"},
+                                              {"check_every", "Compare every"},
+                                              {"on_lost_device", "Lost device"},
+                                              {"on_non_finite", "Non-finite numbers"},
+                                              {"timeout", "Wait at most"},
+                                              {"link_bandwidth", "Simulated bandwidth"},
+                                              {"link_latency", "Simulated latency"},
+                                              {"sample_length", "Text to write"},
+                                              {"sample_prompt", "Prompt"},
+                                              {"sample_temperature", "Temperature"}};
     QString label = told.value(name, name);
     label.replace('_', ' ');
     if (!label.isEmpty()) label[0] = label[0].toUpper();

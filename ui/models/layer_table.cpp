@@ -8,7 +8,9 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Heading { const char *title, *help; };
+struct Heading {
+    const char *title, *help;
+};
 constexpr std::array<Heading, LayerTable::kColumns> kHeadings{{
     {"Layer", "Where the layer is in the network"},
     {"Operation",
@@ -58,9 +60,8 @@ QString LayerTable::textAt(const Layer& layer, int column) const {
         case kOperation: return layer.operation;
         case kOutput: return layer.output;
         default:
-            return layer.parameters > 0
-                       ? QLocale(QLocale::English, QLocale::UnitedStates).toString(layer.parameters)
-                       : QStringLiteral("–");
+            return layer.parameters > 0 ? QLocale(QLocale::English, QLocale::UnitedStates).toString(layer.parameters)
+                                        : QStringLiteral("–");
     }
 }
 

@@ -17,10 +17,12 @@ QString devicesText(const RunStarted& started) {
                        : QString("%1 %2devices").arg(number).arg(started.virtualDevices ? "virtual " : "");
 }
 
-QString devicesText(std::size_t number) { return number == 1 ? QString("1 device") : QString("%1 devices").arg(number); }
+QString devicesText(std::size_t number) {
+    return number == 1 ? QString("1 device") : QString("%1 devices").arg(number);
+}
 
 bool sharesDiffer(const std::vector<std::int64_t>& shares) {
-    return !shares.empty() && std::ranges::max(shares) - std::ranges::min(shares) > 1;       // 1: an odd sample
+    return !shares.empty() && std::ranges::max(shares) - std::ranges::min(shares) > 1;  // 1: an odd sample
 }
 
 QString sharesText(const std::vector<std::int64_t>& shares) {
@@ -54,10 +56,12 @@ QString happened(const WorldChanged& change) {
 QString words(const WorldChanged& change) {
     const auto again = change.reached - change.step;
     const bool isFault = change.reason == "lost-device" || change.reason == "diverged";
-    QString text = happened(change) + "; going on after step " + count(change.step) + " with " + devicesText(change.devices.size());
+    QString text = happened(change) + "; going on after step " + count(change.step) + " with " +
+                   devicesText(change.devices.size());
     if (again > 0) text += QString(", %1 %2 again").arg(count(again), again == 1 ? "step" : "steps");
     text += '.';
-    if (!change.what.empty()) text += (isFault ? "\nIt said: " : "\nParts by device: ") + QString::fromStdString(change.what);
+    if (!change.what.empty())
+        text += (isFault ? "\nIt said: " : "\nParts by device: ") + QString::fromStdString(change.what);
     return (isFault ? "⚠ " : "") + text;
 }
 

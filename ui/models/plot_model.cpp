@@ -9,12 +9,12 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr double kAir = 0.06;                      // of the height, above and below
-constexpr double kDecades = 1e-4;                  // what a logarithmic axis shows at least, where values reach zero
-constexpr std::size_t kMarkers = 9;                // along a curve of many points
-constexpr std::size_t kFewPoints = 60;             // all of them are marked
-constexpr std::size_t kSmoothedAtOnce = 50'000;    // points of a curve in one drawing: a millisecond or less
-constexpr double kFarBelow = 1e-30;                // on a logarithmic axis, for a band that reaches zero
+constexpr double kAir = 0.06;                    // of the height, above and below
+constexpr double kDecades = 1e-4;                // what a logarithmic axis shows at least, where values reach zero
+constexpr std::size_t kMarkers = 9;              // along a curve of many points
+constexpr std::size_t kFewPoints = 60;           // all of them are marked
+constexpr std::size_t kSmoothedAtOnce = 50'000;  // points of a curve in one drawing: a millisecond or less
+constexpr double kFarBelow = 1e-30;              // on a logarithmic axis, for a band that reaches zero
 
 PlotRange widened(PlotRange range, bool log) {
     if (log) {
@@ -104,7 +104,8 @@ PlotRange PlotModel::fitY(PlotRange x) {
         const auto take = [&](const Curve& curve) {
             const auto [low, high] = curve.extremes(curveAxis(), x.low * scaleOf(i), x.high * scaleOf(i));
             if (low > high || (m_log && high <= 0)) return;
-            all = all.low > all.high ? PlotRange{low, high} : PlotRange{std::min(all.low, low), std::max(all.high, high)};
+            all =
+                all.low > all.high ? PlotRange{low, high} : PlotRange{std::min(all.low, low), std::max(all.high, high)};
         };
         take(*m_series[i].curve);
         if (m_series[i].band) take(*m_series[i].band->low), take(*m_series[i].band->high);
@@ -129,8 +130,17 @@ PlotModel::Drawn PlotModel::key(std::size_t index, PlotRange x, int columns) con
     const PlotSeries& series = m_series[index];
     if (hidden(index)) return {.curve = nullptr, .hidden = true};
     const bool smoothed = isSmoothed(index);
-    return {series.curve, series.curve->size(), x.low, x.high, smoothed ? m_smoothing : 0, series.stepsPerEpoch, columns,
-            m_axis, m_log, false, !smoothed || m_state[index].smooth.complete()};
+    return {series.curve,
+            series.curve->size(),
+            x.low,
+            x.high,
+            smoothed ? m_smoothing : 0,
+            series.stepsPerEpoch,
+            columns,
+            m_axis,
+            m_log,
+            false,
+            !smoothed || m_state[index].smooth.complete()};
 }
 
 bool PlotModel::changed(std::size_t index, PlotRange x, int columns) const {
@@ -177,7 +187,9 @@ std::vector<PlotModel::Reading> PlotModel::readings(double x) {
 
 std::vector<PlotModel::Reading> PlotModel::nearest(std::vector<Reading> readings, double y, std::size_t count) {
     if (readings.size() <= count) return readings;
-    const auto nearer = [y](const Reading& a, const Reading& b) { return std::abs(a.value - y) < std::abs(b.value - y); };
+    const auto nearer = [y](const Reading& a, const Reading& b) {
+        return std::abs(a.value - y) < std::abs(b.value - y);
+    };
     std::nth_element(readings.begin(), readings.begin() + static_cast<std::ptrdiff_t>(count), readings.end(), nearer);
     readings.resize(count);
     std::sort(readings.begin(), readings.end(), [](const Reading& a, const Reading& b) { return a.series < b.series; });
@@ -207,7 +219,8 @@ QByteArray PlotModel::csv(PlotRange x) {
         for (std::size_t at = begin; at < end; ++at) {
             out += name + ',' + number(raw.x(CurveAxis::Step, at)) + ',' + number(raw.x(CurveAxis::Seconds, at)) + ',' +
                    number(raw.value(at)) + ',' + number(line.value(at));
-            if (const auto& band = m_series[i].band) out += ',' + number(band->low->value(at)) + ',' + number(band->high->value(at));
+            if (const auto& band = m_series[i].band)
+                out += ',' + number(band->low->value(at)) + ',' + number(band->high->value(at));
             else if (bands) out += ",,";
             out += '\n';
         }
@@ -222,7 +235,8 @@ QString PlotModel::summary(const std::function<QString(double)>& format) const {
         const auto [low, high] = curve.extremes(CurveAxis::Step, 0, std::numeric_limits<double>::max());
         if (hidden(i) || low > high) continue;
         lines << QString("%1: %2 points, from %3 to %4, lowest %5, highest %6")
-                     .arg(m_series[i].name).arg(curve.size())
+                     .arg(m_series[i].name)
+                     .arg(curve.size())
                      .arg(format(curve.value(0)), format(last(i).value_or(Newest{}).value), format(low), format(high));
     }
     return lines.isEmpty() ? QString("No data yet") : lines.join("; ");

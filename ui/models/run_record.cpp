@@ -8,7 +8,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr double kMemory = 0.98;                   // of the moving means: the weight halves in about 34 steps
+constexpr double kMemory = 0.98;  // of the moving means: the weight halves in about 34 steps
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 constexpr std::array<const char*, kStepCurves> kStepMetrics{
@@ -103,8 +103,8 @@ void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPo
     }
 }
 
-// An attempt begins with the clock of what it started from, or at 0: its first step follows the last that stands, as far
-// behind it as that one behind its own.
+// An attempt begins with the clock of what it started from, or at 0: its first step follows the last that stands, as
+// far behind it as that one behind its own.
 double RunRecord::clockAt(std::int64_t step, double seconds) {
     const Curve& loss = at(RunCurve::Loss);
     const std::size_t known = loss.size();

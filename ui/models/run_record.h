@@ -38,20 +38,21 @@ public:
     // `ranks`: how many devices they had, as far as no RunStarted was added before.
     void addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                     std::size_t ranks);
-    void addEarlier(const TrainEvent& event);      // of an earlier attempt, in their order: its notes, texts, devices
-    void expect(std::int64_t number) { m_next = number; }                // of the latest attempt's first event
+    void addEarlier(const TrainEvent& event);  // of an earlier attempt, in their order: its notes, texts, devices
+    void expect(std::int64_t number) { m_next = number; }  // of the latest attempt's first event
 
     // Doubled and Gap: nothing was taken, because the event was here before, or because events in between are missing.
-    // What a change of the world or a later attempt takes back is cut off the curves, which are other objects from then on.
+    // What a change of the world or a later attempt takes back is cut off the curves, which are other objects from then
+    // on.
     enum class Taken { Added, Doubled, Gap };
     Taken take(const NumberedEvent& event);
-    void giveUpUntil(std::int64_t number);         // goes on at `number`; those in between count as missing
+    void giveUpUntil(std::int64_t number);  // goes on at `number`; those in between count as missing
     std::int64_t next() const { return m_next; }
     std::int64_t missing() const { return m_missing; }
-    bool awaitsWorld() const { return m_awaitsWorld; }                   // the next event begins the attempt that follows
+    bool awaitsWorld() const { return m_awaitsWorld; }  // the next event begins the attempt that follows
 
     RunState state() const { return m_state; }
-    void setState(RunState state) { m_state = state; }                   // known from elsewhere: queued, crashed
+    void setState(RunState state) { m_state = state; }  // known from elsewhere: queued, crashed
     const std::optional<RunStarted>& started() const { return m_started; }
     const std::optional<RunFinished>& finished() const { return m_finished; }
     const std::optional<RunFailed>& failed() const { return m_failed; }
@@ -62,31 +63,36 @@ public:
     const std::vector<TextSample>& texts() const { return m_texts; }
     bool foretells() const { return m_started && m_started->task == kNextTokens; }  // perplexity counts, not accuracy
     const std::vector<CheckpointWritten>& checkpoints() const { return m_checkpoints; }
-    const std::vector<RunNote>& notes() const { return m_notes; }        // of all attempts
+    const std::vector<RunNote>& notes() const { return m_notes; }  // of all attempts
 
     std::int64_t step() const { return m_step; }
     std::int64_t epoch() const { return m_epoch; }
-    double seconds() const { return m_seconds; }                         // over all attempts, pauses excluded
-    double rate() const { return m_rate; }                               // samples/s
-    std::int64_t totalSteps() const;                                     // 0: not known yet
+    double seconds() const { return m_seconds; }  // over all attempts, pauses excluded
+    double rate() const { return m_rate; }        // samples/s
+    std::int64_t totalSteps() const;              // 0: not known yet
     std::optional<double> bestAccuracy() const;
     std::optional<double> lowestTestLoss() const;
     std::size_t ranks() const { return m_latest.size(); }
     const RankLoad& latest(std::size_t rank) const { return m_latest[rank]; }
-    RankLoad mean(std::size_t rank) const;         // moving, over about the last fifty steps
+    RankLoad mean(std::size_t rank) const;  // moving, over about the last fifty steps
     std::optional<double> stepSeconds() const { return m_eta.stepSeconds(); }
     // Seconds to the end, had it gone on; empty until steady and once it has ended.
     std::optional<double> remaining() const;
 
 private:
-    struct Restart { double step = 0, offset = 0; };
-    struct World { std::int64_t firstStep = 0; std::size_t ranks = 1; };
+    struct Restart {
+        double step = 0, offset = 0;
+    };
+    struct World {
+        std::int64_t firstStep = 0;
+        std::size_t ranks = 1;
+    };
 
     Curve& at(RunCurve which) { return *m_curves[static_cast<std::size_t>(which)]; }
     double offsetAt(double step) const;
     double clockAt(std::int64_t step, double seconds);
     void cutBackTo(std::int64_t step);
-    std::pair<double, double> extremes(RunCurve which) const;            // low > high: there are none
+    std::pair<double, double> extremes(RunCurve which) const;  // low > high: there are none
     std::size_t ranksAt(std::int64_t step, std::size_t otherwise) const;
     void addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                          std::size_t ranks);
@@ -105,7 +111,7 @@ private:
 
     std::array<std::shared_ptr<Curve>, kRunCurves> m_curves;
     std::vector<Restart> m_restarts;
-    std::vector<World> m_worlds;                   // of earlier attempts, ascending
+    std::vector<World> m_worlds;  // of earlier attempts, ascending
     RunState m_state = RunState::Queued;
     std::optional<RunStarted> m_started;
     std::optional<RunFinished> m_finished;
@@ -114,11 +120,11 @@ private:
     std::vector<TextSample> m_texts;
     std::vector<CheckpointWritten> m_checkpoints;
     std::vector<RunNote> m_notes;
-    std::vector<RankLoad> m_latest, m_sums;        // sums decay; m_mass is their weight
+    std::vector<RankLoad> m_latest, m_sums;  // sums decay; m_mass is their weight
     double m_mass = 0;
     std::int64_t m_next = 1, m_missing = 0, m_step = 0, m_epoch = 0;
     double m_seconds = 0, m_offset = 0, m_rate = 0;
-    double m_clock = 0;                            // of the last step or evaluation, in the attempt
+    double m_clock = 0;  // of the last step or evaluation, in the attempt
     bool m_clockKnown = false, m_awaitsWorld = false;
     Eta m_eta;
 };

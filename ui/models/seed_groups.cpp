@@ -23,8 +23,8 @@ CurvePoints finite(const CurvePoints& curve) {
     return kept;
 }
 
-// Welford's running mean and sum of squares ("Note on a method for calculating corrected sums of squares", 1962), the sum
-// in `deviation`.
+// Welford's running mean and sum of squares ("Note on a method for calculating corrected sums of squares", 1962), the
+// sum in `deviation`.
 void add(CurveBand& band, std::size_t at, double value) {
     const int count = ++band.count[at];
     const double before = value - band.mean[at];
@@ -33,7 +33,7 @@ void add(CurveBand& band, std::size_t at, double value) {
 }
 
 void add(CurveBand& band, const CurvePoints& curve) {
-    std::size_t next = 0;                                  // the curve's first point not before x
+    std::size_t next = 0;  // the curve's first point not before x
     for (std::size_t i = 0; i < band.x.size(); ++i) {
         const double x = band.x[i];
         while (next < curve.x.size() && curve.x[next] < x) ++next;

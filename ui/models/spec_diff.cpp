@@ -9,7 +9,7 @@ namespace lockstep::ui {
 
 namespace {
 
-using Json = nlohmann::ordered_json;                   // keeps the keys' order, and whole numbers whole
+using Json = nlohmann::ordered_json;  // keeps the keys' order, and whole numbers whole
 
 void flatten(const Json& object, const QString& prefix, std::vector<std::pair<QString, QString>>& out) {
     for (const auto& [name, value] : object.items()) {

@@ -10,9 +10,10 @@
 
 namespace lockstep::ui {
 
-// One field of several specs: its value in each, in their order; null where a spec does not state it (the default holds).
+// One field of several specs: its value in each, in their order; null where a spec does not state it (the default
+// holds).
 struct SpecField {
-    QString key;                                   // as in the spec file: "optimizer.momentum"
+    QString key;  // as in the spec file: "optimizer.momentum"
     QStringList values;
     bool operator==(const SpecField&) const = default;
 };
@@ -23,8 +24,8 @@ std::vector<std::pair<QString, QString>> flattened(const TrialSpec& spec);
 std::vector<SpecField> fieldsOf(std::span<const TrialSpec> specs);
 std::vector<SpecField> differencesOf(std::span<const TrialSpec> specs);
 
-// Fields as rows, specs as columns: for one spec all it states, for several what they differ in. Rows are named as in the
-// form, with the key of the spec file as their tip. The window's thread.
+// Fields as rows, specs as columns: for one spec all it states, for several what they differ in. Rows are named as in
+// the form, with the key of the spec file as their tip. The window's thread.
 class SpecDiffModel : public QAbstractTableModel {
     Q_OBJECT
 

@@ -23,7 +23,7 @@ SpecFile readSpecFile(const QString& path) {
     if (!read.problems.empty() && read.problems.front().code == "spec.too-large") return read;
     if (file.open(QIODevice::ReadOnly)) read.spec = QJsonDocument::fromJson(file.readAll()).object();
     for (const char* key : kVersionKeys) {
-        const auto version = read.spec.value(key);           // operator[] would add it
+        const auto version = read.spec.value(key);  // operator[] would add it
         if (!version.isDouble()) continue;
         read.problems.insert(read.problems.begin(),
                              {path.toStdString(), "spec-file.versioned", {key, numberText(version).toStdString()}});

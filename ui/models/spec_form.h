@@ -22,11 +22,11 @@ class SpecForm : public QObject {
 public:
     explicit SpecForm(QObject* parent = nullptr);
 
-    void setCatalog(FormCatalog catalog);        // fills an empty form with the defaults
+    void setCatalog(FormCatalog catalog);  // fills an empty form with the defaults
     const FormCatalog& catalog() const { return m_catalog; }
 
     const QJsonObject& spec() const { return m_spec; }
-    void setSpec(const QJsonObject& spec, const QString& what);          // `what` names the undo step: "Preset Fashion"
+    void setSpec(const QJsonObject& spec, const QString& what);  // `what` names the undo step: "Preset Fashion"
     QUndoStack& history() { return m_history; }
 
     // By path: "batch", "dataset.path", "optimizer.momentum"; "model" is the id of the choice. Absent ones give the
@@ -34,13 +34,13 @@ public:
     QJsonValue value(const QString& path) const;
     // The reproducible mode has its shards instead of an accumulation, which then goes back to 1.
     void setValue(const QString& path, const QJsonValue& value, Edit edit = Edit::Single);
-    void endTyping() { ++m_typing; }             // a field was left: what is typed next is another step
+    void endTyping() { ++m_typing; }  // a field was left: what is typed next is another step
     // Another id drops the settings of the one before.
     void choose(const QString& group, const QString& id);
 
-    const FormOption* chosen(const QString& group) const;                // null: the catalog does not know it
-    QVector<FormField> fields(const QString& group) const;               // of the option chosen; or of "augmentation"
-    const FormField* trialField(const QString& name) const;              // "batch"; null: unknown
+    const FormOption* chosen(const QString& group) const;    // null: the catalog does not know it
+    QVector<FormField> fields(const QString& group) const;   // of the option chosen; or of "augmentation"
+    const FormField* trialField(const QString& name) const;  // "batch"; null: unknown
 
     bool isReproducible() const { return value("mode").toString() == "reproducible"; }
     DeviceTiles devices() const { return {m_catalog.devices, value("devices").toString()}; }
@@ -63,11 +63,11 @@ public:
     const Problems& problems() const { return m_problems; }
     Problems problemsAt(const QString& path) const;
     Problems otherProblems() const;
-    QString noteAt(const QString& path) const;   // what a field's value brings on this machine; empty: nothing to say
+    QString noteAt(const QString& path) const;  // what a field's value brings on this machine; empty: nothing to say
 
 signals:
     void catalogChanged();
-    void changed();                              // the spec; also by undo and redo
+    void changed();  // the spec; also by undo and redo
     void problemsChanged();
 
 private:

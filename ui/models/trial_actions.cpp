@@ -16,7 +16,7 @@ TrialActions actionsFor(std::span<const TrialRow* const> selected) {
     const auto all = [&](auto&& holds) { return std::all_of(selected.begin(), selected.end(), holds); };
     const auto any = [&](auto&& holds) { return std::any_of(selected.begin(), selected.end(), holds); };
     const TrialRow& first = *selected.front();
-    const bool one = selected.size() == 1, kept = all([](const TrialRow* row) { return !row->deleted; });
+    const bool one = selected.size() == 1, kept = all([](const TrialRow*row) { return !row->deleted; });
     const auto state = runStateFrom(first.state);
     TrialActions actions;
     actions.open = actions.clone = actions.copyCommand = one;

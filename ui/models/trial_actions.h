@@ -7,12 +7,12 @@ namespace lockstep::ui {
 
 // What may be done with the selected trials; every action of the page is a function of this.
 struct TrialActions {
-    bool open = false, clone = false, copyCommand = false, resume = false;       // of one trial
+    bool open = false, clone = false, copyCommand = false, resume = false;  // of one trial
     bool star = false, tag = false, archive = false, unarchive = false, trash = false, restore = false;
-    bool starred = false;                          // all of them have one: the action takes it away
+    bool starred = false;  // all of them have one: the action takes it away
 };
 TrialActions actionsFor(std::span<const TrialRow* const> selected);
 
-bool isLive(const TrialRow& row);                  // an engine has it; it cannot be thrown away
+bool isLive(const TrialRow& row);  // an engine has it; it cannot be thrown away
 
 }  // namespace lockstep::ui

@@ -28,7 +28,8 @@ constexpr std::array<ColumnWords, kTrialColumns> kWords = {{
     {"Epochs", "Passes over the training data: done / planned"},
     {"Best", "The best accuracy on the test data so far"},
     {"Test", "The newest accuracy on the test data"},
-    {"Best loss", "The lowest loss on the test data so far; it tells language models apart, whose perplexity is e to the loss"},
+    {"Best loss",
+     "The lowest loss on the test data so far; it tells language models apart, whose perplexity is e to the loss"},
     {"Test loss", "The newest loss on the test data"},
     {"Samples/s", "Training samples per second, over all devices together"},
     {"Duration", "Time spent training and evaluating, without pauses"},
@@ -86,9 +87,7 @@ QString shown(int column, double number) {
 QString headerOf(int column) { return QString::fromUtf8(kWords[static_cast<std::size_t>(column)].header); }
 QString meaningOf(int column) { return QString::fromUtf8(kWords[static_cast<std::size_t>(column)].meaning); }
 
-bool isNumeric(int column) {
-    return (column >= kBatchColumn && column <= kDurationColumn) || column == kIdColumn;
-}
+bool isNumeric(int column) { return (column >= kBatchColumn && column <= kDurationColumn) || column == kIdColumn; }
 
 QString cellOf(const TrialRow& row, int column) {
     if (column == kStarColumn) return row.star ? QStringLiteral("★") : QString();
@@ -132,10 +131,11 @@ QString duration(double seconds) {
 QString localTime(const std::string& utc) {
     std::tm parts{};
     if (!strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts)) return text(utc);
-    const std::time_t when = timegm(&parts);           // QDateTime takes a hundred times as long, for every row
+    const std::time_t when = timegm(&parts);  // QDateTime takes a hundred times as long, for every row
     char shown[32];
     localtime_r(&when, &parts);
-    return QString::fromLatin1(shown, static_cast<qsizetype>(std::strftime(shown, sizeof shown, "%Y-%m-%d %H:%M", &parts)));
+    return QString::fromLatin1(shown,
+                               static_cast<qsizetype>(std::strftime(shown, sizeof shown, "%Y-%m-%d %H:%M", &parts)));
 }
 
 QString tags(const std::vector<std::string>& tags) {

@@ -8,27 +8,44 @@ namespace lockstep::ui {
 
 // The columns of the table of trials, in their first order.
 enum TrialColumn {
-    kStarColumn, kIdColumn, kTitleColumn, kStateColumn, kDatasetColumn, kModelColumn, kDevicesColumn, kBatchColumn,
-    kRateColumn, kEpochsColumn, kBestColumn, kTestColumn, kLowestLossColumn, kLossColumn, kSpeedColumn, kDurationColumn,
-    kCreatedColumn, kTagsColumn, kNoteColumn, kTrialColumns
+    kStarColumn,
+    kIdColumn,
+    kTitleColumn,
+    kStateColumn,
+    kDatasetColumn,
+    kModelColumn,
+    kDevicesColumn,
+    kBatchColumn,
+    kRateColumn,
+    kEpochsColumn,
+    kBestColumn,
+    kTestColumn,
+    kLowestLossColumn,
+    kLossColumn,
+    kSpeedColumn,
+    kDurationColumn,
+    kCreatedColumn,
+    kTagsColumn,
+    kNoteColumn,
+    kTrialColumns
 };
 
-QString headerOf(int column);                      // "Best"
-QString meaningOf(int column);                     // one plain sentence, for the header's tooltip
-bool isNumeric(int column);                        // right-aligned
+QString headerOf(int column);   // "Best"
+QString meaningOf(int column);  // one plain sentence, for the header's tooltip
+bool isNumeric(int column);     // right-aligned
 
-QString cellOf(const TrialRow& row, int column);   // as shown; "–" where there is no number yet
+QString cellOf(const TrialRow& row, int column);  // as shown; "–" where there is no number yet
 // Compares as the column sorts; invalid where there is no number, or none that is finite.
 QVariant sortValueOf(const TrialRow& row, int column);
 QString plainOf(const TrialRow& row, int column);  // for a file: unrounded, without units; empty where there is nothing
 
 // Words for numbers.
 namespace trial_text {
-QString percent(double fraction);                  // "91.83 %"
-QString rate(double perSecond);                    // "5,120"
-QString duration(double seconds);                  // "1 min 12 s"
-QString localTime(const std::string& utc);         // "2026-11-20 13:49"
-QString tags(const std::vector<std::string>& tags);          // "baseline, thesis"
+QString percent(double fraction);                    // "91.83 %"
+QString rate(double perSecond);                      // "5,120"
+QString duration(double seconds);                    // "1 min 12 s"
+QString localTime(const std::string& utc);           // "2026-11-20 13:49"
+QString tags(const std::vector<std::string>& tags);  // "baseline, thesis"
 }  // namespace trial_text
 
 }  // namespace lockstep::ui

@@ -40,7 +40,8 @@ bool TrialFilterProxy::filterAcceptsRow(int row, const QModelIndex&) const {
 bool TrialFilterProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {
     const QVariant a = left.data(TrialTableModel::SortRole), b = right.data(TrialTableModel::SortRole);
     // The base class turns the result around for the descending order.
-    if (!a.isValid() || !b.isValid()) return a.isValid() != b.isValid() && a.isValid() == (sortOrder() == Qt::AscendingOrder);
+    if (!a.isValid() || !b.isValid())
+        return a.isValid() != b.isValid() && a.isValid() == (sortOrder() == Qt::AscendingOrder);
     if (a.metaType().id() == QMetaType::QString) return a.toString() < b.toString();
     return a.toDouble() < b.toDouble();
 }

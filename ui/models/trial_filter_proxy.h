@@ -16,7 +16,7 @@ public:
     explicit TrialFilterProxy(TrialTableModel& model, QObject* parent = nullptr);
     void setShelf(Shelf shelf);
     Shelf shelf() const { return m_shelf; }
-    void setWords(const QString& text);            // see TrialFilterWords
+    void setWords(const QString& text);  // see TrialFilterWords
     bool filtered() const { return !m_words.empty(); }
     const TrialRow& trial(const QModelIndex& proxyIndex) const;
 

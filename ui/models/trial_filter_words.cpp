@@ -53,14 +53,14 @@ TrialFilterWords::Term TrialFilterWords::termOf(QString word) {
         word.remove(0, 1);
     }
     const auto colon = word.indexOf(':');
-    if (colon > 0 && isField(word.left(colon))) term.field = word.left(colon);       // "cuda:0" is a word
+    if (colon > 0 && isField(word.left(colon))) term.field = word.left(colon);  // "cuda:0" is a word
     term.word = term.field.isEmpty() ? word : word.mid(colon + 1);
     return term;
 }
 
 bool TrialFilterWords::holds(const Term& term, const TrialRow& row, const QString& haystack) {
     if (term.field.isEmpty()) return haystack.contains(term.word);
-    if (term.word.isEmpty()) return true;                                             // still being typed
+    if (term.word.isEmpty()) return true;  // still being typed
     if (term.field == "is") return row.star && QStringLiteral("starred").startsWith(term.word);
     if (term.field == "tag") {
         return std::any_of(row.tags.begin(), row.tags.end(),

@@ -73,7 +73,7 @@ TrialTableModel::TrialTableModel(QUndoStack& undo, WriteEdits write, QObject* pa
 void TrialTableModel::setRows(const std::vector<TrialRow>& rows) {
     m_prepared = 0;
     std::size_t at = 0, next = 0;
-    std::optional<std::size_t> changedFrom;                 // neighbours that change are one signal
+    std::optional<std::size_t> changedFrom;  // neighbours that change are one signal
     const auto report = [&] {
         if (changedFrom) emitChanged(*std::exchange(changedFrom, std::nullopt), at - 1);
     };
@@ -202,7 +202,8 @@ QVariant TrialTableModel::data(const QModelIndex& index, int role) const {
         case Qt::ToolTipRole: return tipOf(trial, column);
         case Qt::AccessibleTextRole: return spokenOf(trial, column);
         case Qt::TextAlignmentRole:
-            return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (isNumeric(column) ? Qt::AlignRight : Qt::AlignLeft)));
+            return QVariant::fromValue(
+                Qt::Alignment(Qt::AlignVCenter | (isNumeric(column) ? Qt::AlignRight : Qt::AlignLeft)));
         case TrialRole: return QVariant::fromValue<qint64>(trial.id);
         case SortRole: return sortValueOf(trial, column);
         case PlainRole: return plainOf(trial, column);
@@ -216,7 +217,8 @@ QVariant TrialTableModel::headerData(int section, Qt::Orientation orientation, i
     if (role == Qt::AccessibleTextRole) return headerOf(section);
     if (role == Qt::ToolTipRole) return meaningOf(section);
     if (role == Qt::TextAlignmentRole) {
-        return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (isNumeric(section) ? Qt::AlignRight : Qt::AlignLeft)));
+        return QVariant::fromValue(
+            Qt::Alignment(Qt::AlignVCenter | (isNumeric(section) ? Qt::AlignRight : Qt::AlignLeft)));
     }
     return {};
 }

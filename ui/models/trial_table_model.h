@@ -16,9 +16,9 @@ class TrialTableModel : public QAbstractTableModel {
 
 public:
     enum Role {
-        TrialRole = Qt::UserRole,                  // the trial's number
-        SortRole,                                  // see sortValueOf
-        PlainRole,                                 // see plainOf
+        TrialRole = Qt::UserRole,  // the trial's number
+        SortRole,                  // see sortValueOf
+        PlainRole,                 // see plainOf
     };
 
     TrialTableModel(QUndoStack& undo, WriteEdits write, QObject* parent = nullptr);
@@ -26,10 +26,11 @@ public:
     // Numbers descending, as TrialQuery lists them. Inserts, changes and removes what differs; never resets.
     void setRows(const std::vector<TrialRow>& rows);
     const TrialRow& row(int index) const { return m_entries[static_cast<std::size_t>(index)].row; }
-    const QString& haystack(int index) const;      // see haystackOf
-    // Makes up to `count` haystacks that are missing, so that the first letter of a filter need not; false: all are there.
+    const QString& haystack(int index) const;  // see haystackOf
+    // Makes up to `count` haystacks that are missing, so that the first letter of a filter need not; false: all are
+    // there.
     bool prepareFilter(int count);
-    int indexOf(std::int64_t trial) const;         // -1: unknown
+    int indexOf(std::int64_t trial) const;  // -1: unknown
     const TrialRow* find(std::int64_t trial) const;
 
     // One step of the undo stack, called `words` there; edits that change nothing are left out.
@@ -47,7 +48,7 @@ public:
 private:
     struct Entry {
         TrialRow row;
-        mutable QString haystack;                  // made when it is first asked for
+        mutable QString haystack;  // made when it is first asked for
     };
 
     void removeGone(std::size_t at, const TrialRow* next);
@@ -58,7 +59,7 @@ private:
     QUndoStack& m_undo;
     WriteEdits m_write;
     std::vector<Entry> m_entries;
-    std::size_t m_prepared = 0;                    // entries up to here have their haystack, or had one
+    std::size_t m_prepared = 0;  // entries up to here have their haystack, or had one
 };
 
 }  // namespace lockstep::ui

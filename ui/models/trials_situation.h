@@ -9,8 +9,8 @@ namespace lockstep::ui {
 
 // What the page of trials knows when it decides what to show.
 struct TrialsSituation {
-    bool loaded = false;                           // the history was read, or is known to be absent
-    int total = 0, shown = 0, selected = 0;        // trials anywhere, in the table, selected there
+    bool loaded = false;                     // the history was read, or is known to be absent
+    int total = 0, shown = 0, selected = 0;  // trials anywhere, in the table, selected there
     Shelf shelf = Shelf::Current;
     QString filter;
     std::optional<Explanation> unreadable;
@@ -19,11 +19,11 @@ struct TrialsSituation {
 // What stands where the table would be empty.
 struct EmptyTrials {
     enum class Remedy { None, Train, ClearFilter, ShowCurrent };
-    QString title, text, button;                   // button: empty without a remedy
+    QString title, text, button;  // button: empty without a remedy
     Remedy remedy = Remedy::None;
 };
-std::optional<EmptyTrials> emptyTrials(const TrialsSituation& now);      // empty: show the table
+std::optional<EmptyTrials> emptyTrials(const TrialsSituation& now);  // empty: show the table
 
-QString countText(const TrialsSituation& now);     // "9,812 trials, 3 selected"
+QString countText(const TrialsSituation& now);  // "9,812 trials, 3 selected"
 
 }  // namespace lockstep::ui

@@ -83,8 +83,8 @@ QPalette paletteOf(const Theme& t) {
     return p;
 }
 
-// Fusion draws the outline of a field as the window's colour made darker (QFusionStylePrivate::outline): on a dark window
-// nobody would see it.
+// Fusion draws the outline of a field as the window's colour made darker (QFusionStylePrivate::outline): on a dark
+// window nobody would see it.
 QPalette fieldPaletteOf(const Theme& t) {
     QPalette p = paletteOf(t);
     p.setColor(QPalette::Window, t.outline.lighter(140));
@@ -112,8 +112,8 @@ QString styleSheetOf(const Theme& t) {
         QPushButton[primary="true"]:focus { border: 2px solid %1; }
         QPushButton[primary="true"]:disabled { background: %3; color: %5; border-color: %3; }
     )")
-        .arg(t.text.name(), t.raised.name(), t.border.name(), t.surface.name(), t.muted.name(), t.bad.name(), t.accent.name(),
-             t.onAccent.name());
+        .arg(t.text.name(), t.raised.name(), t.border.name(), t.surface.name(), t.muted.name(), t.bad.name(),
+             t.accent.name(), t.onAccent.name());
 }
 
 bool isDark(const QPalette& palette) {
@@ -126,7 +126,9 @@ constexpr std::array<const char*, kSeriesColors> kOnDark{"#4aa8e0", "#f0883e", "
                                                          "#f0e442", "#8fd0f5", "#c8c8c8"};
 
 // Place in a ring of `size`; 1, the first trial's, is its beginning.
-std::size_t turn(std::int64_t index, std::int64_t size) { return static_cast<std::size_t>(((index - 1) % size + size) % size); }
+std::size_t turn(std::int64_t index, std::int64_t size) {
+    return static_cast<std::size_t>(((index - 1) % size + size) % size);
+}
 
 }  // namespace
 

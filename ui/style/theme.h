@@ -12,12 +12,12 @@ namespace lockstep::ui {
 // computes it.
 struct Theme {
     bool dark = false;
-    QColor window, surface, raised;                // behind everything; cards and plots; hovered and selected
-    QColor border, grid, outline;                  // of cards; behind curves; of fields, 3:1 on a surface
+    QColor window, surface, raised;  // behind everything; cards and plots; hovered and selected
+    QColor border, grid, outline;    // of cards; behind curves; of fields, 3:1 on a surface
     QColor text, muted;
-    QColor accent, onAccent;                       // the one thing to do next
+    QColor accent, onAccent;  // the one thing to do next
     QColor good, warn, bad;
-    QColor compute, reduce, wait, load, update;    // what a device does with its time, in tiles and timeline alike
+    QColor compute, reduce, wait, load, update;  // what a device does with its time, in tiles and timeline alike
 };
 const Theme& lightTheme();
 const Theme& darkTheme();

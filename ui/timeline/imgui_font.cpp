@@ -12,8 +12,11 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Glyph { char16_t code; int rect, width; };
-constexpr int kBleed = 1;                          // device pixels beside a glyph: slanted ones reach out
+struct Glyph {
+    char16_t code;
+    int rect, width;
+};
+constexpr int kBleed = 1;  // device pixels beside a glyph: slanted ones reach out
 
 std::vector<char16_t> characters() {
     std::vector<char16_t> codes;
@@ -24,7 +27,7 @@ std::vector<char16_t> characters() {
     add(0xa0, 0x17f);
     add(0x391, 0x3c9);
     for (const char16_t sign : u"–—…•→←↑↓−×≤≥≈∞") codes.push_back(sign);
-    codes.pop_back();                              // the literal's end
+    codes.pop_back();  // the literal's end
     return codes;
 }
 
@@ -62,8 +65,8 @@ void buildImguiFont(ImFontAtlas& atlas, const QFont& font, double scale) {
     for (const char16_t code : characters()) {
         const double advance = metrics.horizontalAdvance(QChar(code));
         const int width = static_cast<int>(std::ceil(advance)) + 2 * kBleed;
-        const int rect = atlas.AddCustomRectFontGlyph(target, code, width, height, static_cast<float>(std::round(advance)),
-                                                      {-static_cast<float>(kBleed), 0});
+        const int rect = atlas.AddCustomRectFontGlyph(
+            target, code, width, height, static_cast<float>(std::round(advance)), {-static_cast<float>(kBleed), 0});
         glyphs.push_back({code, rect, width});
     }
     atlas.Build();

@@ -23,18 +23,27 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::array kKeys{
-    std::pair{Qt::Key_Tab, ImGuiKey_Tab},           std::pair{Qt::Key_Left, ImGuiKey_LeftArrow},
-    std::pair{Qt::Key_Right, ImGuiKey_RightArrow},  std::pair{Qt::Key_Up, ImGuiKey_UpArrow},
-    std::pair{Qt::Key_Down, ImGuiKey_DownArrow},    std::pair{Qt::Key_PageUp, ImGuiKey_PageUp},
-    std::pair{Qt::Key_PageDown, ImGuiKey_PageDown}, std::pair{Qt::Key_Home, ImGuiKey_Home},
-    std::pair{Qt::Key_End, ImGuiKey_End},           std::pair{Qt::Key_Insert, ImGuiKey_Insert},
-    std::pair{Qt::Key_Delete, ImGuiKey_Delete},     std::pair{Qt::Key_Backspace, ImGuiKey_Backspace},
-    std::pair{Qt::Key_Space, ImGuiKey_Space},       std::pair{Qt::Key_Return, ImGuiKey_Enter},
-    std::pair{Qt::Key_Escape, ImGuiKey_Escape},     std::pair{Qt::Key_A, ImGuiKey_A},
-    std::pair{Qt::Key_C, ImGuiKey_C},               std::pair{Qt::Key_V, ImGuiKey_V},
-    std::pair{Qt::Key_X, ImGuiKey_X},               std::pair{Qt::Key_Y, ImGuiKey_Y},
-    std::pair{Qt::Key_Z, ImGuiKey_Z}};
+constexpr std::array kKeys{std::pair{Qt::Key_Tab, ImGuiKey_Tab},
+                           std::pair{Qt::Key_Left, ImGuiKey_LeftArrow},
+                           std::pair{Qt::Key_Right, ImGuiKey_RightArrow},
+                           std::pair{Qt::Key_Up, ImGuiKey_UpArrow},
+                           std::pair{Qt::Key_Down, ImGuiKey_DownArrow},
+                           std::pair{Qt::Key_PageUp, ImGuiKey_PageUp},
+                           std::pair{Qt::Key_PageDown, ImGuiKey_PageDown},
+                           std::pair{Qt::Key_Home, ImGuiKey_Home},
+                           std::pair{Qt::Key_End, ImGuiKey_End},
+                           std::pair{Qt::Key_Insert, ImGuiKey_Insert},
+                           std::pair{Qt::Key_Delete, ImGuiKey_Delete},
+                           std::pair{Qt::Key_Backspace, ImGuiKey_Backspace},
+                           std::pair{Qt::Key_Space, ImGuiKey_Space},
+                           std::pair{Qt::Key_Return, ImGuiKey_Enter},
+                           std::pair{Qt::Key_Escape, ImGuiKey_Escape},
+                           std::pair{Qt::Key_A, ImGuiKey_A},
+                           std::pair{Qt::Key_C, ImGuiKey_C},
+                           std::pair{Qt::Key_V, ImGuiKey_V},
+                           std::pair{Qt::Key_X, ImGuiKey_X},
+                           std::pair{Qt::Key_Y, ImGuiKey_Y},
+                           std::pair{Qt::Key_Z, ImGuiKey_Z}};
 
 ImVec4 colorOf(const QColor& color) {
     return {static_cast<float>(color.redF()), static_cast<float>(color.greenF()), static_cast<float>(color.blueF()), 1};
@@ -64,8 +73,9 @@ QString ImguiSurface::obstacle() {
     QOffscreenSurface surface;
     surface.create();
     if (!context.create() || !surface.isValid() || !context.makeCurrent(&surface))
-        return tr("No OpenGL context can be had here, and the timeline is drawn with OpenGL. A graphics driver, or Mesa's "
-                  "software one (libgl1-mesa-dri), brings it.");
+        return tr(
+            "No OpenGL context can be had here, and the timeline is drawn with OpenGL. A graphics driver, or Mesa's "
+            "software one (libgl1-mesa-dri), brings it.");
     const QSurfaceFormat format = context.format();
     context.doneCurrent();
     if (!context.isOpenGLES() && format.version() >= qMakePair(3, 2)) return {};
@@ -117,7 +127,7 @@ void ImguiSurface::beginFrame() {
         m_fontScale = scale;
         buildImguiFont(*io.Fonts, font(), scale);
         io.FontGlobalScale = static_cast<float>(1 / scale);
-        ImGui_ImplOpenGL3_DestroyDeviceObjects();      // NewFrame makes them again, with the new font's texture
+        ImGui_ImplOpenGL3_DestroyDeviceObjects();  // NewFrame makes them again, with the new font's texture
     }
     applyColors(currentTheme());
     const qint64 now = QDateTime::currentMSecsSinceEpoch();

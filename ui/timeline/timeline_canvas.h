@@ -4,16 +4,16 @@
 
 namespace lockstep::ui {
 
-// Draws a state and passes mouse, wheel and keys to it: wheel zooms at the cursor, dragging pans, Shift and dragging selects,
-// a double click shows one step, keys as TimelineState::press.
+// Draws a state and passes mouse, wheel and keys to it: wheel zooms at the cursor, dragging pans, Shift and dragging
+// selects, a double click shows one step, keys as TimelineState::press.
 class TimelineCanvas : public ImguiSurface {
     Q_OBJECT
 public:
     explicit TimelineCanvas(TimelineState& state, QWidget* parent = nullptr);
-    std::size_t drawnRects() const { return m_drawnRects; }        // of the last frame
+    std::size_t drawnRects() const { return m_drawnRects; }  // of the last frame
 
 signals:
-    void navigated();                              // viewport or selection changed by the user
+    void navigated();  // viewport or selection changed by the user
 
 protected:
     void buildFrame() override;
@@ -35,7 +35,7 @@ private:
 
     TimelineState& m_state;
     Drag m_drag = Drag::None;
-    bool m_selects = false;                        // the button went down with Shift
+    bool m_selects = false;  // the button went down with Shift
     QPointF m_pressedAt, m_draggedTo;
     std::optional<QPointF> m_mouse;
     std::size_t m_drawnRects = 0;

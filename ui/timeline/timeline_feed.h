@@ -14,20 +14,21 @@ namespace lockstep::ui {
 struct TraceChunk {
     std::shared_ptr<const std::vector<std::string>> names;
     std::shared_ptr<const std::vector<TraceReader::Lane>> lanes;
-    std::vector<TraceReader::LaneSpan> spans;      // at most kMost
-    static constexpr std::size_t kMost = 50'000;   // a few milliseconds of the window's thread
+    std::vector<TraceReader::LaneSpan> spans;     // at most kMost
+    static constexpr std::size_t kMost = 50'000;  // a few milliseconds of the window's thread
 };
 
-// Reads a run's trace as it grows, ten times a second, on a thread of its own. Functions and signal: the window's thread.
+// Reads a run's trace as it grows, ten times a second, on a thread of its own. Functions and signal: the window's
+// thread.
 class TimelineFeed : public QObject {
     Q_OBJECT
 public:
     explicit TimelineFeed(QObject* parent = nullptr) : QObject(parent) {}
     ~TimelineFeed() override;
 
-    void follow(std::filesystem::path folder, std::int64_t attempt);       // from the oldest span that is still there
-    void stop();                                   // nothing of what was read arrives after this
-    void setPaused(bool paused);                   // reads nothing meanwhile; what came is read later, if it is still there
+    void follow(std::filesystem::path folder, std::int64_t attempt);  // from the oldest span that is still there
+    void stop();                                                      // nothing of what was read arrives after this
+    void setPaused(bool paused);  // reads nothing meanwhile; what came is read later, if it is still there
 
 signals:
     void arrived(const lockstep::ui::TraceChunk& chunk);
@@ -39,7 +40,7 @@ private:
     std::mutex m_mutex;
     std::condition_variable_any m_wake;
     bool m_paused = false;
-    std::uint64_t m_follows = 0;                   // tells what a thread that was stopped still posted
+    std::uint64_t m_follows = 0;  // tells what a thread that was stopped still posted
     std::jthread m_thread;
 };
 

@@ -6,10 +6,10 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kMostSlots = 32;             // more than readers or buckets; bounds what a damaged trace costs
-constexpr std::size_t kReadsLookedAt = 64;         // per reader: more than batches wait in a loader
+constexpr std::size_t kMostSlots = 32;      // more than readers or buckets; bounds what a damaged trace costs
+constexpr std::size_t kReadsLookedAt = 64;  // per reader: more than batches wait in a loader
 constexpr std::uint64_t kLookedAtInBlock = 4096;
-constexpr std::uint32_t kWaitForData = 0;          // names of the trace follow
+constexpr std::uint32_t kWaitForData = 0;  // names of the trace follow
 
 std::int64_t roundedUp(std::int64_t value, std::int64_t stride) { return (value + stride - 1) / stride * stride; }
 
@@ -92,7 +92,8 @@ void TimelineModel::addWaitForData(int rank, const Span& span) {
     if (!follows || span.begin <= from) return;
     std::int64_t read = from;
     for (const Lane* lane : m_slots[{rank, Row::Load}]) {
-        const std::uint64_t last = lane->spans.end(), known = std::min<std::uint64_t>(lane->spans.size(), kReadsLookedAt);
+        const std::uint64_t last = lane->spans.end(),
+                            known = std::min<std::uint64_t>(lane->spans.size(), kReadsLookedAt);
         for (std::uint64_t i = last - known; i < last; ++i) {
             const Span& each = lane->spans.at(i);
             if (each.step == span.step && each.end <= span.begin) read = std::max(read, each.end);
@@ -188,7 +189,8 @@ std::vector<TimelineModel::StepMark> TimelineModel::steps(TimeRange range, std::
     // Counted as people do, from 1.
     while (at < end && marks.size() < most) {
         const std::int64_t wanted = roundedUp(at->step + 1, stride) - 1;
-        at = std::lower_bound(at, end, wanted, [](const StepMark& mark, std::int64_t step) { return mark.step < step; });
+        at =
+            std::lower_bound(at, end, wanted, [](const StepMark& mark, std::int64_t step) { return mark.step < step; });
         if (at >= end) break;
         if ((at->step + 1) % stride == 0) marks.push_back(*at);
         ++at;
@@ -213,7 +215,7 @@ std::optional<TimelineModel::Hit> TimelineModel::hit(const Lane& lane, std::int6
     std::vector<FoldedBlock> blocks;
     lane.spans.fold({(time / pixel - 1) * pixel, time + pixel}, pixel, blocks);
     const FoldedBlock* found = nullptr;
-    for (const FoldedBlock& block : blocks) {      // each is drawn at least a pixel wide
+    for (const FoldedBlock& block : blocks) {  // each is drawn at least a pixel wide
         if (time >= block.begin && time < std::max(block.end, block.begin + pixel)) found = &block;
     }
     if (!found) return std::nullopt;

@@ -38,7 +38,7 @@ QColor inkOn(const QColor& ground) {
     const auto linear = [](float channel) { return std::pow(static_cast<double>(channel), 2.2); };
     const double red = linear(ground.redF()), green = linear(ground.greenF()), blue = linear(ground.blueF());
     const double light = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    return light > 0.18 ? QColor("#0c1622") : QColor("#ffffff");   // where both have the same contrast (WCAG 2.1)
+    return light > 0.18 ? QColor("#0c1622") : QColor("#ffffff");  // where both have the same contrast (WCAG 2.1)
 }
 
 double widthOf(const std::string& words) {
@@ -60,8 +60,14 @@ QColor spanColor(SpanKind kind, const Theme& theme) {
 }
 
 TimelinePainter::TimelinePainter(const TimelineState& state, const TimelineScene& scene, double width, double height)
-    : m_state(state), m_scene(scene), m_theme(currentTheme()), m_list(ImGui::GetBackgroundDrawList()), m_width(width),
-      m_height(height), m_textHeight(ImGui::GetTextLineHeight()), m_letterWidth(widthOf("n")) {}
+    : m_state(state),
+      m_scene(scene),
+      m_theme(currentTheme()),
+      m_list(ImGui::GetBackgroundDrawList()),
+      m_width(width),
+      m_height(height),
+      m_textHeight(ImGui::GetTextLineHeight()),
+      m_letterWidth(widthOf("n")) {}
 
 void TimelinePainter::text(double x, double y, const QColor& color, const std::string& words) {
     m_list->AddText(point(std::round(x), std::round(y)), packed(color), words.data(), words.data() + words.size());
@@ -157,7 +163,9 @@ void TimelinePainter::paintName(const TimelineScene::Rect& rect, const QColor& g
 void TimelinePainter::paintSelection() {
     if (!m_state.selection) return;
     const TimelineViewport& viewport = m_state.viewport;
-    const auto edge = [&](std::int64_t time) { return kGutter + std::clamp(viewport.xOf(time), 0.0, viewport.width()); };
+    const auto edge = [&](std::int64_t time) {
+        return kGutter + std::clamp(viewport.xOf(time), 0.0, viewport.width());
+    };
     const double left = edge(m_state.selection->begin), right = edge(m_state.selection->end);
     box(left, 0, std::max(right - left, 1.0), m_height, withAlpha(m_theme.accent, 0.16));
     line(left, 0, left, m_height, m_theme.accent);

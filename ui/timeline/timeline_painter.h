@@ -38,6 +38,6 @@ private:
     double m_width, m_height, m_textHeight, m_letterWidth;
 };
 
-void showTooltip(const QStringList& lines);        // at the mouse
+void showTooltip(const QStringList& lines);  // at the mouse
 
 }  // namespace lockstep::ui

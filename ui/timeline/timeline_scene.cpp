@@ -19,8 +19,8 @@ void addRects(TimelineScene& scene, const TimelineScene::RowBox& row, const Time
         const double right = std::min(viewport.xOf(block.end), viewport.width());
         const double length = static_cast<double>(std::max(block.end - block.begin, viewport.pixel()));
         const double density = std::min(static_cast<double>(block.busy) / length, 1.0);
-        scene.rects.push_back({TimelineScene::kGutter + left, row.y, std::max(right - left, 1.0), TimelineScene::kRowHeight,
-                               row.lane, block, density});
+        scene.rects.push_back({TimelineScene::kGutter + left, row.y, std::max(right - left, 1.0),
+                               TimelineScene::kRowHeight, row.lane, block, density});
     }
 }
 
@@ -42,7 +42,8 @@ void addRows(TimelineScene& scene, const TimelineModel& model, double scroll) {
 }  // namespace
 
 const TimelineModel::Lane* TimelineScene::laneAt(double y) const {
-    const auto row = std::ranges::find_if(rows, [&](const RowBox& each) { return y >= each.y && y < each.y + kRowHeight; });
+    const auto row =
+        std::ranges::find_if(rows, [&](const RowBox& each) { return y >= each.y && y < each.y + kRowHeight; });
     return row == rows.end() || y < kHeader ? nullptr : row->lane;
 }
 

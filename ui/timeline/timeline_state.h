@@ -10,14 +10,14 @@ struct TimelineState {
     TimelineModel model;
     TimelineViewport viewport;
     std::optional<TimeRange> selection;
-    double scroll = 0, height = 0;                 // of the canvas
+    double scroll = 0, height = 0;  // of the canvas
 
     // After spans came. The first that come decide: `live` ones are followed a few steps wide, others are shown whole.
     void dataChanged(bool live);
-    void resize(double width, double height);      // of the canvas
-    bool press(int key);                           // Qt::Key; false: means nothing here
+    void resize(double width, double height);  // of the canvas
+    bool press(int key);                       // Qt::Key; false: means nothing here
     void scrollBy(double pixels);
-    void zoomToStep(std::int64_t time);            // the one that goes on at `time`
+    void zoomToStep(std::int64_t time);  // the one that goes on at `time`
     void select(std::int64_t from, std::int64_t to);
     TimeRange described() const { return selection.value_or(viewport.range()); }
 

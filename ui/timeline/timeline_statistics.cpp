@@ -30,16 +30,21 @@ std::vector<TimelineModel::RankTimes> TimelineModel::statistics(TimeRange wanted
 
 // The union of all slots: merges them by their beginnings.
 std::int64_t TimelineModel::reducing(int rank, TimeRange range) const {
-    struct Cursor { const SpanTrack* track; std::uint64_t at, end; };
+    struct Cursor {
+        const SpanTrack* track;
+        std::uint64_t at, end;
+    };
     std::vector<Cursor> cursors;
     for (const auto& lane : m_lanes) {
         if (lane->rank != rank || lane->row != Row::Reduce) continue;
-        const std::uint64_t from = lane->spans.firstEndingAfter(range.begin), to = lane->spans.firstBeginningFrom(range.end);
+        const std::uint64_t from = lane->spans.firstEndingAfter(range.begin),
+                            to = lane->spans.firstBeginningFrom(range.end);
         if (from < to) cursors.push_back({&lane->spans, from, to});
     }
     std::int64_t busy = 0, until = range.begin;
     while (!cursors.empty()) {
-        const auto next = std::ranges::min_element(cursors, {}, [](const Cursor& c) { return c.track->at(c.at).begin; });
+        const auto next =
+            std::ranges::min_element(cursors, {}, [](const Cursor& c) { return c.track->at(c.at).begin; });
         const Span& span = next->track->at(next->at);
         const std::int64_t from = std::max(span.begin, until), to = std::min(span.end, range.end);
         busy += std::max<std::int64_t>(to - from, 0);

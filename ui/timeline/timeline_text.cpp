@@ -8,7 +8,10 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Unit { double nanoseconds; const char* name; };
+struct Unit {
+    double nanoseconds;
+    const char* name;
+};
 constexpr Unit kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
 
 const Unit& unitFor(double nanoseconds) {
@@ -32,8 +35,9 @@ QString stepsText(const TimelineModel& model, TimeRange range) {
 }
 
 QString rankText(const TimelineModel::RankTimes& rank) {
-    QString text = QString("Rank %1: computing %2, updating weights %3, waiting for all-reduce %4, waiting for data %5, "
-                           "other %6.")
+    QString text = QString(
+                       "Rank %1: computing %2, updating weights %3, waiting for all-reduce %4, waiting for data %5, "
+                       "other %6.")
                        .arg(rank.rank)
                        .arg(percent(rank.share(rank.compute)), percent(rank.share(rank.update)),
                             percent(rank.share(rank.waitReduce)), percent(rank.share(rank.waitData)),
@@ -95,7 +99,8 @@ QStringList hitText(const TimelineModel& model, const TimelineModel::Hit& hit) {
     const QString name = QString::fromStdString(model.name(span.name));
     const QString where = QString("Rank %1, step %2").arg(hit.lane->rank).arg(span.step + 1);
     if (hit.block.count == 1) {
-        return {name, kindText(span.kind), durationText(span.duration()) + ", at " + sinceOrigin(model, span.begin), where};
+        return {name, kindText(span.kind), durationText(span.duration()) + ", at " + sinceOrigin(model, span.begin),
+                where};
     }
     const std::int64_t length = hit.block.end - hit.block.begin;
     return {QString("%1 spans in %2").arg(hit.block.count).arg(durationText(length)),
@@ -107,13 +112,14 @@ QStringList rangeText(const TimelineModel& model, TimeRange wanted) {
     const TimeRange range{std::max(wanted.begin, model.range().begin), std::min(wanted.end, model.range().end)};
     if (model.empty() || range.empty()) return {"Nothing was recorded in this range."};
     QStringList text{QString("%1, from %2 to %3%4.")
-                         .arg(durationText(range.length()), sinceOrigin(model, range.begin), sinceOrigin(model, range.end),
-                              stepsText(model, range))};
+                         .arg(durationText(range.length()), sinceOrigin(model, range.begin),
+                              sinceOrigin(model, range.end), stepsText(model, range))};
     for (const auto& rank : model.statistics(range)) {
         text << rankText(rank);
         QStringList longest;
         for (const auto& each : model.longestNames(range, rank.rank, 3)) {
-            longest << QString("%1 %2").arg(QString::fromStdString(model.name(each.name)), percent(rank.share(each.time)));
+            longest << QString("%1 %2").arg(QString::fromStdString(model.name(each.name)),
+                                            percent(rank.share(each.time)));
         }
         if (!longest.isEmpty()) text.back() += " Longest: " + longest.join(", ") + ".";
     }

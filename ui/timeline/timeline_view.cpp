@@ -19,7 +19,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kTextMs = 300, kTextLines = 6;
-constexpr std::int64_t kLiveNs = 3'000'000'000;    // a run whose newest span is no older goes on
+constexpr std::int64_t kLiveNs = 3'000'000'000;  // a run whose newest span is no older goes on
 
 bool isLive(const TimelineModel& model) {
     const std::int64_t age = traceNow() - model.range().end;
@@ -52,7 +52,7 @@ TimelineView::TimelineView(QWidget* parent) : QWidget(parent) {
 
 TimelineView::~TimelineView() {
     m_feed.stop();
-    delete m_canvas;                               // draws m_state
+    delete m_canvas;  // draws m_state
 }
 
 QWidget* TimelineView::makeContent() {
@@ -79,8 +79,8 @@ QWidget* TimelineView::makeContent() {
     return content;
 }
 
-// Only once somebody looks: a window with an OpenGL widget in it is composed by OpenGL as a whole, which costs a machine
-// without a graphics card far more than painting does.
+// Only once somebody looks: a window with an OpenGL widget in it is composed by OpenGL as a whole, which costs a
+// machine without a graphics card far more than painting does.
 void TimelineView::makePicture() {
     if (m_picture->count() > 0) return;
     const QString obstacle = ImguiSurface::obstacle();
@@ -112,7 +112,8 @@ QWidget* TimelineView::makeBar() {
     auto* layout = new QHBoxLayout(bar);
     layout->setContentsMargins(space::kMedium, space::kSmall, space::kMedium, 0);
     layout->setSpacing(space::kSmall);
-    layout->addWidget(makeButton(tr("Fit"), tr("Show the whole timeline"), tr("Show all that was recorded (F)"), Qt::Key_F));
+    layout->addWidget(
+        makeButton(tr("Fit"), tr("Show the whole timeline"), tr("Show all that was recorded (F)"), Qt::Key_F));
     layout->addWidget(makeButton("−", tr("Zoom out"), tr("Show more time (− or the wheel)"), Qt::Key_Minus));
     layout->addWidget(makeButton("+", tr("Zoom in"), tr("Show less time (+ or the wheel)"), Qt::Key_Plus));
     m_followButton = makeButton(tr("Follow"), tr("Follow the run"), tr("Keep the newest steps in view (L)"), Qt::Key_L);
@@ -120,8 +121,9 @@ QWidget* TimelineView::makeBar() {
     layout->addWidget(m_followButton);
     m_legend = new QLabel;
     m_legend->setAccessibleName(tr("Colours of the timeline"));
-    m_legend->setToolTip(tr("A rank is one copy of the model on one device. All-reduce sums the gradients of all ranks; "
-                            "the ranks wait where computing cannot hide it. A wait's lower edge has the colour of what it waits for."));
+    m_legend->setToolTip(
+        tr("A rank is one copy of the model on one device. All-reduce sums the gradients of all ranks; "
+           "the ranks wait where computing cannot hide it. A wait's lower edge has the colour of what it waits for."));
     layout->addSpacing(space::kMedium);
     layout->addWidget(m_legend, 1);
     auto* hint = new QLabel(tr("Shift and drag: measure a range · double click: one step"));
@@ -198,7 +200,7 @@ void TimelineView::describe() {
     QStringList lines = rangeText(m_state.model, m_state.described());
     lines.front().prepend(m_state.selection ? tr("Selected: ") : tr("In view: "));
     const QString text = lines.join('\n');
-    if (text == m_text->toPlainText()) return;     // keeps the reader's place
+    if (text == m_text->toPlainText()) return;  // keeps the reader's place
     const int scrolled = m_text->verticalScrollBar()->value();
     m_text->setPlainText(text);
     m_text->verticalScrollBar()->setValue(scrolled);
@@ -229,7 +231,7 @@ void TimelineView::changeEvent(QEvent* event) {
 }
 
 TimelineDock::TimelineDock(QWidget* parent) : QDockWidget(tr("Timeline"), parent), m_view(new TimelineView) {
-    setObjectName("timelineDock");                 // the window's saved state knows it by that
+    setObjectName("timelineDock");  // the window's saved state knows it by that
     setWidget(m_view);
 }
 

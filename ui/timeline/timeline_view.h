@@ -17,8 +17,8 @@ namespace lockstep::ui {
 
 class TimelineCanvas;
 
-// The timeline of one run with its buttons, and the same facts as text. Where OpenGL is missing it says so; the text remains.
-// Reads only while it is visible. The window's thread.
+// The timeline of one run with its buttons, and the same facts as text. Where OpenGL is missing it says so; the text
+// remains. Reads only while it is visible. The window's thread.
 class TimelineView : public QWidget {
     Q_OBJECT
 public:
@@ -27,11 +27,11 @@ public:
 
     // Shows the attempt's trace as it grows, or as it was left; a run that goes on is followed.
     void follow(const Places& places, std::int64_t trial, std::int64_t attempt);
-    void setModel(TimelineModel model);            // shows it, follows nothing
+    void setModel(TimelineModel model);  // shows it, follows nothing
     void clear();
 
     const TimelineState& state() const { return m_state; }
-    TimelineCanvas* canvas() const { return m_canvas; }            // null before the first show, and without OpenGL
+    TimelineCanvas* canvas() const { return m_canvas; }  // null before the first show, and without OpenGL
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -55,7 +55,7 @@ private:
     TimelineFeed m_feed;
     QTimer m_frameTimer, m_textTimer;
     UpdatePace m_pace;
-    bool m_following = false;                      // a run, be it over or not
+    bool m_following = false;  // a run, be it over or not
     QStackedWidget *m_pages = nullptr, *m_picture = nullptr;
     QLabel *m_empty = nullptr, *m_legend = nullptr;
     TimelineCanvas* m_canvas = nullptr;

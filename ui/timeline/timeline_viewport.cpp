@@ -7,7 +7,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr double kMargin = 0.02;                   // of the data's length, beside a fitted view
+constexpr double kMargin = 0.02;  // of the data's length, beside a fitted view
 
 }  // namespace
 

@@ -29,7 +29,8 @@ QLabel* labelled(const QString& text, const char* role) {
 
 PlotView::Look lookOf(const ComparedMetric& metric, const QString& empty) {
     const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
-    if (metric.percent) return {metric.name, empty, [](double value) { return runPercent(value); }, percentTick, PlotRange{0, 1}};
+    if (metric.percent)
+        return {metric.name, empty, [](double value) { return runPercent(value); }, percentTick, PlotRange{0, 1}};
     if (metric.key == "samples_per_second") return {metric.name, empty, &runCount, &runCount, {}};
     return {metric.name, empty, {}, {}, {}};
 }
@@ -63,8 +64,9 @@ QWidget* ComparePane::buildPlotSide() {
     for (const auto& metric : comparedMetrics()) m_metric->addItem(metric.name, QString::fromStdString(metric.key));
     m_bySeeds = new QCheckBox(tr("Mean ± deviation over seeds"));
     m_bySeeds->setObjectName("bySeeds");
-    m_bySeeds->setToolTip(tr("Trials that differ in their seed alone become one curve: their mean, and one sample standard"
-                             " deviation around it"));
+    m_bySeeds->setToolTip(
+        tr("Trials that differ in their seed alone become one curve: their mean, and one sample standard"
+           " deviation around it"));
     auto* label = new QLabel(tr("&Curves"));
     label->setBuddy(m_metric);
     m_plot = new PlotView(lookOf(comparedMetrics().front(), tr("Select trials to see their curves")));
@@ -92,7 +94,7 @@ QWidget* ComparePane::buildPlotSide() {
 
 QWidget* ComparePane::buildFactSide() {
     auto* side = new QWidget;
-    side->setMinimumWidth(fontMetrics().horizontalAdvance('n') * 23);    // a name's and a value's beginning
+    side->setMinimumWidth(fontMetrics().horizontalAdvance('n') * 23);  // a name's and a value's beginning
     m_factTitle = labelled({}, "heading");
     m_hint = labelled({}, "muted");
     m_diff = new QTableView;
@@ -173,7 +175,8 @@ void ComparePane::saveNote() {
 
 bool ComparePane::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_note && event->type() == QEvent::FocusOut) saveNote();
-    if (watched == m_diff && event->type() == QEvent::Resize) m_diff->verticalHeader()->setMaximumWidth(m_diff->width() / 2);
+    if (watched == m_diff && event->type() == QEvent::Resize)
+        m_diff->verticalHeader()->setMaximumWidth(m_diff->width() / 2);
     return QWidget::eventFilter(watched, event);
 }
 
@@ -182,8 +185,8 @@ void ComparePane::draw() {
     const auto& metric = comparedMetric(m_curves.request.metric);
     std::vector<PlotSeries> series;
     for (const auto& compared : m_curves.compared) {
-        series.push_back({compared.name, compared.curve, compared.series, seriesMarker(compared.series), compared.stepsPerEpoch,
-                          metric.smoothed, compared.second, compared.band});
+        series.push_back({compared.name, compared.curve, compared.series, seriesMarker(compared.series),
+                          compared.stepsPerEpoch, metric.smoothed, compared.second, compared.band});
     }
     const bool known = m_drawn.metric == m_curves.request.metric && m_drawn.trials == m_curves.request.trials;
     m_drawn = m_curves.request;
@@ -200,7 +203,8 @@ QString ComparePane::emptyText() const {
 
 void ComparePane::describe() {
     QString title = tr("No trial is selected");
-    QString hint = tr("Select one trial to see its settings, several to compare them: Ctrl+click, Shift+arrows, Ctrl+A.");
+    QString hint =
+        tr("Select one trial to see its settings, several to compare them: Ctrl+click, Shift+arrows, Ctrl+A.");
     if (m_rows.size() == 1) {
         title = tr("Settings of trial %1").arg(m_rows.front().id);
         hint = QString::fromStdString(m_rows.front().failure);

@@ -19,7 +19,8 @@ namespace lockstep::ui {
 class PlotControls;
 class PlotView;
 
-// What is known of the selected trials: their curves over one another, how their specs differ, the note of a single one.
+// What is known of the selected trials: their curves over one another, how their specs differ, the note of a single
+// one.
 class ComparePane : public QWidget {
     Q_OBJECT
 
@@ -29,18 +30,18 @@ public:
     // The selection changed, or what its rows say: keeps what is being typed unless the trial is another one.
     void setTrials(const std::vector<TrialRow>& rows);
     void setCurves(const TrialCurves& curves);
-    void editNote();                               // takes the focus to it
-    void saveNote();                               // what is being typed counts
+    void editNote();  // takes the focus to it
+    void saveNote();  // what is being typed counts
 
-    std::string metric() const;                    // ComparedMetric::key
+    std::string metric() const;  // ComparedMetric::key
     void setMetric(const std::string& metric);
     bool bySeeds() const;
     void setBySeeds(bool bySeeds);
-    QVariantMap controls() const;                  // of PlotControls
+    QVariantMap controls() const;  // of PlotControls
     void setControls(const QVariantMap& state);
 
 signals:
-    void curvesAsked();                            // other ones than are shown
+    void curvesAsked();  // other ones than are shown
     void noteEdited(qint64 trial, const QString& note);
 
 protected:
@@ -58,7 +59,7 @@ private:
     std::vector<TrialRow> m_rows;
     TrialCurves m_curves;
     CurveRequest m_drawn;
-    std::optional<std::int64_t> m_noted;           // the trial whose note is shown
+    std::optional<std::int64_t> m_noted;  // the trial whose note is shown
     QComboBox* m_metric = nullptr;
     QCheckBox* m_bySeeds = nullptr;
     PlotView* m_plot = nullptr;

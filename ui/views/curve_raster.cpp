@@ -7,8 +7,8 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kWidestGap = 3;              // columns
-constexpr int kTile = 16;                          // pixels of a tile's side: it fits a core's nearest cache
+constexpr std::size_t kWidestGap = 3;  // columns
+constexpr int kTile = 16;              // pixels of a tile's side: it fits a core's nearest cache
 
 // Each channel times part / 255, rounded, two channels at a time.
 [[gnu::always_inline]] inline QRgb scaled(QRgb color, std::uint32_t part) {
@@ -19,8 +19,8 @@ constexpr int kTile = 16;                          // pixels of a tile's side: i
     return pair(color) | pair(color >> 8) << 8;
 }
 
-// Source-over of premultiplied colours (Porter and Duff, "Compositing digital images", 1984). Most of the time of a picture
-// of translucent curves goes here: with wider vectors, where the processor has them.
+// Source-over of premultiplied colours (Porter and Duff, "Compositing digital images", 1984). Most of the time of a
+// picture of translucent curves goes here: with wider vectors, where the processor has them.
 [[gnu::target_clones("avx2", "default")]] void paintOver(QRgb* begin, QRgb* end, QRgb color) {
     const auto rest = static_cast<std::uint32_t>(255 - qAlpha(color));
     for (QRgb* pixel = begin; pixel != end; ++pixel) *pixel = color + scaled(*pixel, rest);
@@ -29,9 +29,11 @@ constexpr int kTile = 16;                          // pixels of a tile's side: i
 }  // namespace
 
 CurveRaster::CurveRaster(int width, int height)
-    : m_width(std::max(width, 1)), m_height(std::max(height, 1)),
+    : m_width(std::max(width, 1)),
+      m_height(std::max(height, 1)),
       m_columns(static_cast<std::size_t>(m_width) * static_cast<std::size_t>(m_height)),
-      m_top(static_cast<std::size_t>(m_width), kNone), m_bottom(m_top.size()) {}
+      m_top(static_cast<std::size_t>(m_width), kNone),
+      m_bottom(m_top.size()) {}
 
 void CurveRaster::extend(double x, double y) {
     if (!(x >= 0) || x >= m_width || !std::isfinite(y)) return;
@@ -45,8 +47,8 @@ void CurveRaster::extend(double x, double y) {
     m_bottom[column] = std::max(m_bottom[column], at);
 }
 
-// The points were chosen for about as many columns as there are, but where the axis has just become a little narrower or
-// wider, some columns were given none.
+// The points were chosen for about as many columns as there are, but where the axis has just become a little narrower
+// or wider, some columns were given none.
 void CurveRaster::closeGaps() {
     std::size_t last = m_top.size();
     for (std::size_t column = 0; column < m_top.size(); ++column) {
@@ -90,7 +92,9 @@ QImage CurveRaster::image() const {
             const int bottom = std::min(top + kTile, m_height), right = std::min(left + kTile, m_width);
             for (int y = top; y < bottom; ++y) {
                 for (int x = left; x < right; ++x)
-                    pixels[y * stride + x] = m_columns[static_cast<std::size_t>(x) * static_cast<std::size_t>(m_height) + static_cast<std::size_t>(y)];
+                    pixels[y * stride + x] =
+                        m_columns[static_cast<std::size_t>(x) * static_cast<std::size_t>(m_height) +
+                                  static_cast<std::size_t>(y)];
             }
         }
     }

@@ -6,15 +6,15 @@
 
 namespace lockstep::ui {
 
-// Paints curves that have more points than the picture has columns: of each column the stretch between its smallest and its
-// largest value, one pixel wide, without antialiasing. Works on columns that lie one after another in memory, which is several
-// times as fast as a general painter's lines. One thread.
+// Paints curves that have more points than the picture has columns: of each column the stretch between its smallest and
+// its largest value, one pixel wide, without antialiasing. Works on columns that lie one after another in memory, which
+// is several times as fast as a general painter's lines. One thread.
 class CurveRaster {
 public:
-    CurveRaster(int width, int height);            // pixels; all transparent
+    CurveRaster(int width, int height);  // pixels; all transparent
 
-    // One curve, over what was painted before: points in pixels from the top left corner, ascending in x; a column's stretch
-    // reaches to its neighbours', so that the curve has no gaps. Opaque or not.
+    // One curve, over what was painted before: points in pixels from the top left corner, ascending in x; a column's
+    // stretch reaches to its neighbours', so that the curve has no gaps. Opaque or not.
     template <class Points, class ToPixel>
     void paint(const Points& points, ToPixel&& toPixel, QRgb color) {
         m_top.assign(m_top.size(), kNone);
@@ -25,7 +25,7 @@ public:
         fill(color);
     }
 
-    QImage image() const;                          // premultiplied
+    QImage image() const;  // premultiplied
 
 private:
     static constexpr int kNone = INT32_MAX;
@@ -35,8 +35,8 @@ private:
     void fill(QRgb color);
 
     int m_width, m_height;
-    std::vector<QRgb> m_columns;                   // premultiplied; column after column
-    std::vector<int> m_top, m_bottom;              // of the curve in work, by column
+    std::vector<QRgb> m_columns;       // premultiplied; column after column
+    std::vector<int> m_top, m_bottom;  // of the curve in work, by column
 };
 
 }  // namespace lockstep::ui

@@ -189,7 +189,7 @@ void DatasetCard::showPath() {
     const auto path = m_form.value("dataset.path").toString();
     if (m_path->text() != path && (!m_path->hasFocus() || !m_path->isModified())) {
         m_path->setText(path);
-        m_path->setCursorPosition(0);                        // of a long path the beginning is seen
+        m_path->setCursorPosition(0);  // of a long path the beginning is seen
     }
     const auto place = option ? option->path : QString();
     m_path->setPlaceholderText(!place.isEmpty()                           ? place

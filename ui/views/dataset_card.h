@@ -23,10 +23,10 @@ public:
     // A file, folder or archive that a person dropped or chose: looked at, then taken, or the problem is shown and the
     // form stays as it is.
     void take(const QString& path);
-    void refuse(const Problem& problem);         // what was dropped is none of these
+    void refuse(const Problem& problem);  // what was dropped is none of these
     void chooseFolder();
-    void commit();                               // what is typed as the path and not yet taken
-    bool cancel();                               // an archive that is unpacked; false: there is none
+    void commit();  // what is typed as the path and not yet taken
+    bool cancel();  // an archive that is unpacked; false: there is none
     void showDropTarget(bool on);
 
 protected:
@@ -60,7 +60,7 @@ private:
     ClassBars* m_bars;
     FieldList* m_augmentation;
     Problems m_dropProblems;
-    QJsonValue m_taken;                          // the spec's dataset that the notice speaks of
+    QJsonValue m_taken;  // the spec's dataset that the notice speaks of
 };
 
 }  // namespace lockstep::ui

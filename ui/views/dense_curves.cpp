@@ -14,7 +14,9 @@ constexpr const char* kLayer = "dense";
 class Positions {
 public:
     explicit Positions(const QCustomPlot& plot) : m_x(*plot.xAxis), m_y(*plot.yAxis) {}
-    QPointF operator()(const Curve::Point& point) const { return {m_x.coordToPixel(point.x), m_y.coordToPixel(point.y)}; }
+    QPointF operator()(const Curve::Point& point) const {
+        return {m_x.coordToPixel(point.x), m_y.coordToPixel(point.y)};
+    }
 
 private:
     const QCPAxis &m_x, &m_y;
@@ -34,7 +36,8 @@ void DenseCurves::remove(const Stroke* stroke) {
 void DenseCurves::applyDefaultAntialiasingHint(QCPPainter* painter) const { painter->setAntialiasing(false); }
 
 void DenseCurves::draw(QCPPainter* painter) {
-    const bool any = std::any_of(m_strokes.begin(), m_strokes.end(), [](const Stroke& stroke) { return !stroke.points.empty(); });
+    const bool any =
+        std::any_of(m_strokes.begin(), m_strokes.end(), [](const Stroke& stroke) { return !stroke.points.empty(); });
     if (!any) return;
     const QRect rect = mParentPlot->axisRect()->rect();
     const bool exported = painter->modes() & (QCPPainter::pmNoCaching | QCPPainter::pmVectorized);
@@ -47,8 +50,9 @@ void DenseCurves::drawRaster(QCPPainter& painter, const QRect& rect) const {
     const Positions position(*mParentPlot);
     CurveRaster raster(qRound(rect.width() * ratio), qRound(rect.height() * ratio));
     for (const Stroke& stroke : m_strokes) {
-        raster.paint(stroke.points, [&](const Curve::Point& point) { return (position(point) - rect.topLeft()) * ratio; },
-                     stroke.color.rgba());
+        raster.paint(
+            stroke.points, [&](const Curve::Point& point) { return (position(point) - rect.topLeft()) * ratio; },
+            stroke.color.rgba());
     }
     QImage image = raster.image();
     image.setDevicePixelRatio(ratio);

@@ -8,13 +8,13 @@
 
 namespace lockstep::ui {
 
-// The strokes of a plot that have more points than it has columns, on a layer below the other curves. On the screen they go
-// through CurveRaster, twelve of them in a few milliseconds; in exported pictures they are lines. Belongs to the plot. GUI
-// thread.
+// The strokes of a plot that have more points than it has columns, on a layer below the other curves. On the screen
+// they go through CurveRaster, twelve of them in a few milliseconds; in exported pictures they are lines. Belongs to
+// the plot. GUI thread.
 class DenseCurves : public QCPLayerable {
 public:
     struct Stroke {
-        std::vector<Curve::Point> points;          // ascending in x; empty: not drawn
+        std::vector<Curve::Point> points;  // ascending in x; empty: not drawn
         QColor color;
     };
 

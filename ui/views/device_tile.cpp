@@ -16,7 +16,12 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Part { const char* name; const char* meaning; double RankLoad::*seconds; QColor Theme::*color; };
+struct Part {
+    const char* name;
+    const char* meaning;
+    double RankLoad::*seconds;
+    QColor Theme::*color;
+};
 constexpr std::array<Part, 3> kParts{{
     {"compute", "Time spent computing: forward, backward and update", &RankLoad::compute, &Theme::compute},
     {"all-reduce", "Time spent adding up gradients with the other devices, or waiting for them to be ready",
@@ -71,8 +76,9 @@ DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget*
     if (isVirtual) {
         auto* mark = new QLabel("virtual");
         mark->setProperty("role", "muted");
-        mark->setToolTip("There are more devices than cores or cards: this one shares its hardware with others.\n"
-                         "Good for trying out data parallelism, not for speed.");
+        mark->setToolTip(
+            "There are more devices than cores or cards: this one shares its hardware with others.\n"
+            "Good for trying out data parallelism, not for speed.");
         head->addWidget(mark);
     }
     head->addStretch();
@@ -105,9 +111,9 @@ void DeviceTile::setLoad(const RankLoad& load) {
 
 void DeviceTile::colour() {
     for (std::size_t i = 0; i < kParts.size(); ++i) {
-        m_shares[i]->setText(QString("<span style='color:%1'>\u25A0</span> %2 %3")
-                                 .arg((currentTheme().*kParts[i].color).name(), kParts[i].name,
-                                      runShare(shareOf(m_load, kParts[i]))));
+        m_shares[i]->setText(
+            QString("<span style='color:%1'>\u25A0</span> %2 %3")
+                .arg((currentTheme().*kParts[i].color).name(), kParts[i].name, runShare(shareOf(m_load, kParts[i]))));
     }
 }
 

@@ -29,7 +29,7 @@ class DeviceTile : public QFrame {
 
 public:
     DeviceTile(int rank, const QString& device, bool isVirtual, QWidget* parent = nullptr);
-    void setLoad(const RankLoad& load);            // a moving mean
+    void setLoad(const RankLoad& load);  // a moving mean
 
 protected:
     void changeEvent(QEvent* event) override;

@@ -39,10 +39,12 @@ QString tileText(const DeviceTile& tile) {
 
 QString tileStyle(const DeviceTile& tile) {
     const auto& theme = currentTheme();
-    const auto line = QString("%1px %2 %3").arg(tile.on ? 2 : 1).arg(tile.isVirtual ? "dashed" : "solid",
-                                                                     (tile.on ? theme.accent : theme.border).name());
-    return QString("QPushButton { border: %1; border-radius: 6px; padding: 6px; background: %2; color: %3; }"
-                   "QPushButton:hover { background: %4; } QPushButton:focus { border: 3px solid %5; }")
+    const auto line = QString("%1px %2 %3")
+                          .arg(tile.on ? 2 : 1)
+                          .arg(tile.isVirtual ? "dashed" : "solid", (tile.on ? theme.accent : theme.border).name());
+    return QString(
+               "QPushButton { border: %1; border-radius: 6px; padding: 6px; background: %2; color: %3; }"
+               "QPushButton:hover { background: %4; } QPushButton:focus { border: 3px solid %5; }")
         .arg(line, (tile.on ? theme.raised : theme.surface).name(), (tile.on ? theme.text : theme.muted).name(),
              theme.raised.name(), theme.text.name());
 }
@@ -78,8 +80,9 @@ DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent
     m_batchProblem = new ProblemLabel;
     card->addWidget(m_batchProblem);
     m_keepBatch = new QCheckBox("Keep the global batch when devices change");
-    m_keepBatch->setToolTip("On: the same training on any number of devices. Off: each device keeps its part, and the "
-                            "global batch grows with the devices.\nDefault: on\nRange: on or off");
+    m_keepBatch->setToolTip(
+        "On: the same training on any number of devices. Off: each device keeps its part, and the "
+        "global batch grows with the devices.\nDefault: on\nRange: on or off");
     m_keepBatch->setChecked(form.hold() == Hold::GlobalBatch);
     card->addWidget(m_keepBatch);
     card->addWidget(m_parts = new FieldList(form, explain));
@@ -100,8 +103,9 @@ void DevicesCard::explainFields() {
     m_passes->setToolTip(
         helpOf(m_form, "accumulation", "Reproducible mode: shards of the batch that each device takes."));
     m_perDevice->setToolTip(QString("Images that a device takes through the network at once.\n") + kFollows);
-    m_count->setToolTip("Each device holds a copy of the network and takes its part of every batch.\nDefault: 2\n"
-                        "Range: 1 … 256");
+    m_count->setToolTip(
+        "Each device holds a copy of the network and takes its part of every batch.\nDefault: 2\n"
+        "Range: 1 … 256");
     m_coresEach->setToolTip("How many cores each CPU device computes with.\nDefault: shared evenly\nRange: 0 … 1024");
     for (QWidget* each : std::initializer_list<QWidget*>{m_text, m_batch, m_passes, m_perDevice, m_count, m_coresEach})
         each->setAccessibleDescription(each->toolTip());
@@ -194,7 +198,7 @@ void DevicesCard::showTiles(const DeviceTiles& devices) {
         button->setMinimumHeight(48);
         connect(button, &QPushButton::clicked, this, [this, index] {
             m_form.setDevices(m_form.devices().toggled(index));
-            refresh();                                       // the last device stays on
+            refresh();  // the last device stays on
         });
         m_grid->addWidget(button, index / kTilesPerRow, index % kTilesPerRow);
         m_tiles << button;

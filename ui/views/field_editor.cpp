@@ -43,7 +43,7 @@ void clear(QLayout& layout) {
 void CalmComboBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
 CalmSpinBox::CalmSpinBox() {
     auto* line = new FormLine;
-    line->setObjectName("qt_spinbox_lineedit");              // as Qt calls its own: a part, not a control
+    line->setObjectName("qt_spinbox_lineedit");  // as Qt calls its own: a part, not a control
     setLineEdit(line);
 }
 void CalmSpinBox::wheelEvent(QWheelEvent* event) { event->ignore(); }

@@ -16,7 +16,7 @@ namespace lockstep::ui {
 class ProblemLabel : public QLabel {
 public:
     explicit ProblemLabel(QWidget* parent = nullptr);
-    void tell(const Problems& problems, const Explain& explain, std::size_t most = 8);     // "and 3 more" beyond `most`
+    void tell(const Problems& problems, const Explain& explain, std::size_t most = 8);  // "and 3 more" beyond `most`
 };
 
 // One setting of a form: label, editor, unit, and what is wrong with it. Text that is no number goes into the spec as
@@ -48,7 +48,7 @@ private:
 class FieldList : public QWidget {
 public:
     FieldList(SpecForm& form, const Explain& explain, QWidget* parent = nullptr);
-    void setFields(const QVector<FormField>& fields);        // rebuilds only where other fields are shown
+    void setFields(const QVector<FormField>& fields);  // rebuilds only where other fields are shown
 
 private:
     SpecForm& m_form;
@@ -59,7 +59,7 @@ private:
 // A dataset, model, optimizer or schedule: what to choose from, what it is, and its own settings.
 class ChoiceForm : public QWidget {
 public:
-    enum class Label { None, Shown };            // none where the card's heading says it
+    enum class Label { None, Shown };  // none where the card's heading says it
     ChoiceForm(SpecForm& form, const QString& group, const Explain& explain, Label label = Label::None);
 
 private:

@@ -24,7 +24,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kTileWidth = 400;                   // with its shares in one line
+constexpr int kTileWidth = 400;  // with its shares in one line
 constexpr const char* kEmpty = "Curves appear with the first step";
 constexpr std::size_t kLoss = 0, kQuality = 1, kRate = 2, kLearningRate = 3;
 
@@ -90,7 +90,8 @@ LivePage::LivePage(RunFeed* feed, Explain explain, QWidget* parent)
     column->addWidget(buildHeader());
     m_failure = new FailureCard;
     m_failure->hide();
-    connect(m_failure, &FailureCard::resumeRequested, this, [this] { m_buttons->press(RunAction::ResumeFromCheckpoint); });
+    connect(m_failure, &FailureCard::resumeRequested, this,
+            [this] { m_buttons->press(RunAction::ResumeFromCheckpoint); });
     column->addWidget(m_failure);
     QWidget* plots = buildPlots();
     column->addWidget(new PlotControls({m_plots.begin(), m_plots.end()}));
@@ -254,7 +255,7 @@ void LivePage::updatePlots() {
     if (record.foretells() && !m_foretells) {
         m_foretells = true;
         m_plots[kQuality]->setLook({"Perplexity", kEmpty, {}, {}, {}});
-        m_plots[kQuality]->setLog(true);           // from some hundred down to a few
+        m_plots[kQuality]->setLog(true);  // from some hundred down to a few
         m_plots[kRate]->setLook({"Sequences/s", kEmpty, &runCount, &runCount, {}});
     }
     const double perEpoch = record.started() ? static_cast<double>(record.started()->stepsPerEpoch) : 0;

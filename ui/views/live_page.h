@@ -30,10 +30,10 @@ class LivePage : public QWidget {
 public:
     LivePage(RunFeed* feed, Explain explain, QWidget* parent = nullptr);
     RunFeed* feed() const { return m_feed; }
-    QList<QAction*> pageActions() const;           // pause, stop…, as its buttons
+    QList<QAction*> pageActions() const;  // pause, stop…, as its buttons
 
 signals:
-    void resumeRequested(std::int64_t trial);      // from its last checkpoint, as a new engine process
+    void resumeRequested(std::int64_t trial);  // from its last checkpoint, as a new engine process
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -67,7 +67,7 @@ private:
     FailureCard* m_failure = nullptr;
     std::array<PlotView*, 4> m_plots{};
     PerplexityCurve m_perplexity, m_testPerplexity;
-    bool m_foretells = false;                      // the plots are those of a model that foretells bytes
+    bool m_foretells = false;  // the plots are those of a model that foretells bytes
     TextCard* m_text = nullptr;
     QWidget* m_tileArea = nullptr;
     QGridLayout* m_tileGrid = nullptr;

@@ -52,8 +52,11 @@ std::int64_t trialOf(const QWidget* page) { return page ? page->property("trial"
 }  // namespace
 
 MainWindow::MainWindow(const QString& engineProgram, Places places, Explain explain)
-    : m_places(std::move(places)), m_explain(std::move(explain)), m_engine(new EngineService(engineProgram, this)),
-      m_launcher(new RunLauncher(engineProgram, m_places, this)), m_runs(new OpenRuns(m_places, this)),
+    : m_places(std::move(places)),
+      m_explain(std::move(explain)),
+      m_engine(new EngineService(engineProgram, this)),
+      m_launcher(new RunLauncher(engineProgram, m_places, this)),
+      m_runs(new OpenRuns(m_places, this)),
       m_undo(new QUndoGroup(this)) {
     setWindowTitle(tr("Lockstep"));
     setDockOptions(AnimatedDocks | AllowTabbedDocks);
@@ -144,7 +147,8 @@ void MainWindow::buildNavigation() {
 void MainWindow::connectPages() {
     connect(m_launcher, &RunLauncher::started, this, &MainWindow::openRun);
     connect(m_launcher, &RunLauncher::failed, this, [this](const std::vector<Problem>& problems) {
-        if (m_pages->currentWidget() != m_trainPage) explainProblems(tr("The run did not start"), problems);      // it says so itself
+        if (m_pages->currentWidget() != m_trainPage)
+            explainProblems(tr("The run did not start"), problems);  // it says so itself
     });
     connect(m_runs, &OpenRuns::opened, this, &MainWindow::addRun);
     connect(m_runs, &OpenRuns::closed, this, &MainWindow::removeRun);
@@ -165,7 +169,9 @@ void MainWindow::goTo(Page page) {
     m_navigation->setCurrentRow(page);
     m_pages->setCurrentIndex(page);
     m_pages->currentWidget()->setFocus();
-    m_undo->setActiveStack(page == kTrain ? &m_trainPage->history() : page == kTrials ? m_trialsPage->undoStack() : nullptr);
+    m_undo->setActiveStack(page == kTrain    ? &m_trainPage->history()
+                           : page == kTrials ? m_trialsPage->undoStack()
+                                             : nullptr);
 }
 
 void MainWindow::openRun(std::int64_t trial) {
@@ -187,7 +193,7 @@ void MainWindow::addRun(RunFeed* feed) {
     connect(page, &LivePage::resumeRequested, m_launcher, &RunLauncher::resume);
     connect(feed, &RunFeed::changed, this, [this, feed] {
         updateRunTitle(feed);
-        if (m_timelineTrial != feed->trial()) followTimeline();      // it has just said its attempt
+        if (m_timelineTrial != feed->trial()) followTimeline();  // it has just said its attempt
     });
     updateRunTitle(feed);
 }
@@ -195,7 +201,7 @@ void MainWindow::addRun(RunFeed* feed) {
 void MainWindow::removeRun(std::int64_t trial) {
     const auto found = m_livePages.find(trial);
     if (found == m_livePages.end()) return;
-    delete found->second;                                  // before its feed
+    delete found->second;  // before its feed
     m_livePages.erase(found);
     if (m_runTabs->count() == 0) m_runsPage->setCurrentIndex(0);
 }
@@ -203,7 +209,8 @@ void MainWindow::removeRun(std::int64_t trial) {
 void MainWindow::updateRunTitle(RunFeed* feed) {
     const auto found = m_livePages.find(feed->trial());
     if (found == m_livePages.end()) return;
-    const QString state = QString::fromUtf8(text(feed->state()).data(), static_cast<qsizetype>(text(feed->state()).size()));
+    const QString state =
+        QString::fromUtf8(text(feed->state()).data(), static_cast<qsizetype>(text(feed->state()).size()));
     m_runTabs->setTabText(m_runTabs->indexOf(found->second), tr("Trial %1 · %2").arg(feed->trial()).arg(state));
 }
 
@@ -214,7 +221,8 @@ void MainWindow::markTab(std::int64_t trial) {
     mark.fill(Qt::transparent);
     QPainter painter(&mark);
     painter.setRenderHint(QPainter::Antialiasing);
-    paintSample(painter, QRectF(0, 0, kSampleWidth, kMarkHeight), seriesMarker(trial), seriesColor(trial, currentTheme()), false);
+    paintSample(painter, QRectF(0, 0, kSampleWidth, kMarkHeight), seriesMarker(trial),
+                seriesColor(trial, currentTheme()), false);
     painter.end();
     m_runTabs->setTabIcon(m_runTabs->indexOf(m_livePages.at(trial)), mark);
 }
@@ -247,7 +255,8 @@ void MainWindow::followTimeline() {
 }
 
 void MainWindow::openSpec() {
-    const QString file = QFileDialog::getOpenFileName(this, tr("Open a spec file"), {}, tr("Trial specs (*.json);;All files (*)"));
+    const QString file =
+        QFileDialog::getOpenFileName(this, tr("Open a spec file"), {}, tr("Trial specs (*.json);;All files (*)"));
     if (file.isEmpty()) return;
     m_trainPage->openSpecFile(file);
     goTo(kTrain);

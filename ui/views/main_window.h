@@ -31,7 +31,7 @@ public:
     MainWindow(const QString& engineProgram, Places places, Explain explain);
     ~MainWindow() override;
 
-    void openRun(std::int64_t trial);                      // its page, in front
+    void openRun(std::int64_t trial);  // its page, in front
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -73,7 +73,7 @@ private:
     EngineService* m_engine;
     RunLauncher* m_launcher;
     OpenRuns* m_runs;
-    QUndoGroup* m_undo;                                    // of the page that is shown
+    QUndoGroup* m_undo;  // of the page that is shown
     QListWidget* m_navigation = nullptr;
     QStackedWidget* m_pages = nullptr;
     TrainPage* m_trainPage = nullptr;
@@ -81,10 +81,10 @@ private:
     QTabWidget* m_runTabs = nullptr;
     TrialsPage* m_trialsPage = nullptr;
     TimelineDock* m_timeline = nullptr;
-    std::int64_t m_timelineTrial = 0, m_timelineAttempt = 0;      // what the timeline shows
+    std::int64_t m_timelineTrial = 0, m_timelineAttempt = 0;  // what the timeline shows
     std::map<std::int64_t, LivePage*> m_livePages;
     QList<QAction*> m_commands;
-    QByteArray m_firstState;                               // of the docks, for "reset layout"
+    QByteArray m_firstState;  // of the docks, for "reset layout"
 };
 
 }  // namespace lockstep::ui

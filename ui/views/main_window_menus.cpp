@@ -64,7 +64,8 @@ void MainWindow::buildMenus() {
     theme(tr("Dark theme"), ThemeChoice::Dark);
     theme(tr("Theme of the system"), ThemeChoice::System);
     view->addSeparator();
-    command(view, tr("Full screen"), QKeySequence::FullScreen, [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+    command(view, tr("Full screen"), QKeySequence::FullScreen,
+            [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     command(view, tr("Reset layout"), {}, [this] { resetLayout(); });
 
     QMenu* help = menuBar()->addMenu(tr("&Help"));
@@ -100,10 +101,11 @@ void MainWindow::showShortcuts() {
 }
 
 void MainWindow::showAbout() {
-    QMessageBox::about(this, tr("About Lockstep"),
-                       tr("<b>Lockstep %1</b><br>A studio for data-parallel training.<br><br>Runs are engine processes of their own: "
-                          "they go on when this window is closed, and are found again when it is opened.")
-                           .arg(QStringLiteral(LOCKSTEP_VERSION)));
+    QMessageBox::about(
+        this, tr("About Lockstep"),
+        tr("<b>Lockstep %1</b><br>A studio for data-parallel training.<br><br>Runs are engine processes of their own: "
+           "they go on when this window is closed, and are found again when it is opened.")
+            .arg(QStringLiteral(LOCKSTEP_VERSION)));
 }
 
 }  // namespace lockstep::ui

@@ -45,8 +45,9 @@ ModelCard::ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explai
     card->addWidget(m_headFields = new FieldList(form, explain));
     m_summary = new QLabel;
     m_summary->setWordWrap(true);
-    m_summary->setToolTip("Parameters: the numbers that training adjusts.\nMemory per device: weights, gradients, "
-                          "optimizer state and activations, planned before the run.");
+    m_summary->setToolTip(
+        "Parameters: the numbers that training adjusts.\nMemory per device: weights, gradients, "
+        "optimizer state and activations, planned before the run.");
     m_table = makeTable(m_layers);
     card->addWidget(m_summary);
     card->addWidget(m_table);
@@ -68,11 +69,11 @@ void ModelCard::showPlan() {
     const auto layers = plan["layers"].toArray();
     m_summary->setVisible(!plan.isEmpty());
     m_table->setVisible(!layers.isEmpty());
-    m_summary->setEnabled(!m_answers.planIsOld());           // a figure that is about to change is greyed
+    m_summary->setEnabled(!m_answers.planIsOld());  // a figure that is about to change is greyed
     m_table->setEnabled(!m_answers.planIsOld());
-    m_summary->setText(QString("%1 parameters, %2 of memory per device")
-                           .arg(countText(plan["parameters"].toInteger()),
-                                bytesText(plan["bytes_per_device"].toDouble())));
+    m_summary->setText(
+        QString("%1 parameters, %2 of memory per device")
+            .arg(countText(plan["parameters"].toInteger()), bytesText(plan["bytes_per_device"].toDouble())));
     if (layers == m_shown) return;
     m_shown = layers;
     m_layers.setLayers(layers);

@@ -10,7 +10,8 @@ class QTableView;
 
 namespace lockstep::ui {
 
-// The model: picker and settings, what it starts from, and what the plan says of it: parameters, memory per device, layers.
+// The model: picker and settings, what it starts from, and what the plan says of it: parameters, memory per device,
+// layers.
 class ModelCard : public QWidget {
 public:
     ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explain, QWidget* parent = nullptr);
@@ -20,7 +21,7 @@ private:
     void showPlan();
     SpecForm& m_form;
     FormAnswers& m_answers;
-    FieldList *m_fields, *m_headFields;          // apart: what is typed into must not be made anew
+    FieldList *m_fields, *m_headFields;  // apart: what is typed into must not be made anew
     QLabel* m_summary;
     LayerTable m_layers;
     QTableView* m_table;

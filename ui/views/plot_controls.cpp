@@ -14,7 +14,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kSmoothingSteps = 999;               // thousandths of the weight
+constexpr int kSmoothingSteps = 999;  // thousandths of the weight
 constexpr int kSmoothingAtFirst = 900;
 
 }  // namespace
@@ -58,8 +58,9 @@ void PlotControls::addSmoothing(QHBoxLayout& row) {
     slider->setMinimumWidth(60);
     slider->setMaximumWidth(160);
     slider->setAccessibleName("Smoothing of the curves");
-    slider->setToolTip("Exponential moving average: how much of the past each point keeps.\n"
-                       "0 shows what was measured; it stays visible as a faint line behind the smoothed one.");
+    slider->setToolTip(
+        "Exponential moving average: how much of the past each point keeps.\n"
+        "0 shows what was measured; it stays visible as a faint line behind the smoothed one.");
     value->setMinimumWidth(fontMetrics().horizontalAdvance("0.000"));
     connect(slider, &QSlider::valueChanged, this, [this, value](int thousandths) {
         value->setText(QString::number(thousandths / 1000.0, 'f', 3));

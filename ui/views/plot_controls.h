@@ -18,8 +18,8 @@ class PlotControls : public QWidget {
 
 public:
     explicit PlotControls(std::vector<PlotView*> plots, QWidget* parent = nullptr);
-    QVariantMap state() const;                     // to be remembered
-    void restore(const QVariantMap& state);        // what it does not say stays as it is
+    QVariantMap state() const;               // to be remembered
+    void restore(const QVariantMap& state);  // what it does not say stays as it is
 
 private:
     void addSmoothing(QHBoxLayout& row);

@@ -68,7 +68,8 @@ void PlotGraphs::colour(const PlotSeries& series, const Theme& theme) {
 }
 
 // A stroke through more points than there are columns is a band of noise and no line.
-void PlotGraphs::stroke(QCPGraph* graph, DenseCurves::Stroke& dense, const std::vector<Curve::Point>& points, int columns) {
+void PlotGraphs::stroke(QCPGraph* graph, DenseCurves::Stroke& dense, const std::vector<Curve::Point>& points,
+                        int columns) {
     const bool many = points.size() > static_cast<std::size_t>(columns) && graph->pen().style() == Qt::SolidLine;
     set(graph, many ? std::vector<Curve::Point>() : points);
     dense.points = many ? points : std::vector<Curve::Point>();

@@ -16,7 +16,8 @@ public:
     void fill(const PlotModel::Drawing& drawing, int columns);
 
 private:
-    static void stroke(QCPGraph* graph, DenseCurves::Stroke& dense, const std::vector<Curve::Point>& points, int columns);
+    static void stroke(QCPGraph* graph, DenseCurves::Stroke& dense, const std::vector<Curve::Point>& points,
+                       int columns);
 
     QCustomPlot* m_plot;
     DenseCurves* m_dense;

@@ -25,11 +25,11 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr double kNotch = 0.8;                     // what is seen after a notch of the wheel, as a part of before
-constexpr double kKeyPan = 60;                     // pixels
-constexpr int kLongestName = 40;                   // letters, in the readout
-constexpr int kLegendInside = 4;                   // curves whose names fit into the plot
-constexpr int kLegendColumn = 200;                 // pixels
+constexpr double kNotch = 0.8;      // what is seen after a notch of the wheel, as a part of before
+constexpr double kKeyPan = 60;      // pixels
+constexpr int kLongestName = 40;    // letters, in the readout
+constexpr int kLegendInside = 4;    // curves whose names fit into the plot
+constexpr int kLegendColumn = 200;  // pixels
 
 bool startsPan(const QMouseEvent& event) {
     return event.button() == Qt::MiddleButton ||
@@ -105,14 +105,15 @@ QString PlotView::readoutText(double x, std::size_t rows) {
     QStringList lines{"<b>" + axisText(x) + "</b>"};
     auto readings = m_model.readings(x);
     const std::size_t all = readings.size();
-    if (all > rows) readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);
+    if (all > rows)
+        readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);
     for (const auto& reading : readings) {
         const auto& series = m_model.series()[reading.series];
         const bool longName = series.name.size() > kLongestName;
         const QString name = longName ? series.name.left(kLongestName - 1) + QChar(0x2026) : series.name;
         lines << QString("<span style='color:%1'>%2</span> %3 <b>%4</b>")
-                     .arg(seriesColor(series.color, currentTheme()).name(), markerGlyph(series.marker), name.toHtmlEscaped(),
-                          valueText(reading.value, reading.deviation));
+                     .arg(seriesColor(series.color, currentTheme()).name(), markerGlyph(series.marker),
+                          name.toHtmlEscaped(), valueText(reading.value, reading.deviation));
     }
     if (all > readings.size()) lines << tr("and %1 more").arg(all - readings.size());
     return lines.join("<br>");
@@ -120,7 +121,7 @@ QString PlotView::readoutText(double x, std::size_t rows) {
 
 void PlotView::moveReadout(double x) {
     const QRect box = m_plot->axisRect()->rect();
-    const int rows = box.height() / fontMetrics().lineSpacing() - 3;           // the head, the rest, and some air
+    const int rows = box.height() / fontMetrics().lineSpacing() - 3;  // the head, the rest, and some air
     m_readout->setText(readoutText(x, static_cast<std::size_t>(std::max(1, rows))));
     m_readout->adjustSize();
     const int at = static_cast<int>(m_plot->xAxis->coordToPixel(x));
@@ -163,15 +164,16 @@ void PlotView::fillMenu(QMenu& menu) {
 }
 
 void PlotView::showHelp() {
-    QWhatsThis::showText(m_plot->mapToGlobal(m_plot->rect().center()),
-                         tr("<table cellpadding='2'>"
-                            "<tr><td><b>Wheel</b>, + and −</td><td>nearer and farther; with Ctrl along the value axis</td></tr>"
-                            "<tr><td><b>Drag</b></td><td>into a rectangle; a flat one along x alone</td></tr>"
-                            "<tr><td><b>Shift+drag</b>, ← and →</td><td>move</td></tr>"
-                            "<tr><td><b>Double click</b>, Home or 0</td><td>everything</td></tr>"
-                            "<tr><td><b>Click in the legend</b></td><td>hide a curve; with Ctrl: it alone</td></tr>"
-                            "<tr><td><b>Ctrl+C</b></td><td>copy the picture</td></tr></table>"),
-                         m_plot);
+    QWhatsThis::showText(
+        m_plot->mapToGlobal(m_plot->rect().center()),
+        tr("<table cellpadding='2'>"
+           "<tr><td><b>Wheel</b>, + and −</td><td>nearer and farther; with Ctrl along the value axis</td></tr>"
+           "<tr><td><b>Drag</b></td><td>into a rectangle; a flat one along x alone</td></tr>"
+           "<tr><td><b>Shift+drag</b>, ← and →</td><td>move</td></tr>"
+           "<tr><td><b>Double click</b>, Home or 0</td><td>everything</td></tr>"
+           "<tr><td><b>Click in the legend</b></td><td>hide a curve; with Ctrl: it alone</td></tr>"
+           "<tr><td><b>Ctrl+C</b></td><td>copy the picture</td></tr></table>"),
+        m_plot);
 }
 
 void PlotView::contextMenuEvent(QContextMenuEvent* event) {

@@ -15,7 +15,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kInRow = 3;                  // more stand in a column
+constexpr std::size_t kInRow = 3;  // more stand in a column
 constexpr int kColumnWidth = 230, kLongestName = 160, kLeastName = 24, kPadding = 5;
 
 }  // namespace
@@ -49,7 +49,9 @@ public:
         updateGeometry();
         update();
     }
-    int valueWidth() const { return m_value.isEmpty() ? 0 : fontMetrics().horizontalAdvance(m_value) + 2 * space::kSmall; }
+    int valueWidth() const {
+        return m_value.isEmpty() ? 0 : fontMetrics().horizontalAdvance(m_value) + 2 * space::kSmall;
+    }
     int fullWidth() const { return sized(nameWidth()).width() + (m_showsValue ? 0 : valueWidth()); }
 
     QSize sizeHint() const override { return sized(nameWidth()); }
@@ -102,14 +104,15 @@ private:
     bool m_showsValue = true;
 };
 
-PlotLegend::PlotLegend(QString plot, QWidget* parent) : QScrollArea(parent), m_plot(std::move(plot)), m_body(new QWidget) {
+PlotLegend::PlotLegend(QString plot, QWidget* parent)
+    : QScrollArea(parent), m_plot(std::move(plot)), m_body(new QWidget) {
     m_layout = new QBoxLayout(QBoxLayout::LeftToRight, m_body);
     m_layout->setContentsMargins(0, 0, 0, 0);
     m_layout->setSpacing(0);
     setWidget(m_body);
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
-    setFocusPolicy(Qt::NoFocus);                       // its buttons take the focus, and it follows them
+    setFocusPolicy(Qt::NoFocus);  // its buttons take the focus, and it follows them
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     viewport()->setAutoFillBackground(false);
     m_body->setAutoFillBackground(false);
@@ -127,7 +130,8 @@ void PlotLegend::setSeries(const std::vector<PlotSeries>& series) {
     setVerticalScrollBarPolicy(m_column ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
     setMinimumSize(m_column ? kColumnWidth : 0, m_column ? 0 : height);
     setMaximumSize(m_column ? kColumnWidth : QWIDGETSIZE_MAX, m_column ? QWIDGETSIZE_MAX : height);
-    setSizePolicy(m_column ? QSizePolicy::Fixed : QSizePolicy::Preferred, m_column ? QSizePolicy::Ignored : QSizePolicy::Fixed);
+    setSizePolicy(m_column ? QSizePolicy::Fixed : QSizePolicy::Preferred,
+                  m_column ? QSizePolicy::Ignored : QSizePolicy::Fixed);
     setVisible(!series.empty());
     updateGeometry();
     fitValues();
@@ -183,10 +187,12 @@ void PlotLegend::followInTabOrder(QWidget* before) {
     }
 }
 
-QSize PlotLegend::sizeHint() const { return m_column ? QSize(kColumnWidth, 0) : QSize(rowWidth(), m_body->sizeHint().height()); }
+QSize PlotLegend::sizeHint() const {
+    return m_column ? QSize(kColumnWidth, 0) : QSize(rowWidth(), m_body->sizeHint().height());
+}
 
 bool PlotLegend::eventFilter(QObject* watched, QEvent* event) {
-    if (event->type() == QEvent::LayoutRequest) updateGeometry();        // of the body: values have grown
+    if (event->type() == QEvent::LayoutRequest) updateGeometry();  // of the body: values have grown
     return QScrollArea::eventFilter(watched, event);
 }
 

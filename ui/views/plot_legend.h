@@ -10,16 +10,17 @@ namespace lockstep::ui {
 
 class LegendEntry;
 
-// A button for each curve that shows and hides it: a few in a row, which leaves out values where it is narrow, many as a
-// column that scrolls. Long names are cut and stand whole in the tooltip. A click with Ctrl, and the menu, show one curve alone.
+// A button for each curve that shows and hides it: a few in a row, which leaves out values where it is narrow, many as
+// a column that scrolls. Long names are cut and stand whole in the tooltip. A click with Ctrl, and the menu, show one
+// curve alone.
 class PlotLegend : public QScrollArea {
     Q_OBJECT
 
 public:
     explicit PlotLegend(QString plot, QWidget* parent = nullptr);
     void setSeries(const std::vector<PlotSeries>& series);
-    void setState(std::size_t index, bool shown, const QString& value);          // value: the newest, in words
-    void followInTabOrder(QWidget* before);        // its buttons come after this one
+    void setState(std::size_t index, bool shown, const QString& value);  // value: the newest, in words
+    void followInTabOrder(QWidget* before);                              // its buttons come after this one
     bool isColumn() const { return m_column; }
     QSize sizeHint() const override;
 
@@ -36,7 +37,7 @@ protected:
 private:
     LegendEntry* addEntry(std::size_t index, const PlotSeries& series);
     void fitValues();
-    int rowWidth() const;                          // with all values
+    int rowWidth() const;  // with all values
 
     const QString m_plot;
     QWidget* m_body;

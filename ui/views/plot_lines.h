@@ -13,7 +13,7 @@ class PlotLines {
 public:
     explicit PlotLines(QCustomPlot& plot) : m_plot(&plot) {}
     void set(std::vector<PlotMoment> moments) { m_moments = std::move(moments); }
-    bool place(const PlotModel& model);            // at their places along the axis; true: they look different now
+    bool place(const PlotModel& model);  // at their places along the axis; true: they look different now
     void colour(const Theme& theme);
 
 private:

@@ -29,8 +29,12 @@ QPainterPath markerPath(Marker marker, QPointF center, qreal radius) {
     switch (marker) {
         case Marker::Circle: path.addEllipse(center, radius, radius); break;
         case Marker::Square: path.addRect(QRectF(at(-1, -1), at(1, 1))); break;
-        case Marker::Triangle: path.addPolygon(QPolygonF{at(0, -1.2), at(1.05, 0.6), at(-1.05, 0.6), at(0, -1.2)}); break;
-        case Marker::Diamond: path.addPolygon(QPolygonF{at(0, -1.2), at(1.2, 0), at(0, 1.2), at(-1.2, 0), at(0, -1.2)}); break;
+        case Marker::Triangle:
+            path.addPolygon(QPolygonF{at(0, -1.2), at(1.05, 0.6), at(-1.05, 0.6), at(0, -1.2)});
+            break;
+        case Marker::Diamond:
+            path.addPolygon(QPolygonF{at(0, -1.2), at(1.2, 0), at(0, 1.2), at(-1.2, 0), at(0, -1.2)});
+            break;
         case Marker::Cross:
             path.moveTo(at(-1, -1)), path.lineTo(at(1, 1));
             path.moveTo(at(1, -1)), path.lineTo(at(-1, 1));

@@ -8,7 +8,7 @@ namespace lockstep::ui {
 constexpr int kSampleWidth = 22;
 
 // A curve's marker as the plot, the legend and a line of text show it.
-QPainterPath markerPath(Marker marker, QPointF center, qreal radius);           // `radius` pixels around
+QPainterPath markerPath(Marker marker, QPointF center, qreal radius);  // `radius` pixels around
 QCPScatterStyle markerStyle(Marker marker, const QColor& color, const QColor& behind);
 // On a piece of its line, in the middle of `box`; a dashed curve's marker is hollow.
 void paintSample(QPainter& painter, const QRectF& box, Marker marker, const QColor& color, bool dashed);

@@ -10,7 +10,7 @@
 
 namespace lockstep::ui {
 
-using TickWords = std::function<QVector<QString>(const QVector<double>&)>;   // of all ticks of an axis at once
+using TickWords = std::function<QVector<QString>(const QVector<double>&)>;  // of all ticks of an axis at once
 using KeepsTick = std::function<bool(double)>;
 
 inline TickWords wordsOfEach(std::function<QString(double)> words) {
@@ -37,13 +37,16 @@ inline KeepsTick ticksWithin(const PlotRange& bounds) {
     };
 }
 
-inline bool isWholeTick(double tick) { return std::abs(tick - std::round(tick)) < 1e-9 * std::max(1.0, std::abs(tick)); }
+inline bool isWholeTick(double tick) {
+    return std::abs(tick - std::round(tick)) < 1e-9 * std::max(1.0, std::abs(tick));
+}
 
 // Ticks where `Base` puts them, of which some may be left out; in words of our own.
 template <class Base>
 class WordedTicker : public Base {
 public:
-    explicit WordedTicker(TickWords words, KeepsTick keeps = {}) : m_words(std::move(words)), m_keeps(std::move(keeps)) {}
+    explicit WordedTicker(TickWords words, KeepsTick keeps = {})
+        : m_words(std::move(words)), m_keeps(std::move(keeps)) {}
 
 protected:
     QVector<QString> createLabelVector(const QVector<double>& ticks, const QLocale&, QChar, int) override {

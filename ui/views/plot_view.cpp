@@ -19,11 +19,11 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kSmallestBand = 6;                   // a rubber band below this is a click
-constexpr int kWordsMilliseconds = 250;            // between two readings of the newest values by a person
-constexpr int kSmoothingMilliseconds = 15;         // between the parts of a long curve's smoothing
-constexpr double kAirAlongX = 0.01;                // of what there is, at either end
-constexpr double kAboveBounds = 0.04;              // of their size: a line along the bound is seen whole
+constexpr int kSmallestBand = 6;            // a rubber band below this is a click
+constexpr int kWordsMilliseconds = 250;     // between two readings of the newest values by a person
+constexpr int kSmoothingMilliseconds = 15;  // between the parts of a long curve's smoothing
+constexpr double kAirAlongX = 0.01;         // of what there is, at either end
+constexpr double kAboveBounds = 0.04;       // of their size: a line along the bound is seen whole
 
 QCPRange rangeOf(PlotRange range) { return {range.low, range.high}; }
 PlotRange rangeOf(const QCPRange& range) { return {range.lower, range.upper}; }
@@ -215,7 +215,8 @@ void PlotView::applyTickers() {
     if (m_model.axis() == PlotAxis::Time) {
         m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerTime>>::create(wordsOfEach(&runDuration)));
     } else if (m_model.axis() == PlotAxis::Step) {
-        m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(wordsOfEach(&runCount), &isWholeTick));
+        m_plot->xAxis->setTicker(
+            QSharedPointer<WordedTicker<QCPAxisTicker>>::create(wordsOfEach(&runCount), &isWholeTick));
     } else {
         const auto plain = [](double x) { return x == std::floor(x) ? runCount(x) : runNumber(x, 4); };
         m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(wordsOfEach(plain)));

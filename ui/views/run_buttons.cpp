@@ -38,7 +38,8 @@ RunButtons::RunButtons(RunFeed* feed, QWidget* parent) : QWidget(parent), m_feed
         tr("Start the trial again where its last checkpoint was written"));
 }
 
-QAction* RunButtons::makeAction(RunAction action, const QString& words, const QKeySequence& keys, const QString& meaning) {
+QAction* RunButtons::makeAction(RunAction action, const QString& words, const QKeySequence& keys,
+                                const QString& meaning) {
     auto* made = new QAction(words, this);
     made->setShortcut(keys);
     made->setToolTip(helpOf(meaning, keys));
@@ -106,7 +107,8 @@ void RunButtons::askHowMany() {
     auto* box = new QInputDialog(this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setWindowTitle(tr("Devices of the run"));
-    box->setLabelText(tr("Go on with so many devices. They share the global batch,\nwhich stays as it is; no step is lost."));
+    box->setLabelText(
+        tr("Go on with so many devices. They share the global batch,\nwhich stays as it is; no step is lost."));
     box->setInputMode(QInputDialog::IntInput);
     box->setIntRange(1, kMostDevices);
     box->setIntValue(static_cast<int>(m_feed->devices()));

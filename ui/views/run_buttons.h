@@ -16,11 +16,11 @@ class RunButtons : public QWidget {
 
 public:
     explicit RunButtons(RunFeed* feed, QWidget* parent = nullptr);
-    void refresh();                                // after the feed changed
+    void refresh();  // after the feed changed
     void press(RunAction action);
 
 signals:
-    void resumeRequested(std::int64_t trial);      // from its last checkpoint, as a new engine process
+    void resumeRequested(std::int64_t trial);  // from its last checkpoint, as a new engine process
 
 private:
     QAction* makeAction(RunAction action, const QString& words, const QKeySequence& keys, const QString& meaning);

@@ -24,7 +24,10 @@ protected:
     bool event(QEvent* event) override;
 
 private:
-    struct Pair { QString className; QImage before, after; };
+    struct Pair {
+        QString className;
+        QImage before, after;
+    };
     int side() const;
     int indexAt(const QPoint& at) const;
     QVector<Pair> m_pairs;
@@ -45,7 +48,7 @@ private:
     int rowHeight() const;
     QStringList m_names;
     QVector<qint64> m_counts;
-    int m_left = 0;                              // classes that are not shown
+    int m_left = 0;  // classes that are not shown
 };
 
 }  // namespace lockstep::ui

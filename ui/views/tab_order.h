@@ -3,8 +3,8 @@ class QWidget;
 
 namespace lockstep::ui {
 
-// Makes the tabulator follow the eye: what can have the focus below `root`, in the order of its layouts and splitters, column
-// by column.
+// Makes the tabulator follow the eye: what can have the focus below `root`, in the order of its layouts and splitters,
+// column by column.
 void orderTabs(QWidget& root);
 
 }  // namespace lockstep::ui

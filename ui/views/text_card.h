@@ -16,7 +16,7 @@ class TextCard : public QFrame {
 
 public:
     explicit TextCard(QWidget* parent = nullptr);
-    void setSamples(const std::vector<TextSample>& samples, bool isOver);          // over: none will follow
+    void setSamples(const std::vector<TextSample>& samples, bool isOver);  // over: none will follow
 
 protected:
     void changeEvent(QEvent* event) override;

@@ -43,7 +43,11 @@ QString titleOf(const QJsonObject& spec) {
 }  // namespace
 
 TrainPage::TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent)
-    : QWidget(parent), m_service(*service), m_launcher(*launcher), m_explain(std::move(explain)), m_form(nullptr),
+    : QWidget(parent),
+      m_service(*service),
+      m_launcher(*launcher),
+      m_explain(std::move(explain)),
+      m_form(nullptr),
       m_answers(*service, m_form) {
     setAcceptDrops(true);
     setAccessibleName("Train");
@@ -105,7 +109,7 @@ void TrainPage::setHomeIsEmpty(bool empty) {
     m_homeIsEmpty = empty;
     const auto* preset = firstPreset();
     m_welcome->setVisible(empty && preset);
-    m_start->setProperty("primary", !m_welcome->isVisibleTo(this));      // one thing to do next
+    m_start->setProperty("primary", !m_welcome->isVisibleTo(this));  // one thing to do next
     m_start->style()->unpolish(m_start);
     m_start->style()->polish(m_start);
     m_tabs.start();
@@ -161,8 +165,8 @@ void TrainPage::resetForm() { m_form.setSpec(m_form.catalog().defaults, "All def
 void TrainPage::chooseDataset() { m_dataset->chooseFolder(); }
 
 void TrainPage::chooseSpecFile() {
-    const auto file = QFileDialog::getOpenFileName(this, "Fill the form from a spec file", {},
-                                                   "Trial specs (*.json);;All files (*)");
+    const auto file =
+        QFileDialog::getOpenFileName(this, "Fill the form from a spec file", {}, "Trial specs (*.json);;All files (*)");
     if (!file.isEmpty()) openSpecFile(file);
 }
 

@@ -33,18 +33,18 @@ public:
     TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent = nullptr);
     ~TrainPage() override;
 
-    void setSpec(const QJsonObject& spec);       // a clone of a trial; can be undone
+    void setSpec(const QJsonObject& spec);  // a clone of a trial; can be undone
     // A spec file, perhaps edited by hand: what is wrong with it is told by file and field, the rest is in the form.
     void openSpecFile(const QString& path);
     QJsonObject spec() const { return m_form.spec(); }
-    QUndoStack& history() { return m_form.history(); }                   // for the window's Undo and Redo
+    QUndoStack& history() { return m_form.history(); }  // for the window's Undo and Redo
     // Without any trial the preset is offered on one prominent card. The window knows the history.
     void setHomeIsEmpty(bool empty);
     // Enabled as they may be used now, with their shortcuts, which hold while the focus is on the page.
     QList<QAction*> pageActions() const;
 
-    bool canStart() const;                       // validated as it is now, and nothing is wrong
-    void start();  // what the primary button does; waits for a validation that is under way
+    bool canStart() const;  // validated as it is now, and nothing is wrong
+    void start();           // what the primary button does; waits for a validation that is under way
 
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
@@ -68,7 +68,10 @@ private:
     QWidget* makeFooter();
     void addRunCard(QVBoxLayout& into);
     // Fields that most trials leave as they are, behind a button.
-    struct Fold { QToolButton* button = nullptr; FieldList* fields = nullptr; };
+    struct Fold {
+        QToolButton* button = nullptr;
+        FieldList* fields = nullptr;
+    };
     Fold addFold(QVBoxLayout& into, const QString& name, const QString& words, const QString& help);
     void fill(const Fold& fold, const QVector<FormField>& fields);
     void addMethodCard(QVBoxLayout& into);
@@ -90,7 +93,7 @@ private:
     void showFooter();
     void showActions();
     QString footerText() const;
-    QString whyNotStart() const;                 // empty: it may be pressed
+    QString whyNotStart() const;  // empty: it may be pressed
     Problems allProblems() const;
     void commitEdits();
     void takeFile(const QString& path);
@@ -102,7 +105,7 @@ private:
     Explain m_explain;
     SpecForm m_form;
     FormAnswers m_answers;
-    QTimer m_tabs;                               // the tabulator's order, once the form is built again
+    QTimer m_tabs;  // the tabulator's order, once the form is built again
     bool m_homeIsEmpty = false, m_startWhenValid = false, m_copied = false;
 
     QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_fileAction, *m_copyAction,

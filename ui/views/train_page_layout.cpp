@@ -49,17 +49,19 @@ QAction* TrainPage::makeAction(const QString& text, const QString& help, void (T
 void TrainPage::makeActions() {
     m_startAction = makeAction("Start training", {}, &TrainPage::start);
     m_startAction->setShortcuts({QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")});
-    m_presetAction = makeAction("Train the preset", "Starts the trial that comes with the program.",
-                                &TrainPage::startPreset);
-    m_datasetAction = makeAction("Choose a dataset folder…", "Choose a folder; its format is recognised.",
-                                 &TrainPage::chooseDataset);
-    m_fileAction = makeAction("Fill the form from a spec file…", "Opens a trial's spec, as `lockstep show ID --spec` "
-                              "prints it.", &TrainPage::chooseSpecFile);
+    m_presetAction =
+        makeAction("Train the preset", "Starts the trial that comes with the program.", &TrainPage::startPreset);
+    m_datasetAction =
+        makeAction("Choose a dataset folder…", "Choose a folder; its format is recognised.", &TrainPage::chooseDataset);
+    m_fileAction = makeAction("Fill the form from a spec file…",
+                              "Opens a trial's spec, as `lockstep show ID --spec` "
+                              "prints it.",
+                              &TrainPage::chooseSpecFile);
     m_copyAction = makeAction("Copy as command", "Copies the command line that starts the same trial from a terminal.",
                               &TrainPage::copyCommand);
     m_copyAction->setShortcut(QKeySequence("Ctrl+Shift+C"));
-    m_problemAction = makeAction("Show problem", "Goes to the first setting that needs attention. (F8)",
-                                 &TrainPage::goToProblem);
+    m_problemAction =
+        makeAction("Show problem", "Goes to the first setting that needs attention. (F8)", &TrainPage::goToProblem);
     m_problemAction->setShortcut(QKeySequence("F8"));
     m_unknownAction = makeAction("Leave out unknown settings", {}, &TrainPage::leaveOutUnknown);
     m_resetAction = makeAction("Reset the form", "All settings go back to their defaults; this can be undone.",
@@ -136,7 +138,8 @@ QWidget* TrainPage::makeForm() {
     layout->addWidget(m_body);
     layout->addStretch(1);
     m_scroll->setWidget(content);
-    for (QObject* watched : std::initializer_list<QObject*>{m_scroll->viewport(), m_body}) watched->installEventFilter(this);
+    for (QObject* watched : std::initializer_list<QObject*>{m_scroll->viewport(), m_body})
+        watched->installEventFilter(this);
     return m_scroll;
 }
 
@@ -144,7 +147,8 @@ QWidget* TrainPage::makeForm() {
 void TrainPage::foldColumns() {
     int sideBySide = m_columns->spacing() + 2 * space::kPage;
     for (int i = 0; i < m_columns->count(); ++i) sideBySide += m_columns->itemAt(i)->minimumSize().width();
-    m_columns->setDirection(m_scroll->viewport()->width() < sideBySide ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    m_columns->setDirection(m_scroll->viewport()->width() < sideBySide ? QBoxLayout::TopToBottom
+                                                                       : QBoxLayout::LeftToRight);
 }
 
 bool TrainPage::eventFilter(QObject* watched, QEvent* event) {
@@ -214,8 +218,9 @@ void TrainPage::addRunCard(QVBoxLayout& into) {
     auto* card = addCard(into, "Run");
     card->addWidget(m_runFields = new FieldList(m_form, m_explain));
     m_more = addFold(*card, "moreSettings", "More settings", "Settings that most trials leave as they are.");
-    m_faults = addFold(*card, "faultSettings", "Faults and simulated links",
-                       "What happens when a device fails, and links between the devices that are slower than they are.");
+    m_faults =
+        addFold(*card, "faultSettings", "Faults and simulated links",
+                "What happens when a device fails, and links between the devices that are slower than they are.");
 }
 
 TrainPage::Fold TrainPage::addFold(QVBoxLayout& into, const QString& name, const QString& words, const QString& help) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr qreal kMarkerRadius = 5;
 constexpr int kSwatchWidth = 22;
-constexpr QChar kGap(0x2002);                          // keeps a right-aligned number off the next column
+constexpr QChar kGap(0x2002);  // keeps a right-aligned number off the next column
 
 QPolygonF starAt(QPointF center, qreal radius, qreal inner) {
     QPolygonF points;
@@ -28,7 +28,7 @@ QColor colorOf(const QString& state, const Theme& theme) {
     if (state == "finished") return theme.good;
     if (state == "failed" || state == "crashed") return theme.bad;
     if (state == "stopped" || state == "cancelled") return theme.warn;
-    return theme.accent;                                   // something still happens
+    return theme.accent;  // something still happens
 }
 
 void paintStar(QPainter& painter, const QRect& cell, bool set, const QColor& color) {

@@ -8,8 +8,8 @@ namespace lockstep::ui {
 // A quiet selection that leaves the colours of series and states to be seen.
 QColor selectionColor(const Theme& theme);
 
-// Cells of the table of trials: the star, the trial's colour and marker before its number, the state's colour. A click on
-// the star, or the space bar, sets it.
+// Cells of the table of trials: the star, the trial's colour and marker before its number, the state's colour. A click
+// on the star, or the space bar, sets it.
 class TrialCellDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;

@@ -23,7 +23,8 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMilliseconds = 150, kNoticeMilliseconds = 15'000;
+constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMilliseconds = 150,
+              kNoticeMilliseconds = 15'000;
 constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
 constexpr int kFieldHeight = 28;
 
@@ -38,9 +39,14 @@ QLabel* wrapped(const char* role) {
 }  // namespace
 
 TrialsPage::TrialsPage(Places places, Explain explain, QWidget* parent)
-    : QWidget(parent), m_places(places), m_explain(std::move(explain)), m_desk(std::move(places)),
-      m_model(m_undo, [this](const TrialEdits& edits) { m_desk.write(edits); }), m_proxy(m_model),
-      m_table(new TrialsTable), m_pane(new ComparePane(m_explain)) {
+    : QWidget(parent),
+      m_places(places),
+      m_explain(std::move(explain)),
+      m_desk(std::move(places)),
+      m_model(m_undo, [this](const TrialEdits& edits) { m_desk.write(edits); }),
+      m_proxy(m_model),
+      m_table(new TrialsTable),
+      m_pane(new ComparePane(m_explain)) {
     m_table->setModel(&m_proxy);
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_table);
@@ -74,7 +80,7 @@ void TrialsPage::focusInEvent(QFocusEvent* event) { m_table->setFocus(event->rea
 TrialsPage::~TrialsPage() {
     m_pane->saveNote();
     saveLook();
-    m_undo.disconnect(this);                           // members go before the widgets
+    m_undo.disconnect(this);  // members go before the widgets
     m_table->selectionModel()->disconnect(this);
 }
 
@@ -87,15 +93,16 @@ QWidget* TrialsPage::buildHead() {
     m_filter->setMinimumHeight(kFieldHeight);
     m_filter->setAccessibleName(tr("Filter the trials"));
     m_filter->setPlaceholderText(tr("Filter: words, state:failed, tag:thesis, model:resnet, is:starred, -word"));
-    m_filter->setToolTip(tr("Trials whose row has all the words, anywhere. state: model: dataset: devices: title: note: look in"
-                            " one column, tag: for a whole tag, is:starred for stars; a minus excludes, quotation marks keep"
-                            " words together."));
+    m_filter->setToolTip(
+        tr("Trials whose row has all the words, anywhere. state: model: dataset: devices: title: note: look in"
+           " one column, tag: for a whole tag, is:starred for stars; a minus excludes, quotation marks keep"
+           " words together."));
     m_filter->setClearButtonEnabled(true);
     m_filter->installEventFilter(this);
     m_shelf = new QComboBox;
     m_shelf->setMinimumHeight(kFieldHeight);
     m_shelf->setAccessibleName(tr("Which trials are shown"));
-    m_shelf->addItems({tr("Current"), tr("Archived"), tr("Trash")});          // as Shelf
+    m_shelf->addItems({tr("Current"), tr("Archived"), tr("Trash")});  // as Shelf
     auto* bar = new QToolBar;
     bar->setAccessibleName(tr("Actions on trials"));
     bar->setMovable(false);
@@ -143,13 +150,13 @@ QWidget* TrialsPage::buildEmpty() {
     m_emptyText = wrapped("muted");
     m_emptyButton = new QPushButton;
     m_emptyButton->setProperty("primary", true);
-    auto* words = new QWidget;                         // of a width that reads well, and as high as its text then is
+    auto* words = new QWidget;  // of a width that reads well, and as high as its text then is
     words->setFixedWidth(520);
     auto* column = new QVBoxLayout(words);
     column->setSpacing(space::kLarge);
     for (auto* label : {m_emptyTitle, m_emptyText}) column->addWidget(label), label->setAlignment(Qt::AlignHCenter);
     column->addWidget(m_emptyButton, 0, Qt::AlignHCenter);
-    auto* middle = new QHBoxLayout;                    // an alignment would take the height of a single line
+    auto* middle = new QHBoxLayout;  // an alignment would take the height of a single line
     middle->addStretch();
     middle->addWidget(words);
     middle->addStretch();
@@ -284,7 +291,9 @@ void TrialsPage::selectTrial(std::int64_t trial) {
 void TrialsPage::selectAwaited() {
     const auto* row = m_awaited ? m_model.find(*m_awaited) : nullptr;
     if (!row) return;
-    m_shelf->setCurrentIndex(static_cast<int>(row->deleted ? Shelf::Trash : row->archived ? Shelf::Archived : Shelf::Current));
+    m_shelf->setCurrentIndex(static_cast<int>(row->deleted    ? Shelf::Trash
+                                              : row->archived ? Shelf::Archived
+                                                              : Shelf::Current));
     const auto place = [&] { return m_proxy.mapFromSource(m_model.index(m_model.indexOf(*m_awaited), kIdColumn)); };
     if (!place().isValid()) {
         m_filter->clear();

@@ -37,9 +37,9 @@ public:
     TrialsPage(Places places, Explain explain, QWidget* parent = nullptr);
     ~TrialsPage() override;
 
-    QUndoStack* undoStack() { return &m_undo; }    // the window's Undo and Redo belong to it while the page is shown
-    void selectTrial(std::int64_t trial);          // on the current shelf, past a filter that hides it; also one yet to come
-    void exportCsv(const QString& file);           // the table as it stands
+    QUndoStack* undoStack() { return &m_undo; }  // the window's Undo and Redo belong to it while the page is shown
+    void selectTrial(std::int64_t trial);  // on the current shelf, past a filter that hides it; also one yet to come
+    void exportCsv(const QString& file);   // the table as it stands
     // What can be done, for a list of commands; enabled and visible as the selection and the shelf allow.
     QList<QAction*> pageActions() const;
 
@@ -47,7 +47,7 @@ signals:
     void openRequested(qint64 trial);
     void resumeRequested(qint64 trial);
     void cloneRequested(const QString& specJson);
-    void trainRequested();                         // the empty page's button
+    void trainRequested();  // the empty page's button
 
 protected:
     void focusInEvent(QFocusEvent* event) override;
@@ -109,10 +109,10 @@ private:
     const Explain m_explain;
     HistoryDesk m_desk;
     TrialTableModel m_model;
-    QUndoStack m_undo;                             // after the model: its steps speak to it
+    QUndoStack m_undo;  // after the model: its steps speak to it
     TrialFilterProxy m_proxy;
     QTimer m_compareSoon, m_filterSoon, m_noticeOver, m_prepare;
-    std::optional<std::int64_t> m_awaited;         // to be selected once it is there
+    std::optional<std::int64_t> m_awaited;  // to be selected once it is there
     std::optional<Explanation> m_unreadable;
     bool m_loaded = false, m_writeWaits = false;
     EmptyTrials::Remedy m_remedy = EmptyTrials::Remedy::None;

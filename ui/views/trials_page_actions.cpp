@@ -12,8 +12,8 @@
 #include <QSaveFile>
 #include <algorithm>
 
-#include "ui/models/trial_actions.h"
 #include "ui/models/command_text.h"
+#include "ui/models/trial_actions.h"
 #include "ui/views/trials_page.h"
 #include "ui/views/trials_table.h"
 
@@ -29,7 +29,8 @@ QString trialsText(std::size_t count) {
 std::vector<std::string> commonTags(const std::vector<const TrialRow*>& rows) {
     std::vector<std::string> common = rows.front()->tags;
     for (const auto* row : rows) {
-        std::erase_if(common, [&](const auto& tag) { return !std::binary_search(row->tags.begin(), row->tags.end(), tag); });
+        std::erase_if(common,
+                      [&](const auto& tag) { return !std::binary_search(row->tags.begin(), row->tags.end(), tag); });
     }
     return common;
 }
@@ -62,7 +63,8 @@ void TrialsPage::enableActions() {
     a.rename->setEnabled(can.open && can.star);
     a.note->setEnabled(can.open && can.star);
     a.star->setEnabled(can.star);
-    name(*a.star, can.starred ? tr("Unstar") : tr("Star"), can.starred ? tr("Take the star from the trials") : tr("Star the trials"));
+    name(*a.star, can.starred ? tr("Unstar") : tr("Star"),
+         can.starred ? tr("Take the star from the trials") : tr("Star the trials"));
     a.tag->setEnabled(can.tag);
     a.archive->setEnabled(can.archive || can.unarchive);
     const bool archive = m_proxy.shelf() == Shelf::Archived;
@@ -111,11 +113,11 @@ void TrialsPage::editTags() {
     if (rows.empty()) return;
     const auto before = commonTags(rows);
     bool accepted = false;
-    const QString text = QInputDialog::getText(this, tr("Tags of %1").arg(trialsText(rows.size())),
-                                               tr("Tags, separated by commas:"), QLineEdit::Normal, trial_text::tags(before),
-                                               &accepted);
+    const QString text =
+        QInputDialog::getText(this, tr("Tags of %1").arg(trialsText(rows.size())), tr("Tags, separated by commas:"),
+                              QLineEdit::Normal, trial_text::tags(before), &accepted);
     if (!accepted) return;
-    TrialEdits edits;                                  // the rows anew: they may have changed meanwhile
+    TrialEdits edits;  // the rows anew: they may have changed meanwhile
     for (const auto* row : selected()) {
         edits.push_back({row->id, TrialEdit::Field::Tags, exchanged(row->tags, before, tagsFrom(text))});
     }
@@ -132,7 +134,8 @@ void TrialsPage::toggleArchived() {
 
 void TrialsPage::trashSelected() {
     const auto rows = selected();
-    const auto live = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [](auto* row) { return isLive(*row); }));
+    const auto live =
+        static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [](auto* row) { return isLive(*row); }));
     const auto count = rows.size() - live;
     editSelected(TrialEdit::Field::Deleted, true, tr("deletion of %1").arg(trialsText(count)));
     QString text = tr("Moved to the trash: %1.").arg(trialsText(count));
@@ -152,8 +155,8 @@ void TrialsPage::emptyTrash() {
         if (m_model.row(i).deleted) trials.push_back(m_model.row(i).id);
     }
     if (trials.empty()) return;
-    QMessageBox box(QMessageBox::Warning, tr("Empty the trash"), tr("Remove %1 for good?").arg(trialsText(trials.size())),
-                    QMessageBox::Cancel, this);
+    QMessageBox box(QMessageBox::Warning, tr("Empty the trash"),
+                    tr("Remove %1 for good?").arg(trialsText(trials.size())), QMessageBox::Cancel, this);
     box.setInformativeText(tr("Their curves, notes and checkpoints are removed from the disk. This cannot be undone."));
     auto* remove = box.addButton(tr("Remove for good"), QMessageBox::DestructiveRole);
     box.setDefaultButton(QMessageBox::Cancel);

@@ -38,8 +38,8 @@ QToolButton* menuButton(const QString& text, const QString& name, const QString&
 
 }  // namespace
 
-QAction* TrialsPage::addTrialAction(const QString& button, const QString& text, const QString& tip, const QKeySequence& keys,
-                                    void (TrialsPage::*slot)()) {
+QAction* TrialsPage::addTrialAction(const QString& button, const QString& text, const QString& tip,
+                                    const QKeySequence& keys, void (TrialsPage::*slot)()) {
     auto* action = new QAction(text, this);
     action->setIconText(button);
     action->setShortcut(keys);
@@ -61,8 +61,8 @@ void TrialsPage::makeActions() {
                              &Page::cloneSelected);
     a.resume = addTrialAction(tr("Resume"), tr("Resume the trial"), tr("Go on from the last checkpoint"),
                               QKeySequence("Ctrl+Shift+R"), &Page::resumeSelected);
-    a.star = addTrialAction(tr("Star"), tr("Star the trials"), tr("Mark what you want to find again"), QKeySequence("Ctrl+D"),
-                            &Page::toggleStar);
+    a.star = addTrialAction(tr("Star"), tr("Star the trials"), tr("Mark what you want to find again"),
+                            QKeySequence("Ctrl+D"), &Page::toggleStar);
     a.tag = addTrialAction(tr("Tags…"), tr("Tag the trials…"), tr("Words of your own, to group and find trials by"),
                            QKeySequence("Ctrl+T"), &Page::editTags);
     a.archive = addTrialAction(tr("Archive"), tr("Archive the trials"), tr("Keep, but out of the way"),
@@ -71,12 +71,13 @@ void TrialsPage::makeActions() {
                              &Page::trashSelected);
     a.restore = addTrialAction(tr("Restore"), tr("Restore the trials"), tr("Take out of the trash"), {},
                                &Page::restoreSelected);
-    a.emptying = addTrialAction(tr("Empty trash…"), tr("Empty the trash…"),
-                                tr("Remove the trash's trials for good, with their checkpoints"), {}, &Page::emptyTrash);
-    a.command = addTrialAction(tr("Copy command"), tr("Copy as command line"), tr("Copy the command that trains the same"),
-                               QKeySequence::Copy, &Page::copyCommand);
-    a.rename = addTrialAction(tr("Rename"), tr("Rename the trial"), tr("Give the trial a title of your own"), Qt::Key_F2,
-                              &Page::renameSelected);
+    a.emptying =
+        addTrialAction(tr("Empty trash…"), tr("Empty the trash…"),
+                       tr("Remove the trash's trials for good, with their checkpoints"), {}, &Page::emptyTrash);
+    a.command = addTrialAction(tr("Copy command"), tr("Copy as command line"),
+                               tr("Copy the command that trains the same"), QKeySequence::Copy, &Page::copyCommand);
+    a.rename = addTrialAction(tr("Rename"), tr("Rename the trial"), tr("Give the trial a title of your own"),
+                              Qt::Key_F2, &Page::renameSelected);
     a.note = addTrialAction(tr("Note"), tr("Write a note"), tr("What you want to remember of the trial"),
                             QKeySequence("Ctrl+E"), &Page::writeNote);
     a.exporting = addTrialAction(tr("Export…"), tr("Export the table…"), tr("Save the table as it stands, as CSV"), {},
@@ -90,8 +91,8 @@ void TrialsPage::makeActions() {
 
 QList<QAction*> TrialsPage::pageActions() const {
     const auto& a = m_actions;
-    return {a.open, a.clone, a.resume, a.command, a.rename, a.note, a.star, a.tag, a.archive, a.trash, a.restore, a.emptying,
-            a.exporting, a.find};
+    return {a.open, a.clone,   a.resume, a.command, a.rename,   a.note,      a.star,
+            a.tag,  a.archive, a.trash,  a.restore, a.emptying, a.exporting, a.find};
 }
 
 void TrialsPage::buildBar(QToolBar& bar) {
@@ -124,9 +125,12 @@ void TrialsPage::addUndo(QToolBar& bar) {
     for (auto* step : {undo, redo}) {
         bar.addAction(step);
         const QString word = step == undo ? tr("Undo") : tr("Redo");
-        const QString keys = QKeySequence(step == undo ? QKeySequence::Undo : QKeySequence::Redo).toString(QKeySequence::NativeText);
+        const QString keys =
+            QKeySequence(step == undo ? QKeySequence::Undo : QKeySequence::Redo).toString(QKeySequence::NativeText);
         auto* button = qobject_cast<QToolButton*>(bar.widgetForAction(step));
-        const auto name = [=] { button->setText(word), button->setToolTip(QString("%1 (%2)").arg(step->text(), keys)); };
+        const auto name = [=] {
+            button->setText(word), button->setToolTip(QString("%1 (%2)").arg(step->text(), keys));
+        };
         connect(step, &QAction::changed, button, name);
         name();
     }
@@ -146,7 +150,7 @@ void TrialsPage::showContextMenu(const QPoint& at) {
 void TrialsPage::renameSelected() { m_table->editCell(); }
 
 void TrialsPage::writeNote() {
-    if (m_compareSoon.isActive()) {                    // the pane does not know yet whose note it is
+    if (m_compareSoon.isActive()) {  // the pane does not know yet whose note it is
         m_compareSoon.stop();
         compare();
     }

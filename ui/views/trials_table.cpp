@@ -13,15 +13,16 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kWidths[kTrialColumns] = {34, 80, 220, 84, 110, 120, 80, 64, 110, 70, 80, 80, 80, 80, 80, 100, 130, 120, 240};
+constexpr int kWidths[kTrialColumns] = {34, 80, 220, 84, 110, 120, 80,  64,  110, 70,
+                                        80, 80, 80,  80, 80,  100, 130, 120, 240};
 
 // A layout of other columns than these would hide and size the wrong ones.
 const QString kLayoutKey = QString("columns-%1").arg(kTrialColumns);
 
 // Further columns are a click away; these fit a laptop's screen.
 bool shownAtFirst(int column) {
-    return column != kDevicesColumn && column != kBatchColumn && column != kTestColumn &&
-           column != kLowestLossColumn && column != kLossColumn && column != kDurationColumn && column != kNoteColumn;
+    return column != kDevicesColumn && column != kBatchColumn && column != kTestColumn && column != kLowestLossColumn &&
+           column != kLossColumn && column != kDurationColumn && column != kNoteColumn;
 }
 
 class TableHeader : public QHeaderView {
@@ -31,7 +32,7 @@ public:
 protected:
     void initStyleOptionForIndex(QStyleOptionHeader* option, int column) const override {
         QHeaderView::initStyleOptionForIndex(option, column);
-        if (isNumeric(column)) option->text += QChar(0x2002);      // as the cells beneath
+        if (isNumeric(column)) option->text += QChar(0x2002);  // as the cells beneath
     }
 };
 
@@ -42,7 +43,7 @@ TrialsTable::TrialsTable(QWidget* parent) : QTableView(parent), m_columns(new QM
     setItemDelegate(new TrialCellDelegate(this));
     setSelectionBehavior(SelectRows);
     setSelectionMode(ExtendedSelection);
-    setEditTriggers(NoEditTriggers);                   // F2 is an action of the page
+    setEditTriggers(NoEditTriggers);  // F2 is an action of the page
     setShowGrid(false);
     setAlternatingRowColors(true);
     setWordWrap(false);
@@ -85,21 +86,23 @@ void TrialsTable::fillColumnsMenu() {
         auto* action = m_columns->addAction(headerOf(column));
         action->setCheckable(true);
         action->setChecked(!isColumnHidden(column));
-        action->setEnabled(column != kIdColumn);           // one that always says which trial it is
+        action->setEnabled(column != kIdColumn);  // one that always says which trial it is
         connect(action, &QAction::toggled, this, [this, column](bool shown) { setColumnHidden(column, !shown); });
     }
     m_columns->addSeparator();
     m_columns->addAction(tr("Reset columns"), this, &TrialsTable::resetColumns);
 }
 
-// A table that is entered by the keyboard has a trial to act on; with a single row the arrow keys would never select it.
+// A table that is entered by the keyboard has a trial to act on; with a single row the arrow keys would never select
+// it.
 void TrialsTable::focusInEvent(QFocusEvent* event) {
     QTableView::focusInEvent(event);
     if (event->reason() != Qt::MouseFocusReason) selectSomething();
 }
 
 void TrialsTable::selectSomething() {
-    if (model() && model()->rowCount() > 0 && !selectionModel()->hasSelection()) selectOnly(std::max(0, currentIndex().row()));
+    if (model() && model()->rowCount() > 0 && !selectionModel()->hasSelection())
+        selectOnly(std::max(0, currentIndex().row()));
 }
 
 void TrialsTable::rowsInserted(const QModelIndex& parent, int first, int last) {
@@ -116,7 +119,8 @@ void TrialsTable::selectOnly(int row) {
 void TrialsTable::editCell() {
     auto cell = currentIndex();
     if (!cell.isValid()) return;
-    const bool typed = cell.flags().testFlag(Qt::ItemIsEditable) && cell.column() != kStarColumn && !isColumnHidden(cell.column());
+    const bool typed =
+        cell.flags().testFlag(Qt::ItemIsEditable) && cell.column() != kStarColumn && !isColumnHidden(cell.column());
     if (!typed) cell = cell.siblingAtColumn(kTitleColumn);
     setColumnHidden(cell.column(), false);
     scrollTo(cell);
@@ -132,7 +136,9 @@ QList<int> TrialsTable::shownColumns() const {
     return columns;
 }
 
-void TrialsTable::saveLayout(QSettings& settings) const { settings.setValue(kLayoutKey, horizontalHeader()->saveState()); }
+void TrialsTable::saveLayout(QSettings& settings) const {
+    settings.setValue(kLayoutKey, horizontalHeader()->saveState());
+}
 
 void TrialsTable::restoreLayout(const QSettings& settings) {
     auto* header = horizontalHeader();

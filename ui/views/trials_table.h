@@ -8,20 +8,20 @@ class QSettings;
 
 namespace lockstep::ui {
 
-// The table of trials: whole rows are selected, columns are moved, hidden (by the header's menu) and sized by the person
-// and remembered. Rows that stay selected stay so while others come and go.
+// The table of trials: whole rows are selected, columns are moved, hidden (by the header's menu) and sized by the
+// person and remembered. Rows that stay selected stay so while others come and go.
 class TrialsTable : public QTableView {
     Q_OBJECT
 
 public:
     explicit TrialsTable(QWidget* parent = nullptr);
-    void setModel(QAbstractItemModel* model) override;     // a TrialFilterProxy
-    void selectOnly(int row);                      // whatever keys are held: selectRow() toggles under Ctrl
-    void editCell();                               // the current one or, where nothing can be typed, the row's title
+    void setModel(QAbstractItemModel* model) override;  // a TrialFilterProxy
+    void selectOnly(int row);                           // whatever keys are held: selectRow() toggles under Ctrl
+    void editCell();  // the current one or, where nothing can be typed, the row's title
     QMenu* columnsMenu() const { return m_columns; }
-    QList<int> shownColumns() const;               // as they stand, from the left
+    QList<int> shownColumns() const;  // as they stand, from the left
     void saveLayout(QSettings& settings) const;
-    void restoreLayout(const QSettings& settings); // without one, columns stay as they are
+    void restoreLayout(const QSettings& settings);  // without one, columns stay as they are
 
 protected:
     void focusInEvent(QFocusEvent* event) override;

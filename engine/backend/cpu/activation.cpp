@@ -11,9 +11,7 @@ namespace {
 
 constexpr std::size_t kCost = 8;  // of an element, in floats that are only read and written
 
-std::size_t countOf(const Order& order) {
-    return order.output(0).bytes() / sizeof(float);
-}
+std::size_t countOf(const Order& order) { return order.output(0).bytes() / sizeof(float); }
 
 std::unique_ptr<Kernel> forward(const Order& order, decltype(SimdTable::gelu) function) {
     return kernelOf([threads = order.machine.threads, count = countOf(order), function](const KernelCall& call) {
@@ -34,17 +32,13 @@ std::unique_ptr<Kernel> backward(const Order& order, decltype(SimdTable::geluBac
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeGelu(const Order& order) {
-    return forward(order, order.machine.simd->gelu);
-}
+std::unique_ptr<Kernel> makeGelu(const Order& order) { return forward(order, order.machine.simd->gelu); }
 
 std::unique_ptr<Kernel> makeGeluBackward(const Order& order) {
     return backward(order, order.machine.simd->geluBackward);
 }
 
-std::unique_ptr<Kernel> makeSilu(const Order& order) {
-    return forward(order, order.machine.simd->silu);
-}
+std::unique_ptr<Kernel> makeSilu(const Order& order) { return forward(order, order.machine.simd->silu); }
 
 std::unique_ptr<Kernel> makeSiluBackward(const Order& order) {
     return backward(order, order.machine.simd->siluBackward);

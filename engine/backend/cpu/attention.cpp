@@ -248,12 +248,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeAttention(const Order& order) {
-    return std::make_unique<Forward>(order);
-}
+std::unique_ptr<Kernel> makeAttention(const Order& order) { return std::make_unique<Forward>(order); }
 
-std::unique_ptr<Kernel> makeAttentionBackward(const Order& order) {
-    return std::make_unique<Backward>(order);
-}
+std::unique_ptr<Kernel> makeAttentionBackward(const Order& order) { return std::make_unique<Backward>(order); }
 
 }  // namespace lockstep::cpu

@@ -9,12 +9,8 @@ namespace lockstep::cpu {
 
 namespace {
 
-std::size_t whole(std::size_t floats) {
-    return (floats + 15) / 16 * 16;
-}
-std::size_t size(std::int64_t count) {
-    return static_cast<std::size_t>(count);
-}
+std::size_t whole(std::size_t floats) { return (floats + 15) / 16 * 16; }
+std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 // Sixteen samples of an image batch at a time, in lanes and with `left` columns of zeros before each row and as many
 // behind it as bring it to `width`.
@@ -73,9 +69,7 @@ LaneConv laneConvOf(const Shape& x, const Shape& y, const Shape& w, std::array<i
             .top = padding[0]};
 }
 
-std::int64_t neededWidth(const Shape& y, const Shape& w) {
-    return y[3] - 1 + w[3];
-}
+std::int64_t neededWidth(const Shape& y, const Shape& w) { return y[3] - 1 + w[3]; }
 
 // y from x, or dx from dy: the same sums with the weights turned round.
 class LaneForward final : public Kernel {

@@ -11,9 +11,7 @@ namespace lockstep::cpu {
 
 namespace {
 
-std::size_t floatsOf(const Value& value) {
-    return value.bytes() / sizeof(float);
-}
+std::size_t floatsOf(const Value& value) { return value.bytes() / sizeof(float); }
 
 void requireF32(const Order& order) {
     if (order.output(0).type.dtype != DType::F32)
@@ -81,16 +79,11 @@ std::unique_ptr<Kernel> castOf(const Order& order, std::size_t count) {
 template <class From>
 std::unique_ptr<Kernel> castFrom(const Order& order, std::size_t count) {
     switch (order.output(0).type.dtype) {
-        case DType::F32:
-            return castOf<From, float>(order, count);
-        case DType::F64:
-            return castOf<From, double>(order, count);
-        case DType::I32:
-            return castOf<From, std::int32_t>(order, count);
-        case DType::I64:
-            return castOf<From, std::int64_t>(order, count);
-        default:
-            return castOf<From, std::uint8_t>(order, count);
+        case DType::F32: return castOf<From, float>(order, count);
+        case DType::F64: return castOf<From, double>(order, count);
+        case DType::I32: return castOf<From, std::int32_t>(order, count);
+        case DType::I64: return castOf<From, std::int64_t>(order, count);
+        default: return castOf<From, std::uint8_t>(order, count);
     }
 }
 
@@ -100,32 +93,22 @@ std::unique_ptr<Kernel> makeFill(const Order& order) {
     const auto& [type, value] = order.node.attrs.as<FillAttrs>();
     const auto count = static_cast<std::size_t>(type.shape.count());
     switch (type.dtype) {
-        case DType::F32:
-            return fillOf<float>(count, value);
-        case DType::F64:
-            return fillOf<double>(count, value);
-        case DType::I32:
-            return fillOf<std::int32_t>(count, value);
-        case DType::I64:
-            return fillOf<std::int64_t>(count, value);
-        default:
-            return fillOf<std::uint8_t>(count, value);
+        case DType::F32: return fillOf<float>(count, value);
+        case DType::F64: return fillOf<double>(count, value);
+        case DType::I32: return fillOf<std::int32_t>(count, value);
+        case DType::I64: return fillOf<std::int64_t>(count, value);
+        default: return fillOf<std::uint8_t>(count, value);
     }
 }
 
 std::unique_ptr<Kernel> makeCast(const Order& order) {
     const auto count = static_cast<std::size_t>(order.output(0).type.shape.count());
     switch (order.input(0).type.dtype) {
-        case DType::F32:
-            return castFrom<float>(order, count);
-        case DType::F64:
-            return castFrom<double>(order, count);
-        case DType::I32:
-            return castFrom<std::int32_t>(order, count);
-        case DType::I64:
-            return castFrom<std::int64_t>(order, count);
-        default:
-            return castFrom<std::uint8_t>(order, count);
+        case DType::F32: return castFrom<float>(order, count);
+        case DType::F64: return castFrom<double>(order, count);
+        case DType::I32: return castFrom<std::int32_t>(order, count);
+        case DType::I64: return castFrom<std::int64_t>(order, count);
+        default: return castFrom<std::uint8_t>(order, count);
     }
 }
 
@@ -142,8 +125,7 @@ std::unique_ptr<Kernel> makeTransposition(const Order& order, bool toLanes) {
                 const std::size_t at = group * 16 * elements, rows = std::min<std::size_t>(16, samples - group * 16);
                 if (toLanes)
                     machine.simd->rowsToLanes(in(call, 0) + at, elements, rows, out(call, 0) + at, 16, elements);
-                else
-                    machine.simd->lanesToRows(in(call, 0) + at, out(call, 0) + at, elements, rows, elements);
+                else machine.simd->lanesToRows(in(call, 0) + at, out(call, 0) + at, elements, rows, elements);
             }
         });
     });

@@ -126,8 +126,6 @@ private:
 
 }  // namespace
 
-Graph fuseConvolutions(const Graph& graph, const ConvChoice& choose) {
-    return ConvFuser(graph, choose).run();
-}
+Graph fuseConvolutions(const Graph& graph, const ConvChoice& choose) { return ConvFuser(graph, choose).run(); }
 
 }  // namespace lockstep::cpu

@@ -85,7 +85,7 @@ std::unique_ptr<Kernel> makePointwise(const Order& order);
 std::unique_ptr<Kernel> makePointwiseBackwardData(const Order& order);
 std::unique_ptr<Kernel> makePointwiseBackwardWeights(const Order& order);
 // dense.cpp
-std::unique_ptr<Kernel> makeDense(const Order& order);  // also with ReLU, GELU or an addend
+std::unique_ptr<Kernel> makeDense(const Order& order);              // also with ReLU, GELU or an addend
 std::unique_ptr<Kernel> makeDenseBackwardData(const Order& order);  // also with GELU
 std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order);
 std::unique_ptr<Kernel> makeDenseBackwardBias(const Order& order);

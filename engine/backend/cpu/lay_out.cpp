@@ -77,17 +77,11 @@ void layOutNormForward(LayoutPass& pass, const Node& node) {
     layOutNorm(pass, node, 0, hasOther ? std::vector<std::size_t>{0, 5} : std::vector<std::size_t>{0}, {0});
 }
 
-void layOutNormBackward(LayoutPass& pass, const Node& node) {
-    layOutNorm(pass, node, 0, {0, 4}, {0});
-}
+void layOutNormBackward(LayoutPass& pass, const Node& node) { layOutNorm(pass, node, 0, {0, 4}, {0}); }
 
-void layOutNormSums(LayoutPass& pass, const Node& node) {
-    layOutNorm(pass, node, 0, {0}, {});
-}
+void layOutNormSums(LayoutPass& pass, const Node& node) { layOutNorm(pass, node, 0, {0}, {}); }
 
-void layOutNormBackwardSums(LayoutPass& pass, const Node& node) {
-    layOutNorm(pass, node, 0, {0, 3}, {});
-}
+void layOutNormBackwardSums(LayoutPass& pass, const Node& node) { layOutNorm(pass, node, 0, {0, 3}, {}); }
 
 void layOutFusedNormBackward(LayoutPass& pass, const Node& node) {
     const auto& attrs = node.attrs.as<FusedNormBackwardAttrs>();
@@ -141,9 +135,7 @@ void layOutRowMajor(LayoutPass& pass, const Node& node, std::string algorithm) {
 }
 
 // Rows of features.
-void layOutDense(LayoutPass& pass, const Node& node) {
-    layOutRowMajor(pass, node, "simd");
-}
+void layOutDense(LayoutPass& pass, const Node& node) { layOutRowMajor(pass, node, "simd"); }
 
 // Matrix products pack what they read: nothing is gained by another layout.
 void layOutProduct(LayoutPass& pass, const Node& node) {

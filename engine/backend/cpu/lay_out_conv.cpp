@@ -62,9 +62,7 @@ Choice choiceOf(const ConvPass& conv) {
             .y = conv.y};
 }
 
-const char* axesOf(const Conv2dAttrs& attrs) {
-    return attrs.groups == 1 ? "oihw" : "goihw";
-}
+const char* axesOf(const Conv2dAttrs& attrs) { return attrs.groups == 1 ? "oihw" : "goihw"; }
 
 // As the weights lie once that is decided; else, and failing that, as the library likes.
 std::vector<Desc> weightLayouts(const LayoutPass& pass, ValueId w, const std::vector<std::int64_t>& dims) {
@@ -97,13 +95,9 @@ LayoutPass::Form lanesForm(const LayoutPass& pass, ValueId y) {
     return {Desc::sampleLanes(pass.oldValue(y).type.shape.dims(), DType::F32)};
 }
 
-Desc blockedImage(const Shape& shape) {
-    return Desc::blockedChannels(shape.dims(), 16, DType::F32);
-}
+Desc blockedImage(const Shape& shape) { return Desc::blockedChannels(shape.dims(), 16, DType::F32); }
 
-Desc blockedFilters(const Shape& shape) {
-    return Desc::blockedFilters(shape.dims(), DType::F32);
-}
+Desc blockedFilters(const Shape& shape) { return Desc::blockedFilters(shape.dims(), DType::F32); }
 
 // What has taken in its surroundings stays ours.
 ConvAlgorithm algorithmOf(const LayoutPass& pass, const Node& node, const ConvPass& conv) {

@@ -95,8 +95,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order) {
-    return std::make_unique<LayerNormBackward>(order);
-}
+std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order) { return std::make_unique<LayerNormBackward>(order); }
 
 }  // namespace lockstep::cpu

@@ -8,18 +8,14 @@ namespace lockstep::cpu {
 
 using onednn::Desc;
 
-std::vector<std::int64_t> dimsOf(const Shape& shape) {
-    return {shape.dims().begin(), shape.dims().end()};
-}
+std::vector<std::int64_t> dimsOf(const Shape& shape) { return {shape.dims().begin(), shape.dims().end()}; }
 
 std::shared_ptr<const Layout> layoutOf(const Desc& desc, const char* axes) {
     if (desc.isRowMajor()) return nullptr;
     return std::make_shared<CpuLayout>(desc, axes);
 }
 
-Desc rowMajorOf(const TensorType& type) {
-    return Desc::rowMajor(type.shape.dims(), type.dtype);
-}
+Desc rowMajorOf(const TensorType& type) { return Desc::rowMajor(type.shape.dims(), type.dtype); }
 
 Desc descOf(const Value& value) {
     if (value.layout) return static_cast<const CpuLayout&>(*value.layout).desc();
@@ -46,9 +42,7 @@ void ChannelRuns::fold(double* lanes) const {
 
 namespace {
 
-std::size_t size(std::int64_t count) {
-    return static_cast<std::size_t>(count);
-}
+std::size_t size(std::int64_t count) { return static_cast<std::size_t>(count); }
 
 ChannelRuns rowsOf(const Shape& shape) {
     ChannelRuns runs{.samples = shape[0], .channels = shape[1], .pixels = 1, .block = 16};

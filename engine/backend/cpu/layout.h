@@ -42,9 +42,8 @@ struct ChannelRuns {
         return static_cast<std::size_t>(sample) * sampleStride + static_cast<std::size_t>(b) * blockStride;
     }
     std::size_t length(std::int64_t b) const { return b + 1 == blocks ? lastRun : run; }
-    std::int64_t channel(std::int64_t b, int lane) const {
-        return b * block + lane % block;
-    }  // may lie behind the last
+    // May lie behind the last.
+    std::int64_t channel(std::int64_t b, int lane) const { return b * block + lane % block; }
     std::size_t floats() const { return static_cast<std::size_t>(samples) * sampleStride; }
 
     // The lanes' pattern of a per-channel vector; zero behind the last channel.

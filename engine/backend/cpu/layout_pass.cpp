@@ -40,10 +40,8 @@ Graph LayoutPass::run() {
     for (const Node& node : m_graph.nodes()) {
         m_scope = node.scope;
         const LayoutRule rule = findRule(*node.op);
-        if (rule)
-            rule(*this, node);
-        else
-            copyNode(node);
+        if (rule) rule(*this, node);
+        else copyNode(node);
         for (const ValueId output : node.outputs) settleGradient(output);
     }
     // What is read from outside has the shape that the old graph gives it.

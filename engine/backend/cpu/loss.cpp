@@ -10,8 +10,8 @@ namespace lockstep::cpu {
 
 namespace {
 
-// Rows of logits and their labels; -1 where such rows do not count. One logit is about four times the work of a float in
-// other kernels.
+// Rows of logits and their labels; -1 where such rows do not count. One logit is about four times the work of a float
+// in other kernels.
 struct Rows {
     std::size_t count, classes;
     bool masked;

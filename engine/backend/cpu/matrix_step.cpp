@@ -6,9 +6,7 @@ namespace lockstep::cpu {
 
 namespace {
 
-std::size_t aligned(std::size_t floats) {
-    return (floats + 15) / 16 * 16;
-}
+std::size_t aligned(std::size_t floats) { return (floats + 15) / 16 * 16; }
 
 // y = a x + b y
 void combine(const Machine& machine, std::size_t count, double a, const float* x, double b, float* y) {
@@ -71,10 +69,8 @@ void Orthogonaliser::run(float* x, std::byte* workspace) const {
         m_ofSquares.run(polynomial, gram, {}, other, scratch);
         m_ofSquares.run(polynomial, other, {}, gram, scratch);
     }
-    if (isTall())
-        m_applied.run(x, all, {}, product, scratch);
-    else
-        m_applied.run(all, x, {}, product, scratch);
+    if (isTall()) m_applied.run(x, all, {}, product, scratch);
+    else m_applied.run(all, x, {}, product, scratch);
     std::copy_n(product, floats(), x);
 }
 

@@ -10,8 +10,8 @@ namespace lockstep::cpu {
 
 // x, row-major, becomes next to orthogonal: see NewtonSchulz. With G = X Xt (the product over the longer side) a step
 // is X <- P X with P = a + b G + c G G, so the next G is P G P. All of these are polynomials of the first G: they
-// commute and are symmetric, so the steps are taken among squares of the shorter side alone, each product half made, and
-// X is multiplied once, by the product of their P. Of sides m <= n that is 3 m m n + 17 m m m multiplications and
+// commute and are symmetric, so the steps are taken among squares of the shorter side alone, each product half made,
+// and X is multiplied once, by the product of their P. Of sides m <= n that is 3 m m n + 17 m m m multiplications and
 // additions; step by step it would be 15 m m n + 5 m m m.
 class Orthogonaliser {
 public:

@@ -15,7 +15,7 @@ namespace {
 struct Row {
     const float* z;
     std::size_t classes, label, other;
-    double first, second, rest;                    // the targets of the labels, and of every class besides
+    double first, second, rest;  // the targets of the labels, and of every class besides
 
     // log(sum(exp(z))), with the largest logit taken out so that exp cannot overflow.
     double logSumExp() const {
@@ -70,10 +70,10 @@ public:
         inParallel(m_threads, m_samples, m_samples * m_classes * 10, [&](std::size_t begin, std::size_t end) {
             for (std::size_t n = begin; n < end; ++n) {
                 const double lambda = in(call, 3)[n], kept = 1 - m_smoothing;
-                body(n, Row{in(call, 0) + n * m_classes, m_classes,
-                            static_cast<std::size_t>(in<std::int32_t>(call, 1)[n]),
-                            static_cast<std::size_t>(in<std::int32_t>(call, 2)[n]), kept * lambda, kept * (1 - lambda),
-                            m_smoothing / static_cast<double>(m_classes)});
+                body(n,
+                     Row{in(call, 0) + n * m_classes, m_classes, static_cast<std::size_t>(in<std::int32_t>(call, 1)[n]),
+                         static_cast<std::size_t>(in<std::int32_t>(call, 2)[n]), kept * lambda, kept * (1 - lambda),
+                         m_smoothing / static_cast<double>(m_classes)});
             }
         });
     }
@@ -107,9 +107,8 @@ std::unique_ptr<Kernel> makeMixedCrossEntropyBackward(const Order& order) {
     return kernelOf([rows = Rows(order)](const KernelCall& call) {
         const double factor = *in<double>(call, 4);
         rows.check(call);
-        rows.forEach(call, [&](std::size_t n, const Row& row) {
-            row.backward(factor, out(call, 0) + n * rows.classes());
-        });
+        rows.forEach(call,
+                     [&](std::size_t n, const Row& row) { row.backward(factor, out(call, 0) + n * rows.classes()); });
     });
 }
 

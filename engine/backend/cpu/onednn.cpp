@@ -19,9 +19,7 @@ dnnl::primitive_attr attributes(bool relu) {
     return attr;
 }
 
-memory::desc vectorDesc(std::int64_t count) {
-    return {{count}, memory::data_type::f32, memory::format_tag::a};
-}
+memory::desc vectorDesc(std::int64_t count) { return {{count}, memory::data_type::f32, memory::format_tag::a}; }
 
 struct Argument {
     int name;
@@ -139,12 +137,9 @@ std::optional<Plan> planConv(const Engine& engine, const ConvRequest& request) {
     return planned([&] {
         const memory::desc any = anyLike(request.weights);
         switch (request.pass) {
-            case Pass::Forward:
-                return planConvForward(engine, request, algorithm);
-            case Pass::BackwardData:
-                return planConvBackwardData(engine, request, algorithm, any);
-            default:
-                return planConvBackwardWeights(engine, request, algorithm, any);
+            case Pass::Forward: return planConvForward(engine, request, algorithm);
+            case Pass::BackwardData: return planConvBackwardData(engine, request, algorithm, any);
+            default: return planConvBackwardWeights(engine, request, algorithm, any);
         }
     });
 }
@@ -185,9 +180,7 @@ Primitive::Primitive(const Engine& engine, const Plan& plan) : m_impl(std::make_
 Primitive::~Primitive() = default;
 Primitive::Primitive(Primitive&&) noexcept = default;
 
-std::size_t Primitive::scratchBytes() const {
-    return m_impl->scratchBytes;
-}
+std::size_t Primitive::scratchBytes() const { return m_impl->scratchBytes; }
 
 void Primitive::run(std::span<std::byte* const> pointers, std::byte* scratch) {
     const auto check = [](dnnl_status_t status) {

@@ -12,20 +12,14 @@ using dnnl::memory;
 
 memory::data_type typeOf(DType dtype) {
     switch (dtype) {
-        case DType::F32:
-            return memory::data_type::f32;
-        case DType::I32:
-            return memory::data_type::s32;
-        case DType::U8:
-            return memory::data_type::u8;
-        default:
-            throw EngineError(EngineError::Kind::Internal, "oneDNN", "no such element type");
+        case DType::F32: return memory::data_type::f32;
+        case DType::I32: return memory::data_type::s32;
+        case DType::U8: return memory::data_type::u8;
+        default: throw EngineError(EngineError::Kind::Internal, "oneDNN", "no such element type");
     }
 }
 
-memory::dims dimsOf(std::span<const std::int64_t> dims) {
-    return {dims.begin(), dims.end()};
-}
+memory::dims dimsOf(std::span<const std::int64_t> dims) { return {dims.begin(), dims.end()}; }
 
 memory::dims rowMajorStrides(std::span<const std::int64_t> dims) {
     memory::dims strides(dims.size(), 1);
@@ -33,9 +27,7 @@ memory::dims rowMajorStrides(std::span<const std::int64_t> dims) {
     return strides;
 }
 
-const dnnl_blocking_desc_t& blockingOf(const memory::desc& desc) {
-    return desc.data.format_desc.blocking;
-}
+const dnnl_blocking_desc_t& blockingOf(const memory::desc& desc) { return desc.data.format_desc.blocking; }
 
 }  // namespace
 
@@ -76,33 +68,24 @@ Desc Desc::sampleLanes(std::span<const std::int64_t> dims, DType dtype) {
     });
 }
 
-bool Desc::isSampleLanes() const {
-    return dims().size() == 4 && *this == sampleLanes(dims(), dtype());
-}
+bool Desc::isSampleLanes() const { return dims().size() == 4 && *this == sampleLanes(dims(), dtype()); }
 
 bool Desc::operator==(const Desc& other) const {
     if (!m_impl || !other.m_impl) return m_impl == other.m_impl;
     return m_impl->desc == other.m_impl->desc;
 }
 
-std::vector<std::int64_t> Desc::dims() const {
-    return m_impl->desc.dims();
-}
+std::vector<std::int64_t> Desc::dims() const { return m_impl->desc.dims(); }
 
 DType Desc::dtype() const {
     switch (m_impl->desc.data_type()) {
-        case memory::data_type::s32:
-            return DType::I32;
-        case memory::data_type::u8:
-            return DType::U8;
-        default:
-            return DType::F32;
+        case memory::data_type::s32: return DType::I32;
+        case memory::data_type::u8: return DType::U8;
+        default: return DType::F32;
     }
 }
 
-bool Desc::isRowMajor() const {
-    return *this == rowMajor(dims(), dtype());
-}
+bool Desc::isRowMajor() const { return *this == rowMajor(dims(), dtype()); }
 
 int Desc::channelBlock() const {
     if (isRowMajor()) return 1;
@@ -113,9 +96,7 @@ int Desc::channelBlock() const {
     return 0;
 }
 
-std::size_t Desc::bytes() const {
-    return m_impl->desc.get_size();
-}
+std::size_t Desc::bytes() const { return m_impl->desc.get_size(); }
 
 std::string Desc::text(const char* axes) const {
     const memory::desc& desc = m_impl->desc;

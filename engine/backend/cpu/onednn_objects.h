@@ -38,8 +38,6 @@ inline Desc wrap(dnnl::memory::desc desc) {
     return Desc(std::make_shared<const Desc::Impl>(Desc::Impl{std::move(desc)}));
 }
 
-inline const dnnl::memory::desc& unwrap(const Desc& desc) {
-    return desc.impl().desc;
-}
+inline const dnnl::memory::desc& unwrap(const Desc& desc) { return desc.impl().desc; }
 
 }  // namespace lockstep::onednn

@@ -6,9 +6,7 @@
 // Work shared among the threads of a device, always cut in the same places, so that results do not depend on timing.
 namespace lockstep::cpu {
 
-inline std::size_t divideUp(std::size_t a, std::size_t b) {
-    return (a + b - 1) / b;
-}
+inline std::size_t divideUp(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 constexpr std::size_t kSmallWork = 16 * 1024;  // floats: below this, waking the team costs more than it brings
 

@@ -230,9 +230,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Kernel> makePointwise(const Order& order) {
-    return std::make_unique<Pointwise>(order, false);
-}
+std::unique_ptr<Kernel> makePointwise(const Order& order) { return std::make_unique<Pointwise>(order, false); }
 
 std::unique_ptr<Kernel> makePointwiseBackwardData(const Order& order) {
     return std::make_unique<Pointwise>(order, true);

@@ -16,13 +16,9 @@ constexpr std::size_t kOperands = 7, kStrassenDepth = 512, kStrassenFloats = 512
 constexpr std::size_t kStrassenUnit = 2 * kStrassenParts;
 constexpr std::size_t kPairedColumnPanels = 2;
 
-std::size_t roundUp(std::size_t a, std::size_t b) {
-    return divideUp(a, b) * b;
-}
+std::size_t roundUp(std::size_t a, std::size_t b) { return divideUp(a, b) * b; }
 
-std::size_t sizeOf(const Range& range) {
-    return range.end - range.begin;
-}
+std::size_t sizeOf(const Range& range) { return range.end - range.begin; }
 
 // body(part) for parts of 0 to `count`, of about one size, none larger than `most`, and all but the last multiples of
 // `unit`.
@@ -91,15 +87,11 @@ Product Product::symmetric(const Machine& machine, const Matrix& a, const Matrix
     return product;
 }
 
-std::size_t Product::rowUnit() const {
-    return m_machine.simd->panelRows * (m_isStrassen ? 2 * kStrassenPanels : 1);
-}
+std::size_t Product::rowUnit() const { return m_machine.simd->panelRows * (m_isStrassen ? 2 * kStrassenPanels : 1); }
 std::size_t Product::columnUnit() const {
     return m_machine.simd->panelColumns * (m_isStrassen ? 2 * kPairedColumnPanels : 1);
 }
-std::size_t Product::depthUnit() const {
-    return m_isStrassen ? kStrassenUnit : 1;
-}
+std::size_t Product::depthUnit() const { return m_isStrassen ? kStrassenUnit : 1; }
 std::size_t Product::columnsAtOnce() const {
     return m_isStrassen ? kStrassenFloats / std::min(kStrassenDepth, m_a.columns) / columnUnit() * columnUnit()
                         : kColumns;
@@ -113,10 +105,8 @@ void Product::run(const float* a, const float* b, const ProductEnd& end, float* 
         const Range units = partOfUnits(divideUp(whole, unit), part);
         const Range mine{units.begin * unit, std::min(units.end * unit, whole)};
         const Call call{a, b, end, c, block, block + m_blockFloats};
-        if (m_splitsRows)
-            multiply(call, mine, {0, m_isSymmetric ? mine.end : m_b.columns});
-        else
-            multiply(call, {0, m_a.rows}, mine);
+        if (m_splitsRows) multiply(call, mine, {0, m_isSymmetric ? mine.end : m_b.columns});
+        else multiply(call, {0, m_a.rows}, mine);
     });
     if (m_isSymmetric) mirror(c);
 }

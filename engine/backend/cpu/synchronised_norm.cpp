@@ -73,8 +73,7 @@ private:
         const Pattern near = nearbyValues(m_runs, block, in(call, 0));
         LaneSums sums{};
         for (std::int64_t n = m_items.begin(item); n < m_items.end(item); ++n)
-            m_simd.moments(in(call, 0) + m_runs.at(n, block), m_runs.length(block), near.lane, sums.first,
-                           sums.second);
+            m_simd.moments(in(call, 0) + m_runs.at(n, block), m_runs.length(block), near.lane, sums.first, sums.second);
         m_runs.fold(sums.first);
         m_runs.fold(sums.second);
         sumsOf(call, item) = sums;
@@ -214,17 +213,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeNormSums(const Order& order) {
-    return std::make_unique<NormSums>(order);
-}
+std::unique_ptr<Kernel> makeNormSums(const Order& order) { return std::make_unique<NormSums>(order); }
 
-std::unique_ptr<Kernel> makeNormFromSums(const Order& order) {
-    return std::make_unique<NormFromSums>(order);
-}
+std::unique_ptr<Kernel> makeNormFromSums(const Order& order) { return std::make_unique<NormFromSums>(order); }
 
-std::unique_ptr<Kernel> makeNormBackwardSums(const Order& order) {
-    return std::make_unique<NormBackwardSums>(order);
-}
+std::unique_ptr<Kernel> makeNormBackwardSums(const Order& order) { return std::make_unique<NormBackwardSums>(order); }
 
 std::unique_ptr<Kernel> makeNormBackwardFromSums(const Order& order) {
     return std::make_unique<NormBackwardFromSums>(order);

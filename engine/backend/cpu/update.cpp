@@ -82,9 +82,7 @@ std::unique_ptr<Kernel> makeGate(const UpdateRule& rule, std::size_t squareSums)
 
 namespace {
 
-float narrow(double value) {
-    return static_cast<float>(value);
-}
+float narrow(double value) { return static_cast<float>(value); }
 
 // One kernel for all segments of a slice: a thread takes its share of the floats, whatever segments they fall into.
 class Update final : public Kernel {

@@ -121,9 +121,7 @@ private:
 };
 
 // Where their points, with others' products beside them, do not fit into the second-level cache.
-inline bool areMany(const Shapes& shapes) {
-    return shapes.inputBlocks() * shapes.outputBlocks() >= 256;
-}
+inline bool areMany(const Shapes& shapes) { return shapes.inputBlocks() * shapes.outputBlocks() >= 256; }
 
 // winograd_streamed.cpp
 std::unique_ptr<Kernel> makeStreamed(const Order& order, const Shapes& shapes, bool turned);

@@ -11,11 +11,7 @@ inline std::string algorithmName(bool tf32, bool byRule) {
     if (!byRule) return tf32 ? "tf32" : "";
     return tf32 ? "tf32 by rule" : "by rule";
 }
-inline bool readsTf32(const Node& node) {
-    return node.algorithm.starts_with("tf32");
-}
-inline bool isByRule(const Node& node) {
-    return node.algorithm.ends_with("by rule");
-}
+inline bool readsTf32(const Node& node) { return node.algorithm.starts_with("tf32"); }
+inline bool isByRule(const Node& node) { return node.algorithm.ends_with("by rule"); }
 
 }  // namespace lockstep::cuda

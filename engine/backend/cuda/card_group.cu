@@ -280,16 +280,11 @@ void CardEndpoint::launchPart(const Pending& pending, cudaStream_t stream) const
                  scatters ? 0 : static_cast<std::int64_t>(begin));
     };
     switch (call.dtype) {
-        case DType::F64:
-            return sum(double{});
-        case DType::I32:
-            return sum(std::uint32_t{});
-        case DType::I64:
-            return sum(std::uint64_t{});
-        case DType::U8:
-            return sum(std::uint8_t{});
-        default:
-            return withFloat(call.dtype, "collective", sum);
+        case DType::F64: return sum(double{});
+        case DType::I32: return sum(std::uint32_t{});
+        case DType::I64: return sum(std::uint64_t{});
+        case DType::U8: return sum(std::uint8_t{});
+        default: return withFloat(call.dtype, "collective", sum);
     }
 }
 

@@ -10,12 +10,9 @@ constexpr std::size_t kWorkspace = 32u << 20;  // what NVIDIA advises for cards 
 
 cudaDataType_t typeOf(DType dtype) {
     switch (dtype) {
-        case DType::F16:
-            return CUDA_R_16F;
-        case DType::BF16:
-            return CUDA_R_16BF;
-        default:
-            return CUDA_R_32F;
+        case DType::F16: return CUDA_R_16F;
+        case DType::BF16: return CUDA_R_16BF;
+        default: return CUDA_R_32F;
     }
 }
 

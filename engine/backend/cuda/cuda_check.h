@@ -24,10 +24,8 @@ constexpr bool isSticky(cudaError_t status) {
         case cudaErrorInvalidPc:
         case cudaErrorLaunchFailure:
         case 721:  // cudaErrorTensorMemoryLeak
-        case cudaErrorMpsClientTerminated:
-            return true;
-        default:
-            return false;
+        case cudaErrorMpsClientTerminated: return true;
+        default: return false;
     }
 }
 

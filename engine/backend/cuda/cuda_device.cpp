@@ -18,9 +18,7 @@ CudaDevice::CudaDevice(DeviceChoice choice, std::shared_ptr<CudaShared> shared)
     m_shared->ranks.add(*this);
 }
 
-CudaDevice::~CudaDevice() {
-    m_shared->ranks.remove(*this);
-}
+CudaDevice::~CudaDevice() { m_shared->ranks.remove(*this); }
 
 Buffer CudaDevice::allocate(std::size_t bytes) {
     void* data = nullptr;
@@ -70,9 +68,7 @@ std::unique_ptr<Kernel> CudaDevice::prepareFill(DType dtype, std::size_t count, 
 std::unique_ptr<Kernel> CudaDevice::prepareScale(DType dtype, std::size_t count, double factor) {
     return makeScale(dtype, count, factor);
 }
-std::unique_ptr<Kernel> CudaDevice::prepareAdd(DType dtype, std::size_t count) {
-    return makeFlatAdd(dtype, count);
-}
+std::unique_ptr<Kernel> CudaDevice::prepareAdd(DType dtype, std::size_t count) { return makeFlatAdd(dtype, count); }
 std::unique_ptr<Kernel> CudaDevice::prepareSquareSum(DType dtype, std::size_t count) {
     return makeSquareSum(dtype, count);
 }
@@ -86,12 +82,8 @@ std::unique_ptr<Kernel> CudaDevice::prepareUpdate(const UpdateRule& rule, DType 
 std::unique_ptr<Kernel> CudaDevice::prepareAverage(double decay, DType dtype, std::size_t count) {
     return makeAverage(*this, decay, dtype, count);
 }
-std::unique_ptr<Kernel> CudaDevice::prepareNarrow(DType dtype, std::size_t count) {
-    return makeNarrow(dtype, count);
-}
-std::unique_ptr<Kernel> CudaDevice::prepareCommit(DType dtype, std::size_t count) {
-    return makeCommit(dtype, count);
-}
+std::unique_ptr<Kernel> CudaDevice::prepareNarrow(DType dtype, std::size_t count) { return makeNarrow(dtype, count); }
+std::unique_ptr<Kernel> CudaDevice::prepareCommit(DType dtype, std::size_t count) { return makeCommit(dtype, count); }
 
 void CudaDevice::synchronize() {
     for (const auto& each : m_streams) each->synchronize();

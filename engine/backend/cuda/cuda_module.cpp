@@ -11,9 +11,7 @@
 namespace {
 
 // CUDA's numbers: 13020 is 13.2.
-std::string cudaVersion(int number) {
-    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
-}
+std::string cudaVersion(int number) { return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10); }
 
 std::string cudnnVersion(std::size_t number) {
     return std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +

@@ -6,9 +6,7 @@ namespace lockstep::cuda {
 
 namespace {
 
-std::size_t sizeOf(cudnnDataType_t type) {
-    return type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16 ? 2 : 4;
-}
+std::size_t sizeOf(cudnnDataType_t type) { return type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16 ? 2 : 4; }
 
 CudnnGraph::Extents packed(const CudnnGraph::Extents& extents) {
     const auto [a, b, c, d] = extents;

@@ -22,12 +22,9 @@ inline void check(cudnnStatus_t status, const std::string& where) {
 
 inline cudnnDataType_t cudnnTypeOf(DType dtype) {
     switch (dtype) {
-        case DType::F16:
-            return CUDNN_DATA_HALF;
-        case DType::BF16:
-            return CUDNN_DATA_BFLOAT16;
-        default:
-            return CUDNN_DATA_FLOAT;
+        case DType::F16: return CUDNN_DATA_HALF;
+        case DType::BF16: return CUDNN_DATA_BFLOAT16;
+        default: return CUDNN_DATA_FLOAT;
     }
 }
 

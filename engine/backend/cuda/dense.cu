@@ -96,9 +96,7 @@ std::unique_ptr<Kernel> makeDenseBackwardWeights(const Order& order) {
     return product(order, weightsShape(order), 1, 0);
 }
 
-std::unique_ptr<Kernel> makeBackwardBias(const Order& order) {
-    return columnSums(order, 0, 0);
-}
+std::unique_ptr<Kernel> makeBackwardBias(const Order& order) { return columnSums(order, 0, 0); }
 
 // The library makes the bias' gradient of what its product reads anyway, where it has an algorithm that does.
 std::unique_ptr<Kernel> makeDenseBackwardWeightsBias(const Order& order) {

@@ -26,20 +26,13 @@ struct Add {
 template <class Use>
 std::unique_ptr<Kernel> withAny(DType dtype, Use use) {
     switch (dtype) {
-        case DType::F32:
-            return use(float{});
-        case DType::F64:
-            return use(double{});
-        case DType::I32:
-            return use(std::int32_t{});
-        case DType::I64:
-            return use(std::int64_t{});
-        case DType::U8:
-            return use(std::uint8_t{});
-        case DType::F16:
-            return use(Half{});
-        case DType::BF16:
-            return use(BFloat16{});
+        case DType::F32: return use(float{});
+        case DType::F64: return use(double{});
+        case DType::I32: return use(std::int32_t{});
+        case DType::I64: return use(std::int64_t{});
+        case DType::U8: return use(std::uint8_t{});
+        case DType::F16: return use(Half{});
+        case DType::BF16: return use(BFloat16{});
     }
     return nullptr;
 }
@@ -53,21 +46,11 @@ struct CastElements {
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeRelu(const Order& order) {
-    return mapKernel<1>(order, Relu{});
-}
-std::unique_ptr<Kernel> makeReluBackward(const Order& order) {
-    return mapKernel<2>(order, ReluBackward{});
-}
-std::unique_ptr<Kernel> makeRelu6(const Order& order) {
-    return mapKernel<1>(order, Relu6{});
-}
-std::unique_ptr<Kernel> makeRelu6Backward(const Order& order) {
-    return mapKernel<2>(order, Relu6Backward{});
-}
-std::unique_ptr<Kernel> makeAdd(const Order& order) {
-    return mapKernel<2>(order, Add{});
-}
+std::unique_ptr<Kernel> makeRelu(const Order& order) { return mapKernel<1>(order, Relu{}); }
+std::unique_ptr<Kernel> makeReluBackward(const Order& order) { return mapKernel<2>(order, ReluBackward{}); }
+std::unique_ptr<Kernel> makeRelu6(const Order& order) { return mapKernel<1>(order, Relu6{}); }
+std::unique_ptr<Kernel> makeRelu6Backward(const Order& order) { return mapKernel<2>(order, Relu6Backward{}); }
+std::unique_ptr<Kernel> makeAdd(const Order& order) { return mapKernel<2>(order, Add{}); }
 
 std::unique_ptr<Kernel> makeFillNode(const Order& order) {
     const auto attrs = order.node.attrs.as<FillAttrs>();

@@ -68,9 +68,7 @@ struct Commit {
     }
 };
 
-std::int64_t signedCount(std::size_t count) {
-    return static_cast<std::int64_t>(count);
-}
+std::int64_t signedCount(std::size_t count) { return static_cast<std::int64_t>(count); }
 
 }  // namespace
 
@@ -81,16 +79,11 @@ std::unique_ptr<Kernel> makeFill(DType dtype, std::size_t count, double value) {
         });
     };
     switch (dtype) {
-        case DType::I32:
-            return fill(static_cast<std::int32_t>(value));
-        case DType::I64:
-            return fill(static_cast<std::int64_t>(value));
-        case DType::U8:
-            return fill(static_cast<std::uint8_t>(value));
-        case DType::F64:
-            return fill(value);
-        default:
-            break;
+        case DType::I32: return fill(static_cast<std::int32_t>(value));
+        case DType::I64: return fill(static_cast<std::int64_t>(value));
+        case DType::U8: return fill(static_cast<std::uint8_t>(value));
+        case DType::F64: return fill(value);
+        default: break;
     }
     return withFloat(dtype, "fill", [&]<class T>(T) { return fill(T(static_cast<float>(value))); });
 }

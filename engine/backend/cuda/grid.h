@@ -66,10 +66,8 @@ public:
     // What one thread wrote before, all threads of the team read behind it.
     LOCKSTEP_CARD void barrier() const {
 #if defined(__CUDA_ARCH__)
-        if constexpr (Threads == kWarp)
-            __syncwarp();
-        else
-            __syncthreads();
+        if constexpr (Threads == kWarp) __syncwarp();
+        else __syncthreads();
 #endif
     }
     // Memory that the team shares, `name` telling one from another; it holds what was there.

@@ -30,12 +30,9 @@ std::unique_ptr<Kernel> reorder(const Order& order) {
 
 std::unique_ptr<Kernel> makeReorder(const Order& order) {
     switch (sizeOf(order.output(0).type.dtype)) {
-        case 2:
-            return reorder<std::uint16_t>(order);
-        case 4:
-            return reorder<std::uint32_t>(order);
-        default:
-            break;
+        case 2: return reorder<std::uint16_t>(order);
+        case 4: return reorder<std::uint32_t>(order);
+        default: break;
     }
     throw EngineError(EngineError::Kind::Internal, order.where(), "no reorder for elements of this size");
 }

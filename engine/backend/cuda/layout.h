@@ -17,9 +17,7 @@ private:
 
 // Null where it is the same as row-major: of one channel or one pixel, and of what is no image.
 std::shared_ptr<const Layout> channelsLast(const TensorType& type);
-inline bool isChannelsLast(const Value& value) {
-    return value.layout != nullptr;
-}
+inline bool isChannelsLast(const Value& value) { return value.layout != nullptr; }
 
 // The same tensor, row-major, from and to the order in memory.
 HostTensor toRowMajor(const Value& value, HostTensor stored);

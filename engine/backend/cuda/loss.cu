@@ -157,12 +157,8 @@ private:
     bool m_mixed;
 };
 
-std::int64_t rowsOf(const Order& order) {
-    return order.inputShape(0).count() / order.inputShape(0)[-1];
-}
-std::size_t rowBytes(std::int64_t rows) {
-    return static_cast<std::size_t>(rows) * sizeof(float);
-}
+std::int64_t rowsOf(const Order& order) { return order.inputShape(0).count() / order.inputShape(0)[-1]; }
+std::size_t rowBytes(std::int64_t rows) { return static_cast<std::size_t>(rows) * sizeof(float); }
 
 }  // namespace
 

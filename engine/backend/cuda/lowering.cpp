@@ -81,9 +81,7 @@ bool isMatrixProduct(const OpDef& op) {
     return std::ranges::find(kAll, &op) != std::end(kAll);
 }
 
-bool asksCudnn(const OpDef& op) {
-    return isConvolution(op) || &op == &kAttention || &op == &kAttentionBackward;
-}
+bool asksCudnn(const OpDef& op) { return isConvolution(op) || &op == &kAttention || &op == &kAttentionBackward; }
 
 class Lowering : private GraphCopy {
 public:
@@ -132,12 +130,9 @@ private:
     bool isLaidOut(const Node& node) const {
         switch (wantsOf(*node.op)) {
             case Wants::Images:
-            case Wants::MakesImages:
-                return true;
-            case Wants::RowMajor:
-                return false;
-            case Wants::Elementwise:
-                break;
+            case Wants::MakesImages: return true;
+            case Wants::RowMajor: return false;
+            case Wants::Elementwise: break;
         }
         return std::ranges::any_of(node.inputs,
                                    [&](ValueId input) { return isChannelsLast(made().value(now(input))); });

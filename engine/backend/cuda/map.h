@@ -39,10 +39,8 @@ std::unique_ptr<Kernel> mapKernel(const Order& order, F f) {
     return withFloat(order.output(0).type.dtype, order.where(), [&]<class T>(T) {
         return kernelOf(order.where(),
                         [f, count = order.outputShape(0).count()](const KernelCall& call, cudaStream_t stream) {
-                            if constexpr (Inputs == 1)
-                                launchMap(stream, count, f, out<T>(call, 0), in<T>(call, 0));
-                            else
-                                launchMap(stream, count, f, out<T>(call, 0), in<T>(call, 0), in<T>(call, 1));
+                            if constexpr (Inputs == 1) launchMap(stream, count, f, out<T>(call, 0), in<T>(call, 0));
+                            else launchMap(stream, count, f, out<T>(call, 0), in<T>(call, 0), in<T>(call, 1));
                         });
     });
 }

@@ -74,12 +74,8 @@ struct Step {
 constexpr auto kA = static_cast<float>(NewtonSchulz::kA), kB = static_cast<float>(NewtonSchulz::kB),
                kC = static_cast<float>(NewtonSchulz::kC);
 
-std::size_t aligned(std::size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-std::size_t floats(std::int64_t count) {
-    return aligned(static_cast<std::size_t>(count) * sizeof(float));
-}
+std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
+std::size_t floats(std::int64_t count) { return aligned(static_cast<std::size_t>(count) * sizeof(float)); }
 
 }  // namespace
 
@@ -92,9 +88,7 @@ Orthogonaliser::Orthogonaliser(Libraries& libraries, std::int64_t rows, std::int
 }
 
 // Of sides m < n, five steps are 20 m m n + 10 m m m multiplications and additions, among squares 4 m m n + 34 m m m.
-bool Orthogonaliser::stepsAmongSquares() const {
-    return 2 * std::max(m_rows, m_columns) > 3 * m_side;
-}
+bool Orthogonaliser::stepsAmongSquares() const { return 2 * std::max(m_rows, m_columns) > 3 * m_side; }
 
 std::size_t Orthogonaliser::libraryBytes() const {
     return std::max({m_gram->workspaceBytes(), m_ofSquares->workspaceBytes(), m_applied->workspaceBytes(),

@@ -18,20 +18,13 @@ constexpr std::size_t kRing = 64;  // operations a rank may have pending
 
 ncclDataType_t typeOf(DType dtype) {
     switch (dtype) {
-        case DType::F32:
-            return ncclFloat32;
-        case DType::F64:
-            return ncclFloat64;
-        case DType::I32:
-            return ncclInt32;
-        case DType::I64:
-            return ncclInt64;
-        case DType::U8:
-            return ncclUint8;
-        case DType::F16:
-            return ncclFloat16;
-        case DType::BF16:
-            return ncclBfloat16;
+        case DType::F32: return ncclFloat32;
+        case DType::F64: return ncclFloat64;
+        case DType::I32: return ncclInt32;
+        case DType::I64: return ncclInt64;
+        case DType::U8: return ncclUint8;
+        case DType::F16: return ncclFloat16;
+        case DType::BF16: return ncclBfloat16;
     }
     return ncclUint8;
 }
@@ -271,10 +264,8 @@ void NcclEndpoint::wait(Ticket ticket) {
     orEnd([&] {
         for (; m_retired <= ticket.sequence && m_retired < m_next; ++m_retired) {
             Pending& pending = *m_ring[m_retired % kRing];
-            if (pending.onHost)
-                m_host->wait(pending.host);
-            else
-                check(cudaStreamWaitEvent(m_compute->get(), pending.done.get()), "waiting for a collective");
+            if (pending.onHost) m_host->wait(pending.host);
+            else check(cudaStreamWaitEvent(m_compute->get(), pending.done.get()), "waiting for a collective");
         }
     });
 }

@@ -12,17 +12,13 @@ namespace lockstep::cuda {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t aligned(std::size_t bytes) {
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+constexpr std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 std::int64_t countOf(const std::array<std::int64_t, 4>& extents) {
     return extents[0] * extents[1] * extents[2] * extents[3];
 }
 
-ColumnSums byChannel(const std::array<std::int64_t, 4>& extents) {
-    return {countOf(extents) / extents[1], extents[1]};
-}
+ColumnSums byChannel(const std::array<std::int64_t, 4>& extents) { return {countOf(extents) / extents[1], extents[1]}; }
 
 // y = ReLU(scale x + shift), by channel
 template <class T>

@@ -193,8 +193,6 @@ private:
 
 }  // namespace
 
-Graph fuseNormsWithConvolutions(const Graph& graph) {
-    return NormFusion(graph).run();
-}
+Graph fuseNormsWithConvolutions(const Graph& graph) { return NormFusion(graph).run(); }
 
 }  // namespace lockstep::cuda

@@ -89,14 +89,10 @@ using Computed = typename ComputedIn<T>::Type;
 template <class Use>
 auto withFloat(DType dtype, const std::string& where, Use use) {
     switch (dtype) {
-        case DType::F32:
-            return use(float{});
-        case DType::F16:
-            return use(Half{});
-        case DType::BF16:
-            return use(BFloat16{});
-        default:
-            break;
+        case DType::F32: return use(float{});
+        case DType::F16: return use(Half{});
+        case DType::BF16: return use(BFloat16{});
+        default: break;
     }
     throw EngineError(EngineError::Kind::Device, where,
                       "CUDA computes in f32, f16 and bf16, not in " + std::string(text(dtype)));

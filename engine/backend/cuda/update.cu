@@ -196,8 +196,7 @@ std::unique_ptr<Kernel> updateOf(CudaDevice& device, const UpdateRule& rule, std
                 launchTeams<kTeam>(stream, count, StepTiles<T, Rule>{of, slices, onCard});
             };
             switch (rule.kind) {
-                case UpdateRule::Kind::Sgd:
-                    return launch(Sgd{momentum, decay, rule.nesterov});
+                case UpdateRule::Kind::Sgd: return launch(Sgd{momentum, decay, rule.nesterov});
                 case UpdateRule::Kind::Lars: {
                     auto* const trust = reinterpret_cast<float*>(call.workspace);
                     const auto* const whole = reinterpret_cast<const Tile*>(wholesOnCard->data());

@@ -54,8 +54,7 @@ private:
         std::vector<ValueId> inputs;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             const Shape& shape = oldValue(node.inputs[i]).type.shape;
-            if (std::ranges::count(rowOp.inputs, i) == 0)
-                inputs.push_back(now(node.inputs[i]));
+            if (std::ranges::count(rowOp.inputs, i) == 0) inputs.push_back(now(node.inputs[i]));
             else
                 inputs.push_back(seenAs(now(node.inputs[i]),
                                         shape.rank() == rank ? Shape{rows, shape[-1]} : Shape{rows}, node.scope));
@@ -105,8 +104,6 @@ private:
 
 }  // namespace
 
-Graph foldViews(const Graph& graph) {
-    return ViewFolder(graph).run();
-}
+Graph foldViews(const Graph& graph) { return ViewFolder(graph).run(); }
 
 }  // namespace lockstep

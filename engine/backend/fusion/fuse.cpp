@@ -315,8 +315,6 @@ private:
 
 }  // namespace
 
-Graph fuse(const Graph& graph, HasKernel hasKernel) {
-    return Fuser(graph, hasKernel).run();
-}
+Graph fuse(const Graph& graph, HasKernel hasKernel) { return Fuser(graph, hasKernel).run(); }
 
 }  // namespace lockstep

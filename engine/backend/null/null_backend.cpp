@@ -117,7 +117,10 @@ public:
 
     std::string_view name() const override { return "null"; }
     std::vector<DeviceInfo> devices() const override {
-        return {{.id = "null", .name = "Null device (computes nothing)", .backend = "null", .memoryBytes = 0,
+        return {{.id = "null",
+                 .name = "Null device (computes nothing)",
+                 .backend = "null",
+                 .memoryBytes = 0,
                  .cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()))}};
     }
     bool offers(Precision) const override { return true; }

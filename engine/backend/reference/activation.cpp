@@ -10,17 +10,11 @@ namespace lockstep::reference {
 
 namespace {
 
-double normalCdf(double x) {
-    return std::erfc(-x / std::numbers::sqrt2) / 2;
-}
+double normalCdf(double x) { return std::erfc(-x / std::numbers::sqrt2) / 2; }
 
-double normalDensity(double x) {
-    return std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-}
+double normalDensity(double x) { return std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2; }
 
-double sigmoid(double x) {
-    return 1 / (1 + std::exp(-x));
-}
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 template <class Function>
 std::unique_ptr<Kernel> elementwise(const Graph& graph, const Node& node, Function y) {

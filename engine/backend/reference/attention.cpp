@@ -14,7 +14,7 @@ namespace {
 struct Heads {
     Shape qkv;
     AttentionAttrs attrs;
-    std::size_t lengthsAt;                       // among the inputs; 0: all tokens count
+    std::size_t lengthsAt;  // among the inputs; 0: all tokens count
 
     Heads(const Graph& graph, const Node& node, std::size_t inputs)
         : qkv(inputShape(graph, node, 0)),
@@ -72,10 +72,8 @@ std::unique_ptr<Kernel> makeAttention(const Graph& graph, const Node& node) {
                 return heads.scale() * heads.dot(query, qkv + heads.packed(1, n, head, other));
             };
             double largest = score(0), sum = 0, *y = output(call, 0) + heads.row(n, head, token);
-            for (std::int64_t other = 0; other < seen; ++other)
-                largest = std::max(largest, score(other));
-            for (std::int64_t other = 0; other < seen; ++other)
-                sum += std::exp(score(other) - largest);
+            for (std::int64_t other = 0; other < seen; ++other) largest = std::max(largest, score(other));
+            for (std::int64_t other = 0; other < seen; ++other) sum += std::exp(score(other) - largest);
             const double logSumExp = output(call, 1)[heads.statistic(n, head, token)] = largest + std::log(sum);
             std::fill_n(y, heads.width(), 0.0);
             for (std::int64_t other = 0; other < seen; ++other)

@@ -9,27 +9,19 @@ namespace lockstep::reference {
 
 namespace {
 
-std::int64_t countOf(const Graph& graph, const Node& node) {
-    return outputShape(graph, node, 0).count();
-}
+std::int64_t countOf(const Graph& graph, const Node& node) { return outputShape(graph, node, 0).count(); }
 
 // Calls use with a value of the C++ type behind `type`.
 template <class Use>
 std::unique_ptr<Kernel> withType(DType type, Use use) {
     switch (type) {
-        case DType::F32:
-            return use(float{});
-        case DType::F64:
-            return use(double{});
-        case DType::I32:
-            return use(std::int32_t{});
-        case DType::I64:
-            return use(std::int64_t{});
-        case DType::U8:
-            return use(std::uint8_t{});
+        case DType::F32: return use(float{});
+        case DType::F64: return use(double{});
+        case DType::I32: return use(std::int32_t{});
+        case DType::I64: return use(std::int64_t{});
+        case DType::U8: return use(std::uint8_t{});
         case DType::F16:
-        case DType::BF16:
-            break;  // refused by the lowering
+        case DType::BF16: break;  // refused by the lowering
     }
     return nullptr;
 }

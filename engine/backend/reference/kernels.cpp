@@ -80,9 +80,7 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
 
 }  // namespace
 
-std::span<const KernelEntry> kernelList() {
-    return kKernels;
-}
+std::span<const KernelEntry> kernelList() { return kKernels; }
 
 const KernelEntry* findKernel(const OpDef& op) {
     const auto* found =

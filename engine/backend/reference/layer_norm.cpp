@@ -14,9 +14,7 @@ struct Rows {
     std::int64_t count, width;
 };
 
-Rows rowsOf(const Shape& shape) {
-    return {shape.count() / shape[-1], shape[-1]};
-}
+Rows rowsOf(const Shape& shape) { return {shape.count() / shape[-1], shape[-1]}; }
 
 }  // namespace
 

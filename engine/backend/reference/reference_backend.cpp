@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "engine/backend/reference/device.h"
 #include "engine/backend/host_memory.h"
+#include "engine/backend/reference/device.h"
 #include "engine/backend/reference/kernels.h"
 #include "engine/core/error.h"
 #include "engine/ops/dense.h"
@@ -18,9 +18,7 @@ namespace {
 
 constexpr const OpDef* kProducts[] = {&kDense, &kDenseBackwardData, &kDenseBackwardWeights};
 
-bool isSingle(const Graph& graph, ValueId value) {
-    return graph.typeOf(value).dtype == DType::F32;
-}
+bool isSingle(const Graph& graph, ValueId value) { return graph.typeOf(value).dtype == DType::F32; }
 
 // Every op needs a kernel, and every float must be F64 by now; only a cast may still read or write something else.
 void requireKernel(const Graph& graph, const Node& node) {
@@ -49,7 +47,9 @@ public:
         return {info};
     }
 
-    bool offers(Precision precision) const override { return precision == Precision::Fp32 || precision == Precision::Bf16; }
+    bool offers(Precision precision) const override {
+        return precision == Precision::Fp32 || precision == Precision::Bf16;
+    }
 
     Graph lower(const Graph& graph, const LowerOptions& options) const override {
         refuseHalves(graph, name());
@@ -70,8 +70,6 @@ public:
 
 }  // namespace
 
-std::unique_ptr<Backend> makeReferenceBackend() {
-    return std::make_unique<ReferenceBackend>();
-}
+std::unique_ptr<Backend> makeReferenceBackend() { return std::make_unique<ReferenceBackend>(); }
 
 }  // namespace lockstep

@@ -87,9 +87,13 @@ double trustOf(const UpdateRule& rule, const UpdateSegment& segment, double scal
 class Update {
 public:
     Update(const UpdateRule& rule, const KernelCall& call)
-        : m_rule(rule), m_scale(input<UpdateGate>(call, 1)->scale), m_learningRate(call.scalars->learningRate),
-          m_gradient(input(call, 0)), m_w(output(call, 0)),
-          m_states{call.outputs.size() > 1 ? output(call, 1) : nullptr, call.outputs.size() > 2 ? output(call, 2) : nullptr} {
+        : m_rule(rule),
+          m_scale(input<UpdateGate>(call, 1)->scale),
+          m_learningRate(call.scalars->learningRate),
+          m_gradient(input(call, 0)),
+          m_w(output(call, 0)),
+          m_states{call.outputs.size() > 1 ? output(call, 1) : nullptr,
+                   call.outputs.size() > 2 ? output(call, 2) : nullptr} {
         const auto number = static_cast<double>(call.scalars->step + 1);
         m_corrections = {1 - std::pow(rule.beta1, number), 1 - std::pow(rule.beta2, number)};
     }
@@ -110,7 +114,8 @@ public:
 private:
     void stepSgdOver(const UpdateSegment& segment, double decay) const {
         for (std::size_t i = segment.offset; i < segment.offset + segment.count; ++i)
-            stepSgd(m_rule, m_learningRate, decay, m_gradient[i] * m_scale, m_w[i], m_states[0] ? m_states[0] + i : nullptr);
+            stepSgd(m_rule, m_learningRate, decay, m_gradient[i] * m_scale, m_w[i],
+                    m_states[0] ? m_states[0] + i : nullptr);
     }
 
     void stepAdamOver(const UpdateSegment& segment, double decay, double learningRate) const {

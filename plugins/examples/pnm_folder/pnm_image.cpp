@@ -11,7 +11,7 @@ namespace pnm {
 
 namespace {
 
-constexpr int kLargest = 8192;                     // pixels a side
+constexpr int kLargest = 8192;  // pixels a side
 
 class Reader {
 public:
@@ -29,7 +29,7 @@ public:
         image.width = number("width", kLargest);
         image.height = number("height", kLargest);
         const int top = number("number of levels", 255);
-        ++m_at;                                    // the one white space before the pixels
+        ++m_at;  // the one white space before the pixels
         takePixels(image, top);
         return image;
     }

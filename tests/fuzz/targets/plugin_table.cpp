@@ -11,7 +11,7 @@ namespace lockstep::fuzz {
 
 namespace {
 
-constexpr std::size_t kMost = 4;                         // of what a table lists: kinds, settings, fields, classes
+constexpr std::size_t kMost = 4;  // of what a table lists: kinds, settings, fields, classes
 
 // What the functions of the plugin hand out: they have no other place to keep it.
 struct Dataset {
@@ -61,7 +61,9 @@ private:
     bool odd() { return m_bytes.number<std::uint8_t>() > 250; }
     std::size_t count() { return m_bytes.number<std::uint8_t>() % (kMost + 1); }
     template <class T>
-    T number(T usual) { return odd() ? m_bytes.number<T>() : usual; }
+    T number(T usual) {
+        return odd() ? m_bytes.number<T>() : usual;
+    }
     std::uint32_t size(std::size_t right) { return number(static_cast<std::uint32_t>(right)); }
 
     const char* text() {
@@ -73,7 +75,8 @@ private:
 
     void addKind() {
         auto& kind = m_kinds.emplace_back();
-        kind = {size(sizeof kind), text(), text(), text(), nullptr, 0, open, info, read, odd() ? nullptr : close, nullptr};
+        kind = {size(sizeof kind),       text(), text(), text(), nullptr, 0, open, info, read,
+                odd() ? nullptr : close, nullptr};
         auto& settings = m_settings.emplace_back();
         const std::size_t listed = count();
         for (std::size_t i = 0; i < listed; ++i) {
@@ -95,8 +98,11 @@ private:
         }
         for (std::size_t i = 0; i < classes; ++i) given.classNames[i] = text();
         given.label = m_bytes.number<std::int8_t>();
-        given.info = {sizeof given.info, odd() ? nullptr : given.fields, static_cast<std::int32_t>(fields),
-                      static_cast<std::int32_t>(classes), given.classNames,
+        given.info = {sizeof given.info,
+                      odd() ? nullptr : given.fields,
+                      static_cast<std::int32_t>(fields),
+                      static_cast<std::int32_t>(classes),
+                      given.classNames,
                       odd() ? m_bytes.number<std::int64_t>() : m_bytes.number<std::uint8_t>()};
     }
 

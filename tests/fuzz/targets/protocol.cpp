@@ -12,7 +12,8 @@ namespace {
 
 ReplayLog shortLog() {
     ReplayLog log(3);
-    for (int number = 1; number <= 8; ++number) log.add(number, number % 4 != 0, "{\"n\":" + std::to_string(number) + "}");
+    for (int number = 1; number <= 8; ++number)
+        log.add(number, number % 4 != 0, "{\"n\":" + std::to_string(number) + "}");
     return log;
 }
 

@@ -17,13 +17,14 @@ struct History {
 
 void bind(SQLite::Statement& statement, int index, Input blob) {
     const void* data = blob.data();
-    statement.bind(index, blob.empty() ? "" : data, static_cast<int>(blob.size()));          // no pointer: NULL
+    statement.bind(index, blob.empty() ? "" : data, static_cast<int>(blob.size()));  // no pointer: NULL
 }
 
 void insertChunk(SQLite::Database& database, Slicer& slicer) {
-    SQLite::Statement row(database,
-                          "INSERT INTO series_chunk (id, trial, attempt, first_step, last_step, first_event, last_event,"
-                          " count, steps, seconds) VALUES (1, 1, 1, ?, ?, ?, ?, ?, ?, ?)");
+    SQLite::Statement row(
+        database,
+        "INSERT INTO series_chunk (id, trial, attempt, first_step, last_step, first_event, last_event,"
+        " count, steps, seconds) VALUES (1, 1, 1, ?, ?, ?, ?, ?, ?, ?)");
     for (int index = 1; index <= 4; ++index) row.bind(index, slicer.number<std::int64_t>());
     row.bind(5, std::int64_t{slicer.number<std::uint8_t>()});
     bind(row, 6, slicer.take(slicer.number<std::uint16_t>()));
@@ -32,8 +33,8 @@ void insertChunk(SQLite::Database& database, Slicer& slicer) {
 }
 
 void insertColumns(SQLite::Database& database, Slicer& slicer) {
-    const char* metrics[] = {"epoch",         "samples",    "loss",      "accuracy", "learning_rate",
-                             "gradient_norm", "compute.0",  "compute.1", "wait.0",   "reduce.0"};
+    const char* metrics[] = {"epoch",         "samples",   "loss",      "accuracy", "learning_rate",
+                             "gradient_norm", "compute.0", "compute.1", "wait.0",   "reduce.0"};
     SQLite::Statement value(database, "INSERT OR REPLACE INTO series_value (chunk, metric, data) VALUES (1, ?, ?)");
     while (slicer.more()) {
         const char* metric = metrics[slicer.number<std::uint8_t>() % std::size(metrics)];
@@ -64,7 +65,7 @@ bool runSeriesChunk(Input input) {
         any = !readSteps(database, 1, 1, first).empty();
         cutSeries(database, 1, cut);
         readSteps(database, 1, 1, first);
-    } catch (const SQLite::Exception&) {                 // numbers that the table does not take; see translated()
+    } catch (const SQLite::Exception&) {  // numbers that the table does not take; see translated()
     }
     return any;
 }

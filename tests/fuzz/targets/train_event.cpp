@@ -9,7 +9,8 @@ bool runTrainEvent(Input input) {
     if (!event.ok()) return false;
     const std::string line = toJsonLine(event.value().event, event.value().number);
     const auto again = eventFromJsonLine(line);
-    require(again.ok() && toJsonLine(again.value().event, again.value().number) == line, "an event's line says the event");
+    require(again.ok() && toJsonLine(again.value().event, again.value().number) == line,
+            "an event's line says the event");
     if (const auto* failed = std::get_if<RunFailed>(&event.value().event)) problemIn(*failed);
     return true;
 }

@@ -15,9 +15,9 @@
 #include "engine/backend/cuda/cuda_backend.h"
 #endif
 
-// The CUDA module on a card, without Qt: every case of every op in every precision, graphs as they are fused and updates
-// against the reference, whole models against PyTorch, ranks that share cards and give up, and running out of memory.
-// Prints as it goes; exit status 1 if anything differs.
+// The CUDA module on a card, without Qt: every case of every op in every precision, graphs as they are fused and
+// updates against the reference, whole models against PyTorch, ranks that share cards and give up, and running out of
+// memory. Prints as it goes; exit status 1 if anything differs.
 //   gpu_check MODULE [NAME]      only what has NAME in its name
 using namespace lockstep;
 using namespace lockstep::test;
@@ -163,7 +163,8 @@ int main(int argc, char** argv) {
     std::vector<std::vector<DeviceChoice>> groups{ranksOn(1, 2), ranksOn(1, 4)};
     if (const std::size_t cards = backend->devices().size(); cards > 1) groups.push_back(ranksOn(cards, cards));
     for (const auto& ranks : groups) {
-        const std::string name = std::to_string(ranks.size()) + (ranks[0].isVirtual ? " ranks on a card" : " ranks on cards");
+        const std::string name =
+            std::to_string(ranks.size()) + (ranks[0].isVirtual ? " ranks on a card" : " ranks on cards");
         report.check("groups", name, [&] { return sums(*backend, ranks); });
         report.check("groups", name + ", aborted", [&] { return abortReachesAll(*backend, ranks); });
     }

@@ -18,7 +18,9 @@ constexpr std::size_t kCount = 100'000;
 class Filled {
 public:
     Filled(const Backend& backend, const DeviceChoice& choice, float value)
-        : m_device(backend.open(choice)), m_buffer(m_device->allocate(kCount * sizeof(float))), m_values(kCount, value) {
+        : m_device(backend.open(choice)),
+          m_buffer(m_device->allocate(kCount * sizeof(float))),
+          m_values(kCount, value) {
         stream().copyToDevice(m_buffer.data(), reinterpret_cast<const std::byte*>(m_values.data()), m_buffer.bytes());
     }
 

@@ -126,9 +126,7 @@ std::atomic<int> toBreak{0};
 std::array<std::atomic<cudaError_t>, kCards> states{};
 thread_local int currentDevice = 0;
 
-cudaError_t stateOf(int device) {
-    return states.at(static_cast<std::size_t>(device));
-}
+cudaError_t stateOf(int device) { return states.at(static_cast<std::size_t>(device)); }
 
 void drain(int device) {
     auto streams = [] {
@@ -148,18 +146,14 @@ std::size_t allocations() {
     return card().allocations;
 }
 
-std::size_t graphLaunches() {
-    return launches.load();
-}
+std::size_t graphLaunches() { return launches.load(); }
 
 void limitMemory(std::size_t bytes) {
     const std::lock_guard lock(card().mutex);
     card().limit = bytes;
 }
 
-void breakCard(int device, cudaError_t status) {
-    states.at(static_cast<std::size_t>(device)) = status;
-}
+void breakCard(int device, cudaError_t status) { states.at(static_cast<std::size_t>(device)) = status; }
 
 void breakCardAt(int device, std::size_t graphLaunch) {
     toBreak = device;
@@ -174,36 +168,22 @@ void mendCards() {
 
 const char* cudaGetErrorString(cudaError_t error) {
     switch (error) {
-        case cudaSuccess:
-            return "no error";
-        case cudaErrorInvalidValue:
-            return "invalid argument";
-        case cudaErrorMemoryAllocation:
-            return "out of memory";
-        case cudaErrorDevicesUnavailable:
-            return "CUDA-capable device(s) is/are busy or unavailable";
-        case cudaErrorNoKernelImageForDevice:
-            return "no kernel image is available for execution on the device";
-        case cudaErrorNotReady:
-            return "device not ready";
-        case cudaErrorIllegalAddress:
-            return "an illegal memory access was encountered";
-        case cudaErrorPeerAccessAlreadyEnabled:
-            return "peer access is already enabled";
-        case cudaErrorStreamCaptureUnsupported:
-            return "operation not permitted when stream is capturing";
-        default:
-            return "unknown error";
+        case cudaSuccess: return "no error";
+        case cudaErrorInvalidValue: return "invalid argument";
+        case cudaErrorMemoryAllocation: return "out of memory";
+        case cudaErrorDevicesUnavailable: return "CUDA-capable device(s) is/are busy or unavailable";
+        case cudaErrorNoKernelImageForDevice: return "no kernel image is available for execution on the device";
+        case cudaErrorNotReady: return "device not ready";
+        case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+        case cudaErrorPeerAccessAlreadyEnabled: return "peer access is already enabled";
+        case cudaErrorStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
+        default: return "unknown error";
     }
 }
 
-cudaError_t cudaGetLastError() {
-    return stateOf(currentDevice);
-}
+cudaError_t cudaGetLastError() { return stateOf(currentDevice); }
 
-cudaError_t cudaPeekAtLastError() {
-    return stateOf(currentDevice);
-}
+cudaError_t cudaPeekAtLastError() { return stateOf(currentDevice); }
 
 cudaError_t cudaGetDeviceCount(int* count) {
     *count = 1;
@@ -236,9 +216,7 @@ cudaError_t cudaDeviceSynchronize() {
     return cudaSuccess;
 }
 
-cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
-    return cudaSuccess;
-}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* data) {
     const std::lock_guard lock(card().mutex);
@@ -432,6 +410,4 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaSuccess;
 }
 
-void launchOnHost(cudaStream_t stream, std::function<void()> work) {
-    stream->add(std::move(work));
-}
+void launchOnHost(cudaStream_t stream, std::function<void()> work) { stream->add(std::move(work)); }

@@ -2,8 +2,9 @@
 #include <cstring>
 
 // Takes the place of NVIDIA's driver, libcuda.so.1, and has no card: LOCKSTEP_FAKE_DRIVER is "VERSION STATUS", the CUDA
-// version it says it is for (13000) and the error that all else answers (100: no device, 999: unknown), by cuda.h; without
-// it, a new driver that sees no card. It never answers that all is well: the runtime would use what it has not been given.
+// version it says it is for (13000) and the error that all else answers (100: no device, 999: unknown), by cuda.h;
+// without it, a new driver that sees no card. It never answers that all is well: the runtime would use what it has not
+// been given.
 
 namespace {
 
@@ -15,9 +16,7 @@ int numberAt(int index) {
     return static_cast<int>(number);
 }
 
-int refuse() {
-    return numberAt(1);
-}
+int refuse() { return numberAt(1); }
 
 }  // namespace
 
@@ -27,9 +26,7 @@ int cuDriverGetVersion(int* version) {
     *version = numberAt(0);
     return 0;
 }
-int cuInit(unsigned) {
-    return numberAt(1);
-}
+int cuInit(unsigned) { return numberAt(1); }
 int cuDeviceGetCount(int* count) {
     *count = 0;
     return numberAt(1);
@@ -38,9 +35,7 @@ int cuGetErrorString(int, const char** text) {
     *text = "refused";
     return 0;
 }
-int cuGetExportTable(const void**, const void*) {
-    return numberAt(1);
-}
+int cuGetExportTable(const void**, const void*) { return numberAt(1); }
 
 int cuGetProcAddress_v2(const char* name, void** function, int, unsigned long long, int* found) {
     *function = reinterpret_cast<void*>(refuse);

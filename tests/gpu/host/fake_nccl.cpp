@@ -52,12 +52,9 @@ void addAll(const std::vector<Part>& parts, std::size_t begin, std::size_t count
 std::vector<std::byte> sumOf(const std::vector<Part>& parts, std::size_t begin, std::size_t count,
                              ncclDataType_t type) {
     std::vector<std::byte> result;
-    if (type == ncclFloat64)
-        addAll<double>(parts, begin, count, result);
-    else if (type == ncclFloat32)
-        addAll<float>(parts, begin, count, result);
-    else
-        addAll<unsigned char>(parts, begin, count, result);
+    if (type == ncclFloat64) addAll<double>(parts, begin, count, result);
+    else if (type == ncclFloat32) addAll<float>(parts, begin, count, result);
+    else addAll<unsigned char>(parts, begin, count, result);
     return result;
 }
 
@@ -120,9 +117,7 @@ void fakeNcclSetFault(FakeNcclFault fault, int rank, std::uint64_t operation) {
     faultOperation = operation;
 }
 
-std::uint64_t fakeNcclCommunicators() {
-    return communicators;
-}
+std::uint64_t fakeNcclCommunicators() { return communicators; }
 
 ncclResult_t ncclGetVersion(int* version) {
     *version = 22800;
@@ -135,9 +130,7 @@ const char* ncclGetErrorString(ncclResult_t result) {
                                     : "no error";
 }
 
-const char* ncclGetLastError(ncclComm_t) {
-    return "as the test wanted";
-}
+const char* ncclGetLastError(ncclComm_t) { return "as the test wanted"; }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
     const std::lock_guard lock(groupsMutex);

@@ -16,17 +16,13 @@ namespace {
 constexpr int kNotFound = 6, kNotSupported = 3;
 lockstep::cuda::nvmlDevice_st cards[] = {{0}, {1}, {2}};
 
-unsigned long long bytesOf(nvmlDevice_t card) {
-    return (10ull + static_cast<unsigned>(card->number)) << 30;
-}
+unsigned long long bytesOf(nvmlDevice_t card) { return (10ull + static_cast<unsigned>(card->number)) << 30; }
 
 }  // namespace
 
 extern "C" {
 
-int nvmlInit_v2() {
-    return 0;
-}
+int nvmlInit_v2() { return 0; }
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, nvmlDevice_t* card) {
     for (auto& each : cards) {

@@ -129,8 +129,6 @@ public:
 
 }  // namespace
 
-std::unique_ptr<Libraries> openLibraries(const std::string&, PlanCaches&) {
-    return std::make_unique<HostLibraries>();
-}
+std::unique_ptr<Libraries> openLibraries(const std::string&, PlanCaches&) { return std::make_unique<HostLibraries>(); }
 
 }  // namespace lockstep::cuda

@@ -100,7 +100,7 @@ private slots:
         Curve curve;
         for (int i = 1; i <= 5; ++i) curve.append(i * 100, i, i == 3 ? kNan : i);
         const auto points = curve.sample(CurveAxis::Step, 150, 450, 500);
-        QCOMPARE(points.size(), std::size_t{4});      // the neighbours outside, so that the line goes on; not the third
+        QCOMPARE(points.size(), std::size_t{4});  // the neighbours outside, so that the line goes on; not the third
         QCOMPARE(points.front().x, 100.0);
         QCOMPARE(points.back().x, 500.0);
         QCOMPARE(curve.at(CurveAxis::Seconds, 2.5), std::size_t{1});

@@ -31,8 +31,8 @@ int paintedIn(const QImage& image, int column) {
 class TestCurveRaster : public QObject {
     Q_OBJECT
 private slots:
-    // Against the plain statement: a pixel is painted if it lies between its column's smallest and largest value, or between
-    // them and the neighbour's.
+    // Against the plain statement: a pixel is painted if it lies between its column's smallest and largest value, or
+    // between them and the neighbour's.
     void columnsReachFromTheSmallestToTheLargest() {
         constexpr int kWidth = 200, kHeight = 90, kPerColumn = 6;
         std::mt19937 random(7);
@@ -76,7 +76,7 @@ private slots:
     void whatIsOutsideIsLeftOut() {
         const QImage image = painted(4, 10, {{-3, 5}, {0, -100}, {1, 1e9}, {2, std::nan("")}, {3, 4}, {9, 4}});
         QCOMPARE(paintedIn(image, 0), 0);
-        QCOMPARE(paintedIn(image, 1), 10);                 // on its way down, out of the picture
+        QCOMPARE(paintedIn(image, 1), 10);  // on its way down, out of the picture
         QCOMPARE(paintedIn(image, 3), 6);
     }
 

@@ -48,7 +48,8 @@ struct Shown {
     }
     void wheel(int delta, Qt::KeyboardModifiers modifiers) const {
         const QPoint middle = plot->axisRect()->center();
-        QWheelEvent event(middle, plot->mapToGlobal(middle), {}, {0, delta}, Qt::NoButton, modifiers, Qt::NoScrollPhase, false);
+        QWheelEvent event(middle, plot->mapToGlobal(middle), {}, {0, delta}, Qt::NoButton, modifiers, Qt::NoScrollPhase,
+                          false);
         QApplication::sendEvent(plot, &event);
     }
 
@@ -95,7 +96,7 @@ private slots:
         QVERIFY(model.draw(0, {1, 1000}, 200).ghost.empty());
         model.setSmoothing(0.9);
         QVERIFY(!model.draw(0, {1, 1000}, 200).ghost.empty());
-        QVERIFY(model.draw(1, {1, 1000}, 200).ghost.empty());        // evaluations are means already
+        QVERIFY(model.draw(1, {1, 1000}, 200).ghost.empty());  // evaluations are means already
         const auto readings = model.readings(500.4);
         QCOMPARE(readings.size(), std::size_t{2});
         QCOMPARE(readings[0].x, 500.0);
@@ -174,12 +175,13 @@ private slots:
         const QCPRange x = shown.plot->xAxis->range();
         shown.drag(box.topLeft() + QPoint(100, 50), box.topLeft() + QPoint(200, 52));
         QVERIFY(shown.plot->xAxis->range().size() < x.size() / 2);
-        shown.drag(box.topLeft() + QPoint(100, 50), box.topLeft() + QPoint(102, 51));        // a click
+        shown.drag(box.topLeft() + QPoint(100, 50), box.topLeft() + QPoint(102, 51));  // a click
         QVERIFY(shown.plot->xAxis->range().size() < x.size() / 2);
     }
 
     void sharesEndAtAWhole() {
-        PlotView view({"Accuracy", "", {}, [](double value) { return QString::number(100 * value) + " %"; }, PlotRange{0, 1}});
+        PlotView view(
+            {"Accuracy", "", {}, [](double value) { return QString::number(100 * value) + " %"; }, PlotRange{0, 1}});
         auto curve = std::make_shared<Curve>();
         for (int i = 0; i <= 100; ++i) curve->append(i, i, i / 100.0);
         view.setSeries({{"a", curve, 0, Marker::Circle, 0, false}});
@@ -193,11 +195,11 @@ private slots:
             return ticks.isEmpty() ? -1.0 : *std::max_element(ticks.begin(), ticks.end());
         };
         QCOMPARE(highest(), 1.0);
-        QVERIFY(plot.yAxis->range().upper > 1);            // the line at the top is seen whole
+        QVERIFY(plot.yAxis->range().upper > 1);  // the line at the top is seen whole
         const QPointF top(plot.axisRect()->center().x(), plot.axisRect()->top() + 5.0);
         for (int i = 0; i < 12; ++i) {
-            QWheelEvent wheel(top, plot.mapToGlobal(top), {}, {0, i < 6 ? -120 : 120}, Qt::NoButton, Qt::ControlModifier,
-                              Qt::NoScrollPhase, false);
+            QWheelEvent wheel(top, plot.mapToGlobal(top), {}, {0, i < 6 ? -120 : 120}, Qt::NoButton,
+                              Qt::ControlModifier, Qt::NoScrollPhase, false);
             QApplication::sendEvent(&plot, &wheel);
             QVERIFY2(highest() <= 1 + 1e-6, qPrintable(QString::number(highest())));
         }
@@ -234,7 +236,7 @@ private slots:
         }
         growing->append(1, 1, 1);
         QVERIFY(!model.changed(0, x, 200) && model.changed(1, x, 200));
-        model.setSeries(curves);                           // the same again
+        model.setSeries(curves);  // the same again
         QVERIFY(!model.changed(0, x, 200));
         QVERIFY(model.changed(0, {1, 900}, 200) && model.changed(0, x, 201));
         model.setSmoothing(0.5);
@@ -249,7 +251,8 @@ private slots:
         auto curves = twoCurves();
         auto mean = std::make_shared<Curve>();
         for (int i = 1; i <= 10; ++i) mean->append(i, i, 5);
-        auto low = std::make_shared<Curve>(Curve::alongside(*mean)), high = std::make_shared<Curve>(Curve::alongside(*mean));
+        auto low = std::make_shared<Curve>(Curve::alongside(*mean)),
+             high = std::make_shared<Curve>(Curve::alongside(*mean));
         for (int i = 1; i <= 10; ++i) low->appendValue(4), high->appendValue(6);
         PlotModel model;
         model.setSeries({{"mean", mean, 3, Marker::Circle, 0, false, false, PlotBand{low, high}}});
@@ -274,7 +277,7 @@ private slots:
         QVERIFY(!model.smoothing() && !model.changed(0, {0, 200'000}, 100));
         const double before = model.readings(150'000).front().value;
         model.setSmoothing(0.99);
-        model.draw(0, {0, 200'000}, 100);                  // the line before, until the new one is there
+        model.draw(0, {0, 200'000}, 100);  // the line before, until the new one is there
         QCOMPARE(model.readings(150'000).front().value, before);
     }
 
@@ -302,19 +305,19 @@ private slots:
         for (int i = 0; i < 50; ++i) {
             auto curve = std::make_shared<Curve>();
             for (int step = 0; step < 10; ++step) curve->append(step, step, i + step);
-            many.push_back({QString("#%1 a title that is much longer than anybody would ever want it to be").arg(i), curve, i,
-                            seriesMarker(i), 0, false, i % 2 == 1});
+            many.push_back({QString("#%1 a title that is much longer than anybody would ever want it to be").arg(i),
+                            curve, i, seriesMarker(i), 0, false, i % 2 == 1});
         }
         shown.view.setSeries(many);
         const auto buttons = shown.buttons();
         QCOMPARE(buttons.size(), 50);
         QTRY_VERIFY(shown.plot->width() > shown.view.width() / 2);
         QVERIFY(shown.view.height() == 300 && shown.view.width() == 600);
-        QTRY_VERIFY(buttons.last()->y() > shown.view.height());            // laid out
+        QTRY_VERIFY(buttons.last()->y() > shown.view.height());  // laid out
         shown.view.activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(&shown.view));
         buttons.last()->setFocus();
-        QTRY_VERIFY(!buttons.last()->visibleRegion().isEmpty());           // scrolled there
+        QTRY_VERIFY(!buttons.last()->visibleRegion().isEmpty());  // scrolled there
         QTest::mouseClick(buttons.last(), Qt::LeftButton, Qt::ControlModifier);
         QVERIFY(shown.view.model().hidden(0) && !shown.view.model().hidden(49));
         QTest::mouseClick(buttons.last(), Qt::LeftButton, Qt::ControlModifier);
@@ -322,7 +325,7 @@ private slots:
         shown.view.setCrosshair(5.0);
         for (const auto* label : shown.plot->findChildren<QLabel*>())
             QVERIFY(!label->isVisible() || label->height() <= shown.plot->height());
-        QVERIFY(shown.view.pixmap(1).height() > shown.plot->height());     // its legend is beneath
+        QVERIFY(shown.view.pixmap(1).height() > shown.plot->height());  // its legend is beneath
     }
 
     void theReadingsNearestToThePointer() {
@@ -343,7 +346,7 @@ private slots:
             QVERIFY(!button->accessibleName().isEmpty() && button->focusPolicy() != Qt::NoFocus);
         QTest::mouseClick(buttons[0], Qt::LeftButton);
         QVERIFY(shown.view.model().hidden(0));
-        QCOMPARE(shown.plot->xAxis->range().lower, 100.0 - 0.01 * 900);          // the other curve alone, with some air
+        QCOMPARE(shown.plot->xAxis->range().lower, 100.0 - 0.01 * 900);  // the other curve alone, with some air
     }
 
     void thePointerReadsAllCurves() {

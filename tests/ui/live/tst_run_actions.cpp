@@ -9,12 +9,13 @@ using namespace lockstep::ui;
 class TestRunActions : public QObject {
     Q_OBJECT
 private slots:
-    // One row a state; columns: pause, resume, finish this epoch, stop now, kill, resume from checkpoint, devices, balance.
+    // One row a state; columns: pause, resume, finish this epoch, stop now, kill, resume from checkpoint, devices,
+    // balance.
     void theTable() {
         const std::pair<RunState, const char*> rows[] = {
-            {RunState::Queued, "--------"},   {RunState::Preparing, "---sk---"}, {RunState::Running, "p-fsk-db"},
-            {RunState::Paused, "-r-sk-db"},   {RunState::Stopping, "----k---"},  {RunState::Finished, "--------"},
-            {RunState::Stopped, "-----c--"},  {RunState::Failed, "-----c--"},    {RunState::Cancelled, "-----c--"},
+            {RunState::Queued, "--------"},  {RunState::Preparing, "---sk---"}, {RunState::Running, "p-fsk-db"},
+            {RunState::Paused, "-r-sk-db"},  {RunState::Stopping, "----k---"},  {RunState::Finished, "--------"},
+            {RunState::Stopped, "-----c--"}, {RunState::Failed, "-----c--"},    {RunState::Cancelled, "-----c--"},
             {RunState::Crashed, "-----c--"},
         };
         for (const auto& [state, wanted] : rows) {

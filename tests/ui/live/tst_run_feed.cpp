@@ -2,15 +2,15 @@
 
 #include <QAbstractScrollArea>
 #include <QAccessible>
+#include <QAction>
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QAction>
 #include <QInputDialog>
 #include <QLabel>
 #include <QListWidget>
-#include <QPlainTextEdit>
 #include <QLocalServer>
 #include <QLocalSocket>
+#include <QPlainTextEdit>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
@@ -165,7 +165,7 @@ private slots:
         QVERIFY(feed.problems().empty());
         QVERIFY(feed.record().finished());
 
-        RunFeed later(home.places, 1);             // long ended: only the history speaks
+        RunFeed later(home.places, 1);  // long ended: only the history speaks
         QVERIFY(until([&] { return !later.loading(); }));
         QCOMPARE(later.state(), RunState::Finished);
         QVERIFY(isWhole(later, home));
@@ -222,7 +222,7 @@ private slots:
         QVERIFY(until([&] { return stepsOf(feed) == kSteps && feed.record().evaluations().size() == 1; }));
         run.post(stepDone(kSteps + 1));
         QVERIFY(until([&] { return stepsOf(feed) == kSteps + 1; }));
-        QVERIFY(until([&] { return home.query()->series(1, "loss").size() == kSteps + 1; }));      // the last is committed
+        QVERIFY(until([&] { return home.query()->series(1, "loss").size() == kSteps + 1; }));  // the last is committed
         QVERIFY(isWhole(feed, home));
         QVERIFY(feed.connected() && feed.problems().empty());
     }
@@ -302,16 +302,17 @@ private slots:
         QCOMPARE(feed.record().started()->attempt, std::int64_t{2});
         QVERIFY(until([&] { return notesOf(page).size() == 2; }));
         const QStringList seen = notesOf(page);
-        QVERIFY2(seen[0].contains("Device 3 was lost at step 250; going on after step 200 with 3 devices"), qPrintable(seen[0]));
+        QVERIFY2(seen[0].contains("Device 3 was lost at step 250; going on after step 200 with 3 devices"),
+                 qPrintable(seen[0]));
         QTest::qWait(100);
         shoot(page, "lost-device");
-        page.resize(740, 560);                     // a small window's: nothing lies beside it
+        page.resize(740, 560);  // a small window's: nothing lies beside it
         const auto* beside = page.findChild<QScrollArea*>()->horizontalScrollBar();
         QVERIFY(until([&] { return beside->maximum() == 0; }, 2000));
         shoot(page, "lost-device-small");
 
         QVERIFY(until([&] { return home.query()->series(1, "loss").size() == 300; }));
-        RunFeed later(home.places, 1);             // reattached: the same
+        RunFeed later(home.places, 1);  // reattached: the same
         LivePage again(&later, kExplain);
         again.show();
         QVERIFY(until([&] { return stepsOf(later) == 300; }));
@@ -323,7 +324,9 @@ private slots:
         };
         QCOMPARE(secondsOf(later), secondsOf(feed));
         for (const std::size_t i : {0u, 199u, 200u, 299u}) {
-            const auto rate = [i](const RunFeed& each) { return each.record().curve(RunCurve::RatePerDevice)->value(i); };
+            const auto rate = [i](const RunFeed& each) {
+                return each.record().curve(RunCurve::RatePerDevice)->value(i);
+            };
             QCOMPARE(rate(later), rate(feed));
         }
         applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);
@@ -339,7 +342,9 @@ private slots:
         page.resize(1280, 800);
         page.show();
         QVERIFY(until([&] { return feed.connected() && feed.state() == RunState::Running && stepsOf(feed) > 10; }));
-        QVERIFY(until([&] { return actionOf(page, "Change the number")->isEnabled() && actionOf(page, "Balance")->isEnabled(); }));
+        QVERIFY(until([&] {
+            return actionOf(page, "Change the number")->isEnabled() && actionOf(page, "Balance")->isEnabled();
+        }));
         actionOf(page, "Change the number")->trigger();
         auto* box = page.findChild<QInputDialog*>();
         QVERIFY(box && box->intValue() == 2);
@@ -353,7 +358,9 @@ private slots:
         QVERIFY(until([&] { return engine.state() == QProcess::NotRunning; }));
         QVERIFY(isWhole(feed, home) && isInOrder(feed));
         QCOMPARE(feed.record().step(), feed.record().totalSteps());
-        QVERIFY(until([&] { return !actionOf(page, "Change the number")->isEnabled() && !actionOf(page, "Balance")->isEnabled(); }));
+        QVERIFY(until([&] {
+            return !actionOf(page, "Change the number")->isEnabled() && !actionOf(page, "Balance")->isEnabled();
+        }));
         QVERIFY2(notesOf(page).value(0).contains("with 1 device"), qPrintable(notesOf(page).join('|')));
 
         RunFeed later(home.places, 1);
@@ -367,8 +374,8 @@ private slots:
     // The engine says no: what and why, and the run goes on.
     void whatTheEngineRefusesIsTold() {
         RunHome home;
-        home.start(LOCKSTEP_PROGRAM, {"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2", "--batch", "32",
-                                      "--epochs", "100000", "--mode", "reproducible"});
+        home.start(LOCKSTEP_PROGRAM, {"train", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2",
+                                      "--batch", "32", "--epochs", "100000", "--mode", "reproducible"});
         QVERIFY(home.waitForRun(1));
         RunFeed feed(home.places, 1);
         LivePage page(&feed, kExplain);
@@ -376,8 +383,8 @@ private slots:
         page.show();
         QVERIFY(until([&] { return feed.state() == RunState::Running && stepsOf(feed) > 10; }));
         QVERIFY(until([&] { return actionOf(page, "Change the number")->isEnabled(); }));
-        QVERIFY(!actionOf(page, "Balance")->isEnabled());    // shards are equal
-        feed.scaleTo(3);                           // divides no 8 shards
+        QVERIFY(!actionOf(page, "Balance")->isEnabled());  // shards are equal
+        feed.scaleTo(3);                                   // divides no 8 shards
         QVERIFY(until([&] { return !feed.problems().empty(); }));
         QVERIFY(!feed.asked());
         QCOMPARE(feed.record().ranks(), std::size_t{2});

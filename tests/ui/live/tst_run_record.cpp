@@ -119,13 +119,13 @@ private slots:
         RunRecord record;
         record.take({1, started()});
         std::int64_t number = 2;
-        double clock = 1.5;                        // the first step is slow: kernels are prepared
+        double clock = 1.5;  // the first step is slow: kernels are prepared
         for (int i = 1; i <= 15; ++i, clock += 0.02) record.take({number++, step(i, clock)});
         QVERIFY(!record.remaining());
         for (int i = 16; i <= 100; ++i, clock += i % 10 ? 0.02 : 0.08) record.take({number++, step(i, clock)});
         clock += 0.5;
         record.take({number++, evaluation(100, clock, 0.5)});
-        clock += 3;                                // a checkpoint; not a step's time
+        clock += 3;  // a checkpoint; not a step's time
         record.take({number++, step(101, clock)});
         const double truth = 299 * 0.02 + 3 * 0.5;
         QVERIFY2(std::abs(record.remaining().value() - truth) < 0.1 * truth,
@@ -147,7 +147,7 @@ private slots:
         RunRecord record;
         std::map<std::string, std::vector<SeriesPoint>> series;
         for (int i = 1; i <= 50; ++i) {
-            const double seconds = i <= 20 ? i : i - 20;             // a second attempt from step 21 on
+            const double seconds = i <= 20 ? i : i - 20;  // a second attempt from step 21 on
             series["loss"].push_back({i, seconds, 100.0 + i});
             if (i != 7) series["accuracy"].push_back({i, seconds, 0.5});
         }
@@ -194,7 +194,7 @@ private slots:
             QVERIFY(i == 0 || loss->x(CurveAxis::Seconds, i) > loss->x(CurveAxis::Seconds, i - 1));
         }
         QCOMPARE(record.curve(RunCurve::Rate)->x(CurveAxis::Step, 8), 9.0);
-        QCOMPARE(record.curve(RunCurve::RatePerDevice)->value(3), 500.0);        // of two devices then, of one now
+        QCOMPARE(record.curve(RunCurve::RatePerDevice)->value(3), 500.0);  // of two devices then, of one now
         QCOMPARE(record.curve(RunCurve::RatePerDevice)->value(4), 1000.0);
         QCOMPARE(record.missing(), std::int64_t{0});
     }
@@ -206,7 +206,7 @@ private slots:
         for (int i = 1; i <= 7; ++i) record.take({i + 1, step(i, i * 0.01)});
         const auto before = record.curve(RunCurve::Loss);
         record.take({9, lost(7, 7)});
-        QCOMPARE(record.curve(RunCurve::Loss), before);      // nothing is done again
+        QCOMPARE(record.curve(RunCurve::Loss), before);  // nothing is done again
         record.take({10, started(2, 6)});
         QVERIFY(record.curve(RunCurve::Loss) != before);
         QCOMPARE(before->size(), std::size_t{7});
@@ -238,16 +238,18 @@ private slots:
 
     void whatHappenedIsSaid() {
         const auto said = [](const RunNote& note) { return liveNote(note, kExplain); };
-        QCOMPARE(said(lost(4, 7)),
-                 QString("⚠ Device 1 was lost at step 7; going on after step 4 with 1 device, 3 steps again.\nIt said: out of reach"));
+        QCOMPARE(said(lost(4, 7)), QString("⚠ Device 1 was lost at step 7; going on after step 4 with 1 device, 3 "
+                                           "steps again.\nIt said: out of reach"));
         QCOMPARE(said(WorldChanged{"scaled", 20, 20, -1, "", {"cpu:0", "cpu:1", "cpu:2"}}),
                  QString("The number of devices was changed at step 20; going on after step 20 with 3 devices."));
         QCOMPARE(said(WorldChanged{"balanced", 20, 20, -1, "3,1", {"cpu:0", "cpu:1"}}),
                  QString("The parts of the batch were balanced at step 20; going on after step 20 with 2 devices.\n"
                          "Parts by device: 3,1"));
         QVERIFY(said(WorldChanged{"diverged", 20, 21, -1, "they differ", {"cpu:0", "cpu:1"}}).contains("1 step again"));
-        QCOMPARE(said(StragglerFound{50, 1, "compute", 0.012, 0.25}),
-                 QString("Device 1 keeps the others waiting: 12.00 ms per update (25 %), it computes longer. Seen at step 50."));
+        QCOMPARE(
+            said(StragglerFound{50, 1, "compute", 0.012, 0.25}),
+            QString(
+                "Device 1 keeps the others waiting: 12.00 ms per update (25 %), it computes longer. Seen at step 50."));
         QVERIFY(said(StragglerFound{50, 1, "data", 0.012, 0.25}).contains("samples"));
         QCOMPARE(said(Message{"warning", {"", "some.code", {}}}), QString("⚠ explained some.code\ndo something"));
     }
@@ -265,8 +267,9 @@ private slots:
         usual.linkLatency = 50;
         usual.virtualDevices = true;
         record.take({2, usual});
-        QCOMPARE(liveSubtitle({}, record), QString("2 virtual devices · 0 parameters · parts of 43, 22 samples · batch norm over "
-                                                   "all devices · simulated links: 100 MB/s, 50 µs"));
+        QCOMPARE(liveSubtitle({}, record),
+                 QString("2 virtual devices · 0 parameters · parts of 43, 22 samples · batch norm over "
+                         "all devices · simulated links: 100 MB/s, 50 µs"));
     }
 
     void aHangNamesWhoWaitedForWhom() {

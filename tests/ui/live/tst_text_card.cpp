@@ -25,7 +25,7 @@ struct Shown {
 
 QTextCharFormat formatAt(const QPlainTextEdit& text, int position) {
     QTextCursor cursor(text.document());
-    cursor.setPosition(position + 1);                        // the format of the character before it
+    cursor.setPosition(position + 1);  // the format of the character before it
     return cursor.charFormat();
 }
 

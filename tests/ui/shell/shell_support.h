@@ -54,7 +54,7 @@ public:
     std::unique_ptr<MainWindow> open(const Explain& explain = plainWords) const {
         auto window = std::make_unique<MainWindow>(LOCKSTEP_PROGRAM, places, explain);
         window->show();
-        window->activateWindow();                          // a bare X server has no window manager to do it
+        window->activateWindow();  // a bare X server has no window manager to do it
         return window;
     }
 };

@@ -10,9 +10,9 @@
 #include "ui/views/live_page.h"
 #include "ui/views/trials_table.h"
 
-// lockstep_screenshots FOLDER: pictures of every page, empty, live and finished, light and dark, of a window of 1280 x 800, for
-// people to look at. With QT_SCALE_FACTOR=2 and a screen of 2560 x 1600 they are of 2560 x 1600 pixels. Takes two minutes; makes
-// the folder, and exits with 1 where a picture could not be written.
+// lockstep_screenshots FOLDER: pictures of every page, empty, live and finished, light and dark, of a window of 1280 x
+// 800, for people to look at. With QT_SCALE_FACTOR=2 and a screen of 2560 x 1600 they are of 2560 x 1600 pixels. Takes
+// two minutes; makes the folder, and exits with 1 where a picture could not be written.
 using namespace lockstep;
 using namespace lockstep::ui;
 
@@ -34,7 +34,8 @@ public:
         for (const auto theme : {ThemeChoice::Light, ThemeChoice::Dark}) {
             applyTheme(*qApp, theme);
             QTest::qWait(1200);
-            const QString file = QString("%1/%2-%3.png").arg(m_folder, name, theme == ThemeChoice::Dark ? "dark" : "light");
+            const QString file =
+                QString("%1/%2-%3.png").arg(m_folder, name, theme == ThemeChoice::Dark ? "dark" : "light");
             const bool isWritten = window.screen()->grabWindow(window.winId()).save(file);
             std::puts(qPrintable(isWritten ? file : "not written: " + file));
             m_isComplete = m_isComplete && isWritten;
@@ -67,7 +68,9 @@ void empty(Photographer& camera) {
     Home home;
     const auto window = home.open(inWords);
     page(*window, kTrain);
-    until([&] { return buttonWith(*window, "Train the preset") && buttonWith(*window, "Train the preset")->isEnabled(); });
+    until([&] {
+        return buttonWith(*window, "Train the preset") && buttonWith(*window, "Train the preset")->isEnabled();
+    });
     QTest::qWait(3000);
     camera.shoot(*window, "train-empty");
     scrollDown(*window);
@@ -82,7 +85,8 @@ void empty(Photographer& camera) {
 }
 
 QStringList fashion(int epochs, const QString& devices, const QStringList& more) {
-    return QStringList{"train", "--preset", "fashion", "--epochs", QString::number(epochs), "--devices", devices} + more;
+    return QStringList{"train", "--preset", "fashion", "--epochs", QString::number(epochs), "--devices", devices} +
+           more;
 }
 
 void live(Photographer& camera) {
@@ -108,7 +112,8 @@ void live(Photographer& camera) {
 void finished(Photographer& camera) {
     Home home;
     for (const int seed : {1, 2, 3}) {
-        home.start(LOCKSTEP_PROGRAM, fashion(2, seed == 3 ? "cpu:4" : "cpu:2", {"--seed", QString::number(seed)})).waitForFinished(-1);
+        home.start(LOCKSTEP_PROGRAM, fashion(2, seed == 3 ? "cpu:4" : "cpu:2", {"--seed", QString::number(seed)}))
+            .waitForFinished(-1);
     }
     QProcess& killed = home.start(LOCKSTEP_PROGRAM, fashion(5, "cpu:2", {"--set", "learning_rate=0.02"}));
     home.waitForRun(4);

@@ -36,15 +36,15 @@ private slots:
             QVERIFY(window->close());
         }
         {
-            const auto window = m_home->open();                    // the run went on, and is found
+            const auto window = m_home->open();  // the run went on, and is found
             auto& runs = *window->findChild<OpenRuns*>();
             QTRY_COMPARE(runs.trials(), std::vector<std::int64_t>{trial});
             RunFeed& feed = *runs.open(trial);
             QTRY_COMPARE_WITH_TIMEOUT(feed.state(), RunState::Finished, 5 * kPatience);
-            QTRY_VERIFY_WITH_TIMEOUT(isWhole(feed, *m_home), kPatience);      // none missing, none doubled
+            QTRY_VERIFY_WITH_TIMEOUT(isWhole(feed, *m_home), kPatience);  // none missing, none doubled
             QVERIFY(feed.record().bestAccuracy() > 0.9);
             steps = stepsOf(feed);
-            QVERIFY(window->close());                      // asks nothing: nothing runs
+            QVERIFY(window->close());  // asks nothing: nothing runs
         }
         const auto query = TrialQuery::open(m_home->places.history());
         QVERIFY(query.ok());
@@ -71,7 +71,8 @@ private slots:
         QMap<QString, QStringList> owners;
         for (const QAction* action : window->findChildren<QAction*>()) {
             for (const QKeySequence& keys : action->shortcuts()) {
-                if (action->shortcutContext() == Qt::WindowShortcut && action->isEnabled()) owners[keys.toString()] << action->text();
+                if (action->shortcutContext() == Qt::WindowShortcut && action->isEnabled())
+                    owners[keys.toString()] << action->text();
             }
         }
         for (auto it = owners.begin(); it != owners.end(); ++it) {
@@ -91,16 +92,21 @@ private slots:
         QVERIFY(QTest::qWaitForWindowActive(window.get()));
         for (const auto page : {Qt::Key_1, Qt::Key_2, Qt::Key_3}) {
             QTest::keyClick(window.get(), page, Qt::ControlModifier);
-            QTest::qWait(1000);                            // for what the engine and the history say
+            QTest::qWait(1000);  // for what the engine and the history say
             const QSet<QWidget*> reached = reachedByTab();
             for (QWidget* widget : window->findChildren<QWidget*>()) {
                 if (!widget->isVisible() || !widget->isEnabled() || !(widget->focusPolicy() & Qt::TabFocus)) continue;
-                const QString what = QString("page %1: %2 %3").arg(page - Qt::Key_0).arg(widget->metaObject()->className(), widget->objectName());
+                const QString what = QString("page %1: %2 %3")
+                                         .arg(page - Qt::Key_0)
+                                         .arg(widget->metaObject()->className(), widget->objectName());
                 const auto* heard = QAccessible::queryAccessibleInterface(widget);
-                const bool isPart = qobject_cast<QAbstractSpinBox*>(widget->parentWidget()) || qobject_cast<QComboBox*>(widget->parentWidget());
-                QVERIFY2(isPart || (heard && !heard->text(QAccessible::Name).isEmpty()), qPrintable(what + " has no name"));
+                const bool isPart = qobject_cast<QAbstractSpinBox*>(widget->parentWidget()) ||
+                                    qobject_cast<QComboBox*>(widget->parentWidget());
+                QVERIFY2(isPart || (heard && !heard->text(QAccessible::Name).isEmpty()),
+                         qPrintable(what + " has no name"));
                 const bool inside = std::any_of(reached.begin(), reached.end(), [&](QWidget* each) {
-                    return each == widget || widget->isAncestorOf(each) || each->focusProxy() == widget || widget->focusProxy() == each;
+                    return each == widget || widget->isAncestorOf(each) || each->focusProxy() == widget ||
+                           widget->focusProxy() == each;
                 });
                 QVERIFY2(inside, qPrintable(what + " cannot be reached by Tab"));
             }

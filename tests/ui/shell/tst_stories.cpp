@@ -2,8 +2,8 @@
 #include <sys/mount.h>
 
 #include <QListWidget>
-#include <QTableView>
 #include <QTabWidget>
+#include <QTableView>
 #include <fstream>
 
 #include "shell_support.h"
@@ -27,7 +27,8 @@ RunFeed& feedOf(MainWindow& window, std::int64_t trial) { return *window.findChi
 class SmallDisk {
 public:
     explicit SmallDisk(const char* size) {
-        m_mounted = ::mount("tmpfs", path().toUtf8().constData(), "tmpfs", 0, (std::string("size=") + size).c_str()) == 0;
+        m_mounted =
+            ::mount("tmpfs", path().toUtf8().constData(), "tmpfs", 0, (std::string("size=") + size).c_str()) == 0;
     }
     ~SmallDisk() {
         if (m_mounted) ::umount2(path().toUtf8().constData(), MNT_DETACH);
@@ -54,7 +55,8 @@ public:
 
 }  // namespace
 
-// What people live through with the window, with the real engine: closed, killed, crashed, several at once, a full disk.
+// What people live through with the window, with the real engine: closed, killed, crashed, several at once, a full
+// disk.
 class TestStories : public QObject {
     Q_OBJECT
 private slots:
@@ -66,13 +68,13 @@ private slots:
         home.train(100'000);
         QVERIFY(home.waitForRun(1));
         QProcess& studio = home.start(LOCKSTEP_STUDIO, {"--trial", "1"});
-        QTest::qWait(3000);                                // it follows the run meanwhile
+        QTest::qWait(3000);  // it follows the run meanwhile
         QCOMPARE(studio.state(), QProcess::Running);
         ::kill(static_cast<pid_t>(studio.processId()), SIGKILL);
         QVERIFY(studio.waitForFinished());
 
         const auto window = home.open();
-        RunFeed& feed = feedOf(*window, 1);                // found without having been asked for
+        RunFeed& feed = feedOf(*window, 1);  // found without having been asked for
         QVERIFY(until([&] { return feed.connected() && feed.state() == RunState::Running && stepsOf(feed) > 100; }));
         feed.stop();
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
@@ -93,9 +95,13 @@ private slots:
         QVERIFY(until([&] { return feed.state() == RunState::Crashed; }));
         QVERIFY(until([&] { return !textWith(*window, "disappeared without a word").isEmpty(); }));
         QPushButton* resume = nullptr;
-        QVERIFY(until([&] { return (resume = buttonWith(*window, "Resume from the last checkpoint")) && resume->isEnabled(); }));
+        QVERIFY(until(
+            [&] { return (resume = buttonWith(*window, "Resume from the last checkpoint")) && resume->isEnabled(); }));
         QTest::mouseClick(resume, Qt::LeftButton);
-        QVERIFY(until([&] { return feed.record().started() && feed.record().started()->attempt == 2 && feed.state() == RunState::Running; }));
+        QVERIFY(until([&] {
+            return feed.record().started() && feed.record().started()->attempt == 2 &&
+                   feed.state() == RunState::Running;
+        }));
         QVERIFY(until([&] { return textWith(*window, "disappeared without a word").isEmpty(); }));
         feed.stop();
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
@@ -122,7 +128,8 @@ private slots:
 
         QStringList titles;
         for (int i = 0; i < 2; ++i) titles << window->findChild<QTabWidget*>()->tabText(i);
-        QVERIFY2(titles.join(' ').contains("paused") && titles.join(' ').contains("running"), qPrintable(titles.join(' ')));
+        QVERIFY2(titles.join(' ').contains("paused") && titles.join(' ').contains("running"),
+                 qPrintable(titles.join(' ')));
         answerWith("Stop with checkpoint");
         QVERIFY(window->close());
         for (RunFeed* feed : {&first, &second}) {
@@ -178,7 +185,7 @@ private slots:
         QTest::keyClicks(palette->focusWidget(), "resume");
         QTest::keyClick(palette->focusWidget(), Qt::Key_Return);
         QVERIFY(until([&] { return feed.state() == RunState::Running; }));
-        window->activateWindow();                          // as a window manager does when the palette closes
+        window->activateWindow();  // as a window manager does when the palette closes
         QVERIFY(QTest::qWaitForWindowActive(window.get()));
         QTest::keyClick(window.get(), Qt::Key_Period, Qt::ControlModifier);
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
@@ -196,7 +203,8 @@ private slots:
         QVERIFY(until([&] { return !feed.record().checkpoints().empty(); }));
         std::ofstream filler(disk.path().toStdString() + "/filler");
         const std::vector<char> block(1 << 12);
-        while (filler.write(block.data(), static_cast<std::streamsize>(block.size())) && filler.flush()) {}
+        while (filler.write(block.data(), static_cast<std::streamsize>(block.size())) && filler.flush()) {
+        }
         filler.close();
         QVERIFY(until([&] { return feed.state() == RunState::Failed; }));
         QVERIFY(until([&] { return !textWith(*window, "No space left on device").isEmpty(); }));
@@ -205,7 +213,8 @@ private slots:
         QVERIFY(fs::remove(disk.path().toStdString() + "/filler"));
         QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
         QPushButton* resume = nullptr;
-        QVERIFY(until([&] { return (resume = buttonWith(*window, "Resume from the last checkpoint")) && resume->isEnabled(); }));
+        QVERIFY(until(
+            [&] { return (resume = buttonWith(*window, "Resume from the last checkpoint")) && resume->isEnabled(); }));
         QTest::mouseClick(resume, Qt::LeftButton);
         QVERIFY(until([&] { return feed.record().started()->attempt == 2 && feed.state() == RunState::Running; }));
         feed.stop();
@@ -216,7 +225,8 @@ private slots:
     void aHistoryThatCannotBeRead_data() {
         QTest::addColumn<QByteArray>("content");
         QTest::addColumn<QString>("code");
-        QTest::newRow("no history at all") << QByteArray("these are my tax returns\n").repeated(200) << "history.not-a-history";
+        QTest::newRow("no history at all")
+            << QByteArray("these are my tax returns\n").repeated(200) << "history.not-a-history";
         QTest::newRow("empty") << QByteArray() << "";
     }
     void aHistoryThatCannotBeRead() {

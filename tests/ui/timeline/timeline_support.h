@@ -9,7 +9,8 @@ namespace lockstep::ui {
 
 // A trace as the engine would write it: per rank a lane for each of compute, all-reduce and load.
 struct MadeTrace {
-    std::vector<std::string> names{"conv2d first", "update 0", "dense last", "all-reduce 0", "wait for all-reduce 0", "read"};
+    std::vector<std::string> names{"conv2d first",          "update 0", "dense last", "all-reduce 0",
+                                   "wait for all-reduce 0", "read"};
     std::vector<TraceReader::Lane> lanes;
     std::vector<TraceReader::LaneSpan> spans;
 
@@ -20,7 +21,8 @@ struct MadeTrace {
     }
     void add(int rank, int lane, const std::string& name, std::int64_t step, std::int64_t begin, std::int64_t end) {
         const auto id = std::ranges::find(names, name) - names.begin();
-        spans.push_back({static_cast<std::uint32_t>(3 * rank + lane), {static_cast<std::uint32_t>(id), step, begin, end}});
+        spans.push_back(
+            {static_cast<std::uint32_t>(3 * rank + lane), {static_cast<std::uint32_t>(id), step, begin, end}});
     }
     // 100 ns: read 0-20, conv 20-50, dense 50-60, waiting 60-80, update 80-90; the reduction is under way 50-80.
     void addStep(int rank, std::int64_t step, std::int64_t at) {

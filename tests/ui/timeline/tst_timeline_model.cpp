@@ -55,11 +55,13 @@ private slots:
                     times[static_cast<std::size_t>(span.kind)] += span.duration();
                 }
                 RC_ASSERT(block.busy == times[4] + times[5]);
-                RC_ASSERT(block.begin == spans[block.first].begin && block.end == spans[block.first + block.count - 1].end);
-                RC_ASSERT(block.busy == 0 || times[static_cast<std::size_t>(block.kind)] >= std::max(times[4], times[5]));
+                RC_ASSERT(block.begin == spans[block.first].begin &&
+                          block.end == spans[block.first + block.count - 1].end);
+                RC_ASSERT(block.busy == 0 ||
+                          times[static_cast<std::size_t>(block.kind)] >= std::max(times[4], times[5]));
                 next += block.count;
             }
-            for (const Span& span : spans) {       // nothing of the range is left out
+            for (const Span& span : spans) {  // nothing of the range is left out
                 if (touches(span, range) && span.duration() > 0) RC_ASSERT(span.step < static_cast<std::int64_t>(next));
             }
         }));
@@ -91,7 +93,7 @@ private slots:
             track.fold({-10000, 100000}, pixel, all);
             const TimeRange range = anyRange();
             track.fold(range, pixel, part);
-            for (std::size_t i = 1; i + 1 < part.size(); ++i) {      // the outermost may be cut
+            for (std::size_t i = 1; i + 1 < part.size(); ++i) {  // the outermost may be cut
                 const auto same = [&](const FoldedBlock& each) {
                     return each.first == part[i].first && each.count == part[i].count;
                 };
@@ -127,7 +129,8 @@ private slots:
             }
             std::int64_t busy = 0;
             for (std::int64_t t = 0; t < 320; ++t) {
-                busy += std::ranges::any_of(spans, [&](const auto& s) { return s.span.beginNs <= t && t < s.span.endNs; });
+                busy +=
+                    std::ranges::any_of(spans, [&](const auto& s) { return s.span.beginNs <= t && t < s.span.endNs; });
             }
             RC_ASSERT(model.statistics(model.range()).front().reducing == busy);
         }));
@@ -153,14 +156,22 @@ private slots:
         QTest::addColumn<QString>("lane");
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("kind");
-        QTest::addRow("layer") << "compute" << "conv2d block3/conv1" << int(SpanKind::Compute);
-        QTest::addRow("copy") << "compute" << "copy-in image" << int(SpanKind::Compute);
-        QTest::addRow("update") << "compute" << "update 0" << int(SpanKind::Update);
-        QTest::addRow("gate") << "compute" << "gate" << int(SpanKind::Update);
-        QTest::addRow("norm") << "compute" << "square-sum 3" << int(SpanKind::Update);
-        QTest::addRow("waiting") << "compute" << "wait for all-reduce 2" << int(SpanKind::WaitReduce);
-        QTest::addRow("bucket") << "all-reduce" << "all-reduce 2" << int(SpanKind::Reduce);
-        QTest::addRow("batch") << "load" << "read" << int(SpanKind::Load);
+        QTest::addRow("layer") << "compute"
+                               << "conv2d block3/conv1" << int(SpanKind::Compute);
+        QTest::addRow("copy") << "compute"
+                              << "copy-in image" << int(SpanKind::Compute);
+        QTest::addRow("update") << "compute"
+                                << "update 0" << int(SpanKind::Update);
+        QTest::addRow("gate") << "compute"
+                              << "gate" << int(SpanKind::Update);
+        QTest::addRow("norm") << "compute"
+                              << "square-sum 3" << int(SpanKind::Update);
+        QTest::addRow("waiting") << "compute"
+                                 << "wait for all-reduce 2" << int(SpanKind::WaitReduce);
+        QTest::addRow("bucket") << "all-reduce"
+                                << "all-reduce 2" << int(SpanKind::Reduce);
+        QTest::addRow("batch") << "load"
+                               << "read" << int(SpanKind::Load);
     }
     void namesTellKinds() {
         QFETCH(QString, lane);
@@ -185,14 +196,14 @@ private slots:
         QCOMPARE(rank.update, 10);
         QCOMPARE(rank.reducing, 30);
         QCOMPARE(rank.hidden(), 10);
-        QCOMPARE(rank.waitData, 30);               // up to 1120 for its own batch, from 1190 on for the next
+        QCOMPARE(rank.waitData, 30);  // up to 1120 for its own batch, from 1190 on for the next
         QCOMPARE(rank.other(), 0);
     }
 
     void onlyItsOwnBatchIsWaitedFor() {
         MadeTrace trace(1);
         trace.addStep(0, 0, 0);
-        trace.add(0, 2, "read", 7, 95, 110);       // read ahead
+        trace.add(0, 2, "read", 7, 95, 110);  // read ahead
         trace.add(0, 0, "conv2d first", 1, 120, 150);
         TimelineModel model;
         trace.appendTo(model);

@@ -24,7 +24,7 @@ TimelineModel madeModel(int ranks, int steps) {
     for (int rank = 0; rank < ranks; ++rank) {
         for (int step = 0; step < steps; ++step) trace.addStep(rank, step, 1'000'000 + 100 * step);
     }
-    for (auto& each : trace.spans) {               // a step takes 10 ms
+    for (auto& each : trace.spans) {  // a step takes 10 ms
         each.span.beginNs *= 100'000;
         each.span.endNs *= 100'000;
     }
@@ -49,9 +49,11 @@ int pixelsOf(const QImage& image, const QColor& color) {
 
 QPlainTextEdit& textOf(TimelineView& view) { return *view.findChild<QPlainTextEdit*>(); }
 
-void mouse(QWidget& widget, QEvent::Type type, const QPointF& at, Qt::MouseButton button, Qt::KeyboardModifiers modifiers) {
+void mouse(QWidget& widget, QEvent::Type type, const QPointF& at, Qt::MouseButton button,
+           Qt::KeyboardModifiers modifiers) {
     const Qt::MouseButtons held = type == QEvent::MouseButtonRelease ? Qt::NoButton : Qt::MouseButtons(button);
-    QMouseEvent event(type, at, widget.mapToGlobal(at), type == QEvent::MouseMove ? Qt::NoButton : button, held, modifiers);
+    QMouseEvent event(type, at, widget.mapToGlobal(at), type == QEvent::MouseMove ? Qt::NoButton : button, held,
+                      modifiers);
     QCoreApplication::sendEvent(&widget, &event);
 }
 
@@ -141,13 +143,14 @@ private slots:
         if (!canvas) QSKIP("there is no OpenGL");
         m_view->activateWindow();
         QTRY_VERIFY(canvas->drawnRects() > 0);
-        turnWheel(*canvas, {500, 200}, 12);        // near enough for single spans
+        turnWheel(*canvas, {500, 200}, 12);  // near enough for single spans
         for (const ThemeChoice choice : {ThemeChoice::Light, ThemeChoice::Dark}) {
             applyTheme(*qApp, choice);
             const Theme& theme = currentTheme();
             const auto drawn = [&](const QColor& color) { return pixelsOf(canvas->grabFramebuffer(), color); };
             QTRY_VERIFY(drawn(theme.surface) > 10'000);
-            for (const SpanKind kind : {SpanKind::Load, SpanKind::Compute, SpanKind::Reduce, SpanKind::Update, SpanKind::WaitData})
+            for (const SpanKind kind :
+                 {SpanKind::Load, SpanKind::Compute, SpanKind::Reduce, SpanKind::Update, SpanKind::WaitData})
                 QVERIFY2(drawn(spanColor(kind, theme)) > 100, qPrintable(QString::number(int(kind))));
         }
     }
@@ -200,7 +203,8 @@ private slots:
         const double x = TimelineScene::kGutter + m_view->state().viewport.xOf(100'000'000'000 + 1'000'000);
         mouse(*canvas, QEvent::MouseMove, {x, y}, Qt::NoButton, {});
         QTest::qWait(100);
-        QVERIFY(pixelsOf(canvas->grabFramebuffer(), currentTheme().raised) > pixelsOf(before, currentTheme().raised) + 2000);
+        QVERIFY(pixelsOf(canvas->grabFramebuffer(), currentTheme().raised) >
+                pixelsOf(before, currentTheme().raised) + 2000);
     }
 
     void nothingIsDrawnWhileNothingHappens() {
@@ -228,7 +232,7 @@ private slots:
         for (const bool floats : {false, true, false}) {
             dock->setFloating(floats);
             QTest::qWait(200);
-            QTRY_VERIFY(pixelsOf(canvas->grabFramebuffer(), currentTheme().muted) > 50);      // texts, too
+            QTRY_VERIFY(pixelsOf(canvas->grabFramebuffer(), currentTheme().muted) > 50);  // texts, too
         }
     }
 

@@ -70,7 +70,7 @@ private slots:
         service.ask("models", {}, this, [&](const EngineAnswer& answer) { told = answer.problems; });
         QTRY_COMPARE_WITH_TIMEOUT(gone.size(), 1, 30000);
         QTEST(QString::fromStdString(service.problem()->code), "code");
-        QTRY_COMPARE(told.size(), 1u);                       // whoever asked hears of it
+        QTRY_COMPARE(told.size(), 1u);  // whoever asked hears of it
         QCOMPARE(told.front(), *service.problem());
     }
 
@@ -104,13 +104,12 @@ private slots:
 
     // Before the question that the last child died of was answered.
     void retryAtTheMomentItIsGone() {
-        const auto program = engine("#!/bin/sh\nread a\necho '{\"id\":0,\"lockstep\":\"" LOCKSTEP_VERSION
-                                    "\"}'\nread b\nexit 7\n",
-                                    true);
+        const auto program = engine(
+            "#!/bin/sh\nread a\necho '{\"id\":0,\"lockstep\":\"" LOCKSTEP_VERSION "\"}'\nread b\nexit 7\n", true);
         EngineService service(program);
         int failed = 0;
         bool answered = false;
-        for (int i = 0; i < 2; ++i)                          // one for each child
+        for (int i = 0; i < 2; ++i)  // one for each child
             service.ask("models", {}, this, [&](const EngineAnswer& answer) { failed += !answer.ok(); });
         connect(&service, &EngineService::unavailable, this, [&] {
             QFile::remove(program);

@@ -47,7 +47,7 @@ private slots:
         const auto folder = QString::fromStdString(m_places.run(trial).string());
         QVERIFY(QFile::exists(folder + "/output-1.log"));
         QVERIFY(QDir(m_folder.filePath("launches")).isEmpty());
-        QCOMPARE(QProcess::execute(LOCKSTEP_PROGRAM, {"stop", QString::number(trial)}), 0);   // it was still there
+        QCOMPARE(QProcess::execute(LOCKSTEP_PROGRAM, {"stop", QString::number(trial)}), 0);  // it was still there
 
         RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
         QSignalSpy started(&launcher, &RunLauncher::started);
@@ -96,7 +96,7 @@ private slots:
 
     void aFolderThatIsNoneIsSaid() {
         auto places = m_places;
-        places.data = m_folder.filePath("dies").toStdString();           // a file
+        places.data = m_folder.filePath("dies").toStdString();  // a file
         RunLauncher launcher(LOCKSTEP_PROGRAM, places);
         QCOMPARE(failureOf(launcher, [&] { launcher.start(spec(1)); }).at(0).code, std::string("launch.unwritable"));
     }

@@ -92,7 +92,7 @@ private slots:
     void init() {
         m_bench = std::make_unique<PageBench>();
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->hasForm(), 60000);
-        auto small = synthetic();                            // the datasets here have a dozen images
+        auto small = synthetic();  // the datasets here have a dozen images
         small["batch"] = 4;
         m_bench->page->setSpec(small);
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
@@ -118,7 +118,7 @@ private slots:
         QVERIFY2(m_bench->shows("Recognised as Image folder: 12 training and 12 test samples, 2 classes of 6 each"),
                  qPrintable(m_bench->visibleText()));
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
-        m_bench->page->history().undo();                     // one step back
+        m_bench->page->history().undo();  // one step back
         QVERIFY(dataset()["path"].toString() != folder);
     }
 
@@ -138,12 +138,18 @@ private slots:
     void archivesAreUnpackedAndTaken_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("format");
-        QTest::newRow("images, zip") << "pets.zip" << "image-folder";
-        QTest::newRow("images, zip without a folder on top") << "flat.zip" << "image-folder";
-        QTest::newRow("idx, tar.gz") << "mnist.tar.gz" << "idx";
-        QTest::newRow("cifar, tgz") << "cifar-10-binary.tgz" << "cifar10";
-        QTest::newRow("idx, tar.xz") << "mnist.tar.xz" << "idx";
-        QTest::newRow("images, 7z") << "pets.7z" << "image-folder";
+        QTest::newRow("images, zip") << "pets.zip"
+                                     << "image-folder";
+        QTest::newRow("images, zip without a folder on top") << "flat.zip"
+                                                             << "image-folder";
+        QTest::newRow("idx, tar.gz") << "mnist.tar.gz"
+                                     << "idx";
+        QTest::newRow("cifar, tgz") << "cifar-10-binary.tgz"
+                                    << "cifar10";
+        QTest::newRow("idx, tar.xz") << "mnist.tar.xz"
+                                     << "idx";
+        QTest::newRow("images, 7z") << "pets.7z"
+                                    << "image-folder";
     }
     void archivesAreUnpackedAndTaken() {
         QFETCH(QString, name);
@@ -192,7 +198,7 @@ private slots:
         m_bench->shot("refused-" + name);
         QCOMPARE(m_bench->page->spec(), spec);
         QCOMPARE(m_bench->page->history().count(), steps);
-        QVERIFY(m_bench->page->canStart());                  // what was there still starts
+        QVERIFY(m_bench->page->canStart());  // what was there still starts
     }
 
     void oneThingAtATime() {
@@ -255,7 +261,7 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(done.size(), 1, 30000);
         QCOMPARE(QDir(done[0][1].toString()).entryList(QDir::AllEntries | QDir::System | QDir::NoDotAndDotDot),
                  QStringList{"file"});
-        unpacker.unpack(archive);                            // found again, not unpacked again
+        unpacker.unpack(archive);  // found again, not unpacked again
         QTRY_COMPARE_WITH_TIMEOUT(done.size(), 2, 30000);
         QCOMPARE(done[1][1], done[0][1]);
     }

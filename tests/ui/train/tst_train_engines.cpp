@@ -38,10 +38,10 @@ private slots:
                                        << true << "is of version 9.9.9, this window of version " LOCKSTEP_VERSION;
         QTest::newRow("rubbish at once") << QByteArray("#!/bin/sh\necho 'Welcome to the ark!'\nread l\n") << true
                                          << "answers in no language that this window knows: Welcome to the ark!";
-        QTest::newRow("rubbish later") << "#!/bin/sh\n" + kHello + "read l\necho '<html>'\nread l\n" << true
-                                       << "answers in no language that this window knows: <html>";
-        QTest::newRow("dies each time") << "#!/bin/sh\n" + kHello + "read l\nexit 7\n" << true
-                                        << "ended before it answered: exit status 7";
+        QTest::newRow("rubbish later") << "#!/bin/sh\n" + kHello + "read l\necho '<html>'\nread l\n"
+                                       << true << "answers in no language that this window knows: <html>";
+        QTest::newRow("dies each time") << "#!/bin/sh\n" + kHello + "read l\nexit 7\n"
+                                        << true << "ended before it answered: exit status 7";
     }
     void enginesThatCannotBeUsed() {
         QFETCH(QByteArray, script);
@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(first.size(), 1);
         kill(static_cast<pid_t>(first[0]), SIGKILL);
         QTRY_VERIFY_WITH_TIMEOUT(!bench.service->isAvailable(), 30000);
-        QTRY_VERIFY_WITH_TIMEOUT(bench.page->canStart(), 60000);         // another one answers
+        QTRY_VERIFY_WITH_TIMEOUT(bench.page->canStart(), 60000);  // another one answers
         QCOMPARE(bench.page->spec(), synthetic());
         const auto second = childrenOf(QCoreApplication::applicationPid());
         QVERIFY(second.size() == 1 && second != first);
@@ -116,12 +116,12 @@ private slots:
             epochs->selectAll();
             QTest::keyClicks(epochs, text);
         };
-        type("0");                                           // wrong, asked for …
+        type("0");  // wrong, asked for …
         QTest::qWait(400);
-        type("17");                                          // … and right again before the answer
-        QCOMPARE(epochs->text(), QString("17"));             // no key has waited for the engine …
+        type("17");                               // … and right again before the answer
+        QCOMPARE(epochs->text(), QString("17"));  // no key has waited for the engine …
         QCOMPARE(bench.page->spec()["epochs"].toInt(), 17);
-        QVERIFY(!bench.page->canStart());                    // … which has not answered yet
+        QVERIFY(!bench.page->canStart());  // … which has not answered yet
         QTRY_VERIFY_WITH_TIMEOUT(bench.page->canStart(), 60000);
         QVERIFY(!bench.shows("epochs: 0"));
     }
@@ -139,7 +139,7 @@ private slots:
         QSignalSpy started(bench.launcher.get(), &RunLauncher::started);
         auto* start = bench.find<QPushButton>("startTraining");
         QTest::keyClick(epochs, Qt::Key_Return, Qt::ControlModifier);
-        QCOMPARE(start->text(), QString("Starting …"));      // at once, before anything was answered
+        QCOMPARE(start->text(), QString("Starting …"));  // at once, before anything was answered
         QVERIFY(!start->isEnabled() && bench.shows("Starting: the settings are checked"));
         QTRY_COMPARE_WITH_TIMEOUT(started.size(), 1, 120000);
         QTRY_COMPARE(start->text(), QString("Start training"));

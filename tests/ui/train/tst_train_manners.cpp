@@ -37,9 +37,18 @@ private slots:
         QTest::addColumn<QString>("schedule");
         QTest::addColumn<QString>("dataset");
         QTest::addColumn<QString>("mode");
-        QTest::newRow("usual") << "sgd" << "cosine" << "fashion-mnist" << "fast";
-        QTest::newRow("others") << "adamw" << "step" << "image-folder" << "reproducible";
-        QTest::newRow("more") << "sgd" << "one-cycle" << "cifar100" << "fast";
+        QTest::newRow("usual") << "sgd"
+                               << "cosine"
+                               << "fashion-mnist"
+                               << "fast";
+        QTest::newRow("others") << "adamw"
+                                << "step"
+                                << "image-folder"
+                                << "reproducible";
+        QTest::newRow("more") << "sgd"
+                              << "one-cycle"
+                              << "cifar100"
+                              << "fast";
     }
     void editorsExplainThemselves() {
         QFETCH(QString, optimizer);
@@ -48,7 +57,7 @@ private slots:
         QFETCH(QString, mode);
         m_bench->page->setSpec(
             {{"optimizer", optimizer}, {"schedule", schedule}, {"dataset", dataset}, {"mode", mode}});
-        QCoreApplication::processEvents();                   // fields that are new are shown now
+        QCoreApplication::processEvents();  // fields that are new are shown now
         QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
         int seen = 0;
         for (auto* each : editors()) {
@@ -65,7 +74,7 @@ private slots:
     }
 
     void theTabulatorReachesEverythingInTheEyesOrder() {
-        QTest::qWait(50);                                    // the order is made once the form stands
+        QTest::qWait(50);  // the order is made once the form stands
         const auto chain = tabChain();
         for (auto* each : m_bench->page->findChildren<QWidget*>()) {
             if (!(each->focusPolicy() & Qt::TabFocus) || !each->isVisibleTo(m_bench->page.get()) || !each->isEnabled())
@@ -127,11 +136,11 @@ private slots:
         };
         type(epochs, "12");
         type(seed, "345");
-        type(epochs, "7");                                   // the field was left in between
+        type(epochs, "7");  // the field was left in between
         QCOMPARE(history.count(), 3);
         m_bench->find<QCheckBox>("augmentation.flip")->click();
         m_bench->find<QCheckBox>("augmentation.flip")->click();
-        QCOMPARE(history.count(), 5);                        // two decisions, however quick
+        QCOMPARE(history.count(), 5);  // two decisions, however quick
         QList<QPushButton*> tiles;
         for (auto* button : m_bench->page->findChildren<QPushButton*>()) {
             if (button->accessibleName().startsWith("CPU ")) tiles << button;
@@ -179,7 +188,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
         auto* mode = m_bench->find<QComboBox>("mode");
         mode->setFocus();
-        QTest::keyClicks(mode, "r");                         // reproducible: 8 shards, one for each of 8 devices
+        QTest::keyClicks(mode, "r");  // reproducible: 8 shards, one for each of 8 devices
         QTRY_COMPARE(m_bench->page->spec()["mode"].toString(), QString("reproducible"));
         QCOMPARE(numbers(), (QList<int>{40, 8, 1, 320}));
         QVERIFY(!spin("Accumulation")->isEnabled());

@@ -81,7 +81,7 @@ private slots:
         form.setCatalog(smallCatalog());
         QCOMPARE(form.value("batch").toInt(), 128);
         QCOMPARE(form.value("optimizer").toString(), QString("sgd"));
-        QCOMPARE(form.value("optimizer.momentum").toDouble(), 0.9);      // the fallback; the spec says nothing
+        QCOMPARE(form.value("optimizer.momentum").toDouble(), 0.9);  // the fallback; the spec says nothing
         QCOMPARE(form.value("augmentation.flip").toBool(), false);
         QVERIFY(!form.history().canUndo());
     }
@@ -113,7 +113,7 @@ private slots:
         form.setValue("seed", 5, Edit::Typing);
         QCOMPARE(form.history().count(), 3);
         form.setDevices("cpu:3");
-        form.setDevices("cpu:4");                            // clicks, not keys
+        form.setDevices("cpu:4");  // clicks, not keys
         QCOMPARE(form.history().count(), 5);
         for (int i = 0; i < 3; ++i) form.history().undo();
         form.history().undo();
@@ -133,7 +133,7 @@ private slots:
         QCOMPARE(form.equation().text(), QString("10 × 2 × 1 = 20"));
         form.setPasses(3);
         QCOMPARE(form.equation().text(), QString("10 × 2 × 3 = 60"));
-        form.setDevices("cpu:");                             // half typed: nothing else changes
+        form.setDevices("cpu:");  // half typed: nothing else changes
         QCOMPARE(form.value("batch").toInt(), 60);
     }
 
@@ -141,21 +141,24 @@ private slots:
         SpecForm form;
         auto catalog = smallCatalog();
         const auto noteAt = [&](double speed) {
-            catalog.take("devices", {{"devices", QJsonArray{QJsonObject{{"id", "cpu"}, {"backend", "cpu"}, {"cores", 2},
-                                                                        {"name", "CPU"}, {"bf16_speed", speed}}}}});
+            catalog.take(
+                "devices",
+                {{"devices",
+                  QJsonArray{QJsonObject{
+                      {"id", "cpu"}, {"backend", "cpu"}, {"cores", 2}, {"name", "CPU"}, {"bf16_speed", speed}}}}});
             form.setCatalog(catalog);
             return form.noteAt("precision");
         };
-        QVERIFY(noteAt(0.5).isEmpty());                      // fp32 is chosen
+        QVERIFY(noteAt(0.5).isEmpty());  // fp32 is chosen
         form.setValue("precision", "bf16");
         QCOMPARE(noteAt(0.5), QString("bf16 is slower on this processor: products of matrices run at 0.50 times the "
                                       "speed of fp32."));
         QCOMPARE(noteAt(1.756), QString("On this processor products of matrices run at 1.76 times the speed of fp32."));
         QVERIFY(form.noteAt("mode").isEmpty());
-        QVERIFY(noteAt(0).isEmpty());                        // nobody knows
+        QVERIFY(noteAt(0).isEmpty());  // nobody knows
         noteAt(0.5);
         form.setDevices("cuda:0");
-        QVERIFY(form.noteAt("precision").isEmpty());         // another processor
+        QVERIFY(form.noteAt("precision").isEmpty());  // another processor
     }
 
     void cardsSayHowTheyAre() {
@@ -211,10 +214,10 @@ private slots:
     }
 
     void datasetsAreSummedUp() {
-        QCOMPARE(
-            datasetSummary(json(R"({"train_count": 2000, "test_count": 11, "classes": ["a", "b"], "train_per_class": [1000, 1000],
+        QCOMPARE(datasetSummary(json(
+                     R"({"train_count": 2000, "test_count": 11, "classes": ["a", "b"], "train_per_class": [1000, 1000],
                                          "fields": [{"name": "image", "shape": [1, 28, 32]}]})")),
-            QString("2,000 training and 11 test samples, 2 classes of 1,000 each, 32 × 28 grey"));
+                 QString("2,000 training and 11 test samples, 2 classes of 1,000 each, 32 × 28 grey"));
         QCOMPARE(datasetSummary(json(R"({"train_count": 412, "classes": ["a", "b"], "train_per_class": [12, 400],
                                          "fields": [{"name": "tokens", "shape": [256]}]})")),
                  QString("412 training and 0 test samples, 2 classes of 12 to 400, 256 bytes of text"));
@@ -240,7 +243,10 @@ private slots:
         QCOMPARE(catalog.trial[2].range(), QString("at least 1"));
         QCOMPARE(labelOf("crop_padding"), QString("Crop padding"));
         FormCatalog files;
-        files.take("settings", json(R"({"trial": [{"name": "weights", "kind": "text", "fallback": "", "unit": "file", "meaning": "M."}]})"));
+        files.take(
+            "settings",
+            json(
+                R"({"trial": [{"name": "weights", "kind": "text", "fallback": "", "unit": "file", "meaning": "M."}]})"));
         QCOMPARE(files.trial[0].kind, FormField::Kind::File);
         QCOMPARE(files.trial[0].help(), QString("M.\nDefault: empty\nRange: any file"));
         QCOMPARE(files.trial[0].whenEmpty(), QString());
@@ -255,7 +261,7 @@ private slots:
     void tilesSwitchDevices() {
         const auto request = smallCatalog().devices;
         const DeviceTiles two(request, "cpu:2");
-        QCOMPARE(two.tiles().size(), 6);                     // four of the CPU, two cards
+        QCOMPARE(two.tiles().size(), 6);  // four of the CPU, two cards
         QVERIFY(two.tiles()[0].on && two.tiles()[1].on && !two.tiles()[2].on && !two.anyVirtual());
         QVERIFY(two.tiles()[2].isVirtual);
         QCOMPARE(two.toggled(3), QString("cpu:4"));

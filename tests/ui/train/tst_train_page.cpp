@@ -47,7 +47,8 @@ private slots:
     void aDatasetWithoutItsPathShowsNothingOfTheLastOne() {
         const auto shown = [this](const QString& words) {
             int count = 0;
-            for (const auto* label : m_page->findChildren<QLabel*>()) count += label->isVisible() && label->text().contains(words);
+            for (const auto* label : m_page->findChildren<QLabel*>())
+                count += label->isVisible() && label->text().contains(words);
             return count;
         };
         m_page->setSpec(synthetic());
@@ -65,7 +66,9 @@ private slots:
         const auto size = m_page->size();
         const auto* scroll = m_page->findChild<QScrollArea*>();
         const auto fits = [&] { return scroll->widget()->width() <= scroll->viewport()->width(); };
-        const auto place = [&](const char* name) { return m_page->findChild<QWidget*>(name)->mapTo(scroll->widget(), QPoint()); };
+        const auto place = [&](const char* name) {
+            return m_page->findChild<QWidget*>(name)->mapTo(scroll->widget(), QPoint());
+        };
         const auto isAside = [&] { return place("devices").x() > place("dataset.path").x(); };
         QVERIFY(fits() && isAside());
         m_page->resize(660, 600);
@@ -127,7 +130,7 @@ private slots:
         m_page->setSpec(synthetic());
         QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 60000);
         const auto shown = [&](const char* path) {
-            QCoreApplication::processEvents();               // fields that are new are shown now
+            QCoreApplication::processEvents();  // fields that are new are shown now
             QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
             const auto* editor = m_page->findChild<QWidget*>(path);
             return editor && editor->isVisibleTo(m_page);
@@ -138,20 +141,21 @@ private slots:
             m_page->setSpec(spec);
         };
         QVERIFY(shown("shares") && shown("batch_norm") && shown("learning_rate_rule") && !shown("learning_rate_batch"));
-        for (const char* path : {"check_every", "on_lost_device", "on_non_finite", "timeout", "link_bandwidth", "link_latency"})
+        for (const char* path :
+             {"check_every", "on_lost_device", "on_non_finite", "timeout", "link_bandwidth", "link_latency"})
             QVERIFY2(!shown(path), path);
         set("learning_rate_rule", "linear");
         QVERIFY(shown("learning_rate_batch"));
         set("mode", "reproducible");
         QVERIFY(!shown("shares") && !shown("batch_norm") && shown("shards"));
-        set("shares", "2,1");                      // wrong there, and not hidden
+        set("shares", "2,1");  // wrong there, and not hidden
         QVERIFY(shown("shares"));
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->shows("shares: "), 30000);
         set("shares", "");
         set("mode", "fast");
         set("devices", "cpu:1");
-        QTRY_VERIFY_WITH_TIMEOUT(!shown("shares"), 30000);     // no longer wrong
-        set("timeout", 0);                         // no problem stays folded away
+        QTRY_VERIFY_WITH_TIMEOUT(!shown("shares"), 30000);  // no longer wrong
+        set("timeout", 0);                                  // no problem stays folded away
         QTRY_VERIFY_WITH_TIMEOUT(shown("timeout") && m_bench->shows("timeout: "), 30000);
         m_page->findChild<QToolButton*>("faultSettings")->setChecked(false);
     }
@@ -203,12 +207,14 @@ private slots:
         if (!qEnvironmentVariableIsSet("LOCKSTEP_SHOTS")) QSKIP("LOCKSTEP_SHOTS names no folder");
         picture("eight-devices", {{"devices", "cpu:8"}, {"mode", "reproducible"}});
         picture("uneven", {{"shares", "2,1"}, {"learning_rate_rule", "linear"}});
-        for (const char* fold : {"moreSettings", "faultSettings"}) m_page->findChild<QToolButton*>(fold)->setChecked(true);
+        for (const char* fold : {"moreSettings", "faultSettings"})
+            m_page->findChild<QToolButton*>(fold)->setChecked(true);
         picture("folds", {}, true);
         applyTheme(*qApp, ThemeChoice::Dark);
         picture("folds-dark", {}, true);
         applyTheme(*qApp, ThemeChoice::Light);
-        for (const char* fold : {"moreSettings", "faultSettings"}) m_page->findChild<QToolButton*>(fold)->setChecked(false);
+        for (const char* fold : {"moreSettings", "faultSettings"})
+            m_page->findChild<QToolButton*>(fold)->setChecked(false);
         picture("resnet", {{"model", "resnet18-cifar"}}, true);
         const auto deep = QString("/a folder with a long name/").repeated(6);
         picture("long-paths", {{"dataset", QJsonObject{{"id", "image-folder"}, {"path", deep}}}});
@@ -246,7 +252,7 @@ private slots:
         QSignalSpy started(m_bench->launcher.get(), &RunLauncher::started);
         QTest::mouseClick(m_page->findChild<QPushButton*>("startTraining"), Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(started.size(), 1, 120000);
-        QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 30000);             // the next one, if wanted
+        QTRY_VERIFY_WITH_TIMEOUT(m_page->canStart(), 30000);  // the next one, if wanted
     }
 
 private:

@@ -73,7 +73,7 @@ private slots:
         QTEST(m_bench->find<QLineEdit>("title")->text(), "kept");
         QFETCH(QString, kept);
         if (kept == "mine") {
-            QCOMPARE(m_bench->page->spec(), QJsonDocument::fromJson(json).object());      // nothing is thrown away
+            QCOMPARE(m_bench->page->spec(), QJsonDocument::fromJson(json).object());  // nothing is thrown away
             m_bench->page->history().undo();
         }
         QCOMPARE(m_bench->page->spec(), before);

@@ -23,16 +23,17 @@ inline Explanation explain(const Problem& problem) { return {QString::fromStdStr
 // A home of its own, and the page on it.
 struct Desktop {
     explicit Desktop(const MadeHistory& made = {}) {
-        for (const auto& folder : {places.data, places.config, places.runs()}) std::filesystem::create_directories(folder);
+        for (const auto& folder : {places.data, places.config, places.runs()})
+            std::filesystem::create_directories(folder);
         if (made.trials > 0) makeHistory(places.history(), made);
     }
 
     void open() {
-        page.reset();                                      // the one before remembers its look first
+        page.reset();  // the one before remembers its look first
         page = std::make_unique<TrialsPage>(places, explain);
         page->resize(1280, 800);
         page->show();
-        page->activateWindow();                            // a bare X server has no window manager to do it
+        page->activateWindow();  // a bare X server has no window manager to do it
         (void)QTest::qWaitForWindowActive(page.get());
     }
     TrialsTable& table() const { return *page->findChild<TrialsTable*>(); }

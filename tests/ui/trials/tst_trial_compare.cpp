@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/models/command_text.h"
 #include "ui/models/compared_curves.h"
 #include "ui/models/spec_diff.h"
 #include "ui/models/trial_actions.h"
-#include "ui/models/command_text.h"
 #include "ui/models/trials_situation.h"
 
 using namespace lockstep;
@@ -97,7 +97,7 @@ void TestTrialCompare::absentFieldsAreNotEmptyOnes() {
     QCOMPARE(fields[0].key, QString("model.activation"));
     QVERIFY(fields[0].values[0].isNull() && !fields[0].values[1].isNull());
     QCOMPARE(fields[1].values, (QStringList{QString(), "64"}));
-    QCOMPARE(fieldsOf(specs)[3].key, QString("model.id"));          // between its neighbours in the file
+    QCOMPARE(fieldsOf(specs)[3].key, QString("model.id"));  // between its neighbours in the file
 }
 
 void TestTrialCompare::theDiffModel() {
@@ -117,7 +117,8 @@ void TestTrialCompare::theDiffModel() {
     slow.optimizer.params["momentum"] = 0.5;
     model.show(std::vector<TrialSpec>{slow, other}, {"#1", "#2"});
     QStringList names;
-    for (int row = 0; row < model.rowCount(); ++row) names << model.headerData(row, Qt::Vertical, Qt::DisplayRole).toString();
+    for (int row = 0; row < model.rowCount(); ++row)
+        names << model.headerData(row, Qt::Vertical, Qt::DisplayRole).toString();
     QCOMPARE(names, (QStringList{"Model", "Optimizer: momentum", "Batch norm", "Lost device", "Simulated bandwidth"}));
     model.show(std::span(two).first(1), {"#1"});
     QVERIFY(model.rowCount() > 10);
@@ -138,7 +139,7 @@ void TestTrialCompare::theBandIsMeanAndSampleDeviation() {
     const auto band = bandOf(curves);
     QCOMPARE(band.x, (std::vector<double>{1, 2}));
     QCOMPARE(band.mean, (std::vector<double>{3, 10}));
-    QCOMPARE(band.deviation[0], std::sqrt(7.0));           // (4 + 1 + 9) / 2
+    QCOMPARE(band.deviation[0], std::sqrt(7.0));  // (4 + 1 + 9) / 2
     QCOMPARE(band.deviation[1], 0.0);
     QCOMPARE(band.count, (std::vector<int>{3, 3}));
 }
@@ -148,7 +149,7 @@ void TestTrialCompare::curvesMeetOnTheUnionOfSteps() {
     const auto band = bandOf(curves);
     QCOMPARE(band.x, (std::vector<double>{0, 5, 10, 20}));
     QCOMPARE(band.mean, (std::vector<double>{0, 50, 75, 50}));
-    QCOMPARE(band.count, (std::vector<int>{1, 2, 2, 1}));           // neither is continued beyond its ends
+    QCOMPARE(band.count, (std::vector<int>{1, 2, 2, 1}));  // neither is continued beyond its ends
     QCOMPARE(band.deviation[0], 0.0);
     QCOMPARE(band.deviation[2], std::sqrt(2 * 25.0 * 25.0));
 }
@@ -158,7 +159,7 @@ void TestTrialCompare::strangeCurvesDoNoHarm() {
     const std::vector<CurvePoints> curves{{{1, 2, 3}, {1, nan, 3}}, {{}, {}}, {{2}, {4}}, {{5, 5}, {1, 2}}};
     const auto band = bandOf(curves);
     QCOMPARE(band.x, (std::vector<double>{1, 2, 3, 5}));
-    QCOMPARE(band.mean, (std::vector<double>{1, 3, 3, 1}));         // 2 between 1 and 3, and 4
+    QCOMPARE(band.mean, (std::vector<double>{1, 3, 3, 1}));  // 2 between 1 and 3, and 4
     QVERIFY(bandOf({}).x.empty());
 }
 
@@ -170,7 +171,7 @@ void TestTrialCompare::comparedCurvesHaveNamesAndColours() {
     QVERIFY(percent.percent);
     CurveComparison comparison;
     const auto single = comparison.compare(trials, percent, false);
-    QCOMPARE(single.size(), std::size_t{3});               // one has no points
+    QCOMPARE(single.size(), std::size_t{3});  // one has no points
     QCOMPARE(single[2].name, QString("#7 fast"));
     QVERIFY(single[0].curve == trials[0].curve && !single[0].band);
     const auto grouped = comparison.compare(trials, percent, true);
@@ -184,7 +185,8 @@ void TestTrialCompare::comparedCurvesHaveNamesAndColours() {
 
 // The mean has the members' mean time, and what did not change is not made again.
 void TestTrialCompare::meansOfSeedsAreKept() {
-    std::vector<TrialCurve> trials{curveOf(4, specOf(1), {{1, 10, 1}, {3, 30, 3}}), curveOf(9, specOf(2), {{1, 20, 3}, {3, 60, 5}})};
+    std::vector<TrialCurve> trials{curveOf(4, specOf(1), {{1, 10, 1}, {3, 30, 3}}),
+                                   curveOf(9, specOf(2), {{1, 20, 3}, {3, 60, 5}})};
     CurveComparison comparison;
     const auto& loss = comparedMetric("test_loss");
     const auto first = comparison.compare(trials, loss, true);
@@ -209,7 +211,8 @@ void TestTrialCompare::actions_data() {
     QTest::addColumn<QString>("state");
     QTest::addColumn<bool>("resume");
     QTest::addColumn<bool>("trash");
-    for (const char* live : {"queued", "preparing", "running", "paused", "stopping"}) QTest::newRow(live) << live << false << false;
+    for (const char* live : {"queued", "preparing", "running", "paused", "stopping"})
+        QTest::newRow(live) << live << false << false;
     for (const char* over : {"stopped", "failed", "cancelled", "crashed"}) QTest::newRow(over) << over << true << true;
     QTest::newRow("finished") << "finished" << false << true;
 }
@@ -221,7 +224,8 @@ void TestTrialCompare::actions() {
     auto row = rowIn(state.toStdString());
     const TrialRow* selected[] = {&row};
     const auto can = actionsFor(selected);
-    QVERIFY(can.open && can.clone && can.copyCommand && can.star && can.tag && can.archive && !can.restore && !can.unarchive);
+    QVERIFY(can.open && can.clone && can.copyCommand && can.star && can.tag && can.archive && !can.restore &&
+            !can.unarchive);
     QCOMPARE(can.resume, resume);
     QCOMPARE(can.trash, trash);
     row.deleted = true;
@@ -260,7 +264,7 @@ void TestTrialCompare::theCommandSaysTheSpec() {
 void TestTrialCompare::emptyPagesSayWhatToDo() {
     using Remedy = EmptyTrials::Remedy;
     TrialsSituation now;
-    QVERIFY(emptyTrials(now)->button.isEmpty());           // still reading
+    QVERIFY(emptyTrials(now)->button.isEmpty());  // still reading
     now.unreadable = Explanation{"It is damaged", "Move it away"};
     QVERIFY(emptyTrials(now)->text.contains("Move it away"));
     now.unreadable.reset();

@@ -28,7 +28,8 @@ TrialRow rowOf(std::int64_t id, const std::string& title = "") {
 
 struct Table {
     TrialEdits written;
-    TrialTableModel model{undo, [this](const TrialEdits& edits) { written.insert(written.end(), edits.begin(), edits.end()); }};
+    TrialTableModel model{
+        undo, [this](const TrialEdits& edits) { written.insert(written.end(), edits.begin(), edits.end()); }};
     QUndoStack undo;
     TrialFilterProxy proxy{model};
     QAbstractItemModelTester modelTester{&model, QAbstractItemModelTester::FailureReportingMode::QtTest};
@@ -69,8 +70,10 @@ private slots:
 void TestTrialTable::rowsComeChangeAndGoWithoutAReset() {
     Table table;
     table.model.setRows({rowOf(5), rowOf(3), rowOf(2)});
-    QSignalSpy reset(&table.model, &QAbstractItemModel::modelReset), inserted(&table.model, &QAbstractItemModel::rowsInserted),
-        removed(&table.model, &QAbstractItemModel::rowsRemoved), changed(&table.model, &QAbstractItemModel::dataChanged);
+    QSignalSpy reset(&table.model, &QAbstractItemModel::modelReset),
+        inserted(&table.model, &QAbstractItemModel::rowsInserted),
+        removed(&table.model, &QAbstractItemModel::rowsRemoved),
+        changed(&table.model, &QAbstractItemModel::dataChanged);
     const QPersistentModelIndex two = table.model.index(2, 0);
     table.model.setRows({rowOf(7), rowOf(6), rowOf(5, "renamed"), rowOf(2)});
     QCOMPARE(reset.count(), 0);
@@ -81,7 +84,7 @@ void TestTrialTable::rowsComeChangeAndGoWithoutAReset() {
     QCOMPARE(table.model.find(5)->title, std::string("renamed"));
     QCOMPARE(table.model.indexOf(3), -1);
     table.model.setRows({rowOf(7), rowOf(6), rowOf(5, "renamed"), rowOf(2)});
-    QCOMPARE(inserted.count() + removed.count() + changed.count(), 3);       // nothing new, nothing said
+    QCOMPARE(inserted.count() + removed.count() + changed.count(), 3);  // nothing new, nothing said
 }
 
 void TestTrialTable::anyListFollowsAnyOther() {
@@ -108,7 +111,9 @@ void TestTrialTable::editsAreWrittenAndUndone() {
         for (const auto& edit : edits) apply(edit, *store);
     });
     model.setRows(query->list({}));
-    const auto set = [&](int column, const QVariant& value) { return model.setData(model.index(0, column), value, Qt::EditRole); };
+    const auto set = [&](int column, const QVariant& value) {
+        return model.setData(model.index(0, column), value, Qt::EditRole);
+    };
     QVERIFY(set(kTitleColumn, "wide"));
     QVERIFY(set(kNoteColumn, "ä note"));
     QVERIFY(set(kTagsColumn, " thesis , baseline,,thesis"));
@@ -117,7 +122,7 @@ void TestTrialTable::editsAreWrittenAndUndone() {
     QVERIFY(!set(kStateColumn, "finished"));
     QCOMPARE(undo.count(), 5);
     QVERIFY(set(kTitleColumn, "wide"));
-    QCOMPARE(undo.count(), 5);                             // the same again is no step
+    QCOMPARE(undo.count(), 5);  // the same again is no step
     auto row = *query->find(trial);
     QVERIFY(row == model.row(0));
     QVERIFY(row.star && row.archived && row.deleted && row.title == "wide" && row.note == "ä note");
@@ -180,8 +185,11 @@ void TestTrialTable::wordsFilterEveryColumn() {
 void TestTrialTable::shelvesKeepTrialsApart() {
     Table table;
     table.model.setRows({rowOf(4), rowOf(3), rowOf(2), rowOf(1)});
-    table.model.edit({{3, TrialEdit::Field::Archived, true}, {2, TrialEdit::Field::Deleted, true},
-                      {1, TrialEdit::Field::Archived, true}, {1, TrialEdit::Field::Deleted, true}}, "tidy");
+    table.model.edit({{3, TrialEdit::Field::Archived, true},
+                      {2, TrialEdit::Field::Deleted, true},
+                      {1, TrialEdit::Field::Archived, true},
+                      {1, TrialEdit::Field::Deleted, true}},
+                     "tidy");
     QCOMPARE(table.shown(), Trials{4});
     table.proxy.setShelf(Shelf::Archived);
     QCOMPARE(table.shown(), Trials{3});
@@ -243,7 +251,8 @@ void TestTrialTable::cellsReadWell() {
     QCOMPARE(cellOf(row, kRateColumn), QString("1e-05"));
     QCOMPARE(trial_text::duration(3.14), QString("3.1 s"));
     QCOMPARE(trial_text::duration(7384), QString("2 h 3 min"));
-    for (int column = 0; column < kTrialColumns; ++column) QVERIFY(!headerOf(column).isEmpty() && !meaningOf(column).isEmpty());
+    for (int column = 0; column < kTrialColumns; ++column)
+        QVERIFY(!headerOf(column).isEmpty() && !meaningOf(column).isEmpty());
 }
 
 void TestTrialTable::tenThousandRows() {
@@ -264,10 +273,12 @@ void TestTrialTable::tenThousandRows() {
     measured("sort", [&] { proxy.sort(kBestColumn, Qt::DescendingOrder); });
     measured("filter", [&] { proxy.setWords("resnet tag:thesis"); });
     QVERIFY(proxy.rowCount() > 100 && proxy.rowCount() < 2000);
-    for (int i = 0; i < proxy.rowCount(); ++i) QCOMPARE(proxy.trial(proxy.index(i, 0)).model, std::string("resnet18-cifar"));
+    for (int i = 0; i < proxy.rowCount(); ++i)
+        QCOMPARE(proxy.trial(proxy.index(i, 0)).model, std::string("resnet18-cifar"));
     measured("filter off", [&] { proxy.setWords(""); });
     for (int i = 1; i < proxy.rowCount(); ++i) {
-        QVERIFY(proxy.trial(proxy.index(i - 1, 0)).bestAccuracy.value_or(0) >= proxy.trial(proxy.index(i, 0)).bestAccuracy.value_or(0));
+        QVERIFY(proxy.trial(proxy.index(i - 1, 0)).bestAccuracy.value_or(0) >=
+                proxy.trial(proxy.index(i, 0)).bestAccuracy.value_or(0));
     }
 }
 

@@ -115,7 +115,7 @@ private slots:
         Locker locker(desktop.places.history());
         QVERIFY(locker.locked());
         desktop.open();
-        QTRY_COMPARE(desktop.rows(), 3);                   // reading goes on
+        QTRY_COMPARE(desktop.rows(), 3);  // reading goes on
         const Pulse pulse;
         desktop.select(0);
         desktop.action("Star").trigger();
@@ -145,14 +145,15 @@ private slots:
             QTRY_COMPARE(desktop.rows(), 2);
             desktop.select(0);
             desktop.action("Star").trigger();
-            QTRY_VERIFY_WITH_TIMEOUT(desktop.says("history.unwritable") && desktop.says("Your changes are kept"), kPatience);
-            QTest::qWait(700);                             // looks again; the change stays in sight
+            QTRY_VERIFY_WITH_TIMEOUT(desktop.says("history.unwritable") && desktop.says("Your changes are kept"),
+                                     kPatience);
+            QTest::qWait(700);  // looks again; the change stays in sight
             QCOMPARE(desktop.cell(0, kStarColumn), QString("★"));
         }
         allow(desktop, true);
         QTRY_VERIFY_WITH_TIMEOUT(test::openQuery(desktop.places.history())->find(2)->star, kPatience);
         QTRY_VERIFY_WITH_TIMEOUT(!desktop.says("Your changes are kept"), kPatience);
-        makeTrials(desktop, 1);                            // and others' are seen again
+        makeTrials(desktop, 1);  // and others' are seen again
         QTRY_COMPARE_WITH_TIMEOUT(desktop.rows(), 3, kPatience);
     }
 
@@ -168,7 +169,8 @@ private slots:
         }
         const auto when = fs::last_write_time(file);
         desktop.open();
-        QTRY_VERIFY_WITH_TIMEOUT(desktop.says("The history cannot be read") && desktop.says("history.corrupt"), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(desktop.says("The history cannot be read") && desktop.says("history.corrupt"),
+                                 kPatience);
         QVERIFY(desktop.says("do this"));
         QVERIFY(fs::last_write_time(file) == when);
         fs::rename(kept, file);

@@ -105,11 +105,11 @@ private slots:
             dialog.accept();
         });
         QTest::keyClick(&desktop.table(), Qt::Key_T, Qt::ControlModifier);
-        QCOMPARE(offered, QString("old"));                 // what both have
+        QCOMPARE(offered, QString("old"));  // what both have
         const auto query = test::openQuery(desktop.places.history());
         using Tags = std::vector<std::string>;
         QTRY_COMPARE(query->find(trials[1])->tags, (Tags{"new", "thesis"}));
-        QTRY_COMPARE(query->find(trials[0])->tags, (Tags{"mine", "new", "thesis"}));    // its own stays
+        QTRY_COMPARE(query->find(trials[0])->tags, (Tags{"mine", "new", "thesis"}));  // its own stays
         whenAsked<QInputDialog>([](QInputDialog& dialog) { dialog.reject(); });
         desktop.action("Tags…").trigger();
         QCOMPARE(desktop.page->undoStack()->count(), 1);
@@ -143,7 +143,7 @@ private slots:
         const auto query = test::openQuery(desktop.places.history());
         QVERIFY(!query->find(trials[2]) && query->find(trials[0]));
         QVERIFY(!fs::exists(desktop.places.run(trials[2])) && fs::exists(desktop.places.run(trials[0])));
-        desktop.page->undoStack()->undo();                 // the deletion of what is gone: nothing happens
+        desktop.page->undoStack()->undo();  // the deletion of what is gone: nothing happens
         QTest::qWait(50);
         QVERIFY(!query->find(trials[2]));
     }
@@ -152,8 +152,9 @@ private slots:
         Desktop desktop;
         finishedTrials(desktop, 3);
         desktop.open();
-        QMainWindow window;                                // has the keys, as the studio's window does
-        auto *undo = desktop.page->undoStack()->createUndoAction(&window), *redo = desktop.page->undoStack()->createRedoAction(&window);
+        QMainWindow window;  // has the keys, as the studio's window does
+        auto *undo = desktop.page->undoStack()->createUndoAction(&window),
+             *redo = desktop.page->undoStack()->createRedoAction(&window);
         undo->setShortcut(QKeySequence::Undo);
         redo->setShortcut(QKeySequence::Redo);
         window.addActions({undo, redo});
@@ -169,7 +170,7 @@ private slots:
         QTest::keyClick(&table, Qt::Key_Up);
         QTest::keyClick(&table, Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
         QCOMPARE(desktop.rows(), 2);
-        QTest::keyClick(&table, Qt::Key_Delete);           // the next row is selected
+        QTest::keyClick(&table, Qt::Key_Delete);  // the next row is selected
         QCOMPARE(desktop.rows(), 1);
         QTest::keySequence(&table, QKeySequence::Undo);
         QCOMPARE(desktop.rows(), 2);
@@ -188,7 +189,8 @@ private slots:
         QTRY_COMPARE(settings.columnCount(), desktop.rows());
         const auto all = desktop.plot().model().series();
         QVERIFY(all.size() > 3);
-        for (const auto& series : all) QVERIFY(series.name.startsWith(QString("#%1 ").arg(series.color)) && !series.band);
+        for (const auto& series : all)
+            QVERIFY(series.name.startsWith(QString("#%1 ").arg(series.color)) && !series.band);
         auto& bySeeds = *desktop.page->findChild<QCheckBox*>("bySeeds");
         bySeeds.setChecked(true);
         QTRY_VERIFY(desktop.plot().model().series().size() < all.size());

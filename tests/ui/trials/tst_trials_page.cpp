@@ -2,9 +2,9 @@
 #include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
+#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QHeaderView>
 #include <QMenu>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -86,7 +86,8 @@ void TestTrialsPage::aLostEngineIsACrash() {
     QCOMPARE(desktop.cell(0, kStateColumn), QString("running"));
     run.lease.reset();
     QTRY_COMPARE(desktop.cell(0, kStateColumn), QString("crashed"));
-    QCOMPARE(test::openQuery(desktop.places.history())->find(run.trial)->state, std::string("running"));      // shown, not written
+    QCOMPARE(test::openQuery(desktop.places.history())->find(run.trial)->state,
+             std::string("running"));  // shown, not written
 }
 
 void TestTrialsPage::archiveTrashAndUndo() {
@@ -115,7 +116,7 @@ void TestTrialsPage::archiveTrashAndUndo() {
     desktop.page->undoStack()->undo();
     QCOMPARE(desktop.rows(), 3);
     QTRY_VERIFY(!query->find(3)->archived && !query->find(3)->star && !query->find(1)->deleted);
-    QTest::qWait(700);                                     // a look later it is still so
+    QTest::qWait(700);  // a look later it is still so
     QCOMPARE(desktop.rows(), 3);
 }
 
@@ -164,7 +165,7 @@ void TestTrialsPage::notesAreKept() {
     QTest::keyClicks(&note, "remember");
     store->setTitle(2, "changed meanwhile");
     QTRY_COMPARE(desktop.cell(0, kTitleColumn), QString("changed meanwhile"));
-    QTest::qWait(2300);                                    // the pane has looked again
+    QTest::qWait(2300);  // the pane has looked again
     QCOMPARE(note.toPlainText(), QString("remember"));
     desktop.select(1);
     QTRY_COMPARE(QString::fromStdString(query->find(2)->note), QString("remember"));
@@ -200,7 +201,8 @@ void TestTrialsPage::requestsAreSignals() {
     store->setState(store->createTrial(spec, desktop.places.runs()), RunState::Stopped);
     desktop.open();
     QTRY_COMPARE(desktop.rows(), 1);
-    QSignalSpy open(desktop.page.get(), &TrialsPage::openRequested), resume(desktop.page.get(), &TrialsPage::resumeRequested),
+    QSignalSpy open(desktop.page.get(), &TrialsPage::openRequested),
+        resume(desktop.page.get(), &TrialsPage::resumeRequested),
         clone(desktop.page.get(), &TrialsPage::cloneRequested);
     desktop.select(0);
     desktop.table().setFocus();
@@ -303,7 +305,8 @@ void TestTrialsPage::whatCannotBeWrittenIsSaidAndTakenBack() {
     store->createTrial({}, desktop.places.runs());
     desktop.open();
     QTRY_COMPARE(desktop.rows(), 1);
-    test::ask(desktop.places.history(), "CREATE TRIGGER no BEFORE UPDATE ON trial BEGIN SELECT RAISE(ABORT, 'no'); END");
+    test::ask(desktop.places.history(),
+              "CREATE TRIGGER no BEFORE UPDATE ON trial BEGIN SELECT RAISE(ABORT, 'no'); END");
     desktop.select(0);
     desktop.action("Star").trigger();
     QCOMPARE(desktop.cell(0, kStarColumn), QString("★"));
@@ -320,7 +323,7 @@ void TestTrialsPage::aNewerHistoryIsExplainedAndLeftAlone() {
     QVERIFY(desktop.says("history.newer") && desktop.says("do this"));
     QVERIFY(fs::last_write_time(desktop.places.history()) == when);
     test::ask(desktop.places.history(), "PRAGMA user_version = " + std::to_string(migrations().size()));
-    QTRY_VERIFY(desktop.rows() > 0);                       // as soon as it can be read
+    QTRY_VERIFY(desktop.rows() > 0);  // as soon as it can be read
 }
 
 void TestTrialsPage::aHistoryThatIsMovedAwayIsMissed() {
@@ -329,7 +332,8 @@ void TestTrialsPage::aHistoryThatIsMovedAwayIsMissed() {
     QTRY_VERIFY(desktop.rows() > 0);
     for (const char* end : {"", "-wal", "-shm"}) fs::remove(desktop.places.history().string() + end);
     QTRY_VERIFY(desktop.says("No trials yet"));
-    std::ofstream(desktop.places.history()) << "this is a letter, and no database at all; it is long enough to be read ............";
+    std::ofstream(desktop.places.history())
+        << "this is a letter, and no database at all; it is long enough to be read ............";
     QTRY_VERIFY(desktop.says("history.not-a-history"));
 }
 

@@ -79,17 +79,11 @@ void pairColumns(const float* from, const ChannelAffine* norm, float* to, std::s
     pairColumnsOf(Plain(), from, to, rows);
 }
 
-void gemm(const GemmRun& run) {
-    tiles<PairLanes, kRows, true>(run);
-}
+void gemm(const GemmRun& run) { tiles<PairLanes, kRows, true>(run); }
 
-void blockProduct(const BlockProduct& run) {
-    productBlocks<PairLanes, kBlocks>(run, 0);
-}
+void blockProduct(const BlockProduct& run) { productBlocks<PairLanes, kBlocks>(run, 0); }
 
-void blockGradientProduct(const BlockGradientProduct& run) {
-    gradientProductBlocks<PairLanes, kBlocks>(run, 0);
-}
+void blockGradientProduct(const BlockGradientProduct& run) { gradientProductBlocks<PairLanes, kBlocks>(run, 0); }
 
 }  // namespace
 

@@ -3,12 +3,8 @@
 
 namespace lockstep::cpu::LOCKSTEP_SIMD {
 
-void blockProduct(const BlockProduct& run) {
-    productBlocks<FloatLanes, kBlocks>(run, 0);
-}
+void blockProduct(const BlockProduct& run) { productBlocks<FloatLanes, kBlocks>(run, 0); }
 
-void blockGradientProduct(const BlockGradientProduct& run) {
-    gradientProductBlocks<FloatLanes, kBlocks>(run, 0);
-}
+void blockGradientProduct(const BlockGradientProduct& run) { gradientProductBlocks<FloatLanes, kBlocks>(run, 0); }
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -16,9 +16,7 @@ bool hasV4() {
 
 }  // namespace
 
-const Bf16Table* bestBf16() {
-    return hasV4() && __builtin_cpu_supports("avx512bf16") ? &v4_bf16::kBf16Table : nullptr;
-}
+const Bf16Table* bestBf16() { return hasV4() && __builtin_cpu_supports("avx512bf16") ? &v4_bf16::kBf16Table : nullptr; }
 
 std::array<const SimdTable*, 3> allSimd() {
     return {&baseline::kTable, hasV3() ? &v3::kTable : nullptr, hasV4() ? &v4::kTable : nullptr};

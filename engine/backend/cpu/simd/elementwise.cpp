@@ -53,9 +53,7 @@ void scale(const float* x, float factor, float* y, std::size_t count) {
     for (; i < count; ++i) y[i] = x[i] * factor;
 }
 
-void addRow(float* y, const float* row, std::size_t count) {
-    add(y, row, y, count);
-}
+void addRow(float* y, const float* row, std::size_t count) { add(y, row, y, count); }
 
 // Short rows: whole vectors, and the last one over what is there already.
 void copyRows(const float* from, std::size_t fromStride, std::size_t width, float* to, std::size_t toStride,

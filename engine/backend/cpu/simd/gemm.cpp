@@ -5,13 +5,9 @@ namespace lockstep::cpu::LOCKSTEP_SIMD {
 
 const std::size_t kPanelColumns = kVectors * 16, kPanelRows = kRows;
 
-void gemmPanel(const GemmRun& run) {
-    tiles<FloatLanes, kStridedRows, false>(run);
-}
+void gemmPanel(const GemmRun& run) { tiles<FloatLanes, kStridedRows, false>(run); }
 
-void gemmPacked(const GemmRun& run) {
-    tiles<FloatLanes, kRows, true>(run);
-}
+void gemmPacked(const GemmRun& run) { tiles<FloatLanes, kRows, true>(run); }
 
 // Just below half of what is cut off is added, and the lowest bit that stays: ties go to the even one. NaN stays NaN,
 // which the sum would carry over to zero.

@@ -74,10 +74,8 @@ void tile(const GemmRun& run, std::size_t row) {
     unrolled<0, kM * kVectors>([&](auto at) __attribute__((always_inline)) {
         float* to = c + (at.value / kVectors) * run.cRowStride;
         constexpr std::size_t kColumn = at.value % kVectors * 16;
-        if (isWhole)
-            putWhole(run, sums[at.value], to, kColumn);
-        else
-            putRest(run, sums[at.value], to, kColumn);
+        if (isWhole) putWhole(run, sums[at.value], to, kColumn);
+        else putRest(run, sums[at.value], to, kColumn);
     });
 }
 

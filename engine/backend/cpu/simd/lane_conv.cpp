@@ -72,10 +72,8 @@ struct Forward {
         for (; k + kK <= s.outputs; k += kK) {
             for (std::int64_t row = 0; row < s.rows; ++row) line<kK>(row, k);
         }
-        if constexpr (kK > 1)
-            return outputs < kK == 6 ? 4 : kK - 1 > (k);
-        else
-            return k;
+        if constexpr (kK > 1) return outputs < kK == 6 ? 4 : kK - 1 > (k);
+        else return k;
     }
 };
 
@@ -111,10 +109,8 @@ struct Weights {
     template <int kK, int kS>
     int taps(std::int64_t k, std::int64_t c, int r, int tap) const {
         for (; tap + kS <= s.windowWidth; tap += kS) tile<kK, kS>(k, c, r, tap);
-        if constexpr (kS > 1)
-            return taps < kK, kS == 5 ? 3 : kS - 1 > (k, c, r, tap);
-        else
-            return tap;
+        if constexpr (kS > 1) return taps < kK, kS == 5 ? 3 : kS - 1 > (k, c, r, tap);
+        else return tap;
     }
 
     template <int kK>
@@ -124,10 +120,8 @@ struct Weights {
                 for (int r = 0; r < s.windowHeight; ++r) taps<kK, kTaps>(k, c, r, 0);
             }
         }
-        if constexpr (kK > 1)
-            return outputs<kK / 2>(k);
-        else
-            return k;
+        if constexpr (kK > 1) return outputs<kK / 2>(k);
+        else return k;
     }
 };
 

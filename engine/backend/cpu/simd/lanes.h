@@ -109,9 +109,7 @@ struct Splat<Pair<T>> {
         return {Splat<T>::of(x), Splat<T>::of(x)};
     }
 };
-[[gnu::always_inline]] inline F16 splat(float x) {
-    return Splat<F16>::of(x);
-}
+[[gnu::always_inline]] inline F16 splat(float x) { return Splat<F16>::of(x); }
 
 // Any alignment. Half by half: as one copy, compilers would send it through memory.
 template <class T>
@@ -147,12 +145,8 @@ template <class T, class Number>
 [[gnu::always_inline]] inline void put(Number* at, T value) {
     Access<T>::put(at, value);
 }
-[[gnu::always_inline]] inline F16 load(const float* at) {
-    return get<F16>(at);
-}
-[[gnu::always_inline]] inline void store(float* at, F16 value) {
-    put(at, value);
-}
+[[gnu::always_inline]] inline F16 load(const float* at) { return get<F16>(at); }
+[[gnu::always_inline]] inline void store(float* at, F16 value) { put(at, value); }
 
 // Loops whose every index is a constant: an array that is read and written by them alone lies in registers.
 template <std::size_t kIndex>
@@ -168,9 +162,7 @@ template <std::size_t kBegin, std::size_t kEnd, class Body>
 }
 
 // NaN stays NaN.
-[[gnu::always_inline]] inline F16 positive(F16 x) {
-    return select(x < F16{}, F16{}, x);
-}
+[[gnu::always_inline]] inline F16 positive(F16 x) { return select(x < F16{}, F16{}, x); }
 
 // The last elements of a run, fewer than 16, in a place where 16 may be read and written.
 struct Rest {

@@ -194,14 +194,10 @@ void gradApplyRun(const GradRun& run) {
 template <GradMask kMask, bool kPair>
 void gradApplyOther(const GradRun& run, GradOther other) {
     switch (other) {
-        case GradOther::None:
-            return gradApplyRun<kMask, kPair, GradOther::None>(run);
-        case GradOther::Kept:
-            return gradApplyRun<kMask, kPair, GradOther::Kept>(run);
-        case GradOther::Norm:
-            return gradApplyRun<kMask, kPair, GradOther::Norm>(run);
-        case GradOther::Added:
-            return gradApplyRun<kMask, kPair, GradOther::Added>(run);
+        case GradOther::None: return gradApplyRun<kMask, kPair, GradOther::None>(run);
+        case GradOther::Kept: return gradApplyRun<kMask, kPair, GradOther::Kept>(run);
+        case GradOther::Norm: return gradApplyRun<kMask, kPair, GradOther::Norm>(run);
+        case GradOther::Added: return gradApplyRun<kMask, kPair, GradOther::Added>(run);
     }
 }
 
@@ -226,23 +222,17 @@ void norm(const NormRun& run, int residual, bool relu) {
 
 void gradSums(const GradRun& run, const GradSums& sums, GradMask mask, bool pair, bool second) {
     switch (mask) {
-        case GradMask::None:
-            return gradSumsMasked<GradMask::None>(run, sums, pair, second);
-        case GradMask::Recomputed:
-            return gradSumsMasked<GradMask::Recomputed>(run, sums, pair, second);
-        case GradMask::FromOutput:
-            return gradSumsMasked<GradMask::FromOutput>(run, sums, pair, second);
+        case GradMask::None: return gradSumsMasked<GradMask::None>(run, sums, pair, second);
+        case GradMask::Recomputed: return gradSumsMasked<GradMask::Recomputed>(run, sums, pair, second);
+        case GradMask::FromOutput: return gradSumsMasked<GradMask::FromOutput>(run, sums, pair, second);
     }
 }
 
 void gradApply(const GradRun& run, GradMask mask, bool pair, GradOther other) {
     switch (mask) {
-        case GradMask::None:
-            return gradApplyMasked<GradMask::None>(run, pair, other);
-        case GradMask::Recomputed:
-            return gradApplyMasked<GradMask::Recomputed>(run, pair, other);
-        case GradMask::FromOutput:
-            return gradApplyMasked<GradMask::FromOutput>(run, pair, other);
+        case GradMask::None: return gradApplyMasked<GradMask::None>(run, pair, other);
+        case GradMask::Recomputed: return gradApplyMasked<GradMask::Recomputed>(run, pair, other);
+        case GradMask::FromOutput: return gradApplyMasked<GradMask::FromOutput>(run, pair, other);
     }
 }
 

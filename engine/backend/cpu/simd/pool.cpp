@@ -102,9 +102,7 @@ void maxPoolBackwardOf(const PoolShape& s, const float* dy, const std::int32_t* 
     });
 }
 
-int divisor(const PoolShape& s, const Inside& in) {
-    return s.countPadding ? s.window[0] * s.window[1] : in.count();
-}
+int divisor(const PoolShape& s, const Inside& in) { return s.countPadding ? s.window[0] * s.window[1] : in.count(); }
 
 template <int kBlock>
 void averagePoolOf(const PoolShape& s, const float* x, float* y) {

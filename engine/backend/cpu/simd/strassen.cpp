@@ -141,10 +141,8 @@ void strassenTiles(const StrassenRun& run) {
         if (whole == run.panels) return;
         F16 sums[kFewRows * kVectors]{};
         const Operands of = operandsOf(run, whole, operand);
-        if (few <= kFewest)
-            multiplyFirst<kFewest>(of, run.depth, sums);
-        else
-            multiplyFirst<kFewRows>(of, run.depth, sums);
+        if (few <= kFewest) multiplyFirst<kFewest>(of, run.depth, sums);
+        else multiplyFirst<kFewRows>(of, run.depth, sums);
         finish(Index<kFewRows * kVectors>{}, whole, sums);
     };
     constexpr Quarter kC11{false, false}, kC12{false, true}, kC21{true, false}, kC22{true, true};

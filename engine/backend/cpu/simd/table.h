@@ -32,9 +32,10 @@ struct GradRun {
     const float *slope = nullptr, *shift = nullptr;
     const float *mean2 = nullptr, *scale2 = nullptr, *slope2 = nullptr, *shift2 = nullptr;
 };
+// 16 each, added to.
 struct GradSums {
     double *s = nullptr, *q = nullptr, *r = nullptr;
-};  // 16 each, added to
+};
 
 struct PoolShape {
     std::int64_t height = 0, width = 0;  // of x

@@ -160,9 +160,7 @@ template <std::size_t kSide, std::size_t kPoints, class Tiles, class Load, class
         return from + static_cast<std::int64_t>(i) * stride + static_cast<std::int64_t>(j) * 16;
     };
     if (isInside) {
-        const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
-            return get(pixel(i, j));
-        };
+        const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) { return get(pixel(i, j)); };
         return twice<kSide, kPoints>(take, put, transform);
     }
     F16 tile[kSide * kSide];
@@ -174,9 +172,7 @@ template <std::size_t kSide, std::size_t kPoints, class Tiles, class Load, class
             tile[i * kSide + j] = isThere ? get(pixel(i, j)) : F16{};
         }
     }
-    const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) {
-        return tile[i * kSide + j];
-    };
+    const auto take = [&](std::size_t i, std::size_t j) __attribute__((always_inline)) { return tile[i * kSide + j]; };
     twice<kSide, kPoints>(take, put, transform);
 }
 
@@ -211,9 +207,7 @@ template <class Form, std::size_t kSide, class Load, class Transform>
 template <class Form>
 void data(const WinogradImage& image, const float* x, const WinogradSpan& span, const ChannelAffine* norm,
           float* points) {
-    const auto transform = [](const F16* from, F16* to) __attribute__((always_inline)) {
-        Form::fromInputs(from, to);
-    };
+    const auto transform = [](const F16* from, F16* to) __attribute__((always_inline)) { Form::fromInputs(from, to); };
     if (!norm)
         return pointsOf<Form, Form::kInputs>(
             image, x, span, points, [](const float* from) { return load(from); }, transform);
