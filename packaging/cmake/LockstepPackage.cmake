@@ -3,8 +3,8 @@
 # it needs.
 include(GNUInstallDirs)
 
-set(LOCKSTEP_MAINTAINER "The Lockstep authors <lockstep@localhost>" CACHE STRING
-    "Whom the package names as its maintainer")
+set(authors "The Lockstep authors <lockstep@localhost>")
+set(LOCKSTEP_MAINTAINER "${authors}" CACHE STRING "Whom the package names as its maintainer")
 set(man ${PROJECT_SOURCE_DIR}/packaging/man)
 set(desktop ${PROJECT_SOURCE_DIR}/packaging/desktop)
 set(app_id io.github.lockstep.studio)
@@ -35,7 +35,11 @@ if(TARGET lockstep-studio)
     install(FILES ${desktop}/${app_id}.desktop DESTINATION ${CMAKE_INSTALL_DATADIR}/applications)
     install(FILES ${desktop}/${app_id}.metainfo.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/metainfo)
 endif()
-configure_file(${PROJECT_SOURCE_DIR}/packaging/debian/changelog.in ${PROJECT_BINARY_DIR}/package/changelog @ONLY)
+set(changelog ${PROJECT_SOURCE_DIR}/packaging/debian/changelog)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${changelog})
+file(READ ${changelog} changes)
+string(REPLACE "${authors}" "${LOCKSTEP_MAINTAINER}" changes "${changes}")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package/changelog CONTENT "${changes}" @ONLY)
 lockstep_install_zipped(${PROJECT_BINARY_DIR}/package/changelog changelog ${CMAKE_INSTALL_DATADIR}/doc/lockstep)
 
 if(LOCKSTEP_MINIMAL)

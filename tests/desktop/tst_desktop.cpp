@@ -77,6 +77,14 @@ private slots:
         QCOMPARE(element("release", "version"), QString(LOCKSTEP_VERSION));
         const auto package = textOf(LOCKSTEP_BUILD "/CPackConfig.cmake");
         QVERIFY(package.contains("set(CPACK_PACKAGE_VERSION \"" LOCKSTEP_VERSION "\")"));
+        QVERIFY(textOf(sourceFile("packaging/debian/changelog")).startsWith("lockstep (" LOCKSTEP_VERSION ") "));
+    }
+
+    void theChangelogIsOneOfDebians() {
+        static const QRegularExpression line(
+            "^(lockstep \\(\\S+\\) \\w+; urgency=medium|  \\* \\S.*|    \\S.*| -- .+ <.+@.+>  \\w{3}, \\d\\d .{21}|)$");
+        for (const QString& each : textOf(sourceFile("packaging/debian/changelog")).split('\n'))
+            QVERIFY2(line.match(each).hasMatch() && each.size() <= 80, qPrintable(each));
     }
 
     // The program carries it too, under the same name.
