@@ -22,6 +22,7 @@ void addProbePlugin(CLI::App& program, Run& run);
 void addTrials(CLI::App& program, Run& run);
 void addShow(CLI::App& program, Run& run);
 void addDelete(CLI::App& program, Run& run);
+void addImport(CLI::App& program, Run& run);
 void addResume(CLI::App& program, Run& run);
 void addAttach(CLI::App& program, Run& run);
 void addStop(CLI::App& program, Run& run);

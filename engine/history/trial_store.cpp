@@ -2,6 +2,8 @@
 
 #include "engine/history/database.h"
 #include "engine/history/history_writer.h"
+#include "engine/history/run_folders.h"
+#include "engine/history/trial_rows.h"
 
 namespace lockstep {
 
@@ -22,47 +24,6 @@ private:
     HistoryWriter& m_writer;
     std::int64_t m_trial, m_attempt;
 };
-
-std::int64_t insertTrial(Database& database, const TrialSpec& spec) {
-    Statement row(database,
-                  "INSERT INTO trial (title, state, spec_json, dataset, model, devices, batch, epochs, learning_rate,"
-                  " created_at, run_directory) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')");
-    row.bind(1, spec.title), row.bind(2, std::string(text(RunState::Queued))), row.bind(3, toJson(spec));
-    row.bind(4, spec.dataset.id), row.bind(5, spec.model.id), row.bind(6, spec.devices);
-    row.bind(7, spec.batch), row.bind(8, spec.epochs), row.bind(9, spec.learningRate), row.bind(10, utcNow());
-    row.exec();
-    return database.getLastInsertRowid();
-}
-
-std::int64_t insertAttempt(Database& database, std::int64_t trial, std::int64_t fromStep) {
-    Statement row(database,
-                  "INSERT INTO attempt (trial, number, from_step, started_at)"
-                  " SELECT ?1, attempts, ?2, ?3 FROM trial WHERE id = ?1 RETURNING number");
-    row.bind(1, trial), row.bind(2, fromStep), row.bind(3, utcNow());
-    row.executeStep();
-    return row.getColumn(0).getInt64();
-}
-
-void replaceTags(Database& database, std::int64_t trial, const std::vector<std::string>& tags) {
-    Statement clear(database, "DELETE FROM trial_tag WHERE trial = ?");
-    clear.bind(1, trial);
-    clear.exec();
-    Statement row(database, "INSERT OR IGNORE INTO trial_tag (trial, tag) VALUES (?, ?)");
-    for (const auto& tag : tags) {
-        if (tag.empty()) continue;
-        row.bind(1, trial), row.bind(2, tag);
-        row.exec();
-        row.reset();
-    }
-}
-
-// Evaluations beyond the point of resumption happen again, so the best ones are sought among those that stand.
-constexpr const char* kBeginAttempt =
-    "UPDATE trial SET attempts = attempts + 1, step = ?2, finished_at = NULL, failure_kind = NULL, failure_where ="
-    " NULL, failure_what = NULL, failure_rank = NULL, (best_accuracy, lowest_test_loss) ="
-    " (SELECT max(json_extract(json, '$.accuracy')), min(json_extract(json, '$.loss')) FROM event e"
-    " WHERE e.trial = ?1 AND e.kind = 'eval_done' AND e.step <= ?2 AND NOT EXISTS (SELECT 1 FROM attempt later"
-    " WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step < e.step)) WHERE id = ?1";
 
 }  // namespace
 
@@ -105,23 +66,29 @@ Result<std::unique_ptr<TrialStore>> TrialStore::open(const std::filesystem::path
 
 std::int64_t TrialStore::createTrial(const TrialSpec& spec, const std::filesystem::path& runs) {
     std::int64_t trial = 0;
-    m_impl->writer.run([&](Database& database) {
-        trial = insertTrial(database, spec);
-        Statement place(database, "UPDATE trial SET run_directory = ?2 WHERE id = ?1");
-        place.bind(1, trial), place.bind(2, (runs / std::to_string(trial)).string());
-        place.exec();
-    });
+    try {
+        m_impl->writer.run([&](Database& database) {
+            trial = claimRunFolder(runs, nextTrial(database));
+            insertTrial(database, trial, spec, runs / std::to_string(trial));
+        });
+    } catch (...) {
+        std::error_code kept;
+        if (trial > 0) std::filesystem::remove(runs / std::to_string(trial), kept);
+        throw;
+    }
     return trial;
+}
+
+void TrialStore::adoptTrial(const AdoptedTrial& trial, const std::filesystem::path& runDirectory) {
+    m_impl->writer.run([&](Database& database) { insertAdopted(database, trial, runDirectory); });
 }
 
 std::int64_t TrialStore::beginAttempt(std::int64_t trial, std::int64_t fromStep) {
     std::int64_t attempt = 0;
     m_impl->writer.run([&](Database& database) {
-        Statement begin(database, kBeginAttempt);
-        begin.bind(1, trial), begin.bind(2, fromStep);
-        if (begin.exec() == 0) m_impl->refuseUnknown(trial);
-        attempt = insertAttempt(database, trial, fromStep);
-        cutSeries(database, trial, fromStep);
+        const auto number = insertAttempt(database, trial, fromStep);
+        if (!number) m_impl->refuseUnknown(trial);
+        attempt = *number;
     });
     return attempt;
 }

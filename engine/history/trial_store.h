@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/history/adopted_trial.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
 #include "engine/spec/trial_spec.h"
@@ -26,8 +27,11 @@ public:
     static Result<std::unique_ptr<TrialStore>> open(const std::filesystem::path& file);
     ~TrialStore();  // flushes
 
-    // Synchronous: returns once the row is committed. The state is "queued", the run directory runs/<id>.
+    // Synchronous: returns once the row is committed. The state is "queued". The run directory, runs/<id>, is made here
+    // and was not there before: see run_folders.h. Also throws ProblemError "home.unwritable".
     std::int64_t createTrial(const TrialSpec& spec, const std::filesystem::path& runs);
+    // A row under the number that the trial has already. Throws ProblemError "history.refused" where there is one.
+    void adoptTrial(const AdoptedTrial& trial, const std::filesystem::path& runDirectory);  // synchronous
     // A new attempt of the same trial (first start or resume): its series are cut back to `fromStep`, what its end left
     // in the row is cleared. Returns the attempt's number, from 1. Synchronous.
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);

@@ -79,6 +79,7 @@ public:
         m_spec = resolved.value().spec;
         const auto data = openData(resolved.value());
         if (!data.ok()) return data.problems();
+        if (m_request.resumeTrial) requireOwnFolder();
         if (!m_checkpoint) {
             auto problems = weightsProblems(resolved.value(), data.value().train->info());
             if (!problems.empty()) return problems;
@@ -104,6 +105,19 @@ private:
         m_checkpoint = newestCheckpoint();
         m_firstEvent = query->lastEvent(trial) + 1;
         return spec;
+    }
+
+    // Histories that were moved, restored or copied may give one number to two trials. The folder says whose it is;
+    // title, devices and shares are all that may have changed since.
+    void requireOwnFolder() const {
+        const auto own = trialSpecFromFile(m_places.run(m_trial) / "spec.json");
+        if (!own.ok()) return;  // lost or of no use: the checkpoint's tensors tell
+        const auto lasting = [](TrialSpec spec) {
+            spec.title = spec.devices = spec.shares = "";
+            return spec;
+        };
+        if (lasting(own.value()) == lasting(m_spec)) return;
+        throw ProblemError({m_places.run(m_trial).string(), "run.folder-of-another", {std::to_string(m_trial)}});
     }
 
     // An epoch's best is written before its last: of a run that was killed between the two, the best goes further, or

@@ -29,7 +29,7 @@ struct SessionResult {
 // A resumed trial keeps its own spec. CPUs are shared; only GPUs are leased. From the first event on every failure is a
 // RunFailed event and a Failed result, and the row ends in a final state.
 // Problems: of validate(), of the dataset, "run.busy" (its lease is held), "device.busy", "history.…", "home.…",
-// "run.no-checkpoint", "run.not-resumable".
+// "run.no-checkpoint", "run.not-resumable", "run.folder-of-another" (another trial of that number wrote it).
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
 
 // Trials that the history calls preparing, paused, stopping or running but whose lease is free become "crashed". Called

@@ -82,6 +82,21 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
     checkpoint.lossScaleUpdates = reader.count("loss_scale_updates");
 }
 
+Result<Checkpoint> positionIn(const std::filesystem::path& file, std::map<std::string, std::string>& metadata) {
+    if (metadata["format"] != kCheckpointFormat)
+        return Problem{file.string(), "checkpoint.foreign", {kCheckpointFormat}};
+    const Result<TrialSpec> spec = trialSpecFromJson(metadata["spec"], file.string());
+    if (!spec.ok()) return spec.problems();
+    Checkpoint checkpoint;
+    checkpoint.spec = spec.value();
+    try {
+        readPosition(PositionReader(file, metadata["position"]), checkpoint);
+    } catch (const ProblemError& error) {
+        return error.problem();
+    }
+    return checkpoint;
+}
+
 }  // namespace
 
 void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
@@ -94,19 +109,15 @@ Result<Checkpoint> readCheckpoint(const std::filesystem::path& file) {
     Result<TensorFile> read = readTensorFile(file);
     if (!read.ok()) return read.problems();
     TensorFile content = std::move(read).value();
-    if (content.metadata["format"] != kCheckpointFormat)
-        return Problem{file.string(), "checkpoint.foreign", {kCheckpointFormat}};
-    const Result<TrialSpec> spec = trialSpecFromJson(content.metadata["spec"], file.string());
-    if (!spec.ok()) return spec.problems();
-    Checkpoint checkpoint;
-    checkpoint.spec = spec.value();
-    try {
-        readPosition(PositionReader(file, content.metadata["position"]), checkpoint);
-    } catch (const ProblemError& error) {
-        return error.problem();
-    }
-    checkpoint.tensors = std::move(content.tensors);
+    Result<Checkpoint> checkpoint = positionIn(file, content.metadata);
+    if (checkpoint.ok()) checkpoint.value().tensors = std::move(content.tensors);
     return checkpoint;
+}
+
+Result<Checkpoint> readCheckpointPosition(const std::filesystem::path& file) {
+    Result<TensorFileHeader> header = readTensorFileHeader(file);
+    if (!header.ok()) return header.problems();
+    return positionIn(file, header.value().metadata);
 }
 
 }  // namespace lockstep

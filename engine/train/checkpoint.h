@@ -36,5 +36,6 @@ void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkp
 // Every field of the header is checked before memory is taken; see readTensorFile. Problems: "checkpoint.…" with the
 // file as field.
 Result<Checkpoint> readCheckpoint(const std::filesystem::path& file);
+Result<Checkpoint> readCheckpointPosition(const std::filesystem::path& file);  // as strict; without the tensors
 
 }  // namespace lockstep

@@ -131,7 +131,7 @@ int full(const std::string& folder) {
     if (!store) return fail("not opened");
     std::vector<std::string> troubles;
     store->onTrouble([&](const Problem& problem) { troubles.push_back(problem.code); });
-    const auto trial = store->createTrial({}, "/runs");
+    const auto trial = store->createTrial({}, folder + "/runs");
     const auto sink = store->sinkFor(trial, store->beginAttempt(trial, 0));
     const std::string another = folder + "/other.sqlite";
     openStore(another);
@@ -143,7 +143,7 @@ int full(const std::string& folder) {
     store->flush();
     if (store->committedEvent(trial) >= kEvents) return fail("the disk was never full");
     try {
-        store->createTrial({}, "/runs");
+        store->createTrial({}, folder + "/runs");
         return fail("a trial was made on a full disk");
     } catch (const ProblemError& error) {
         if (error.problem().code != "history.full") return fail("code " + error.problem().code);

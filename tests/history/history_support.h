@@ -46,6 +46,7 @@ class Folder {
 public:
     std::filesystem::path path() const { return m_folder.path().toStdString(); }
     std::filesystem::path file() const { return path() / "history.sqlite"; }
+    std::filesystem::path runs() const { return path() / "runs"; }
 
 private:
     QTemporaryDir m_folder;

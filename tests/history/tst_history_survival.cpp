@@ -94,7 +94,7 @@ void tst_HistorySurvival::aFullDiskLosesNothing() {
 
 void tst_HistorySurvival::somebodyElsesFolderIsReadOnly() {
     const Folder folder;
-    openStore(folder.file())->createTrial({}, "/runs");
+    openStore(folder.file())->createTrial({}, folder.runs());
     chmod(folder.path().c_str(), 0555);
     chmod(folder.file().c_str(), 0444);
     QProcess process;

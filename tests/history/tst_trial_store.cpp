@@ -2,13 +2,19 @@
 
 #include <QtTest>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <mutex>
+#include <set>
+#include <thread>
 
 #include "tests/bench/made_history.h"
 #include "tests/history/history_support.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
+namespace fs = std::filesystem;
 
 class tst_TrialStore : public QObject {
     Q_OBJECT
@@ -17,6 +23,9 @@ private slots:
     void aNewTrialIsQueued();
     void theRunDirectoryCarriesTheTrialsNumber();
     void identifiersAreNotUsedTwice();
+    void aFolderThatIsThereIsNobodyElses();
+    void historiesThatShareFoldersShareNone();
+    void aRefusedTrialLeavesNoFolder();
     void eventsComeBackAsTheyWere();
     void eventsComeBackForEveryMixture();
     void stateEventsAreCommittedOnReturn();
@@ -54,9 +63,10 @@ std::vector<std::string> linesOf(const std::vector<NumberedEvent>& events) {
 
 struct Attempt {
     explicit Attempt(TrialStore& store)
-        : trial(store.createTrial({}, "/runs")),
+        : trial(store.createTrial({}, folder.runs())),
           number(store.beginAttempt(trial, 0)),
           sink(store.sinkFor(trial, number)) {}
+    const Folder folder;
     std::int64_t trial, number;
     std::shared_ptr<EventSink> sink;
 };
@@ -85,16 +95,65 @@ void tst_TrialStore::aNewTrialIsQueued() {
 void tst_TrialStore::theRunDirectoryCarriesTheTrialsNumber() {
     const Folder folder;
     const auto store = openStore(folder.file());
-    const auto trial = store->createTrial({}, "/home/me/runs");
-    QCOMPARE(openQuery(folder.file())->find(trial)->runDirectory, "/home/me/runs/" + std::to_string(trial));
+    const auto trial = store->createTrial({}, folder.runs());
+    QCOMPARE(openQuery(folder.file())->find(trial)->runDirectory, (folder.runs() / std::to_string(trial)).string());
+    QVERIFY(fs::is_directory(folder.runs() / std::to_string(trial)));
 }
 
 void tst_TrialStore::identifiersAreNotUsedTwice() {
     const Folder folder;
     const auto store = openStore(folder.file());
-    const auto first = store->createTrial({}, "/runs");
+    const auto first = store->createTrial({}, folder.runs());
     store->deleteTrial(first, true);
-    QVERIFY(store->createTrial({}, "/runs") > first);
+    QVERIFY(store->createTrial({}, folder.runs()) > first);
+}
+
+// A history that was moved away has left folders behind; those beyond its numbers as well.
+void tst_TrialStore::aFolderThatIsThereIsNobodyElses() {
+    const Folder folder;
+    for (const char* name : {"1", "7", "011", "-9", "notes", "99999999999999999999"})
+        fs::create_directories(folder.runs() / name);
+    const auto store = openStore(folder.file());
+    QCOMPARE(store->createTrial({}, folder.runs()), std::int64_t{8});
+    fs::create_directory(folder.runs() / "9");
+    QCOMPARE(store->createTrial({}, folder.runs()), std::int64_t{10});
+}
+
+void tst_TrialStore::historiesThatShareFoldersShareNone() {
+    const Folder folder;
+    std::mutex mutex;
+    std::multiset<std::int64_t> numbers;
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([&, i] {
+                const auto store = openStore(folder.path() / std::to_string(i % 2));
+                for (int each = 0; each < 20; ++each) {
+                    const auto trial = store->createTrial({}, folder.runs());
+                    const std::lock_guard lock(mutex);
+                    numbers.insert(trial);
+                }
+            });
+        }
+    }
+    QCOMPARE(numbers.size(), std::size_t{80});
+    QCOMPARE(std::set(numbers.begin(), numbers.end()).size(), std::size_t{80});
+}
+
+void tst_TrialStore::aRefusedTrialLeavesNoFolder() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    ask(folder.file(), "CREATE TRIGGER no BEFORE INSERT ON trial BEGIN SELECT raise(ABORT, 'no'); END");
+    QVERIFY_EXCEPTION_THROWN(store->createTrial({}, folder.runs()), ProblemError);
+    QVERIFY(fs::is_empty(folder.runs()));
+    ask(folder.file(), "DROP TRIGGER no");
+    std::ofstream(folder.path() / "file");
+    try {
+        store->createTrial({}, folder.path() / "file");
+        QFAIL("a file is no place for folders");
+    } catch (const ProblemError& error) {
+        QCOMPARE(error.problem().code, std::string("home.unwritable"));
+    }
 }
 
 void tst_TrialStore::eventsComeBackAsTheyWere() {
@@ -282,9 +341,9 @@ void tst_TrialStore::resumeCutsTheSeriesBack() {
 void tst_TrialStore::filterSearchesAndPages() {
     const Folder folder;
     const auto store = openStore(folder.file());
-    store->createTrial(specTitled("half_baked 50%"), "/runs");
-    store->createTrial(specTitled("Something else"), "/runs");
-    const auto last = store->createTrial(specTitled("halfxbaked 50"), "/runs");
+    store->createTrial(specTitled("half_baked 50%"), folder.runs());
+    store->createTrial(specTitled("Something else"), folder.runs());
+    const auto last = store->createTrial(specTitled("halfxbaked 50"), folder.runs());
     store->setNote(last, "the lucky one");
     const auto query = openQuery(folder.file());
     QCOMPARE(query->list({}).size(), std::size_t{3});
@@ -334,7 +393,7 @@ void tst_TrialStore::trashAndPurge() {
 void tst_TrialStore::orderAmongTrialsIsKept() {
     const Folder folder;
     const auto store = openStore(folder.file());
-    const auto plain = store->createTrial({}, "/runs"), marked = store->createTrial({}, "/runs");
+    const auto plain = store->createTrial({}, folder.runs()), marked = store->createTrial({}, folder.runs());
     store->setStar(marked, true);
     store->setArchived(marked, true);
     store->setTags(marked, {"thesis", "", "baseline", "thesis"});
@@ -357,7 +416,7 @@ void tst_TrialStore::orderAmongTrialsIsKept() {
 void tst_TrialStore::theTitleMayChange() {
     const Folder folder;
     const auto store = openStore(folder.file());
-    const auto trial = store->createTrial(specTitled("first"), "/runs");
+    const auto trial = store->createTrial(specTitled("first"), folder.runs());
     store->setTitle(trial, "second");
     const auto query = openQuery(folder.file());
     QCOMPARE(query->find(trial)->title, std::string("second"));
@@ -367,7 +426,7 @@ void tst_TrialStore::theTitleMayChange() {
 void tst_TrialStore::dataVersionTellsOfOthersWrites() {
     const Folder folder;
     const auto store = openStore(folder.file());
-    const auto trial = store->createTrial({}, "/runs");
+    const auto trial = store->createTrial({}, folder.runs());
     const auto query = openQuery(folder.file());
     const auto before = query->dataVersion();
     (void)query->list({});

@@ -152,7 +152,7 @@ void tst_Protocol::reattachingLosesAndDoublesNothing() {
     Served served;
     const std::filesystem::path file = std::filesystem::path(served.folder.path().toStdString()) / "history.sqlite";
     auto store = std::move(TrialStore::open(file)).value();
-    const auto trial = store->createTrial({}, "/runs");
+    const auto trial = store->createTrial({}, file.parent_path() / "runs");
     const auto sink = store->sinkFor(trial, store->beginAttempt(trial, 0));
     constexpr std::int64_t kLast = 6000;
     std::jthread producer([&] {

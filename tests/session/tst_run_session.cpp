@@ -4,13 +4,16 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+#include <fstream>
 #include <future>
 #include <set>
 #include <thread>
 
 #include "datasets/catalog.h"
 #include "engine/backend/reference/reference_backend.h"
+#include "engine/core/durable_file.h"
 #include "engine/core/error.h"
+#include "engine/session/adopt_runs.h"
 #include "engine/session/run_session.h"
 #include "engine/session/session_client.h"
 #include "engine/session/trace_file.h"
@@ -31,6 +34,10 @@ private slots:
     void aLostDeviceIsAnAttemptFurther();
     void devicesChangeOnRequest();
     void aRowIsSettledOnlyWhenNobodyHoldsIt();
+    void aLostHistoryIsMadeAgainFromItsFolders();
+    void aFolderWithoutItsLogIsImported();
+    void whatIsNoRunIsNotImported();
+    void aFolderOfAnotherTrialIsNotResumed();
 };
 
 namespace {
@@ -400,6 +407,95 @@ void tst_RunSession::aRowIsSettledOnlyWhenNobodyHoldsIt() {
     for (std::size_t i = 0; i < expected.size(); ++i) {
         QCOMPARE(home.query()->find(static_cast<std::int64_t>(i) + 1)->state, expected[i]);
     }
+}
+
+// As for a damaged history: moved away, and on with a new one.
+void tst_RunSession::aLostHistoryIsMadeAgainFromItsFolders() {
+    const Home home;
+    RunControl control;
+    control.stopAfterEpoch();
+    auto spec = smallSpec(3);
+    spec.title = "of before";
+    QVERIFY(home.run({spec, {}, {}, &control}).ok());
+    RunControl again;
+    again.stopAfterEpoch();
+    QVERIFY(home.run({{}, 1, {}, &again}).ok());
+    const auto row = *home.query()->find(1);
+    const auto losses = home.query()->series(1, "test_loss");
+    const auto last = home.places.run(1) / "checkpoints" / "last.safetensors";
+    const auto written = fs::last_write_time(last);
+    fs::rename(home.places.history(), home.places.data / "damaged.sqlite");
+
+    QCOMPARE(home.run({smallSpec(1), {}, {}, nullptr}).value().trial, std::int64_t{2});
+    QVERIFY(fs::last_write_time(last) == written);
+    QCOMPARE(orphanedRuns(*home.query(), home.places), std::vector<std::int64_t>{1});
+    QVERIFY(!adoptRun(*home.store(), home.places, 1));
+    QVERIFY(orphanedRuns(*home.query(), home.places).empty());
+    const auto back = *home.query()->find(1);
+    QCOMPARE(back.title, row.title);
+    QCOMPARE(back.state, std::string("stopped"));
+    QCOMPARE(back.attempts, row.attempts);
+    QCOMPARE(back.step, row.step);
+    QCOMPARE(back.epoch, row.epoch);
+    QCOMPARE(*back.bestAccuracy, *row.bestAccuracy);
+    QCOMPARE(*back.lowestTestLoss, *row.lowestTestLoss);
+    QVERIFY(back.createdAt.substr(0, 10) == row.createdAt.substr(0, 10) && !back.finishedAt.empty());
+    QCOMPARE(home.query()->spec(1).value(), spec);
+    QCOMPARE(home.query()->series(1, "test_loss").size(), losses.size());
+    const auto resumed = home.run({{}, 1, {}, nullptr});
+    QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
+    QCOMPARE(resumed.value().run.outcome, RunResult::Outcome::Finished);
+    QCOMPARE(home.query()->find(1)->attempts, 3);
+    QCOMPARE(codeOf(Result<int>(*adoptRun(*home.store(), home.places, 1))), std::string("history.refused"));
+}
+
+void tst_RunSession::aFolderWithoutItsLogIsImported() {
+    const Home home;
+    QVERIFY(home.run({smallSpec(2), {}, {}, nullptr}).ok());
+    fs::remove(home.places.history());
+    fs::remove(home.places.run(1) / "run.log");
+    fs::remove(home.places.run(1) / "spec.json");
+    QVERIFY(!adoptRun(*home.store(), home.places, 1));
+    const auto row = *home.query()->find(1);
+    QCOMPARE(row.state, std::string("finished"));
+    QCOMPARE(row.step, std::int64_t{8});
+    QCOMPARE(row.epoch, std::int64_t{2});
+    QVERIFY(row.bestAccuracy.has_value() && row.lowestTestLoss.has_value());
+}
+
+void tst_RunSession::whatIsNoRunIsNotImported() {
+    const Home home;
+    QVERIFY(preparePlaces(home.places).ok());
+    const auto store = home.store();
+    fs::create_directories(home.places.run(1));
+    fs::create_directories(home.places.run(2) / "checkpoints");
+    std::ofstream(home.places.run(2) / "checkpoints" / "last.safetensors") << "none";
+    fs::create_directories(home.places.run(3));
+    replaceFile(home.places.run(3) / "spec.json", toJson(smallSpec(1)));
+    const auto held = Lease::tryAcquire(home.places.lease(3));
+    QCOMPARE(orphanedRuns(*home.query(), home.places), (std::vector<std::int64_t>{2, 3}));
+    QCOMPARE(adoptRun(*store, home.places, 1)->code, std::string("run.nothing-to-import"));
+    QCOMPARE(adoptRun(*store, home.places, 2)->code, std::string("checkpoint.truncated"));
+    QCOMPARE(adoptRun(*store, home.places, 3)->code, std::string("run.busy"));
+    QVERIFY(home.query()->list({}).empty());
+}
+
+// The history of before comes back, and its number 1 is not the trial that the folder belongs to now.
+void tst_RunSession::aFolderOfAnotherTrialIsNotResumed() {
+    const Home home;
+    RunControl control;
+    control.stopAfterEpoch();
+    QVERIFY(home.run({smallSpec(2), {}, {}, &control}).ok());
+    auto other = smallSpec(2);
+    other.seed += 1;
+    replaceFile(home.places.run(1) / "spec.json", toJson(other));
+    QCOMPARE(codeOf(home.run({{}, 1, {}, nullptr})), std::string("run.folder-of-another"));
+    QCOMPARE(trialSpecFromFile(home.places.run(1) / "spec.json").value(), other);
+    other.seed -= 1;
+    other.title = "another name";
+    other.devices = "reference:1";
+    replaceFile(home.places.run(1) / "spec.json", toJson(other));
+    QVERIFY(home.run({{}, 1, {}, nullptr}).ok());
 }
 
 QTEST_APPLESS_MAIN(tst_RunSession)

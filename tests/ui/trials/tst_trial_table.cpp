@@ -104,7 +104,7 @@ void TestTrialTable::anyListFollowsAnyOther() {
 void TestTrialTable::editsAreWrittenAndUndone() {
     const Folder folder;
     const auto store = test::openStore(folder.file());
-    const auto trial = store->createTrial({}, "/runs");
+    const auto trial = store->createTrial({}, folder.runs());
     const auto query = test::openQuery(folder.file());
     QUndoStack undo;
     TrialTableModel model(undo, [&](const TrialEdits& edits) {

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/history_access.h"
+#include "app/listing.h"
+#include "engine/session/adopt_runs.h"
+
+namespace lockstep {
+
+namespace {
+
+struct Options {
+    std::vector<std::int64_t> trials;
+    bool json = false;
+};
+
+// Every folder is tried; the first problem decides the exit status.
+int import(Context& context, const Options& options) {
+    if (options.json) context.reportAsJson();
+    const auto history = openHistory();
+    std::vector<Problem> problems;
+    Json imported = Json::array();
+    for (const auto trial : options.trials.empty() ? orphanedRuns(*history.query, history.places) : options.trials) {
+        if (const auto problem = adoptRun(*history.store, history.places, trial)) {
+            problems.push_back(*problem);
+            continue;
+        }
+        imported.push_back(trial);
+        const auto row = rowOf(history, trial);
+        if (!options.json)
+            fmt::print("Trial {} is back: {} on {}, {} after {} of {} epochs\n", row.id, row.model, row.dataset,
+                       row.state, row.epoch, row.epochs);
+    }
+    if (options.json) fmt::print("{}\n", lineOf({{"imported", imported}}));
+    else if (imported.empty() && problems.empty())
+        fmt::print("The history knows every trial that has a run folder in {}.\n", history.places.runs().string());
+    return problems.empty() ? kDone : context.report(problems);
+}
+
+}  // namespace
+
+void addImport(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<Options>();
+    auto* command = program.add_subcommand("import", "Take trials whose run folders the history does not know into it");
+    command->add_option("trials", options->trials, "Their numbers; all of them unless given")->type_name("ID");
+    command->add_flag("--json", options->json, "As JSON");
+    command->footer(
+        "\nAfter a damaged history was moved away, or run folders were copied here. Settings, evaluations and\n"
+        "checkpoints come back; the curves of single steps do not.");
+    command->callback([options, &run] { run = [options](Context& context) { return import(context, *options); }; });
+}
+
+}  // namespace lockstep
