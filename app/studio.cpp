@@ -10,8 +10,8 @@
 #include "app/exit_codes.h"
 #include "app/words.h"
 #include "engine/session/places.h"
+#include "ui/shell/main_window.h"
 #include "ui/style/theme.h"
-#include "ui/views/main_window.h"
 
 // lockstep-studio: the window. Composition only.
 

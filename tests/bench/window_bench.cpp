@@ -20,11 +20,11 @@
 #include <sstream>
 #include <thread>
 
-#include "ui/controllers/update_pace.h"
+#include "ui/plot/plot_view.h"
+#include "ui/shell/main_window.h"
 #include "ui/style/theme.h"
-#include "ui/views/main_window.h"
-#include "ui/views/plot_view.h"
-#include "ui/views/trials_table.h"
+#include "ui/style/update_pace.h"
+#include "ui/trials/trials_table.h"
 
 // How fast the window is, on an idle machine with a display (`xvfb-run -s "-screen 0 1920x1080x24"`):
 //   lockstep_window_bench paint    12 curves of a million points at 1600 x 500: preparing and painting while zooming

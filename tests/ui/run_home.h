@@ -10,7 +10,7 @@
 
 #include "engine/history/trial_query.h"
 #include "engine/session/places.h"
-#include "ui/controllers/run_feed.h"
+#include "ui/run/run_feed.h"
 
 namespace lockstep::ui {
 

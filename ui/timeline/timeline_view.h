@@ -4,7 +4,7 @@
 #include <QWidget>
 
 #include "engine/session/places.h"
-#include "ui/controllers/update_pace.h"
+#include "ui/style/update_pace.h"
 #include "ui/timeline/timeline_feed.h"
 #include "ui/timeline/timeline_state.h"
 

@@ -8,9 +8,9 @@
 
 #include "engine/session/lease.h"
 #include "tests/ui/run_home.h"
-#include "ui/controllers/open_runs.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/open_runs.h"
 #include "ui/style/theme.h"
-#include "ui/views/main_window.h"
 
 namespace lockstep::ui {
 

@@ -6,9 +6,9 @@
 
 #include "app/words.h"
 #include "shell_support.h"
+#include "ui/run/run_page.h"
 #include "ui/timeline/timeline_view.h"
-#include "ui/views/live_page.h"
-#include "ui/views/trials_table.h"
+#include "ui/trials/trials_table.h"
 
 // lockstep_screenshots FOLDER: pictures of every page, empty, live and finished, light and dark, of a window of 1280 x
 // 800, for people to look at. With QT_SCALE_FACTOR=2 and a screen of 2560 x 1600 they are of 2560 x 1600 pixels. Takes

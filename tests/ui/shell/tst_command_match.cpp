@@ -1,6 +1,6 @@
 #include <QtTest>
 
-#include "ui/models/command_match.h"
+#include "ui/shell/command_match.h"
 
 using namespace lockstep::ui;
 

@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "shell_support.h"
-#include "ui/views/command_palette.h"
-#include "ui/views/live_page.h"
-#include "ui/views/plot_view.h"
-#include "ui/views/trials_table.h"
+#include "ui/plot/plot_view.h"
+#include "ui/run/run_page.h"
+#include "ui/shell/command_palette.h"
+#include "ui/trials/trials_table.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -172,7 +172,7 @@ private slots:
         auto& table = *window->findChild<TrialsTable*>();
         QVERIFY(until([&] { return table.isVisible() && table.model()->rowCount() == 1; }));
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
-        auto* page = window->findChild<LivePage*>();
+        auto* page = window->findChild<RunPage*>();
         QVERIFY(until([&] { return page->isVisible(); }));
         RunFeed& feed = feedOf(*window, 1);
         QVERIFY(until([&] { return feed.state() == RunState::Running; }));

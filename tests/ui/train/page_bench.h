@@ -12,7 +12,7 @@
 #include "app/words.h"
 #include "engine/session/places.h"
 #include "ui/style/theme.h"
-#include "ui/views/train_page.h"
+#include "ui/train/train_page.h"
 
 namespace lockstep::ui {
 

@@ -4,7 +4,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "ui/controllers/engine_service.h"
+#include "ui/train/engine_service.h"
 
 using namespace lockstep::ui;
 

@@ -11,7 +11,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "ui/controllers/run_launcher.h"
+#include "ui/train/run_launcher.h"
 
 using namespace lockstep::ui;
 

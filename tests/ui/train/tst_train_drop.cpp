@@ -7,8 +7,8 @@
 #include <QSignalSpy>
 
 #include "page_bench.h"
-#include "ui/controllers/archive_unpacker.h"
-#include "ui/models/archive_name.h"
+#include "ui/train/archive_name.h"
+#include "ui/train/archive_unpacker.h"
 
 using namespace lockstep::ui;
 

@@ -11,7 +11,7 @@
 #include <QToolButton>
 
 #include "page_bench.h"
-#include "ui/models/layer_table.h"
+#include "ui/train/layer_table.h"
 
 using namespace lockstep::ui;
 

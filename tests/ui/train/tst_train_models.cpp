@@ -3,9 +3,10 @@
 #include <QSignalSpy>
 #include <QtTest>
 
-#include "ui/models/command_text.h"
-#include "ui/models/dataset_text.h"
-#include "ui/models/spec_form.h"
+#include "ui/history/command_text.h"
+#include "ui/history/setting_text.h"
+#include "ui/train/dataset_text.h"
+#include "ui/train/spec_form.h"
 
 using namespace lockstep::ui;
 using lockstep::Problem;

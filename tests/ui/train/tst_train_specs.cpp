@@ -4,7 +4,7 @@
 #include <QPushButton>
 
 #include "page_bench.h"
-#include "ui/models/spec_file.h"
+#include "ui/train/spec_file.h"
 
 using namespace lockstep::ui;
 

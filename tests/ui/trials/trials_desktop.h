@@ -10,9 +10,9 @@
 #include "engine/history/trial_store.h"
 #include "engine/session/lease.h"
 #include "tests/bench/made_history.h"
-#include "ui/views/plot_view.h"
-#include "ui/views/trials_page.h"
-#include "ui/views/trials_table.h"
+#include "ui/plot/plot_view.h"
+#include "ui/trials/trials_page.h"
+#include "ui/trials/trials_table.h"
 
 namespace lockstep::test {
 

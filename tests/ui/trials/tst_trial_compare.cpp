@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "ui/models/command_text.h"
-#include "ui/models/compared_curves.h"
-#include "ui/models/spec_diff.h"
-#include "ui/models/trial_actions.h"
-#include "ui/models/trials_situation.h"
+#include "ui/history/command_text.h"
+#include "ui/history/compared_curves.h"
+#include "ui/trials/spec_diff.h"
+#include "ui/trials/trial_actions.h"
+#include "ui/trials/trials_situation.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;

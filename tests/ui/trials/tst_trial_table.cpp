@@ -6,7 +6,7 @@
 
 #include "tests/bench/made_history.h"
 #include "tests/history/history_support.h"
-#include "ui/models/trial_filter_proxy.h"
+#include "ui/trials/trial_filter_proxy.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;

@@ -268,9 +268,9 @@ void TestTrialsPage::purgedTrialsAreGoneWithTheirFiles() {
     fs::create_directories(desktop.places.run(trial) / "trace");
     RunningTrial run(desktop.places, *store);
     for (const auto each : {trial, run.trial}) store->deleteTrial(each, false);
-    HistoryDesk desk(desktop.places);
-    QSignalSpy read(&desk, &HistoryDesk::rowsRead);
-    desk.purge({trial, run.trial});
+    HistoryService history(desktop.places);
+    QSignalSpy read(&history, &HistoryService::rowsRead);
+    history.purge({trial, run.trial});
     QTRY_VERIFY(!read.isEmpty());
     const auto query = test::openQuery(desktop.places.history());
     QVERIFY(!query->find(trial) && query->find(run.trial));

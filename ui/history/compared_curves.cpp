@@ -1,0 +1,122 @@
+#include "ui/history/compared_curves.h"
+
+#include <QObject>
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr std::size_t kNamed = 4;  // numbers that are written out
+
+using Groups = std::vector<std::vector<std::size_t>>;
+
+Groups groupsOf(const std::vector<TrialCurve>& trials, bool bySeeds) {
+    Groups single;
+    for (std::size_t i = 0; i < trials.size(); ++i) single.push_back({i});
+    if (!bySeeds) return single;
+    std::vector<TrialSpec> specs;
+    for (const auto& trial : trials) specs.push_back(trial.spec);
+    return seedGroups(specs);
+}
+
+QString nameOf(const std::vector<TrialCurve>& trials, const std::vector<std::size_t>& group) {
+    std::vector<std::int64_t> ids;
+    for (const auto i : group) ids.push_back(trials[i].trial);
+    std::sort(ids.begin(), ids.end());
+    QStringList numbers;
+    for (std::size_t i = 0; i < std::min(ids.size(), kNamed); ++i) numbers << QString("#%1").arg(ids[i]);
+    if (group.size() > kNamed) numbers << QStringLiteral("…");
+    const QString title = QString::fromStdString(trials[group.front()].spec.title);
+    return title.isEmpty() ? numbers.join(", ") : numbers.join(", ") + ' ' + title;
+}
+
+// Seconds count only where the value does: mean and time must meet at the same steps.
+CurvePoints pointsOf(const Curve& curve, bool seconds) {
+    CurvePoints points;
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+        if (!std::isfinite(curve.value(i))) continue;
+        points.x.push_back(curve.x(CurveAxis::Step, i));
+        points.y.push_back(seconds ? curve.x(CurveAxis::Seconds, i) : curve.value(i));
+    }
+    return points;
+}
+
+CurveBand bandOf(const std::vector<std::shared_ptr<const Curve>>& curves, bool seconds) {
+    std::vector<CurvePoints> points;
+    for (const auto& curve : curves) points.push_back(pointsOf(*curve, seconds));
+    return bandOf(points);
+}
+
+}  // namespace
+
+const std::vector<ComparedMetric>& comparedMetrics() {
+    static const std::vector<ComparedMetric> metrics = {
+        {"test_accuracy", QObject::tr("Test accuracy"), "test_accuracy", "", true},
+        {"test_loss", QObject::tr("Test loss"), "test_loss", ""},
+        {"both_accuracies", QObject::tr("Accuracy, test and train"), "test_accuracy", "train_accuracy", true},
+        {"both_losses", QObject::tr("Loss, test and train"), "test_loss", "train_loss"},
+        {"loss", QObject::tr("Training loss of each step"), "loss", "", false, true},
+        {"accuracy", QObject::tr("Training accuracy of each step"), "accuracy", "", true, true},
+        {"samples_per_second", QObject::tr("Samples per second"), "samples_per_second", "", false, true},
+        {"learning_rate", QObject::tr("Learning rate"), "learning_rate", ""},
+        {"gradient_norm", QObject::tr("Gradient norm"), "gradient_norm", "", false, true},
+    };
+    return metrics;
+}
+
+const ComparedMetric& comparedMetric(const std::string& key) {
+    const auto& all = comparedMetrics();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& metric) { return metric.key == key; });
+    return found != all.end() ? *found : all.front();
+}
+
+std::vector<ComparedCurve> CurveComparison::compare(const std::vector<TrialCurve>& trials, const ComparedMetric& metric,
+                                                    bool bySeeds) {
+    std::vector<ComparedCurve> out;
+    const auto add = [&](const std::vector<std::size_t>& group, bool second) {
+        ComparedCurve compared{trials[group.front()].trial, nameOf(trials, group)};
+        Members members;
+        for (const auto i : group) {
+            const auto& curve = second ? trials[i].second : trials[i].curve;
+            compared.series = std::min(compared.series, trials[i].trial);
+            compared.stepsPerEpoch = std::max(compared.stepsPerEpoch, trials[i].stepsPerEpoch);
+            if (curve && !curve->empty()) members.push_back(curve);
+        }
+        if (members.empty()) return;
+        if (!metric.second.empty()) compared.name += second ? QObject::tr(" · train") : QObject::tr(" · test");
+        compared.second = second;
+        compared.curve = members.front();
+        if (members.size() > 1) {
+            auto mean = meanOf(members);
+            compared.curve = std::move(mean.mean);
+            if (!second) compared.band = std::move(mean.band);
+        }
+        out.push_back(std::move(compared));
+    };
+    for (const auto& group : groupsOf(trials, bySeeds)) {
+        add(group, false);
+        if (!metric.second.empty()) add(group, true);
+    }
+    m_known = std::move(m_used);
+    m_used.clear();
+    return out;
+}
+
+CurveComparison::Mean CurveComparison::meanOf(const Members& members) {
+    if (const auto known = m_known.find(members); known != m_known.end()) return m_used[members] = known->second;
+    const CurveBand values = bandOf(members, false), seconds = bandOf(members, true);
+    auto mean = std::make_shared<Curve>();
+    for (std::size_t i = 0; i < values.x.size(); ++i) mean->append(values.x[i], seconds.mean[i], values.mean[i]);
+    auto low = std::make_shared<Curve>(Curve::alongside(*mean)),
+         high = std::make_shared<Curve>(Curve::alongside(*mean));
+    for (std::size_t i = 0; i < values.x.size(); ++i) {
+        low->appendValue(values.mean[i] - values.deviation[i]);
+        high->appendValue(values.mean[i] + values.deviation[i]);
+    }
+    return m_used[members] = Mean{std::move(mean), {std::move(low), std::move(high)}};
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,305 @@
+#include "ui/history/history_service.h"
+
+#include <sys/stat.h>
+
+#include <QTimer>
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/session/lease.h"
+#include "engine/spec/run_state.h"
+#include "ui/history/curve_reader.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kLookMilliseconds = 500, kRetryMilliseconds = 1000;
+
+using Rows = std::vector<TrialRow>;
+
+// Which file lies at the path: a history that was moved away must not be read on. A reader without a log beside the
+// file sees it as it was (a folder that may not be written to); once a writer has come, it must be opened anew.
+struct Identity {
+    std::uint64_t device = 0, file = 0;
+    bool log = false;
+    bool operator==(const Identity&) const = default;
+};
+
+Identity identityOf(const std::filesystem::path& file) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return {};
+    std::error_code none;
+    return {status.st_dev, status.st_ino, std::filesystem::exists(file.string() + "-wal", none)};
+}
+
+// What goes away by itself, or when somebody does something about it.
+bool passes(const Problem& problem) {
+    return problem.code == "history.busy" || problem.code == "history.full" || problem.code == "history.unwritable";
+}
+
+Rows allRows(const TrialQuery& query) {
+    auto rows = query.list({});
+    auto trash = query.list({.deleted = true});
+    const auto middle = static_cast<std::ptrdiff_t>(rows.size());
+    rows.insert(rows.end(), std::make_move_iterator(trash.begin()), std::make_move_iterator(trash.end()));
+    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(),
+                       [](const TrialRow& a, const TrialRow& b) { return a.id > b.id; });
+    return rows;
+}
+
+// A queued trial gets its engine within a moment of its row.
+bool lostItsEngine(const TrialRow& row, const Places& places) {
+    const auto state = runStateFrom(row.state);
+    if (!state || isFinal(*state) || *state == RunState::Queued) return false;
+    return !Lease::isHeld(places.lease(row.id));
+}
+
+}  // namespace
+
+// Lives on the service's thread.
+class HistoryService::Worker : public QObject {
+public:
+    Worker(HistoryService& service, Places places)
+        : m_service(service), m_places(std::move(places)), m_timer(this), m_retry(this) {
+        m_timer.setInterval(kLookMilliseconds);
+        m_retry.setInterval(kRetryMilliseconds);
+        m_retry.setSingleShot(true);
+        connect(&m_timer, &QTimer::timeout, this, [this] { look(); });
+        connect(&m_retry, &QTimer::timeout, this, [this] { writeWaiting(); });
+    }
+
+    void watch(bool watching) {
+        if (!watching) return m_timer.stop();
+        m_timer.start();
+        look();
+    }
+
+    void write(const TrialEdits& edits, std::uint64_t handled) {
+        m_handled = handled;
+        m_waiting.push_back(edits);
+        if (!m_retry.isActive()) writeWaiting();
+    }
+
+    // In their order; what cannot be written now holds up those behind it.
+    void writeWaiting() {
+        while (!m_waiting.empty()) {
+            try {
+                for (const auto& edit : m_waiting.front()) apply(edit, store());
+            } catch (const ProblemError& error) {
+                m_store.reset();
+                if (passes(error.problem())) {
+                    if (std::exchange(m_waitsFor, error.problem()) != error.problem())
+                        say([this, problem = error.problem()] { emit m_service.writeWaits(problem); });
+                    m_retry.start();
+                    return look();
+                }
+                say([this, problem = error.problem()] { emit m_service.notWritten(problem); });
+            }
+            m_waiting.pop_front();
+        }
+        if (std::exchange(m_waitsFor, std::nullopt)) say([this] { emit m_service.writeDone(); });
+        m_version.reset();  // sent even when the write failed: what is shown must be true
+        look();
+    }
+
+    void purge(const std::vector<std::int64_t>& trials, std::uint64_t handled) {
+        attempt([&] {
+            for (const auto trial : trials) {
+                if (Lease::isHeld(m_places.lease(trial))) continue;
+                store().deleteTrial(trial, true);
+                removeFiles(trial);
+            }
+        });
+        m_handled = handled;
+        m_version.reset();
+        look();
+    }
+
+    template <class Then>
+    void readSpec(std::int64_t trial, Then&& then) {
+        guarded([&] {
+            open();
+            say([then, spec = m_query->spec(trial)] { then(spec); });
+        });
+    }
+
+    void readCurves(const CurveRequest& asked, std::uint64_t request) {
+        const auto overtaken = [this, request] { return request != m_service.m_curveRequest; };
+        if (overtaken() || !m_query) return;
+        guarded([&] {
+            auto curves = m_curves.read(*m_query, asked, overtaken);
+            if (!curves) return;
+            say([this, curves = std::make_shared<const TrialCurves>(std::move(*curves)), request] {
+                if (request == m_service.m_curveRequest) emit m_service.curvesRead(*curves);
+            });
+        });
+    }
+
+private:
+    template <class Words>
+    void say(Words&& words) {
+        QMetaObject::invokeMethod(&m_service, std::forward<Words>(words), Qt::QueuedConnection);
+    }
+
+    void look() {
+        guarded([&] {
+            open();
+            const auto version = m_query->dataVersion();
+            const bool changed = version != m_version;
+            if (changed) m_rows = allRows(*m_query);
+            m_version = version;
+            const bool crashed = markCrashed();
+            m_refusal.reset();
+            if (!changed && !crashed) return;
+            say([this, rows = std::make_shared<const Rows>(rowsToBe()), handled = m_handled] {
+                if (handled == m_service.m_handedIn) emit m_service.rowsRead(*rows);  // else newer ones follow
+            });
+        });
+    }
+
+    // With what waits to be written.
+    Rows rowsToBe() const {
+        Rows rows = m_rows;
+        for (const auto& edits : m_waiting) {
+            for (const auto& edit : edits) {
+                const auto at =
+                    std::lower_bound(rows.begin(), rows.end(), edit.trial,
+                                     [](const TrialRow& row, std::int64_t trial) { return row.id > trial; });
+                if (at != rows.end() && at->id == edit.trial) apply(edit, *at);
+            }
+        }
+        return rows;
+    }
+
+    // True when another one has lost its engine since.
+    bool markCrashed() {
+        bool news = false;
+        for (auto& row : m_rows) {
+            if (!lostItsEngine(row, m_places)) continue;
+            row.state = text(RunState::Crashed);
+            news = true;
+        }
+        return news;
+    }
+
+    void open() {
+        if (m_query && identityOf(m_places.history()) == m_identity) return;
+        close();
+        auto query = TrialQuery::open(m_places.history());
+        if (!query.ok() && query.problems().front().code == "history.older") {
+            store();  // brings it up to date
+            query = TrialQuery::open(m_places.history());
+        }
+        if (!query.ok()) throw ProblemError(query.problems().front());
+        m_query = std::move(query).value();
+        m_identity = identityOf(m_places.history());
+    }
+
+    void close() {
+        m_query.reset();
+        m_store.reset();
+        m_version.reset();
+        m_curves.forget();
+    }
+
+    TrialStore& store() {
+        if (!m_store) {
+            auto store = TrialStore::open(m_places.history());
+            if (!store.ok()) throw ProblemError(store.problems().front());
+            m_store = std::move(store).value();
+        }
+        return *m_store;
+    }
+
+    void removeFiles(std::int64_t trial) {
+        std::error_code failed;
+        std::filesystem::remove_all(m_places.run(trial), failed);
+        if (failed) throw ProblemError({m_places.run(trial).string(), "trial.files-left", {failed.message()}});
+    }
+
+    // Reading: the same refusal is said once.
+    template <class Work>
+    void guarded(Work&& work) {
+        try {
+            work();
+        } catch (const ProblemError& error) {
+            close();
+            if (std::exchange(m_refusal, error.problem()) == error.problem()) return;
+            if (error.problem().code == "history.absent") say([this] { emit m_service.absent(); });
+            else say([this, problem = error.problem()] { emit m_service.unreadable(problem); });
+        }
+    }
+
+    template <class Work>
+    void attempt(Work&& work) {
+        try {
+            work();
+        } catch (const ProblemError& error) {
+            m_store.reset();
+            say([this, problem = error.problem()] { emit m_service.notWritten(problem); });
+        }
+    }
+
+    HistoryService& m_service;
+    const Places m_places;
+    QTimer m_timer, m_retry;
+    std::deque<TrialEdits> m_waiting;
+    std::optional<Problem> m_waitsFor;
+    std::unique_ptr<TrialQuery> m_query;
+    std::unique_ptr<TrialStore> m_store;
+    Identity m_identity;
+    std::optional<std::int64_t> m_version;
+    std::optional<Problem> m_refusal;
+    Rows m_rows;
+    CurveReader m_curves;
+    std::uint64_t m_handled = 0;
+};
+
+HistoryService::HistoryService(Places places, QObject* parent)
+    : QObject(parent), m_worker(new Worker(*this, std::move(places))) {
+    m_worker->moveToThread(&m_thread);
+    connect(&m_thread, &QThread::finished, m_worker, &QObject::deleteLater);
+    m_thread.setObjectName("history");
+    m_thread.start();
+}
+
+HistoryService::~HistoryService() {
+    ++m_curveRequest;
+    // What was asked before is done, and what waited is tried once more.
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker] { worker->writeWaiting(); }, Qt::BlockingQueuedConnection);
+    m_thread.quit();
+    m_thread.wait();
+}
+
+void HistoryService::setWatching(bool watching) {
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, watching] { worker->watch(watching); });
+}
+
+void HistoryService::write(const TrialEdits& edits) {
+    const auto number = ++m_handedIn;
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, edits, number] { worker->write(edits, number); });
+}
+
+void HistoryService::purge(std::vector<std::int64_t> trials) {
+    const auto number = ++m_handedIn;
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, trials = std::move(trials), number] { worker->purge(trials, number); });
+}
+
+void HistoryService::readSpec(std::int64_t trial, std::function<void(const Result<TrialSpec>&)> then) {
+    QMetaObject::invokeMethod(m_worker,
+                              [worker = m_worker, trial, then = std::move(then)] { worker->readSpec(trial, then); });
+}
+
+void HistoryService::readCurves(CurveRequest request) {
+    const auto number = ++m_curveRequest;
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, request = std::move(request), number] { worker->readCurves(request, number); });
+}
+
+}  // namespace lockstep::ui

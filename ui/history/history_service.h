@@ -1,0 +1,57 @@
+#pragma once
+#include <QObject>
+#include <QString>
+#include <QThread>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engine/history/trial_query.h"
+#include "engine/session/places.h"
+#include "ui/history/trial_curves.h"
+#include "ui/history/trial_edit.h"
+
+namespace lockstep::ui {
+
+// Reads and writes the history on a thread of its own, so that a locked or slow file holds up no window. Belongs to the
+// window's thread, where all signals come; every call returns at once. A history of an older version is brought up to
+// date; an absent one is waited for.
+class HistoryService : public QObject {
+    Q_OBJECT
+
+public:
+    explicit HistoryService(Places places, QObject* parent = nullptr);
+    ~HistoryService() override;  // waits until the edits are written
+
+    void setWatching(bool watching);  // looks twice a second whether anything changed
+    void write(const TrialEdits& edits);
+    // Removes trials of the trash and their run directories for good; those an engine holds stay.
+    void purge(std::vector<std::int64_t> trials);
+    void readSpec(std::int64_t trial,
+                  std::function<void(const Result<TrialSpec>&)> then);  // `then`: the window's thread
+    // Of several requests only the newest is answered.
+    void readCurves(CurveRequest request);
+
+signals:
+    // All trials, newest first, the trash included; a trial that lost its engine is "crashed". Never older than an edit
+    // handed in before.
+    void rowsRead(const std::vector<lockstep::TrialRow>& rows);
+    void curvesRead(const lockstep::ui::TrialCurves& curves);
+    void absent();                                      // there is no history yet
+    void unreadable(const lockstep::Problem& problem);  // the history cannot be read; tried again
+    void notWritten(const lockstep::Problem& problem);  // edits were refused; the rows are sent again as they are
+    // The history is locked, read-only or full: the edits are kept in their order and tried again every second.
+    void writeWaits(const lockstep::Problem& problem);
+    void writeDone();  // nothing waits any more
+
+private:
+    class Worker;
+
+    QThread m_thread;
+    Worker* m_worker;
+    std::uint64_t m_handedIn = 0;
+    std::atomic<std::uint64_t> m_curveRequest = 0;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,87 @@
+#include "ui/plot/plot_graphs.h"
+
+#include <qcustomplot.h>
+
+#include "ui/plot/plot_marks.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kGhostAlpha = 80, kBandAlpha = 50;
+
+QCPGraph* unlisted(QCustomPlot& plot) {
+    QCPGraph* graph = plot.addGraph();
+    graph->setAdaptiveSampling(false);
+    graph->removeFromLegend();
+    return graph;
+}
+
+void set(QCPGraph* graph, const std::vector<Curve::Point>& points) {
+    QVector<QCPGraphData> data;
+    data.reserve(static_cast<int>(points.size()));
+    for (const auto& [x, y] : points) data.append({x, y});
+    graph->data()->set(data, true);
+}
+
+QColor faint(QColor color, int alpha) {
+    color.setAlpha(alpha);
+    return color;
+}
+
+}  // namespace
+
+PlotGraphs::PlotGraphs(QCustomPlot& plot, DenseCurves& dense, const PlotSeries& series)
+    : m_plot(&plot), m_dense(&dense), m_denseGhost(dense.addBehind()), m_denseLine(dense.add()) {
+    if (series.band) {
+        m_low = unlisted(plot);
+        m_high = unlisted(plot);
+        m_low->setPen(Qt::NoPen);
+        m_high->setPen(Qt::NoPen);
+        m_high->setChannelFillGraph(m_low);
+    }
+    m_ghost = unlisted(plot);
+    m_line = unlisted(plot);
+    m_markers = unlisted(plot);
+    m_markers->setLineStyle(QCPGraph::lsNone);
+    m_markers->setName(series.name);
+    m_markers->addToLegend();
+}
+
+void PlotGraphs::remove() {
+    if (m_high) m_high->setChannelFillGraph(nullptr);
+    for (QCPGraph* graph : {m_low, m_high, m_ghost, m_line, m_markers})
+        if (graph) m_plot->removeGraph(graph);
+    for (const auto* stroke : {m_denseGhost, m_denseLine}) m_dense->remove(stroke);
+}
+
+void PlotGraphs::colour(const PlotSeries& series, const Theme& theme) {
+    const QColor color = seriesColor(series.color, theme);
+    const Qt::PenStyle style = series.dashed ? Qt::DashLine : Qt::SolidLine;
+    if (m_high) m_high->setBrush(faint(color, kBandAlpha));
+    m_ghost->setPen(QPen(faint(color, kGhostAlpha), 1));
+    m_line->setPen(QPen(color, 1, style));
+    m_denseGhost->color = m_ghost->pen().color();
+    m_denseLine->color = color;
+    m_markers->setPen(QPen(color, 1));
+    m_markers->setScatterStyle(markerStyle(series.marker, color, series.dashed ? theme.surface : color));
+}
+
+// A stroke through more points than there are columns is a band of noise and no line.
+void PlotGraphs::stroke(QCPGraph* graph, DenseCurves::Stroke& dense, const std::vector<Curve::Point>& points,
+                        int columns) {
+    const bool many = points.size() > static_cast<std::size_t>(columns) && graph->pen().style() == Qt::SolidLine;
+    set(graph, many ? std::vector<Curve::Point>() : points);
+    dense.points = many ? points : std::vector<Curve::Point>();
+}
+
+void PlotGraphs::fill(const PlotModel::Drawing& drawing, int columns) {
+    stroke(m_ghost, *m_denseGhost, drawing.ghost, columns);
+    stroke(m_line, *m_denseLine, drawing.line, columns);
+    set(m_markers, drawing.markers);
+    if (!m_low) return;
+    set(m_low, drawing.low);
+    set(m_high, drawing.high);
+}
+
+}  // namespace lockstep::ui

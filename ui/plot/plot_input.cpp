@@ -1,0 +1,270 @@
+#include <qcustomplot.h>
+
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QMenu>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QMouseEvent>
+#include <QSaveFile>
+#include <QSvgGenerator>
+#include <QWhatsThis>
+#include <QWheelEvent>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/plot/plot_marks.h"
+#include "ui/plot/plot_view.h"
+
+// What a person does with a plot: mouse, keys, crosshair, menu, copying and saving.
+namespace lockstep::ui {
+
+namespace {
+
+constexpr double kNotch = 0.8;      // what is seen after a notch of the wheel, as a part of before
+constexpr double kKeyPan = 60;      // pixels
+constexpr int kLongestName = 40;    // letters, in the readout
+constexpr int kLegendInside = 4;    // curves whose names fit into the plot
+constexpr int kLegendColumn = 200;  // pixels
+
+bool startsPan(const QMouseEvent& event) {
+    return event.button() == Qt::MiddleButton ||
+           (event.button() == Qt::LeftButton && event.modifiers().testFlag(Qt::ShiftModifier));
+}
+
+}  // namespace
+
+bool PlotView::eventFilter(QObject* watched, QEvent* event) {
+    if (watched != m_plot) return QWidget::eventFilter(watched, event);
+    switch (event->type()) {
+        case QEvent::Wheel: {
+            const auto* wheel = static_cast<QWheelEvent*>(event);
+            const double notches = wheel->angleDelta().y() / 120.0;
+            zoom(std::pow(kNotch, notches), wheel->position(), wheel->modifiers().testFlag(Qt::ControlModifier));
+            return true;
+        }
+        case QEvent::KeyPress: return key(static_cast<QKeyEvent*>(event)->key());
+        case QEvent::MouseButtonDblClick: fit(); return true;
+        case QEvent::MouseButtonPress:
+        case QEvent::MouseMove:
+        case QEvent::MouseButtonRelease: return mouse(event);
+        case QEvent::Leave:
+            m_pointerY.reset();
+            setCrosshair(std::nullopt);
+            emit hovered(std::nullopt);
+            return false;
+        case QEvent::Resize: QMetaObject::invokeMethod(this, &PlotView::refresh, Qt::QueuedConnection); return false;
+        default: return false;
+    }
+}
+
+bool PlotView::mouse(QEvent* event) {
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    if (event->type() == QEvent::MouseButtonPress && startsPan(*mouse)) {
+        m_panFrom = mouse->position();
+        return true;
+    }
+    if (event->type() == QEvent::MouseButtonRelease && m_panFrom) {
+        m_panFrom.reset();
+        return true;
+    }
+    if (event->type() != QEvent::MouseMove) return mouse->button() == Qt::RightButton;
+    if (m_panFrom) {
+        const QPointF by = mouse->position() - *m_panFrom;
+        m_panFrom = mouse->position();
+        pan(by.x(), by.y());
+        return true;
+    }
+    const bool inside = m_plot->axisRect()->rect().contains(mouse->position().toPoint());
+    m_pointerY = inside ? std::optional(m_plot->yAxis->pixelToCoord(mouse->position().y())) : std::nullopt;
+    const auto x = inside ? std::optional(m_plot->xAxis->pixelToCoord(mouse->position().x())) : std::nullopt;
+    setCrosshair(x);
+    emit hovered(x);
+    return false;
+}
+
+void PlotView::setCrosshair(std::optional<double> x) {
+    const bool shown = x && !m_model.empty() && m_plot->xAxis->range().contains(*x);
+    if (!shown && !m_crosshair->visible()) return;
+    m_crosshair->setVisible(shown);
+    m_readout->setVisible(shown);
+    if (shown) {
+        m_crosshair->point1->setCoords(*x, m_plot->yAxis->range().lower);
+        m_crosshair->point2->setCoords(*x, m_plot->yAxis->range().upper);
+        moveReadout(*x);
+    }
+    m_plot->layer("overlay")->replot();
+}
+
+// Of many curves the readout tells those next to the pointer.
+QString PlotView::readoutText(double x, std::size_t rows) {
+    QStringList lines{"<b>" + axisText(x) + "</b>"};
+    auto readings = m_model.readings(x);
+    const std::size_t all = readings.size();
+    if (all > rows)
+        readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);
+    for (const auto& reading : readings) {
+        const auto& series = m_model.series()[reading.series];
+        const bool longName = series.name.size() > kLongestName;
+        const QString name = longName ? series.name.left(kLongestName - 1) + QChar(0x2026) : series.name;
+        lines << QString("<span style='color:%1'>%2</span> %3 <b>%4</b>")
+                     .arg(seriesColor(series.color, currentTheme()).name(), markerGlyph(series.marker),
+                          name.toHtmlEscaped(), valueText(reading.value, reading.deviation));
+    }
+    if (all > readings.size()) lines << tr("and %1 more").arg(all - readings.size());
+    return lines.join("<br>");
+}
+
+void PlotView::moveReadout(double x) {
+    const QRect box = m_plot->axisRect()->rect();
+    const int rows = box.height() / fontMetrics().lineSpacing() - 3;  // the head, the rest, and some air
+    m_readout->setText(readoutText(x, static_cast<std::size_t>(std::max(1, rows))));
+    m_readout->adjustSize();
+    const int at = static_cast<int>(m_plot->xAxis->coordToPixel(x));
+    const bool left = at > box.center().x();
+    m_readout->move(left ? at - m_readout->width() - space::kMedium : at + space::kMedium, box.top() + space::kSmall);
+}
+
+bool PlotView::key(int key) {
+    switch (key) {
+        case Qt::Key_Left: pan(kKeyPan, 0); return true;
+        case Qt::Key_Right: pan(-kKeyPan, 0); return true;
+        case Qt::Key_Plus:
+        case Qt::Key_Equal: zoom(kNotch, std::nullopt, false); return true;
+        case Qt::Key_Minus: zoom(1 / kNotch, std::nullopt, false); return true;
+        case Qt::Key_0:
+        case Qt::Key_Home: fit(); return true;
+        default: return false;
+    }
+}
+
+void PlotView::buildActions() {
+    auto* copy = new QAction(tr("Copy picture"), this);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(copy, &QAction::triggered, this, &PlotView::copyPicture);
+    addAction(copy);
+}
+
+void PlotView::fillMenu(QMenu& menu) {
+    menu.addAction(tr("Show everything\tHome"), this, &PlotView::fit);
+    auto* log = menu.addAction(tr("Logarithmic values"), this, [this] { setLog(!m_model.log()); });
+    log->setCheckable(true);
+    log->setChecked(m_model.log());
+    menu.addSeparator();
+    menu.addActions(actions());
+    menu.addAction(tr("Copy data as CSV"), this, &PlotView::copyData);
+    menu.addAction(tr("Save as PNG, SVG or CSV…"), this, &PlotView::saveAs);
+    menu.addSeparator();
+    menu.addAction(tr("Mouse and keys…"), this, &PlotView::showHelp);
+}
+
+void PlotView::showHelp() {
+    QWhatsThis::showText(
+        m_plot->mapToGlobal(m_plot->rect().center()),
+        tr("<table cellpadding='2'>"
+           "<tr><td><b>Wheel</b>, + and −</td><td>nearer and farther; with Ctrl along the value axis</td></tr>"
+           "<tr><td><b>Drag</b></td><td>into a rectangle; a flat one along x alone</td></tr>"
+           "<tr><td><b>Shift+drag</b>, ← and →</td><td>move</td></tr>"
+           "<tr><td><b>Double click</b>, Home or 0</td><td>everything</td></tr>"
+           "<tr><td><b>Click in the legend</b></td><td>hide a curve; with Ctrl: it alone</td></tr>"
+           "<tr><td><b>Ctrl+C</b></td><td>copy the picture</td></tr></table>"),
+        m_plot);
+}
+
+void PlotView::contextMenuEvent(QContextMenuEvent* event) {
+    QMenu menu(this);
+    fillMenu(menu);
+    menu.exec(event->globalPos());
+}
+
+// On the screen the legend is made of buttons; a picture for others has its own, under its title: inside the plot while
+// there is room, beneath it when there are many curves.
+template <class Work>
+void PlotView::withLegend(Work&& work) {
+    QCPLegend* legend = m_plot->legend;
+    const bool many = legend->itemCount() > kLegendInside;
+    auto* title = new QCPTextElement(m_plot, m_look.title);
+    title->setTextColor(currentTheme().text);
+    m_plot->plotLayout()->insertRow(0);
+    m_plot->plotLayout()->addElement(0, 0, title);
+    legend->setVisible(true);
+    legend->setBrush(currentTheme().surface);
+    legend->setBorderPen(many ? QPen(Qt::NoPen) : QPen(currentTheme().border, 1));
+    legend->setTextColor(currentTheme().text);
+    int height = m_plot->height();
+    if (many) {
+        legend->setFillOrder(QCPLegend::foColumnsFirst);
+        legend->setWrap(std::max(1, m_plot->width() / kLegendColumn));
+        m_plot->plotLayout()->addElement(2, 0, legend);
+        m_plot->plotLayout()->setRowStretchFactor(2, 0.001);
+        height += legend->minimumOuterSizeHint().height();
+    }
+    work(QSize(m_plot->width(), height));
+    if (many) {
+        m_plot->plotLayout()->take(legend);
+        m_plot->axisRect()->insetLayout()->addElement(legend, Qt::AlignRight | Qt::AlignTop);
+    }
+    legend->setVisible(false);
+    m_plot->plotLayout()->remove(title);
+    m_plot->plotLayout()->simplify();
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+QPixmap PlotView::pixmap(double scale) {
+    QPixmap picture;
+    withLegend([&](QSize size) { picture = m_plot->toPixmap(size.width(), size.height(), scale); });
+    return picture;
+}
+
+bool PlotView::saveTo(const QString& file) {
+    QBuffer bytes;
+    bytes.open(QIODevice::WriteOnly);
+    if (file.endsWith(".csv", Qt::CaseInsensitive)) {
+        bytes.write(m_model.csv({m_plot->xAxis->range().lower, m_plot->xAxis->range().upper}));
+    } else if (file.endsWith(".svg", Qt::CaseInsensitive)) {
+        QSvgGenerator svg;
+        svg.setOutputDevice(&bytes);
+        svg.setTitle(m_look.title);
+        svg.setDescription(summary());
+        withLegend([&](QSize size) {
+            svg.setSize(size);
+            svg.setViewBox(QRect(QPoint(), size));
+            QCPPainter painter;
+            painter.begin(&svg);
+            painter.setMode(QCPPainter::pmVectorized);
+            m_plot->toPainter(&painter, size.width(), size.height());
+            painter.end();
+        });
+    } else {
+        pixmap(2).save(&bytes, "PNG");
+    }
+    QSaveFile out(file);
+    return out.open(QIODevice::WriteOnly) && out.write(bytes.data()) == bytes.size() && out.commit();
+}
+
+void PlotView::saveAs() {
+    const QString file =
+        QFileDialog::getSaveFileName(this, "Save plot", m_look.title.toLower().replace(' ', '-') + ".png",
+                                     "Picture, 2× (*.png);;Vector picture (*.svg);;Visible data (*.csv)");
+    if (file.isEmpty() || saveTo(file)) return;
+    QMessageBox::warning(
+        this, "Save plot",
+        QString("%1 could not be written.\n\nChoose a folder in which you may write and that has room.").arg(file));
+}
+
+void PlotView::copyPicture() { QGuiApplication::clipboard()->setPixmap(pixmap(2)); }
+
+void PlotView::copyData() {
+    auto* copied = new QMimeData;
+    const QByteArray csv = m_model.csv({m_plot->xAxis->range().lower, m_plot->xAxis->range().upper});
+    copied->setData("text/csv", csv);
+    copied->setText(QString::fromUtf8(csv));
+    QGuiApplication::clipboard()->setMimeData(copied);
+}
+
+}  // namespace lockstep::ui

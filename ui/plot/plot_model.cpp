@@ -1,0 +1,245 @@
+#include "ui/plot/plot_model.h"
+
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr double kAir = 0.06;                    // of the height, above and below
+constexpr double kDecades = 1e-4;                // what a logarithmic axis shows at least, where values reach zero
+constexpr std::size_t kMarkers = 9;              // along a curve of many points
+constexpr std::size_t kFewPoints = 60;           // all of them are marked
+constexpr std::size_t kSmoothedAtOnce = 50'000;  // points of a curve in one drawing: a millisecond or less
+constexpr double kFarBelow = 1e-30;              // on a logarithmic axis, for a band that reaches zero
+
+PlotRange widened(PlotRange range, bool log) {
+    if (log) {
+        range.low = range.low > 0 ? range.low : std::max(range.high, 1e-12) * kDecades;
+        const double factor = std::pow(std::max(range.high / range.low, 1.2), kAir);
+        return {range.low / factor, range.high * factor};
+    }
+    const double size = range.size() > 0 ? range.size() : std::max(std::abs(range.high) * 0.1, 1e-9);
+    return {range.low - kAir * size, range.high + kAir * size};
+}
+
+void keepPositive(std::vector<Curve::Point>& points) {
+    std::erase_if(points, [](const Curve::Point& point) { return point.y <= 0; });
+}
+
+std::optional<double> deviationAt(const PlotSeries& series, std::size_t i) {
+    if (!series.band || i >= series.band->high->size()) return std::nullopt;
+    return (series.band->high->value(i) - series.band->low->value(i)) / 2;
+}
+
+std::vector<Curve::Point> marked(const std::vector<Curve::Point>& line) {
+    if (line.size() <= kFewPoints) return line;
+    std::vector<Curve::Point> out;
+    for (std::size_t i = 0; i < kMarkers; ++i) out.push_back(line[(2 * i + 1) * line.size() / (2 * kMarkers)]);
+    return out;
+}
+
+}  // namespace
+
+void PlotModel::setSeries(std::vector<PlotSeries> series) {
+    std::vector<State> state(series.size());
+    for (std::size_t i = 0; i < series.size(); ++i) {
+        for (std::size_t j = 0; j < m_series.size(); ++j) {
+            if (m_series[j].name == series[i].name) state[i] = std::move(m_state[j]);
+        }
+    }
+    m_series = std::move(series);
+    m_state = std::move(state);
+}
+
+bool PlotModel::empty() const {
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        if (!hidden(i) && !m_series[i].curve->empty()) return false;
+    }
+    return true;
+}
+
+double PlotModel::scaleOf(std::size_t index) const {
+    const double perEpoch = m_series[index].stepsPerEpoch;
+    return m_axis == PlotAxis::Epoch && perEpoch > 0 ? perEpoch : 1;
+}
+
+double PlotModel::along(PlotMoment moment) const {
+    if (m_axis == PlotAxis::Time) return moment.seconds;
+    return m_series.empty() ? moment.step : moment.step / scaleOf(0);
+}
+
+const Curve& PlotModel::lineOf(std::size_t index, std::size_t points) {
+    const auto& raw = m_series[index].curve;
+    return isSmoothed(index) ? m_state[index].smooth.follow(raw, m_smoothing, points) : *raw;
+}
+
+bool PlotModel::smoothing() const {
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        if (!hidden(i) && isSmoothed(i) && !m_state[i].smooth.complete()) return true;
+    }
+    return false;
+}
+
+PlotRange PlotModel::fitX() const {
+    PlotRange all{std::numeric_limits<double>::max(), std::numeric_limits<double>::lowest()};
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        const Curve& curve = *m_series[i].curve;
+        if (hidden(i) || curve.empty()) continue;
+        all.low = std::min(all.low, curve.x(curveAxis(), 0) / scaleOf(i));
+        all.high = std::max(all.high, curve.x(curveAxis(), curve.size() - 1) / scaleOf(i));
+    }
+    if (all.low > all.high) return {0, 1};
+    if (m_axis != PlotAxis::Step) all.low = std::min(0.0, all.low);
+    return all.size() > 0 ? all : PlotRange{all.low - 0.5, all.high + 0.5};
+}
+
+PlotRange PlotModel::fitY(PlotRange x) {
+    PlotRange all{1, 0};
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        if (hidden(i)) continue;
+        const auto take = [&](const Curve& curve) {
+            const auto [low, high] = curve.extremes(curveAxis(), x.low * scaleOf(i), x.high * scaleOf(i));
+            if (low > high || (m_log && high <= 0)) return;
+            all =
+                all.low > all.high ? PlotRange{low, high} : PlotRange{std::min(all.low, low), std::max(all.high, high)};
+        };
+        take(*m_series[i].curve);
+        if (m_series[i].band) take(*m_series[i].band->low), take(*m_series[i].band->high);
+    }
+    return all.low > all.high ? PlotRange{m_log ? 0.1 : 0.0, 1} : widened(all, m_log);
+}
+
+PlotRange PlotModel::zoomed(PlotRange range, double center, double factor, bool log) {
+    if (!log) return {center + (range.low - center) * factor, center + (range.high - center) * factor};
+    return {center * std::pow(range.low / center, factor), center * std::pow(range.high / center, factor)};
+}
+
+std::vector<Curve::Point> PlotModel::sampled(const Curve& curve, std::size_t index, PlotRange x, int columns) const {
+    const double scale = scaleOf(index);
+    auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns);
+    for (auto& point : points) point.x /= scale;
+    if (m_log) keepPositive(points);
+    return points;
+}
+
+PlotModel::Drawn PlotModel::key(std::size_t index, PlotRange x, int columns) const {
+    const PlotSeries& series = m_series[index];
+    if (hidden(index)) return {.curve = nullptr, .hidden = true};
+    const bool smoothed = isSmoothed(index);
+    return {series.curve,
+            series.curve->size(),
+            x.low,
+            x.high,
+            smoothed ? m_smoothing : 0,
+            series.stepsPerEpoch,
+            columns,
+            m_axis,
+            m_log,
+            false,
+            !smoothed || m_state[index].smooth.complete()};
+}
+
+bool PlotModel::changed(std::size_t index, PlotRange x, int columns) const {
+    const Drawn now = key(index, x, columns);
+    return !now.complete || !(now == m_state[index].drawn);
+}
+
+PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns) {
+    Drawing out;
+    if (!hidden(index)) {
+        out.line = sampled(lineOf(index, kSmoothedAtOnce), index, x, columns);
+        if (isSmoothed(index)) out.ghost = sampled(*m_series[index].curve, index, x, columns);
+        out.markers = marked(out.line);
+        drawBand(out, index, x, columns);
+    }
+    m_state[index].drawn = key(index, x, columns);
+    return out;
+}
+
+void PlotModel::drawBand(Drawing& out, std::size_t index, PlotRange x, int columns) const {
+    if (!m_series[index].band) return;
+    const double scale = scaleOf(index);
+    const auto edge = [&](const Curve& curve) {
+        auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns);
+        for (auto& point : points) point = {point.x / scale, m_log ? std::max(point.y, kFarBelow) : point.y};
+        return points;
+    };
+    out.low = edge(*m_series[index].band->low);
+    out.high = edge(*m_series[index].band->high);
+}
+
+std::vector<PlotModel::Reading> PlotModel::readings(double x) {
+    std::vector<Reading> out;
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        if (hidden(i)) continue;
+        const Curve& line = lineOf(i, 0);
+        const std::size_t at = line.at(curveAxis(), x * scaleOf(i));
+        if (at == line.size() || !std::isfinite(line.value(at))) continue;
+        out.push_back({i, line.x(curveAxis(), at) / scaleOf(i), line.value(at), m_series[i].curve->value(at)});
+        out.back().deviation = deviationAt(m_series[i], at);
+    }
+    return out;
+}
+
+std::vector<PlotModel::Reading> PlotModel::nearest(std::vector<Reading> readings, double y, std::size_t count) {
+    if (readings.size() <= count) return readings;
+    const auto nearer = [y](const Reading& a, const Reading& b) {
+        return std::abs(a.value - y) < std::abs(b.value - y);
+    };
+    std::nth_element(readings.begin(), readings.begin() + static_cast<std::ptrdiff_t>(count), readings.end(), nearer);
+    readings.resize(count);
+    std::sort(readings.begin(), readings.end(), [](const Reading& a, const Reading& b) { return a.series < b.series; });
+    return readings;
+}
+
+std::optional<PlotModel::Newest> PlotModel::last(std::size_t index) const {
+    const Curve& curve = *m_series[index].curve;
+    for (std::size_t i = curve.size(); i > 0 && i + 16 > curve.size(); --i) {
+        if (std::isfinite(curve.value(i - 1))) return Newest{curve.value(i - 1), deviationAt(m_series[index], i - 1)};
+    }
+    return std::nullopt;
+}
+
+QByteArray PlotModel::csv(PlotRange x) {
+    const auto number = [](double value) {
+        return std::isfinite(value) ? QByteArray::number(value, 'g', 12) : QByteArray();
+    };
+    const bool bands = std::any_of(m_series.begin(), m_series.end(), [](const auto& series) { return series.band; });
+    QByteArray out = bands ? "series,step,seconds,value,smoothed,low,high\n" : "series,step,seconds,value,smoothed\n";
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        if (hidden(i)) continue;
+        const Curve& raw = *m_series[i].curve;
+        const Curve& line = lineOf(i, SmoothedCurve::kAll);
+        const QByteArray name = '"' + m_series[i].name.toUtf8().replace('"', "\"\"") + '"';
+        const auto [begin, end] = raw.within(curveAxis(), x.low * scaleOf(i), x.high * scaleOf(i));
+        for (std::size_t at = begin; at < end; ++at) {
+            out += name + ',' + number(raw.x(CurveAxis::Step, at)) + ',' + number(raw.x(CurveAxis::Seconds, at)) + ',' +
+                   number(raw.value(at)) + ',' + number(line.value(at));
+            if (const auto& band = m_series[i].band)
+                out += ',' + number(band->low->value(at)) + ',' + number(band->high->value(at));
+            else if (bands) out += ",,";
+            out += '\n';
+        }
+    }
+    return out;
+}
+
+QString PlotModel::summary(const std::function<QString(double)>& format) const {
+    QStringList lines;
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        const Curve& curve = *m_series[i].curve;
+        const auto [low, high] = curve.extremes(CurveAxis::Step, 0, std::numeric_limits<double>::max());
+        if (hidden(i) || low > high) continue;
+        lines << QString("%1: %2 points, from %3 to %4, lowest %5, highest %6")
+                     .arg(m_series[i].name)
+                     .arg(curve.size())
+                     .arg(format(curve.value(0)), format(last(i).value_or(Newest{}).value), format(low), format(high));
+    }
+    return lines.isEmpty() ? QString("No data yet") : lines.join("; ");
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,117 @@
+#pragma once
+#include <QTimer>
+#include <QWidget>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ui/plot/plot_graphs.h"
+#include "ui/plot/plot_lines.h"
+#include "ui/plot/plot_model.h"
+
+class QCPItemStraightLine;
+class QCustomPlot;
+class QHBoxLayout;
+class QLabel;
+class QMenu;
+class QToolButton;
+
+namespace lockstep::ui {
+
+class PlotLegend;
+
+// Several curves over steps, epochs or time. Wheel: nearer and farther along x, with Ctrl along y; drag: a rubber band,
+// along one axis where it is thin; drag with Shift or the middle button: move; double click or Home: everything;
+// arrows,
+// + and -: the same by keys; Ctrl+C: the picture. Curves are read when refresh() is called and when the view changes;
+// those that did not change cost nothing. GUI thread.
+class PlotView : public QWidget {
+    Q_OBJECT
+
+public:
+    using Format = std::function<QString(double)>;
+    struct Look {
+        QString title, emptyText;
+        Format format, tick;              // of values, and of the numbers at the axis; empty: four digits
+        std::optional<PlotRange> bounds;  // values lie within: the axis counts no farther
+    };
+    explicit PlotView(Look look, QWidget* parent = nullptr);
+    void setLook(Look look);  // another quantity
+
+    void setSeries(std::vector<PlotSeries> series);
+    void setMoments(std::vector<PlotMoment> moments) { m_lines->set(std::move(moments)); }  // as upright lines
+    void refresh();  // curves have grown; draws at the next opportunity
+    void setSmoothing(double weight);
+    void setAxis(PlotAxis axis);
+    void setLog(bool log);
+    void fit();
+    void setCrosshair(std::optional<double> x);  // as if the mouse were there
+    PlotModel& model() { return m_model; }
+    QString valueText(double value, std::optional<double> deviation = std::nullopt) const;
+    QString summary() const {
+        return m_model.summary([this](double value) { return valueText(value); });
+    }
+
+    // The picture with its legend, at the size on the screen.
+    QPixmap pixmap(double scale = 2);
+    bool saveTo(const QString& file);  // .png, .svg or .csv; false: could not be written
+    void copyPicture();
+    void copyData();  // CSV of what is visible
+
+signals:
+    void hovered(std::optional<double> x);
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+
+private:
+    void buildHead();
+    void buildPlot();
+    void buildActions();
+    void fillMenu(QMenu& menu);
+    void showHelp();
+    void buildGraphs();
+    void applyTheme();
+    void applyTickers();
+    bool applyRanges();
+    bool drawGraphs();
+    void updateWords();
+    void setHidden(std::size_t index, bool hidden);
+    void showAlone(std::size_t index);
+    void showAll();
+    void showBand(QRect band);
+    void moveReadout(double x);
+    QString readoutText(double x, std::size_t rows);
+    QString axisText(double x) const;
+    void showPart(std::optional<PlotRange> x, std::optional<PlotRange> y);
+    void zoom(double factor, std::optional<QPointF> at, bool vertical);
+    void pan(double dx, double dy);
+    bool key(int key);
+    bool mouse(QEvent* event);
+    template <class Work>
+    void withLegend(Work&& work);
+    void saveAs();
+
+    Look m_look;
+    PlotModel m_model;
+    QCustomPlot* m_plot = nullptr;
+    DenseCurves* m_dense = nullptr;
+    PlotLegend* m_legend = nullptr;
+    QToolButton* m_more = nullptr;
+    QHBoxLayout *m_head = nullptr, *m_body = nullptr;  // the legend's place: a row or a column
+    QLabel *m_title = nullptr, *m_readout = nullptr, *m_empty = nullptr;
+    QCPItemStraightLine* m_crosshair = nullptr;
+    std::optional<PlotLines> m_lines;
+    std::vector<PlotGraphs> m_graphs;
+    bool m_graphsAreNew = false;
+    std::optional<PlotRange> m_partX, m_partY;  // what a person chose to see; empty: everything
+    std::optional<QPointF> m_panFrom;
+    std::optional<double> m_pointerY;  // value under the mouse
+    QTimer m_wordsLater, m_drawSoon;
+    bool m_wordsDue = false;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,125 @@
+#include "ui/run/device_tile.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPainterPath>
+#include <QVBoxLayout>
+#include <array>
+#include <limits>
+
+#include "ui/plot/run_text.h"
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+struct Part {
+    const char* name;
+    const char* meaning;
+    double RankLoad::*seconds;
+    QColor Theme::*color;
+};
+constexpr std::array<Part, 3> kParts{{
+    {"compute", "Time spent computing: forward, backward and update", &RankLoad::compute, &Theme::compute},
+    {"all-reduce", "Time spent adding up gradients with the other devices, or waiting for them to be ready",
+     &RankLoad::reduce, &Theme::reduce},
+    {"waiting", "Time spent waiting for the next batch of data", &RankLoad::wait, &Theme::wait},
+}};
+
+double shareOf(const RankLoad& load, const Part& part) {
+    return load.total() > 0 ? load.*part.seconds / load.total() : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+ShareBar::ShareBar(QWidget* parent) : QWidget(parent) {
+    setFixedHeight(10);
+    setAccessibleName("Shares of a step");
+}
+
+void ShareBar::setLoad(const RankLoad& load) {
+    m_load = load;
+    update();
+}
+
+void ShareBar::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    QPainterPath outline;
+    outline.addRoundedRect(rect(), 3, 3);
+    painter.setClipPath(outline);
+    const Theme& theme = currentTheme();
+    painter.fillRect(rect(), theme.grid);
+    double left = 0;
+    for (const Part& part : kParts) {
+        if (m_load.total() <= 0) break;
+        const double width = shareOf(m_load, part) * this->width();
+        painter.fillRect(QRectF(left, 0, width, height()), theme.*part.color);
+        left += width;
+    }
+}
+
+DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget* parent)
+    : QFrame(parent), m_name(QString("Device %1, %2").arg(rank).arg(device)) {
+    setProperty("card", true);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(space::kMedium, space::kMedium, space::kMedium, space::kMedium);
+    column->setSpacing(space::kSmall);
+    auto* head = new QHBoxLayout;
+    auto* name = new QLabel(device);
+    name->setProperty("role", "heading");
+    m_time = new QLabel;
+    head->addWidget(name);
+    if (isVirtual) {
+        auto* mark = new QLabel("virtual");
+        mark->setProperty("role", "muted");
+        mark->setToolTip(
+            "There are more devices than cores or cards: this one shares its hardware with others.\n"
+            "Good for trying out data parallelism, not for speed.");
+        head->addWidget(mark);
+    }
+    head->addStretch();
+    head->addWidget(m_time);
+    m_time->setToolTip("Time of a step on this device");
+    column->addLayout(head);
+    m_bar = new ShareBar;
+    column->addWidget(m_bar);
+    auto* shares = new QHBoxLayout;
+    for (std::size_t i = 0; i < kParts.size(); ++i) {
+        m_shares[i] = new QLabel;
+        m_shares[i]->setTextFormat(Qt::RichText);
+        m_shares[i]->setToolTip(kParts[i].meaning);
+        shares->addWidget(m_shares[i]);
+        if (i + 1 < kParts.size()) shares->addStretch();
+    }
+    column->addLayout(shares);
+    setLoad({});
+}
+
+void DeviceTile::setLoad(const RankLoad& load) {
+    m_load = load;
+    m_bar->setLoad(load);
+    m_time->setText(load.total() > 0 ? runStepTime(load.total()) + " per step" : QString("no step yet"));
+    colour();
+    QString words = m_name + ": " + m_time->text();
+    for (const Part& part : kParts) words += QString(", %1 %2").arg(part.name, runShare(shareOf(load, part)));
+    setAccessibleName(words);
+}
+
+void DeviceTile::colour() {
+    for (std::size_t i = 0; i < kParts.size(); ++i) {
+        m_shares[i]->setText(
+            QString("<span style='color:%1'>\u25A0</span> %2 %3")
+                .arg((currentTheme().*kParts[i].color).name(), kParts[i].name, runShare(shareOf(m_load, kParts[i]))));
+    }
+}
+
+void DeviceTile::changeEvent(QEvent* event) {
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_bar) colour();
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,136 @@
+#include "ui/run/failure_text.h"
+
+#include <QStringList>
+
+#include "engine/core/error.h"
+#include "ui/plot/run_text.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+using Kind = EngineError::Kind;
+
+struct KindText {
+    Kind kind;
+    const char* what;
+    const char* next;
+};
+
+constexpr KindText kKinds[] = {
+    {Kind::OutOfMemory, "The run had not enough memory.",
+     "Take a smaller batch, more devices, more accumulation, recomputed activations, or a smaller model."},
+    {Kind::Device, "A device failed.",
+     "Try again. If it happens again, train on other devices and look at the system's log for driver messages."},
+    {Kind::CorruptedContext, "A GPU failed in a way that the run's process could not recover from.",
+     "Resume it from its last checkpoint: that starts a new process. If it happens again, train on other devices and "
+     "look at the system's log for driver messages."},
+    {Kind::Collective, "The devices lost touch with one another.",
+     "Try again; if it happens again, train on fewer devices to find the one at fault."},
+    {Kind::Io, "A file could not be read or written.",
+     "Check that the disk has room and that the data and the run's folder are where they were."},
+    {Kind::NonFinite, "The numbers got out of hand: the loss or a gradient is no longer a finite number.",
+     "Lower the learning rate, give it a warm-up, or clip the gradients; then start a new trial from this one's "
+     "settings."},
+    {Kind::Aborted, "The run was broken off.", "Resume it from its last checkpoint, or start it anew."},
+    {Kind::Internal, "Lockstep made a mistake.",
+     "Copy the details below into a bug report. Resuming from the last checkpoint may work."},
+};
+
+const KindText& textOf(const std::string& kind) {
+    for (const auto& each : kKinds) {
+        if (text(each.kind) == kind) return each;
+    }
+    return kKinds[std::size(kKinds) - 1];
+}
+
+QString placeOf(const RunFailed& failed) {
+    QStringList parts;
+    if (!failed.where.empty()) parts << "in " + QString::fromStdString(failed.where);
+    if (failed.rank >= 0) parts << QString("on device %1").arg(failed.rank);
+    if (failed.step > 0) parts << "at step " + runCount(static_cast<double>(failed.step));
+    return parts.join(", ");
+}
+
+QString devicesText(const std::vector<int>& ranks) {
+    QStringList numbers;
+    for (const int rank : ranks) numbers << QString::number(rank);
+    const QString last = numbers.takeLast();
+    return numbers.isEmpty() ? "device " + last : "devices " + numbers.join(", ") + " and " + last;
+}
+
+// "Devices 0 and 2 waited for it in an operation that all take part in: all-reduce of 10 f32, number 7."
+QString waitText(const RunFailed& failed) {
+    QString who = devicesText(failed.waiting);
+    who[0] = who[0].toUpper();
+    return QString("%1 waited for it in an operation that all take part in: %2, number %3.")
+        .arg(who, QString::fromStdString(failed.collective))
+        .arg(failed.sequence);
+}
+
+void explainHang(FailureText& text, const RunFailed& failed) {
+    text.what = QString("Device %1 kept the others waiting, and the run was broken off.").arg(failed.rank);
+    text.next = QString(
+                    "Resume it from its last checkpoint. If it happens again, train without device %1; if that one "
+                    "was only slow, set a longer timeout or give it a smaller part of the batch.")
+                    .arg(failed.rank);
+}
+
+void explainFailed(FailureText& text, const RunFailed& failed, const Explain& explain) {
+    const KindText& kind = textOf(failed.kind);
+    text.what = kind.what;
+    text.next = kind.next;
+    text.why = QString::fromStdString(failed.what);
+    if (const auto problem = problemIn(failed)) {
+        const Explanation words = explain(*problem);
+        text.what = "The run could not go on.";
+        text.why = words.what;
+        if (!words.remedy.isEmpty()) text.next = words.remedy;
+    }
+    const bool waited = !failed.waiting.empty();
+    if (waited && kind.kind == Kind::Collective) explainHang(text, failed);
+    if (const QString place = placeOf(failed); !place.isEmpty()) text.why += " (" + place + ")";
+    if (waited) text.why += ". " + waitText(failed);
+}
+
+void explainCrashed(FailureText& text, const RunRecord& record) {
+    text.what = "The training process has disappeared without a word.";
+    text.why = QString(
+                   "It was killed, or the machine went down, after step %1. Running out of memory is a common reason: "
+                   "the system then kills the largest process.")
+                   .arg(runCount(static_cast<double>(record.step())));
+}
+
+QString resumeWords(bool canResume) {
+    return canResume ? QString("Resume it from its last checkpoint: nothing before that is lost.")
+                     : QString("It had not written a checkpoint yet; start it anew.");
+}
+
+QString detailsOf(const RunRecord& record, std::int64_t trial, const QString& logFile) {
+    QStringList lines{QString("trial: %1").arg(trial), "state: " + runStateText(record.state()),
+                      QString("step: %1 of %2").arg(record.step()).arg(record.totalSteps())};
+    if (record.started()) lines << "devices: " + QString::fromStdString(record.started()->deviceText);
+    if (const auto& failed = record.failed()) {
+        lines << "kind: " + QString::fromStdString(failed->kind) << "where: " + QString::fromStdString(failed->where)
+              << "what: " + QString::fromStdString(failed->what) << QString("rank: %1").arg(failed->rank);
+        if (!failed->waiting.empty()) {
+            lines << "collective: " + QString::fromStdString(failed->collective)
+                  << QString("sequence: %1").arg(failed->sequence) << "waiting: " + devicesText(failed->waiting);
+        }
+    }
+    return (lines << "log: " + logFile).join('\n');
+}
+
+}  // namespace
+
+FailureText failureText(const RunRecord& record, std::int64_t trial, bool canResume, const QString& logFile,
+                        const Explain& explain) {
+    FailureText out;
+    if (record.failed()) explainFailed(out, *record.failed(), explain);
+    else explainCrashed(out, record);
+    if (!record.failed()) out.next = resumeWords(canResume);
+    out.details = detailsOf(record, trial, logFile);
+    return out;
+}
+
+}  // namespace lockstep::ui

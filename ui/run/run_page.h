@@ -1,0 +1,81 @@
+#pragma once
+#include <QPointer>
+#include <QWidget>
+#include <array>
+#include <vector>
+
+#include "ui/plot/plot_view.h"
+#include "ui/run/perplexity_curve.h"
+#include "ui/run/run_feed.h"
+#include "ui/style/explanation.h"
+
+class QBoxLayout;
+class QGridLayout;
+class QLabel;
+class QListWidget;
+class QProgressBar;
+
+namespace lockstep::ui {
+
+class DeviceTile;
+class FailureCard;
+class RunButtons;
+class TextCard;
+
+// One run, live or long ended: progress, buttons, curves, devices, messages, and what went wrong. GUI thread; the feed
+// must outlive the page or go with it.
+class RunPage : public QWidget {
+    Q_OBJECT
+
+public:
+    RunPage(RunFeed* feed, Explain explain, QWidget* parent = nullptr);
+    RunFeed* feed() const { return m_feed; }
+    QList<QAction*> pageActions() const;  // pause, stop…, as its buttons
+
+signals:
+    void resumeRequested(std::int64_t trial);  // from its last checkpoint, as a new engine process
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* buildHeader();
+    QWidget* buildPlots();
+    void buildMessages(QBoxLayout& column);
+
+    void refresh();
+    void updateHeader();
+    void updateTrouble();
+    void updatePlots();
+    void updateText();
+    void updateTiles();
+    void updateMessages();
+    void applyTheme();
+    void buildTiles(const RunStarted& started);
+    void arrangeTiles();
+    void arrangeHeader();
+
+    QPointer<RunFeed> m_feed;
+    const Explain m_explain;
+    QLabel *m_title = nullptr, *m_subtitle = nullptr, *m_state = nullptr, *m_progressText = nullptr,
+           *m_trouble = nullptr;
+    QBoxLayout* m_top = nullptr;
+    QProgressBar* m_progress = nullptr;
+    RunButtons* m_buttons = nullptr;
+    FailureCard* m_failure = nullptr;
+    std::array<PlotView*, 4> m_plots{};
+    PerplexityCurve m_perplexity, m_testPerplexity;
+    bool m_foretells = false;  // the plots are those of a model that foretells bytes
+    TextCard* m_text = nullptr;
+    QWidget* m_tileArea = nullptr;
+    QGridLayout* m_tileGrid = nullptr;
+    std::vector<DeviceTile*> m_tiles;
+    int m_tileColumns = 0;
+    std::vector<std::string> m_tileDevices;
+    QListWidget* m_messages = nullptr;
+    QLabel* m_messagesTitle = nullptr;
+};
+
+}  // namespace lockstep::ui

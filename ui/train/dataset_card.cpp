@@ -1,0 +1,207 @@
+#include "ui/train/dataset_card.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QJsonArray>
+#include <QKeyEvent>
+#include <QPushButton>
+#include <algorithm>
+
+#include "ui/style/theme.h"
+#include "ui/train/archive_name.h"
+#include "ui/train/dataset_text.h"
+#include "ui/train/sample_images.h"
+
+namespace lockstep::ui {
+
+DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& explain, const QString& archiveHome)
+    : m_form(form), m_answers(answers), m_explain(explain), m_unpacker(archiveHome) {
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    auto* card = addCard(*outer, "Dataset");
+    m_card = qobject_cast<QFrame*>(card->parentWidget());
+    card->addWidget(new ChoiceForm(form, "dataset", explain));
+    card->addWidget(makePathRow());
+    card->addWidget(mutedLabel("Your own images or texts: drop a folder, a file or an archive on this page."));
+    card->addWidget(m_problem = new ProblemLabel);
+    card->addWidget(makeNotice());
+    m_summary = new QLabel;
+    m_summary->setWordWrap(true);
+    m_warnings = mutedLabel({});
+    m_images = new SampleImages;
+    m_bars = new ClassBars;
+    for (QWidget* each : std::initializer_list<QWidget*>{m_summary, m_images, m_bars, m_warnings})
+        card->addWidget(each);
+    auto* heading = new QLabel("Augmentation");
+    heading->setProperty("role", "heading");
+    heading->setToolTip("Random changes to each image every time it is seen, so that the network learns what matters.");
+    card->addWidget(heading);
+    card->addWidget(m_augmentation = new FieldList(form, explain));
+    connect(&answers, &FormAnswers::samplesChanged, this, [this] { showSamples(); });
+    connect(&form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
+    connect(&form, &SpecForm::changed, this, [this] { showPath(); });
+    connectUnpacker();
+    showPath();
+    showSamples();
+}
+
+QWidget* DatasetCard::makePathRow() {
+    auto* row = new QWidget;
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    m_path = new FormLine;
+    m_path->setObjectName("dataset.path");
+    m_path->setAccessibleName("Folder of the dataset");
+    auto* choose = new QPushButton("Choose folder…");
+    choose->setToolTip(
+        "Choose a folder; its format is recognised. You can also drop a folder or an archive on this page.");
+    choose->setAccessibleName("Choose the dataset's folder");
+    layout->addWidget(m_path, 1);
+    layout->addWidget(choose);
+    connect(m_path, &QLineEdit::editingFinished, this, [this] { commit(); });
+    connect(choose, &QPushButton::clicked, this, [this] { chooseFolder(); });
+    return row;
+}
+
+QWidget* DatasetCard::makeNotice() {
+    m_noticeRow = new QWidget;
+    auto* layout = new QHBoxLayout(m_noticeRow);
+    layout->setContentsMargins(0, 0, 0, 0);
+    m_notice = mutedLabel({});
+    m_cancel = new QPushButton("Cancel");
+    m_cancel->setToolTip("Stops unpacking; nothing of the archive is kept. (Esc)");
+    layout->addWidget(m_notice, 1);
+    layout->addWidget(m_cancel);
+    connect(m_cancel, &QPushButton::clicked, this, [this] { cancel(); });
+    m_noticeRow->hide();
+    return m_noticeRow;
+}
+
+void DatasetCard::connectUnpacker() {
+    connect(&m_unpacker, &ArchiveUnpacker::progressed, this,
+            [this](int percent) { say(QString("Unpacking the archive: %1 %").arg(percent), true); });
+    connect(&m_unpacker, &ArchiveUnpacker::unpacked, this,
+            [this](const QString&, const QString& folder) { look(folder); });
+    connect(&m_unpacker, &ArchiveUnpacker::failed, this,
+            [this](const QString&, const Problem& problem) { refuse(problem); });
+}
+
+void DatasetCard::chooseFolder() {
+    const auto folder = QFileDialog::getExistingDirectory(this, "Folder with images or dataset files", m_path->text());
+    if (!folder.isEmpty()) take(folder);
+}
+
+void DatasetCard::commit() {
+    if (m_form.value("dataset.path").toString() != m_path->text()) m_form.setValue("dataset.path", m_path->text());
+}
+
+bool DatasetCard::cancel() {
+    if (!m_unpacker.isBusy()) return false;
+    m_unpacker.cancel();
+    m_noticeRow->hide();
+    return true;
+}
+
+void DatasetCard::keyPressEvent(QKeyEvent* event) {
+    const auto path = m_form.value("dataset.path").toString();
+    if (event->key() != Qt::Key_Escape || !m_path->hasFocus() || m_path->text() == path)
+        return QWidget::keyPressEvent(event);
+    m_path->setText(path);
+}
+
+void DatasetCard::showDropTarget(bool on) {
+    const auto accent = currentTheme().accent.name();
+    m_card->setStyleSheet(on ? "QFrame[card=\"true\"] { border: 2px dashed " + accent + "; }" : QString());
+}
+
+void DatasetCard::take(const QString& path) {
+    cancel();
+    m_dropProblems.clear();
+    showProblems();
+    if (!QFileInfo(path).isFile() || !isArchiveName(path)) return look(path);
+    say("Unpacking the archive …", true);
+    m_unpacker.unpack(path);
+}
+
+void DatasetCard::refuse(const Problem& problem) { taken({}, {{}, {problem}}); }
+
+void DatasetCard::look(const QString& path) {
+    say("Looking at " + path + " …");
+    m_answers.inspect(path, [this, path](const EngineAnswer& answer) { taken(path, answer); });
+}
+
+void DatasetCard::taken(const QString& path, const EngineAnswer& answer) {
+    m_noticeRow->hide();
+    if (answer.ok()) {
+        const auto id = answer.json["format"].toString();
+        const auto* option = m_form.catalog().option("dataset", id);
+        auto spec = m_form.spec();
+        auto dataset = m_form.value("dataset").toString() == id ? spec["dataset"].toObject() : QJsonObject();
+        dataset["id"] = id;
+        dataset["path"] = path;
+        m_taken = spec["dataset"] = dataset;
+        m_form.setSpec(spec, "Dataset " + QFileInfo(path).fileName());
+        say(QString("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(answer.json)));
+    }
+    m_dropProblems = answer.problems;
+    showProblems();
+}
+
+void DatasetCard::say(const QString& text, bool cancellable) {
+    m_notice->setText(text);
+    m_cancel->setVisible(cancellable);
+    m_noticeRow->show();
+}
+
+void DatasetCard::showProblems() {
+    auto problems = m_dropProblems;
+    for (const auto& more : {m_answers.dataProblems(), m_form.problemsAt("dataset.path")}) {
+        for (const auto& each : more) {
+            if (std::ranges::find(problems, each) == problems.end()) problems.push_back(each);
+        }
+    }
+    m_problem->tell(problems, m_explain);
+}
+
+void DatasetCard::showSamples() {
+    const auto& samples = m_answers.samples();
+    const bool has = !samples.isEmpty();
+    showProblems();
+    m_summary->setText(has                     ? datasetSummary(samples)
+                       : m_answers.isReading() ? QString("Reading the data …")
+                                               : QString());
+    m_summary->setVisible(!m_summary->text().isEmpty());
+    m_images->setSamples(samples);
+    m_bars->setReport(samples);
+    for (QWidget* each : std::initializer_list<QWidget*>{m_images, m_bars}) each->setVisible(has);
+    QStringList warnings;
+    for (const auto& warning : problemsFrom(samples["warnings"].toArray())) warnings << m_explain(warning).what;
+    if (const int skipped = samples["skipped"].toInt()) warnings << QString("%1 files are skipped.").arg(skipped);
+    m_warnings->setText(warnings.join('\n'));
+    m_warnings->setVisible(!warnings.isEmpty());
+}
+
+void DatasetCard::showPath() {
+    m_augmentation->setFields(m_form.fields("augmentation"));
+    const auto* option = m_form.chosen("dataset");
+    const auto path = m_form.value("dataset.path").toString();
+    if (m_path->text() != path && (!m_path->hasFocus() || !m_path->isModified())) {
+        m_path->setText(path);
+        m_path->setCursorPosition(0);  // of a long path the beginning is seen
+    }
+    const auto place = option ? option->path : QString();
+    m_path->setPlaceholderText(!place.isEmpty()                           ? place
+                               : !option || option->state == "needs-path" ? "Folder of the data, or drop one here"
+                                                                          : "Made by the program; needs no folder");
+    m_path->setToolTip(
+        QString("Where the data lies%1\nDefault: %2\nRange: any folder of this machine; you can also drop "
+                "one on this page, or an archive")
+            .arg(path.isEmpty() ? QString(".") : ": " + path, place.isEmpty() ? QString("empty") : place));
+    m_dropProblems.clear();
+    if (m_form.spec()["dataset"] != m_taken && !m_unpacker.isBusy()) m_noticeRow->hide();
+    showProblems();
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,293 @@
+#include "ui/train/field_editor.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QJsonDocument>
+#include <QKeyEvent>
+#include <QWheelEvent>
+#include <algorithm>
+
+#include "ui/history/setting_text.h"
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kLabelWidth = 128, kNumberWidth = 110;
+
+// Whole numbers go up and down with the arrow keys.
+class NumberLine : public FormLine {
+public:
+    void keyPressEvent(QKeyEvent* event) override {
+        const int by = event->key() == Qt::Key_Up ? 1 : event->key() == Qt::Key_Down ? -1 : 0;
+        bool whole = false;
+        const auto number = text().toLongLong(&whole);
+        if (by == 0 || !whole) return QLineEdit::keyPressEvent(event);
+        setText(QString::number(number + by));
+        emit textEdited(text());
+    }
+};
+
+void clear(QLayout& layout) {
+    while (auto* item = layout.takeAt(0)) {
+        if (item->widget()) item->widget()->deleteLater();
+        delete item;
+    }
+}
+
+}  // namespace
+
+void CalmComboBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
+CalmSpinBox::CalmSpinBox() {
+    auto* line = new FormLine;
+    line->setObjectName("qt_spinbox_lineedit");  // as Qt calls its own: a part, not a control
+    setLineEdit(line);
+}
+void CalmSpinBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
+
+bool FormLine::event(QEvent* event) {
+    if (event->type() != QEvent::ShortcutOverride) return QLineEdit::event(event);
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (!key->matches(QKeySequence::Undo) && !key->matches(QKeySequence::Redo)) return QLineEdit::event(event);
+    event->ignore();
+    return false;
+}
+
+ProblemLabel::ProblemLabel(QWidget* parent) : QLabel(parent) {
+    setProperty("role", "problem");
+    setWordWrap(true);
+    setTextInteractionFlags(Qt::TextSelectableByMouse);
+    hide();
+}
+
+void ProblemLabel::tell(const Problems& problems, const Explain& explain, std::size_t most) {
+    QStringList lines;
+    for (std::size_t i = 0; i < std::min(most, problems.size()); ++i) {
+        const auto words = explain(problems[i]);
+        const bool ends = words.what.endsWith('.') || words.what.endsWith('!') || words.what.endsWith('?');
+        const auto stop = ends || words.remedy.isEmpty() ? QString() : QStringLiteral(".");
+        lines << (words.what + stop + ' ' + words.remedy).trimmed();
+    }
+    if (problems.size() > most) lines << QString("… and %1 more.").arg(problems.size() - most);
+    setText(lines.join('\n'));
+    setAccessibleName(lines.isEmpty() ? QString() : "Problem: " + lines.join(' '));
+    setVisible(!lines.isEmpty());
+}
+
+QLabel* mutedLabel(const QString& text) {
+    auto* label = new QLabel(text);
+    label->setProperty("role", "muted");
+    label->setWordWrap(true);
+    return label;
+}
+
+QVBoxLayout* addCard(QLayout& into, const QString& heading) {
+    auto* frame = new QFrame;
+    frame->setProperty("card", true);
+    frame->setAccessibleName(heading);
+    auto* layout = new QVBoxLayout(frame);
+    layout->setContentsMargins(space::kLarge, space::kLarge, space::kLarge, space::kLarge);
+    layout->setSpacing(space::kMedium);
+    auto* title = new QLabel(heading);
+    title->setProperty("role", "heading");
+    layout->addWidget(title);
+    into.addWidget(frame);
+    return layout;
+}
+
+FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, QWidget* parent)
+    : QWidget(parent), m_form(form), m_field(field), m_explain(explain) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(2);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(space::kMedium);
+    auto* label = new QLabel(field.label);
+    label->setMinimumWidth(kLabelWidth);
+    m_editor = makeEditor();
+    m_editor->setAccessibleName(field.label);
+    m_editor->setAccessibleDescription(field.help());
+    m_editor->setToolTip(field.help());
+    m_editor->setObjectName(field.path);
+    label->setBuddy(m_editor);
+    setToolTip(field.help());
+    row->addWidget(label);
+    const bool wide = isText();
+    row->addWidget(m_editor, wide ? 1 : 0);
+    if (field.kind == FormField::Kind::File) row->addWidget(makeFileButton());
+    if (!field.unit.isEmpty()) row->addWidget(mutedLabel(field.unit));
+    if (!wide) row->addStretch(1);
+    layout->addLayout(row);
+    m_problem = new ProblemLabel;
+    layout->addWidget(m_problem);
+    layout->addWidget(m_note = mutedLabel({}));
+    connect(&form, &SpecForm::changed, this, [this] { showValue(); });
+    for (const auto change : {&SpecForm::changed, &SpecForm::catalogChanged})
+        connect(&form, change, this, [this] { showNote(); });
+    connect(&form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
+    showValue();
+    showProblems();
+    showNote();
+}
+
+QWidget* FieldEditor::makeEditor() {
+    if (m_field.kind == FormField::Kind::Flag) {
+        auto* box = new QCheckBox;
+        connect(box, &QCheckBox::toggled, this, [this](bool on) { m_form.setValue(m_field.path, on); });
+        return box;
+    }
+    if (m_field.kind == FormField::Kind::Choice) {
+        auto* box = new CalmComboBox;
+        box->addItems(m_field.choices);
+        connect(box, &QComboBox::textActivated, this,
+                [this](const QString& text) { m_form.setValue(m_field.path, text); });
+        return box;
+    }
+    return makeLine();
+}
+
+QLineEdit* FieldEditor::makeLine() {
+    const bool number = !isText();
+    QLineEdit* line = number ? new NumberLine : new FormLine;
+    if (number) line->setAlignment(Qt::AlignRight);
+    if (number) line->setFixedWidth(kNumberWidth);
+    line->setPlaceholderText(m_field.whenEmpty());
+    connect(line, &QLineEdit::textEdited, this,
+            [this](const QString& text) { m_form.setValue(m_field.path, parsed(text), Edit::Typing); });
+    connect(line, &QLineEdit::editingFinished, this, [this] { m_form.endTyping(); });
+    return line;
+}
+
+QPushButton* FieldEditor::makeFileButton() {
+    auto* button = new QPushButton("Choose…");
+    button->setObjectName(m_field.path + ".choose");
+    button->setToolTip(m_field.help());
+    button->setAccessibleName("Choose a file: " + m_field.label);
+    connect(button, &QPushButton::clicked, this, [this] {
+        const auto file = QFileDialog::getOpenFileName(this, m_field.label, m_form.value(m_field.path).toString());
+        if (!file.isEmpty()) m_form.setValue(m_field.path, file);
+    });
+    return button;
+}
+
+QJsonValue FieldEditor::parsed(const QString& text) const {
+    bool whole = false, number = false;
+    const auto asWhole = text.trimmed().toLongLong(&whole);
+    const auto asNumber = text.trimmed().toDouble(&number);
+    if (isText()) return text;
+    if (whole) return asWhole;
+    return number ? QJsonValue(asNumber) : QJsonValue(text);
+}
+
+void FieldEditor::showValue() {
+    const auto value = m_form.value(m_field.path);
+    if (auto* box = qobject_cast<QCheckBox*>(m_editor)) {
+        const QSignalBlocker quiet(box);
+        box->setChecked(value.toBool());
+    } else if (auto* choice = qobject_cast<QComboBox*>(m_editor)) {
+        choice->setPlaceholderText(numberText(value));
+        choice->setCurrentIndex(choice->findText(value.toString()));
+    } else if (auto* line = qobject_cast<QLineEdit*>(m_editor)) {
+        if (parsed(line->text()) != value || line->text().isEmpty()) line->setText(numberText(value));
+    }
+}
+
+void FieldEditor::showProblems() { m_problem->tell(m_form.problemsAt(m_field.path), m_explain); }
+
+void FieldEditor::showNote() {
+    const auto note = m_form.noteAt(m_field.path);
+    m_note->setText(note);
+    m_note->setVisible(!note.isEmpty());
+}
+
+FieldList::FieldList(SpecForm& form, const Explain& explain, QWidget* parent)
+    : QWidget(parent), m_form(form), m_explain(explain) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space::kSmall);
+}
+
+void FieldList::setFields(const QVector<FormField>& fields) {
+    QStringList paths;
+    for (const auto& field : fields) paths << field.path + '|' + field.help();
+    if (paths == m_shown) return;
+    m_shown = paths;
+    clear(*layout());
+    for (const auto& field : fields) layout()->addWidget(new FieldEditor(m_form, field, m_explain));
+    setVisible(!fields.isEmpty());
+}
+
+ChoiceForm::ChoiceForm(SpecForm& form, const QString& group, const Explain& explain, Label label)
+    : m_form(form), m_group(group), m_explain(explain) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space::kSmall);
+    addChoice(*layout, label);
+    m_meaning = mutedLabel({});
+    m_problem = new ProblemLabel;
+    m_fields = new FieldList(form, explain);
+    layout->addWidget(m_meaning);
+    layout->addWidget(m_problem);
+    layout->addWidget(m_fields);
+    connect(m_choice, &QComboBox::activated, this,
+            [this](int index) { m_form.choose(m_group, m_choice->itemData(index).toString()); });
+    connect(&form, &SpecForm::catalogChanged, this, [this] { fill(); });
+    connect(&form, &SpecForm::changed, this, [this] { refresh(); });
+    connect(&form, &SpecForm::problemsChanged, this,
+            [this] { m_problem->tell(m_form.problemsAt(m_group), m_explain); });
+    fill();
+    refresh();
+}
+
+void ChoiceForm::addChoice(QVBoxLayout& into, Label label) {
+    m_choice = new CalmComboBox;
+    m_choice->setObjectName(m_group);
+    m_choice->setAccessibleName(labelOf(m_group));
+    if (label == Label::None) return into.addWidget(m_choice);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(space::kMedium);
+    auto* name = new QLabel(labelOf(m_group));
+    name->setMinimumWidth(kLabelWidth);
+    name->setBuddy(m_choice);
+    row->addWidget(name);
+    row->addWidget(m_choice, 1);
+    into.addLayout(row);
+}
+
+void ChoiceForm::fill() {
+    m_choice->clear();
+    for (const auto& option : m_form.catalog().options(m_group)) {
+        const bool absent = option.state == "absent";
+        m_choice->addItem(absent ? option.title + " (not installed)" : option.title, option.id);
+        m_choice->setItemData(m_choice->count() - 1, absent ? option.remedy : option.meaning, Qt::ToolTipRole);
+    }
+}
+
+void ChoiceForm::refresh() {
+    const auto id = m_form.value(m_group).toString();
+    m_choice->setCurrentIndex(m_choice->findData(id));
+    m_choice->setPlaceholderText(id.isEmpty() ? QString("Choose one") : id + " (unknown)");
+    const auto* option = m_form.chosen(m_group);
+    m_meaning->setText(option ? option->meaning : QString());
+    m_meaning->setVisible(option && !option->meaning.isEmpty());
+    m_choice->setToolTip(help(option));
+    m_choice->setAccessibleDescription(help(option));
+    m_fields->setFields(m_form.fields(m_group));
+}
+
+QString ChoiceForm::help(const FormOption* option) const {
+    QStringList titles;
+    for (const auto& each : m_form.catalog().options(m_group)) titles << each.title;
+    const auto standard = m_form.catalog().defaults[m_group];
+    const auto id = standard.isString() ? standard.toString() : standard["id"].toString();
+    const auto* usual = m_form.catalog().option(m_group, id);
+    QStringList lines{"Default: " + (usual ? usual->title : id), "One of: " + titles.join(", ")};
+    if (option && !option->meaning.isEmpty()) lines.prepend(option->meaning);
+    return lines.join('\n');
+}
+
+}  // namespace lockstep::ui

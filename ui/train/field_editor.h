@@ -1,0 +1,105 @@
+#pragma once
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+#include <QWidget>
+
+#include "ui/style/explanation.h"
+#include "ui/train/spec_form.h"
+
+namespace lockstep::ui {
+
+// The problems of one field in words; hidden while there are none.
+class ProblemLabel : public QLabel {
+public:
+    explicit ProblemLabel(QWidget* parent = nullptr);
+    void tell(const Problems& problems, const Explain& explain, std::size_t most = 8);  // "and 3 more" beyond `most`
+};
+
+// One setting of a form: label, editor, unit, and what is wrong with it. Text that is no number goes into the spec as
+// it is, so that nothing typed is lost and the engine's words about it appear here.
+class FieldEditor : public QWidget {
+public:
+    FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, QWidget* parent = nullptr);
+    const QString& path() const { return m_field.path; }
+
+private:
+    QWidget* makeEditor();
+    QLineEdit* makeLine();
+    QPushButton* makeFileButton();
+    bool isText() const { return m_field.kind == FormField::Kind::Text || m_field.kind == FormField::Kind::File; }
+    void showValue();
+    void showProblems();
+    void showNote();
+    QJsonValue parsed(const QString& text) const;
+
+    SpecForm& m_form;
+    FormField m_field;
+    Explain m_explain;
+    QWidget* m_editor = nullptr;
+    ProblemLabel* m_problem = nullptr;
+    QLabel* m_note = nullptr;
+};
+
+// Fields below each other.
+class FieldList : public QWidget {
+public:
+    FieldList(SpecForm& form, const Explain& explain, QWidget* parent = nullptr);
+    void setFields(const QVector<FormField>& fields);  // rebuilds only where other fields are shown
+
+private:
+    SpecForm& m_form;
+    Explain m_explain;
+    QStringList m_shown;
+};
+
+// A dataset, model, optimizer or schedule: what to choose from, what it is, and its own settings.
+class ChoiceForm : public QWidget {
+public:
+    enum class Label { None, Shown };  // none where the card's heading says it
+    ChoiceForm(SpecForm& form, const QString& group, const Explain& explain, Label label = Label::None);
+
+private:
+    void addChoice(QVBoxLayout& into, Label label);
+    void fill();
+    void refresh();
+    QString help(const FormOption* option) const;
+
+    SpecForm& m_form;
+    QString m_group;
+    Explain m_explain;
+    QComboBox* m_choice;
+    QLabel* m_meaning;
+    ProblemLabel* m_problem;
+    FieldList* m_fields;
+};
+
+// A page that is scrolled must not change the choices and numbers under the mouse.
+class CalmComboBox : public QComboBox {
+public:
+    using QComboBox::QComboBox;
+    void wheelEvent(QWheelEvent* event) override;
+};
+class CalmSpinBox : public QSpinBox {
+public:
+    CalmSpinBox();
+    void wheelEvent(QWheelEvent* event) override;
+};
+
+// Leaves Undo and Redo to the form, whose steps reach over all fields.
+class FormLine : public QLineEdit {
+public:
+    using QLineEdit::QLineEdit;
+
+protected:
+    bool event(QEvent* event) override;
+};
+
+// A card of the page: a frame with a heading; its content goes into the layout.
+QVBoxLayout* addCard(QLayout& into, const QString& heading);
+QLabel* mutedLabel(const QString& text);
+
+}  // namespace lockstep::ui

@@ -1,0 +1,60 @@
+#include "ui/train/field_places.h"
+
+#include "engine/spec/perplexity.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+const QStringList kOfEquation{"devices", "batch", "accumulation"};
+const QStringList kOfModel{"weights", "frozen"};
+const QStringList kOfHead{"new_head"};
+const QStringList kOfText{"sample_length", "sample_prompt", "sample_temperature"};
+const QStringList kOfParts{"shares", "batch_norm"};
+const QStringList kOfRate{"learning_rate", "learning_rate_rule", "learning_rate_batch"};
+const QStringList kOfRun{"title", "epochs", "seed", "precision", "mode", "shards", "shard_threads"};
+const QStringList kOfFaults{"check_every", "on_lost_device", "on_non_finite",
+                            "timeout",     "link_bandwidth", "link_latency"};
+
+bool foretells(const SpecForm& form) {
+    const FormOption* model = form.catalog().option("model", form.value("model").toString());
+    return model && model->task.toStdString() == kNextTokens;
+}
+
+// Random weights have no old head; only models that foretell bytes write text; shards are of the reproducible mode,
+// parts of a batch of several devices in the fast one; a rule scales from a batch.
+bool meansSomething(const SpecForm& form, const QString& path) {
+    if (kOfHead.contains(path)) return !form.value("weights").toString().isEmpty();
+    if (kOfText.contains(path)) return foretells(form);
+    if (path == "shards" || path == "shard_threads") return form.isReproducible();
+    if (kOfParts.contains(path)) return !form.isReproducible() && form.devices().count() > 1;
+    if (path == "learning_rate_batch") return form.value("learning_rate_rule").toString() != "none";
+    return true;
+}
+
+bool isSet(const SpecForm& form, const FormField& field) {
+    const bool hides = kOfParts.contains(field.path) || kOfHead.contains(field.path) || kOfText.contains(field.path);
+    return hides && form.value(field.path) != field.fallback;
+}
+
+}  // namespace
+
+FieldPlaces::FieldPlaces(const SpecForm& form) {
+    for (const auto& field : form.catalog().trial) {
+        if (kOfEquation.contains(field.path)) continue;
+        const bool isShown =
+            meansSomething(form, field.path) || isSet(form, field) || !form.problemsAt(field.path).empty();
+        if (!isShown) continue;
+        auto& place = kOfModel.contains(field.path)    ? model
+                      : kOfHead.contains(field.path)   ? head
+                      : kOfParts.contains(field.path)  ? devices
+                      : kOfText.contains(field.path)   ? text
+                      : kOfRate.contains(field.path)   ? rate
+                      : kOfRun.contains(field.path)    ? run
+                      : kOfFaults.contains(field.path) ? faults
+                                                       : more;
+        place << field;
+    }
+}
+
+}  // namespace lockstep::ui

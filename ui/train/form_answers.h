@@ -1,0 +1,69 @@
+#pragma once
+#include <QJsonObject>
+#include <QMap>
+#include <QObject>
+#include <QTimer>
+
+#include "ui/train/engine_service.h"
+#include "ui/train/spec_form.h"
+
+namespace lockstep::ui {
+
+// Keeps a form company: fetches what the engine offers, and after each change asks for what the change touches, once
+// the person pauses. An answer to an older spec is dropped. GUI thread.
+class FormAnswers : public QObject {
+    Q_OBJECT
+public:
+    FormAnswers(EngineService& service, SpecForm& form, QObject* parent = nullptr);
+
+    bool hasCatalog() const { return m_hasCatalog; }
+    // Empty: none for this spec. While a setting is mistyped those of before stay, and planIsOld() says so.
+    const QJsonObject& plan() const { return m_plan; }
+    bool planIsOld() const { return m_planIsOld || m_open.contains("plan"); }
+    const QJsonObject& samples() const { return m_samples; }
+    const QJsonObject& curve() const { return m_curve; }
+    const Problems& dataProblems() const { return m_dataProblems; }  // of opening the dataset
+    bool isReading() const { return m_open.contains("samples"); }
+    bool isValidated() const { return m_hasCatalog && m_validated; }  // the problems are those of the spec as it is now
+    // Nothing known against the spec: validated as it is now, and its data could be opened.
+    bool isReady() const;
+
+    // Which dataset lies there; calls back with {"format", "classes", …} and the dataset set, or with problems.
+    void inspect(const QString& path, std::function<void(const EngineAnswer&)> done);
+
+signals:
+    void validated();  // isReady() may be another
+    void planChanged();
+    void samplesChanged();
+    void curveChanged();
+
+private:
+    void fetchCatalog();
+    void formChanged();
+    void askAll();
+    void askCurve();
+    void ask(const QString& request, QJsonObject arguments, std::function<void(const EngineAnswer&)> take);
+    void askIfOther(const QString& request, const QStringList& about, QJsonObject arguments,
+                    std::function<void(const EngineAnswer&)> take);
+    void takePlan(const EngineAnswer& answer);
+    void takeSamples(const EngineAnswer& answer);
+    void takeProblems(const EngineAnswer& answer);
+    Problems beyondTheSpec(const Problems& problems) const;
+    void collectProblems();
+
+    EngineService& m_service;
+    SpecForm& m_form;
+    FormCatalog m_arriving;
+    int m_awaited = 0;
+    bool m_hasCatalog = false, m_validated = false, m_planIsOld = false;
+    QString m_plannedModel;
+    QStringList m_sampledDataset;  // its id and path
+    qint64 m_curveSteps = 0;
+    QTimer m_pause;
+    QMap<QString, qint64> m_open;        // questions without an answer
+    QMap<QString, QJsonObject> m_asked;  // what the last question of a kind was about
+    QJsonObject m_plan, m_samples, m_curve;
+    Problems m_specProblems, m_planProblems, m_dataProblems;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,236 @@
+#include "ui/train/spec_form.h"
+
+#include <QUndoCommand>
+#include <algorithm>
+
+#include "ui/history/setting_text.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr qint64 kMergeMs = 1500;
+constexpr std::int64_t kMostBatch = std::int64_t{1} << 24;
+
+// Where a group's id and settings lie: "sgd" is short for {"id": "sgd"}.
+QJsonObject objectOf(const QJsonValue& choice) {
+    return choice.isString() ? QJsonObject{{"id", choice}} : choice.toObject();
+}
+
+bool isGroup(const QString& name) {
+    return name == "dataset" || name == "model" || name == "optimizer" || name == "schedule";
+}
+
+const FormField* find(const QVector<FormField>& fields, const QString& path) {
+    const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& each) { return each.path == path; });
+    return found == fields.end() ? nullptr : &*found;
+}
+
+QJsonObject with(QJsonObject spec, const QString& path, const QJsonValue& value) {
+    const auto dot = path.indexOf('.');
+    if (dot < 0) {
+        spec[path] = value;
+        return spec;
+    }
+    const auto outer = path.left(dot);
+    auto inner = isGroup(outer) ? objectOf(spec[outer]) : spec[outer].toObject();
+    inner[path.mid(dot + 1)] = value;
+    spec[outer] = inner;
+    return spec;
+}
+
+std::int64_t atLeastOne(const QJsonValue& value) { return std::clamp<std::int64_t>(value.toInteger(1), 1, kMostBatch); }
+
+}  // namespace
+
+class SpecEdit : public QUndoCommand {
+public:
+    SpecEdit(SpecForm& form, QJsonObject after, const QString& what, QString mergeKey)
+        : QUndoCommand(what),
+          m_form(form),
+          m_before(form.m_spec),
+          m_after(std::move(after)),
+          m_key(std::move(mergeKey)),
+          m_time(form.m_clock.elapsed()),
+          m_typing(form.m_typing) {}
+    void undo() override { m_form.show(m_before); }
+    void redo() override { m_form.show(m_after); }
+    int id() const override { return 1; }
+    bool mergeWith(const QUndoCommand* other) override {
+        const auto& next = static_cast<const SpecEdit&>(*other);
+        const bool apart = next.m_key != m_key || next.m_typing != m_typing || next.m_time - m_time > kMergeMs;
+        if (m_key.isEmpty() || apart) return false;
+        m_after = next.m_after;
+        m_time = next.m_time;
+        setObsolete(m_after == m_before);
+        return true;
+    }
+
+private:
+    SpecForm& m_form;
+    QJsonObject m_before, m_after;
+    QString m_key;
+    qint64 m_time;
+    int m_typing;
+};
+
+SpecForm::SpecForm(QObject* parent) : QObject(parent) { m_clock.start(); }
+
+void SpecForm::setCatalog(FormCatalog catalog) {
+    m_catalog = std::move(catalog);
+    if (m_spec.isEmpty()) m_spec = m_catalog.defaults;
+    emit catalogChanged();
+    emit changed();
+}
+
+void SpecForm::setSpec(const QJsonObject& spec, const QString& what) { put(spec, what); }
+
+QJsonValue SpecForm::value(const QString& path) const {
+    const auto dot = path.indexOf('.');
+    if (isGroup(path)) return objectOf(m_spec.contains(path) ? m_spec[path] : m_catalog.defaults[path])["id"];
+    if (dot < 0) {
+        if (m_spec.contains(path)) return m_spec[path];
+        const auto* field = trialField(path);
+        return field ? field->fallback : QJsonValue();
+    }
+    const auto inner = objectOf(m_spec[path.left(dot)]);
+    if (inner.contains(path.mid(dot + 1))) return inner[path.mid(dot + 1)];
+    const auto known = fields(path.left(dot));
+    const auto* field = find(known, path);
+    return field ? field->fallback : QJsonValue();
+}
+
+void SpecForm::setValue(const QString& path, const QJsonValue& value, Edit edit) {
+    if (this->value(path) == value) return;
+    const auto* field = trialField(path);
+    auto spec = with(m_spec, path, value);
+    if (path == "mode" && value == "reproducible" && spec.contains("accumulation")) spec["accumulation"] = 1;
+    put(spec, field ? field->label : labelOf(path.section('.', -1)), edit == Edit::Typing ? path : QString());
+}
+
+void SpecForm::choose(const QString& group, const QString& id) {
+    if (value(group) == id) return;
+    put(with(m_spec, group, QJsonObject{{"id", id}}), labelOf(group) + ' ' + id);
+}
+
+const FormOption* SpecForm::chosen(const QString& group) const {
+    return m_catalog.option(group, value(group).toString());
+}
+
+QVector<FormField> SpecForm::fields(const QString& group) const {
+    if (group == "augmentation") return m_catalog.augmentation;
+    const auto* option = chosen(group);
+    return option ? option->fields : QVector<FormField>();
+}
+
+const FormField* SpecForm::trialField(const QString& name) const { return find(m_catalog.trial, name); }
+
+BatchEquation SpecForm::equation() const {
+    BatchEquation equation;
+    equation.batch = atLeastOne(value("batch"));
+    equation.devices = std::max(devices().count(), 1);
+    equation.passes = atLeastOne(value("accumulation"));
+    if (isReproducible()) equation.passes = std::max<std::int64_t>(1, atLeastOne(value("shards")) / equation.devices);
+    return equation;
+}
+
+void SpecForm::setPerDevice(std::int64_t perDevice) {
+    const auto batch = static_cast<qint64>(withPerDevice(equation(), perDevice).batch);
+    if (value("batch") == batch) return;
+    put(with(m_spec, "batch", batch), "Per-device batch", "per-device");
+}
+
+void SpecForm::setPasses(std::int64_t passes) {
+    if (isReproducible() || passes == equation().passes) return;
+    auto spec = with(m_spec, "accumulation", static_cast<qint64>(passes));
+    spec["batch"] = static_cast<qint64>(withPasses(equation(), passes, m_hold).batch);
+    put(spec, "Accumulation", "accumulation");
+}
+
+void SpecForm::setDevices(const QString& text, Edit edit) {
+    if (value("devices") == text) return;
+    auto spec = with(m_spec, "devices", text);
+    const int count = DeviceTiles(m_catalog.devices, text).count();
+    if (count > 0) spec["batch"] = static_cast<qint64>(withDevices(equation(), count, m_hold).batch);
+    put(spec, "Devices", edit == Edit::Typing ? "devices" : QString());
+}
+
+QStringList SpecForm::unknownSettings() const {
+    QStringList unknown;
+    for (auto it = m_spec.begin(); it != m_spec.end(); ++it) {
+        const bool choice = isGroup(it.key());
+        if (!choice && it.key() != "augmentation") {
+            if (!trialField(it.key())) unknown << it.key();
+            continue;
+        }
+        if (choice && !chosen(it.key())) continue;
+        const auto known = fields(it.key());
+        const auto settings = it.value().toObject();
+        for (auto each = settings.begin(); each != settings.end(); ++each) {
+            const bool own = choice && (each.key() == "id" || (it.key() == "dataset" && each.key() == "path"));
+            const auto path = it.key() + '.' + each.key();
+            if (!own && !find(known, path)) unknown << path;
+        }
+    }
+    return unknown;
+}
+
+void SpecForm::leaveOutUnknown() {
+    auto spec = m_spec;
+    for (const auto& path : unknownSettings()) {
+        const auto outer = path.section('.', 0, 0);
+        if (outer == path) {
+            spec.remove(path);
+            continue;
+        }
+        auto inner = spec[outer].toObject();
+        inner.remove(path.mid(outer.size() + 1));
+        spec[outer] = inner;
+    }
+    put(spec, "Unknown settings left out");
+}
+
+void SpecForm::setProblems(Problems problems) {
+    if (problems == m_problems) return;
+    m_problems = std::move(problems);
+    emit problemsChanged();
+}
+
+QString SpecForm::noteAt(const QString& path) const {
+    const double speed = m_catalog.bf16Speed;
+    if (path != "precision" || value(path).toString() != "bf16" || speed <= 0 || !devices().onCpu()) return {};
+    const auto much = QString("products of matrices run at %1 times the speed of fp32.").arg(speed, 0, 'f', 2);
+    return speed < 1 ? "bf16 is slower on this processor: " + much : "On this processor " + much;
+}
+
+Problems SpecForm::problemsAt(const QString& path) const {
+    Problems found;
+    std::ranges::copy_if(m_problems, std::back_inserter(found),
+                         [&](const Problem& each) { return QString::fromStdString(each.field) == path; });
+    return found;
+}
+
+Problems SpecForm::otherProblems() const {
+    Problems found;
+    std::ranges::copy_if(m_problems, std::back_inserter(found),
+                         [&](const Problem& each) { return !isShown(QString::fromStdString(each.field)); });
+    return found;
+}
+
+bool SpecForm::isShown(const QString& path) const {
+    if (isGroup(path) || path == "dataset.path" || trialField(path)) return true;
+    const auto known = fields(path.section('.', 0, 0));
+    return find(known, path) != nullptr;
+}
+
+void SpecForm::put(QJsonObject spec, const QString& what, const QString& mergeKey) {
+    if (spec == m_spec) return;
+    m_history.push(new SpecEdit(*this, std::move(spec), what, mergeKey));
+}
+
+void SpecForm::show(const QJsonObject& spec) {
+    m_spec = spec;
+    emit changed();
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,88 @@
+#pragma once
+#include <QElapsedTimer>
+#include <QJsonObject>
+#include <QObject>
+#include <QStringList>
+#include <QUndoStack>
+
+#include "ui/train/batch_equation.h"
+#include "ui/train/device_tiles.h"
+#include "ui/train/form_catalog.h"
+#include "ui/train/problem_list.h"
+
+namespace lockstep::ui {
+
+// Changes by typing that follow each other quickly in one field are one step of undo, all others one step each.
+enum class Edit { Single, Typing };
+
+// A trial's spec while a person edits it. Holds the JSON as it came: what the catalog does not know is kept, and
+// reported by the engine's validation like everything else that is wrong. Every change can be undone. GUI thread.
+class SpecForm : public QObject {
+    Q_OBJECT
+public:
+    explicit SpecForm(QObject* parent = nullptr);
+
+    void setCatalog(FormCatalog catalog);  // fills an empty form with the defaults
+    const FormCatalog& catalog() const { return m_catalog; }
+
+    const QJsonObject& spec() const { return m_spec; }
+    void setSpec(const QJsonObject& spec, const QString& what);  // `what` names the undo step: "Preset Fashion"
+    QUndoStack& history() { return m_history; }
+
+    // By path: "batch", "dataset.path", "optimizer.momentum"; "model" is the id of the choice. Absent ones give the
+    // fallback.
+    QJsonValue value(const QString& path) const;
+    // The reproducible mode has its shards instead of an accumulation, which then goes back to 1.
+    void setValue(const QString& path, const QJsonValue& value, Edit edit = Edit::Single);
+    void endTyping() { ++m_typing; }  // a field was left: what is typed next is another step
+    // Another id drops the settings of the one before.
+    void choose(const QString& group, const QString& id);
+
+    const FormOption* chosen(const QString& group) const;    // null: the catalog does not know it
+    QVector<FormField> fields(const QString& group) const;   // of the option chosen; or of "augmentation"
+    const FormField* trialField(const QString& name) const;  // "batch"; null: unknown
+
+    bool isReproducible() const { return value("mode").toString() == "reproducible"; }
+    DeviceTiles devices() const { return {m_catalog.devices, value("devices").toString()}; }
+
+    // The equation of the batch; setting one of its parts changes the others so that it holds, as one undo step.
+    BatchEquation equation() const;
+    Hold hold() const { return m_hold; }
+    void setHold(Hold hold) { m_hold = hold; }
+    void setPerDevice(std::int64_t perDevice);
+    void setPasses(std::int64_t passes);
+    void setDevices(const QString& text, Edit edit = Edit::Single);
+
+    // Settings of the spec that the engine does not offer, by path: of a newer version, or misspelt. Those of a choice
+    // that is unknown itself are not counted, since nobody knows them.
+    QStringList unknownSettings() const;
+    void leaveOutUnknown();
+
+    // Of the last validation. A problem belongs to the field that it names; what no field shows is in otherProblems().
+    void setProblems(Problems problems);
+    const Problems& problems() const { return m_problems; }
+    Problems problemsAt(const QString& path) const;
+    Problems otherProblems() const;
+    QString noteAt(const QString& path) const;  // what a field's value brings on this machine; empty: nothing to say
+
+signals:
+    void catalogChanged();
+    void changed();  // the spec; also by undo and redo
+    void problemsChanged();
+
+private:
+    friend class SpecEdit;
+    void put(QJsonObject spec, const QString& what, const QString& mergeKey = {});
+    void show(const QJsonObject& spec);
+    bool isShown(const QString& path) const;
+
+    FormCatalog m_catalog;
+    QJsonObject m_spec;
+    QUndoStack m_history;
+    Hold m_hold = Hold::GlobalBatch;
+    Problems m_problems;
+    QElapsedTimer m_clock;
+    int m_typing = 0;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,363 @@
+#include "ui/trials/trials_page.h"
+
+#include <QComboBox>
+#include <QFocusEvent>
+#include <QHBoxLayout>
+#include <QItemSelectionModel>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSettings>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QToolBar>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "ui/style/theme.h"
+#include "ui/trials/compare_pane.h"
+#include "ui/trials/trials_table.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMilliseconds = 150,
+              kNoticeMilliseconds = 15'000;
+constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
+constexpr int kFieldHeight = 28;
+
+QLabel* wrapped(const char* role) {
+    auto* label = new QLabel;
+    label->setProperty("role", role);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+}  // namespace
+
+TrialsPage::TrialsPage(Places places, Explain explain, QWidget* parent)
+    : QWidget(parent),
+      m_places(places),
+      m_explain(std::move(explain)),
+      m_history(std::move(places)),
+      m_model(m_undo, [this](const TrialEdits& edits) { m_history.write(edits); }),
+      m_proxy(m_model),
+      m_table(new TrialsTable),
+      m_pane(new ComparePane(m_explain)) {
+    m_table->setModel(&m_proxy);
+    m_stack = new QStackedWidget;
+    m_stack->addWidget(m_table);
+    m_stack->addWidget(buildEmpty());
+    m_splitter = new QSplitter(Qt::Vertical);
+    m_splitter->addWidget(m_stack);
+    m_splitter->addWidget(m_pane);
+    m_splitter->setStretchFactor(0, 3);
+    m_splitter->setStretchFactor(1, 2);
+    m_splitter->setChildrenCollapsible(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(space::kPage, space::kLarge, space::kPage, space::kLarge);
+    layout->setSpacing(space::kMedium);
+    layout->addWidget(buildHead());
+    addNotices(*layout);
+    layout->addWidget(m_splitter, 1);
+    for (auto* timer : {&m_compareSoon, &m_filterSoon, &m_noticeOver, &m_prepare}) timer->setSingleShot(true);
+    m_prepare.setInterval(kPrepareMilliseconds);
+    m_filterSoon.setInterval(kFilterMilliseconds);
+    m_noticeOver.setInterval(kNoticeMilliseconds);
+    connectHistory();
+    connectViews();
+    restoreLook();
+    enableActions();
+    showSituation();
+}
+
+// Not a focus proxy: the tabulator would go round within the page.
+void TrialsPage::focusInEvent(QFocusEvent* event) { m_table->setFocus(event->reason()); }
+
+TrialsPage::~TrialsPage() {
+    m_pane->saveNote();
+    saveLook();
+    m_undo.disconnect(this);  // members go before the widgets
+    m_table->selectionModel()->disconnect(this);
+}
+
+QWidget* TrialsPage::buildHead() {
+    auto* title = new QLabel(tr("Trials"));
+    title->setProperty("role", "title");
+    m_count = new QLabel;
+    m_count->setProperty("role", "muted");
+    m_filter = new QLineEdit;
+    m_filter->setMinimumHeight(kFieldHeight);
+    m_filter->setAccessibleName(tr("Filter the trials"));
+    m_filter->setPlaceholderText(tr("Filter: words, state:failed, tag:thesis, model:resnet, is:starred, -word"));
+    m_filter->setToolTip(
+        tr("Trials whose row has all the words, anywhere. state: model: dataset: devices: title: note: look in"
+           " one column, tag: for a whole tag, is:starred for stars; a minus excludes, quotation marks keep"
+           " words together."));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->installEventFilter(this);
+    m_shelf = new QComboBox;
+    m_shelf->setMinimumHeight(kFieldHeight);
+    m_shelf->setAccessibleName(tr("Which trials are shown"));
+    m_shelf->addItems({tr("Current"), tr("Archived"), tr("Trash")});  // as Shelf
+    auto* bar = new QToolBar;
+    bar->setAccessibleName(tr("Actions on trials"));
+    bar->setMovable(false);
+    buildBar(*bar);
+    auto* line = new QHBoxLayout;
+    line->addWidget(title);
+    line->addSpacing(space::kMedium);
+    line->addWidget(m_count);
+    line->addStretch(1);
+    line->addWidget(m_filter, 4);
+    line->addWidget(m_shelf);
+    auto* head = new QWidget;
+    auto* layout = new QVBoxLayout(head);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space::kSmall);
+    layout->addLayout(line);
+    layout->addWidget(bar);
+    return head;
+}
+
+void TrialsPage::addNotices(QBoxLayout& layout) {
+    const auto add = [&](QFrame*& frame, QLabel*& text, const char* role, const QString& button, auto&& clicked) {
+        frame = new QFrame;
+        frame->setProperty("card", true);
+        frame->hide();
+        text = wrapped(role);
+        auto* press = new QPushButton(button);
+        connect(press, &QPushButton::clicked, this, clicked);
+        auto* line = new QHBoxLayout(frame);
+        line->addWidget(text, 1);
+        line->addWidget(press, 0, Qt::AlignTop);
+        layout.addWidget(frame);
+    };
+    add(m_problem, m_problemText, "problem", tr("Dismiss"), [this] { m_problem->hide(); });
+    add(m_notice, m_noticeText, "notice", tr("Undo"), [this] {
+        m_notice->hide();
+        m_undo.undo();
+    });
+}
+
+QWidget* TrialsPage::buildEmpty() {
+    auto* empty = new QFrame;
+    empty->setProperty("card", true);
+    m_emptyTitle = wrapped("title");
+    m_emptyText = wrapped("muted");
+    m_emptyButton = new QPushButton;
+    m_emptyButton->setProperty("primary", true);
+    auto* words = new QWidget;  // of a width that reads well, and as high as its text then is
+    words->setFixedWidth(520);
+    auto* column = new QVBoxLayout(words);
+    column->setSpacing(space::kLarge);
+    for (auto* label : {m_emptyTitle, m_emptyText}) column->addWidget(label), label->setAlignment(Qt::AlignHCenter);
+    column->addWidget(m_emptyButton, 0, Qt::AlignHCenter);
+    auto* middle = new QHBoxLayout;  // an alignment would take the height of a single line
+    middle->addStretch();
+    middle->addWidget(words);
+    middle->addStretch();
+    auto* layout = new QVBoxLayout(empty);
+    layout->addStretch();
+    layout->addLayout(middle);
+    layout->addStretch();
+    connect(m_emptyButton, &QPushButton::clicked, this, &TrialsPage::followRemedy);
+    return empty;
+}
+
+void TrialsPage::connectHistory() {
+    connect(&m_history, &HistoryService::rowsRead, this, &TrialsPage::takeRows);
+    connect(&m_history, &HistoryService::absent, this, [this] { takeRows({}); });
+    connect(&m_history, &HistoryService::unreadable, this, [this](const Problem& problem) {
+        m_unreadable = m_explain(problem);
+        if (m_model.rowCount() > 0) showProblem(*m_unreadable);
+        showSituation();
+    });
+    connect(&m_history, &HistoryService::notWritten, this, [this](const Problem& problem) {
+        m_notice->hide();
+        showProblem(m_explain(problem));
+    });
+    connect(&m_history, &HistoryService::writeWaits, this, [this](const Problem& problem) {
+        auto words = m_explain(problem);
+        words.remedy += ' ' + tr("Your changes are kept in this window and written as soon as that is possible.");
+        showProblem(words);
+        m_writeWaits = true;
+    });
+    connect(&m_history, &HistoryService::writeDone, this, [this] {
+        if (std::exchange(m_writeWaits, false)) m_problem->hide();
+    });
+    connect(&m_history, &HistoryService::curvesRead, m_pane, &ComparePane::setCurves);
+}
+
+void TrialsPage::connectViews() {
+    connect(&m_filterSoon, &QTimer::timeout, this, [this] {
+        m_proxy.setWords(m_filter->text());
+        showSituation();
+    });
+    connect(m_filter, &QLineEdit::textChanged, &m_filterSoon, qOverload<>(&QTimer::start));
+    connect(m_shelf, &QComboBox::currentIndexChanged, this, [this](int shelf) {
+        m_proxy.setShelf(static_cast<Shelf>(shelf));
+        enableActions();
+        showSituation();
+    });
+    connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &TrialsPage::selectionChanged);
+    connect(m_table, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+        if (index.column() != kStarColumn) openSelected();
+    });
+    connect(m_table, &QWidget::customContextMenuRequested, this, &TrialsPage::showContextMenu);
+    connect(&m_compareSoon, &QTimer::timeout, this, &TrialsPage::compare);
+    connect(&m_noticeOver, &QTimer::timeout, m_notice, &QWidget::hide);
+    connect(&m_prepare, &QTimer::timeout, this, [this] {
+        if (m_model.prepareFilter(kPreparedAtOnce)) m_prepare.start();
+    });
+    connect(&m_undo, &QUndoStack::indexChanged, this, [this] {
+        m_notice->hide();
+        showSituation();
+        enableActions();
+    });
+    connect(m_pane, &ComparePane::curvesAsked, this, &TrialsPage::compare);
+    connect(m_pane, &ComparePane::noteEdited, this, [this](qint64 trial, const QString& note) {
+        m_model.edit({{trial, TrialEdit::Field::Note, note.toStdString()}}, tr("note of trial %1").arg(trial));
+    });
+}
+
+void TrialsPage::restoreLook() {
+    const QSettings settings(QString::fromStdString((m_places.config / "trials.ini").string()), QSettings::IniFormat);
+    m_table->restoreLayout(settings);
+    if (!m_splitter->restoreState(settings.value("splitter").toByteArray())) m_splitter->setSizes({460, 320});
+    m_pane->setMetric(settings.value("metric").toString().toStdString());
+    m_pane->setBySeeds(settings.value("bySeeds").toBool());
+    m_pane->setControls(settings.value("plot").toMap());
+}
+
+void TrialsPage::saveLook() const {
+    QSettings settings(QString::fromStdString((m_places.config / "trials.ini").string()), QSettings::IniFormat);
+    m_table->saveLayout(settings);
+    settings.setValue("splitter", m_splitter->saveState());
+    settings.setValue("metric", QString::fromStdString(m_pane->metric()));
+    settings.setValue("bySeeds", m_pane->bySeeds());
+    settings.setValue("plot", m_pane->controls());
+}
+
+void TrialsPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    m_history.setWatching(true);
+}
+
+void TrialsPage::hideEvent(QHideEvent* event) {
+    m_pane->saveNote();
+    m_history.setWatching(false);
+    saveLook();
+    QWidget::hideEvent(event);
+}
+
+// From the filter the arrow leads into the table, Escape back to all trials.
+bool TrialsPage::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_filter && event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Down || key == Qt::Key_Return || key == Qt::Key_Enter) {
+            if (selected().empty() && m_proxy.rowCount() > 0) m_table->selectOnly(0);
+            m_table->setFocus();
+            return true;
+        }
+        if (key == Qt::Key_Escape && !m_filter->text().isEmpty()) {
+            m_filter->clear();
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void TrialsPage::takeRows(const std::vector<TrialRow>& rows) {
+    if (m_unreadable && !m_writeWaits) m_problem->hide();
+    m_unreadable.reset();
+    m_loaded = true;
+    m_model.setRows(rows);
+    m_prepare.start();
+    selectAwaited();
+    enableActions();
+    showSituation();
+    if (!selected().empty() && !m_compareSoon.isActive()) m_compareSoon.start(kFollowMilliseconds);
+}
+
+void TrialsPage::selectTrial(std::int64_t trial) {
+    m_awaited = trial;
+    selectAwaited();
+}
+
+void TrialsPage::selectAwaited() {
+    const auto* row = m_awaited ? m_model.find(*m_awaited) : nullptr;
+    if (!row) return;
+    m_shelf->setCurrentIndex(static_cast<int>(row->deleted    ? Shelf::Trash
+                                              : row->archived ? Shelf::Archived
+                                                              : Shelf::Current));
+    const auto place = [&] { return m_proxy.mapFromSource(m_model.index(m_model.indexOf(*m_awaited), kIdColumn)); };
+    if (!place().isValid()) {
+        m_filter->clear();
+        m_proxy.setWords({});
+    }
+    m_table->selectOnly(place().row());
+    m_table->scrollTo(place());
+    m_awaited.reset();
+}
+
+TrialsSituation TrialsPage::situation() const {
+    const int chosen = static_cast<int>(m_table->selectionModel()->selectedRows().size());
+    return {m_loaded, m_model.rowCount(), m_proxy.rowCount(), chosen, m_proxy.shelf(), m_filter->text(), m_unreadable};
+}
+
+void TrialsPage::showSituation() {
+    const auto now = situation();
+    const auto empty = emptyTrials(now);
+    m_count->setText(countText(now));
+    m_pane->setVisible(now.total > 0);
+    m_stack->setCurrentIndex(empty ? 1 : 0);
+    if (!empty) return;
+    m_emptyTitle->setText(empty->title);
+    m_emptyText->setText(empty->text);
+    m_emptyButton->setText(empty->button);
+    m_emptyButton->setVisible(!empty->button.isEmpty());
+    m_remedy = empty->remedy;
+}
+
+void TrialsPage::followRemedy() {
+    switch (m_remedy) {
+        case EmptyTrials::Remedy::Train: return emit trainRequested();
+        case EmptyTrials::Remedy::ClearFilter: return m_filter->clear();
+        case EmptyTrials::Remedy::ShowCurrent: return m_shelf->setCurrentIndex(0);
+        case EmptyTrials::Remedy::None: return;
+    }
+}
+
+void TrialsPage::showProblem(const Explanation& explanation) {
+    m_problemText->setText(explanation.what + ". " + explanation.remedy);
+    m_problem->show();
+}
+
+std::vector<const TrialRow*> TrialsPage::selected() const {
+    std::vector<const TrialRow*> rows;
+    for (const auto& index : m_table->selectionModel()->selectedRows()) rows.push_back(&m_proxy.trial(index));
+    return rows;
+}
+
+void TrialsPage::selectionChanged() {
+    enableActions();
+    m_count->setText(countText(situation()));
+    m_compareSoon.start(kCompareMilliseconds);
+}
+
+void TrialsPage::compare() {
+    std::vector<TrialRow> rows;
+    std::vector<std::int64_t> trials;
+    for (const auto* row : selected()) {
+        rows.push_back(*row);
+        if (trials.size() < kComparedTrials) trials.push_back(row->id);
+    }
+    m_pane->setTrials(rows);
+    m_history.readCurves({std::move(trials), m_pane->metric(), m_pane->bySeeds()});
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,133 @@
+#pragma once
+#include <QTimer>
+#include <QUndoStack>
+#include <QWidget>
+#include <optional>
+#include <vector>
+
+#include "engine/session/places.h"
+#include "ui/history/history_service.h"
+#include "ui/style/explanation.h"
+#include "ui/trials/trial_filter_proxy.h"
+#include "ui/trials/trial_table_model.h"
+#include "ui/trials/trials_situation.h"
+
+class QAction;
+class QBoxLayout;
+class QComboBox;
+class QFrame;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSplitter;
+class QStackedWidget;
+class QToolBar;
+
+namespace lockstep::ui {
+
+class ComparePane;
+class TrialsTable;
+
+// The history as a page: find, sort, mark, compare, throw away and repeat trials. Looks twice a second, while visible,
+// whether the history changed. Remembers columns, order, filter and splitter in trials.ini of the places' config.
+class TrialsPage : public QWidget {
+    Q_OBJECT
+
+public:
+    TrialsPage(Places places, Explain explain, QWidget* parent = nullptr);
+    ~TrialsPage() override;
+
+    QUndoStack* undoStack() { return &m_undo; }  // the window's Undo and Redo belong to it while the page is shown
+    void selectTrial(std::int64_t trial);  // on the current shelf, past a filter that hides it; also one yet to come
+    void exportCsv(const QString& file);   // the table as it stands
+    // What can be done, for a list of commands; enabled and visible as the selection and the shelf allow.
+    QList<QAction*> pageActions() const;
+
+signals:
+    void openRequested(qint64 trial);
+    void resumeRequested(qint64 trial);
+    void cloneRequested(const QString& specJson);
+    void trainRequested();  // the empty page's button
+
+protected:
+    void focusInEvent(QFocusEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    // trials_page.cpp: what is shown
+    void connectHistory();
+    void connectViews();
+    QWidget* buildHead();
+    void addNotices(QBoxLayout& layout);
+    QWidget* buildEmpty();
+    void restoreLook();
+    void saveLook() const;
+    void takeRows(const std::vector<TrialRow>& rows);
+    void selectAwaited();
+    void showSituation();
+    void showProblem(const Explanation& explanation);
+    void selectionChanged();
+    void compare();
+    void followRemedy();
+    TrialsSituation situation() const;
+    std::vector<const TrialRow*> selected() const;
+
+    // trials_page_bar.cpp: the actions, and where they stand
+    void makeActions();
+    void buildBar(QToolBar& bar);
+    void addUndo(QToolBar& bar);
+    QAction* addTrialAction(const QString& button, const QString& text, const QString& tip, const QKeySequence& keys,
+                            void (TrialsPage::*slot)());
+    void showContextMenu(const QPoint& at);
+    void renameSelected();
+    void writeNote();
+
+    // trials_page_actions.cpp: what they do
+    void enableActions();
+    void editSelected(TrialEdit::Field field, bool value, const QString& words);
+    void offerUndo(const QString& text);
+    void openSelected();
+    void toggleStar();
+    void editTags();
+    void toggleArchived();
+    void trashSelected();
+    void restoreSelected();
+    void emptyTrash();
+    void cloneSelected();
+    void copyCommand();
+    void resumeSelected();
+    void chooseExport();
+
+    struct Actions {
+        QAction *open, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *exporting,
+            *emptying, *find;
+    };
+
+    const Places m_places;
+    const Explain m_explain;
+    HistoryService m_history;
+    TrialTableModel m_model;
+    QUndoStack m_undo;  // after the model: its steps speak to it
+    TrialFilterProxy m_proxy;
+    QTimer m_compareSoon, m_filterSoon, m_noticeOver, m_prepare;
+    std::optional<std::int64_t> m_awaited;  // to be selected once it is there
+    std::optional<Explanation> m_unreadable;
+    bool m_loaded = false, m_writeWaits = false;
+    EmptyTrials::Remedy m_remedy = EmptyTrials::Remedy::None;
+    Actions m_actions{};
+
+    QLabel *m_count = nullptr, *m_problemText = nullptr, *m_noticeText = nullptr;
+    QLabel *m_emptyTitle = nullptr, *m_emptyText = nullptr;
+    QFrame *m_problem = nullptr, *m_notice = nullptr;
+    QPushButton* m_emptyButton = nullptr;
+    QLineEdit* m_filter = nullptr;
+    QComboBox* m_shelf = nullptr;
+    QStackedWidget* m_stack = nullptr;
+    QSplitter* m_splitter = nullptr;
+    TrialsTable* m_table = nullptr;
+    ComparePane* m_pane = nullptr;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,160 @@
+#include <QAction>
+#include <QLineEdit>
+#include <QMenu>
+#include <QToolBar>
+#include <QToolButton>
+
+#include "ui/trials/compare_pane.h"
+#include "ui/trials/trials_page.h"
+#include "ui/trials/trials_table.h"
+
+// The page's actions, and where they stand: bar, menu of the rare ones, context menu.
+namespace lockstep::ui {
+
+namespace {
+
+// Buttons that look like buttons, in groups; the palette's roles follow the theme.
+constexpr const char* kBarStyle = R"(
+    QToolBar { border: none; spacing: 4px; padding: 2px 0px; }
+    QToolBar::separator { width: 1px; margin: 4px 7px; background: palette(mid); }
+    QToolButton { border: 1px solid palette(mid); border-radius: 6px; padding: 4px 10px; background: palette(base); }
+    QToolButton:hover { background: palette(light); }
+    QToolButton:pressed { background: palette(mid); }
+    QToolButton:focus { border: 2px solid palette(highlight); padding: 3px 9px; }
+    QToolButton:disabled { background: transparent; }
+    QToolButton::menu-indicator { image: none; }
+    QToolButton#qt_toolbar_ext_button { border: none; padding: 0px; }
+)";
+
+QToolButton* menuButton(const QString& text, const QString& name, const QString& tip, QMenu* menu) {
+    auto* button = new QToolButton;
+    button->setText(text);
+    button->setAccessibleName(name);
+    button->setToolTip(tip);
+    button->setMenu(menu);
+    button->setPopupMode(QToolButton::InstantPopup);
+    return button;
+}
+
+}  // namespace
+
+QAction* TrialsPage::addTrialAction(const QString& button, const QString& text, const QString& tip,
+                                    const QKeySequence& keys, void (TrialsPage::*slot)()) {
+    auto* action = new QAction(text, this);
+    action->setIconText(button);
+    action->setShortcut(keys);
+    action->setShortcutContext(Qt::WidgetShortcut);
+    action->setToolTip(keys.isEmpty() ? tip : tip + " (" + keys.toString(QKeySequence::NativeText) + ")");
+    connect(action, &QAction::triggered, this, slot);
+    m_table->addAction(action);
+    return action;
+}
+
+void TrialsPage::makeActions() {
+    using Page = TrialsPage;
+    auto& a = m_actions;
+    a.open = addTrialAction(tr("Open"), tr("Open the trial"), tr("Show the trial on its live page"), Qt::Key_Return,
+                            &Page::openSelected);
+    a.open->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
+    a.clone = addTrialAction(tr("Clone"), tr("Clone the trial into the form"),
+                             tr("Put these settings into the form of a new trial"), QKeySequence("Ctrl+Shift+D"),
+                             &Page::cloneSelected);
+    a.resume = addTrialAction(tr("Resume"), tr("Resume the trial"), tr("Go on from the last checkpoint"),
+                              QKeySequence("Ctrl+Shift+R"), &Page::resumeSelected);
+    a.star = addTrialAction(tr("Star"), tr("Star the trials"), tr("Mark what you want to find again"),
+                            QKeySequence("Ctrl+D"), &Page::toggleStar);
+    a.tag = addTrialAction(tr("Tags…"), tr("Tag the trials…"), tr("Words of your own, to group and find trials by"),
+                           QKeySequence("Ctrl+T"), &Page::editTags);
+    a.archive = addTrialAction(tr("Archive"), tr("Archive the trials"), tr("Keep, but out of the way"),
+                               QKeySequence("Ctrl+Shift+A"), &Page::toggleArchived);
+    a.trash = addTrialAction(tr("Delete"), tr("Delete the trials"), tr("Move to the trash"), QKeySequence::Delete,
+                             &Page::trashSelected);
+    a.restore = addTrialAction(tr("Restore"), tr("Restore the trials"), tr("Take out of the trash"), {},
+                               &Page::restoreSelected);
+    a.emptying =
+        addTrialAction(tr("Empty trash…"), tr("Empty the trash…"),
+                       tr("Remove the trash's trials for good, with their checkpoints"), {}, &Page::emptyTrash);
+    a.command = addTrialAction(tr("Copy command"), tr("Copy as command line"),
+                               tr("Copy the command that trains the same"), QKeySequence::Copy, &Page::copyCommand);
+    a.rename = addTrialAction(tr("Rename"), tr("Rename the trial"), tr("Give the trial a title of your own"),
+                              Qt::Key_F2, &Page::renameSelected);
+    a.note = addTrialAction(tr("Note"), tr("Write a note"), tr("What you want to remember of the trial"),
+                            QKeySequence("Ctrl+E"), &Page::writeNote);
+    a.exporting = addTrialAction(tr("Export…"), tr("Export the table…"), tr("Save the table as it stands, as CSV"), {},
+                                 &Page::chooseExport);
+    a.find = new QAction(tr("Find trials"), this);
+    a.find->setShortcut(QKeySequence::Find);
+    a.find->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    connect(a.find, &QAction::triggered, m_filter, [this] { m_filter->setFocus(), m_filter->selectAll(); });
+    addAction(a.find);
+}
+
+QList<QAction*> TrialsPage::pageActions() const {
+    const auto& a = m_actions;
+    return {a.open, a.clone,   a.resume, a.command, a.rename,   a.note,      a.star,
+            a.tag,  a.archive, a.trash,  a.restore, a.emptying, a.exporting, a.find};
+}
+
+void TrialsPage::buildBar(QToolBar& bar) {
+    makeActions();
+    const auto& a = m_actions;
+    bar.setStyleSheet(kBarStyle);
+    bar.addActions({a.open, a.clone, a.resume});
+    bar.addSeparator();
+    bar.addActions({a.star, a.tag, a.archive, a.trash, a.restore, a.emptying});
+    bar.addSeparator();
+    addUndo(bar);
+    auto* gap = new QWidget;
+    gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    bar.addWidget(gap);
+    bar.addWidget(menuButton(tr("Columns ▾"), tr("Columns"), tr("Choose the table's columns"), m_table->columnsMenu()));
+    auto* more = new QMenu(this);
+    more->setToolTipsVisible(true);
+    more->addActions({a.command, a.rename, a.note, a.exporting});
+    bar.addWidget(menuButton(tr("More ▾"), tr("More actions"), tr("Command line, title, note, export"), more));
+    for (auto* button : bar.findChildren<QToolButton*>()) button->setFocusPolicy(Qt::TabFocus);
+    if (auto* rest = bar.findChild<QToolButton*>("qt_toolbar_ext_button")) {
+        rest->setAccessibleName(tr("Buttons that do not fit"));
+        rest->setToolTip(rest->accessibleName());
+    }
+}
+
+// The actions' texts grow with the step's name; the bar must stand still. Their keys belong to the window.
+void TrialsPage::addUndo(QToolBar& bar) {
+    auto *undo = m_undo.createUndoAction(this, tr("Undo")), *redo = m_undo.createRedoAction(this, tr("Redo"));
+    for (auto* step : {undo, redo}) {
+        bar.addAction(step);
+        const QString word = step == undo ? tr("Undo") : tr("Redo");
+        const QString keys =
+            QKeySequence(step == undo ? QKeySequence::Undo : QKeySequence::Redo).toString(QKeySequence::NativeText);
+        auto* button = qobject_cast<QToolButton*>(bar.widgetForAction(step));
+        const auto name = [=] {
+            button->setText(word), button->setToolTip(QString("%1 (%2)").arg(step->text(), keys));
+        };
+        connect(step, &QAction::changed, button, name);
+        name();
+    }
+}
+
+void TrialsPage::showContextMenu(const QPoint& at) {
+    const auto& a = m_actions;
+    QMenu menu(this);
+    menu.addActions({a.open, a.clone, a.resume, a.command});
+    menu.addSeparator();
+    menu.addActions({a.rename, a.note, a.star, a.tag, a.archive, a.trash, a.restore});
+    menu.addSeparator();
+    menu.addMenu(m_table->columnsMenu());
+    menu.exec(m_table->viewport()->mapToGlobal(at));
+}
+
+void TrialsPage::renameSelected() { m_table->editCell(); }
+
+void TrialsPage::writeNote() {
+    if (m_compareSoon.isActive()) {  // the pane does not know yet whose note it is
+        m_compareSoon.stop();
+        compare();
+    }
+    m_pane->editNote();
+}
+
+}  // namespace lockstep::ui
