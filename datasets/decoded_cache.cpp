@@ -9,7 +9,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '1'};
+constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '2'};
 
 // Little-endian on every machine that we build for; a cache never leaves its machine.
 struct Header {

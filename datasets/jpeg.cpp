@@ -5,6 +5,7 @@
 #include <new>
 #include <string_view>
 
+#include "datasets/exif.h"
 #include "datasets/image_codec.h"
 #include "engine/core/result.h"
 
@@ -69,7 +70,9 @@ tjscalingfactor scaleFor(const Header& header, int shortSide) {
 
 PictureSize sizeOfJpeg(std::span<const std::uint8_t> bytes, const std::filesystem::path& file) {
     const Header header = readHeader(openDecoder(), bytes, file);
-    return {header.colours == TJCS_GRAY ? 1 : 3, header.height, header.width};
+    const int channels = header.colours == TJCS_GRAY ? 1 : 3;
+    if (liesOnItsSide(exifOrientation(bytes))) return {channels, header.width, header.height};
+    return {channels, header.height, header.width};
 }
 
 Picture decodeJpeg(std::span<const std::uint8_t> bytes, const std::filesystem::path& file, const DecodeWish& wish) {
@@ -83,7 +86,7 @@ Picture decodeJpeg(std::span<const std::uint8_t> bytes, const std::filesystem::p
                       picture.channels == 1 ? TJPF_GRAY : TJPF_RGB, TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS) != 0) {
         fail(handle, file);
     }
-    return picture;
+    return upright(std::move(picture), exifOrientation(bytes));
 }
 
 }  // namespace lockstep

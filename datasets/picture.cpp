@@ -79,6 +79,29 @@ void scalePlane(const Picture& in, std::size_t channel, const std::vector<Tap>& 
 
 }  // namespace
 
+// Exif names where row 0 and column 0 of what is stored belong: 1 top left, 2 top right, 3 bottom right, 4 bottom left,
+// 5 left top, 6 right top, 7 right bottom, 8 left bottom.
+Picture upright(Picture picture, int orientation) {
+    if (orientation < 2 || orientation > 8) return picture;
+    const bool swaps = liesOnItsSide(orientation);
+    const bool fromBottom = orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8;
+    const bool fromRight = orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7;
+    Picture out = swaps ? blank(picture.channels, picture.width, picture.height)
+                        : blank(picture.channels, picture.height, picture.width);
+    const auto channels = static_cast<std::size_t>(picture.channels);
+    std::uint8_t* to = out.pixels.data();
+    for (int y = 0; y < out.height; ++y) {
+        const int down = fromBottom ? out.height - 1 - y : y;
+        for (int x = 0; x < out.width; ++x, to += channels) {
+            const int across = fromRight ? out.width - 1 - x : x;
+            const auto row = static_cast<std::size_t>(swaps ? across : down);
+            const auto column = static_cast<std::size_t>(swaps ? down : across);
+            std::copy_n(&picture.pixels[row * rowBytes(picture) + column * channels], channels, to);
+        }
+    }
+    return out;
+}
+
 void toSquare(Picture picture, int size, int channels, std::span<std::uint8_t> out) {
     const std::size_t plane = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
     assert(out.size() == plane * static_cast<std::size_t>(channels));

@@ -37,6 +37,22 @@ inline std::vector<std::uint8_t> jpeg(int width, int height, bool colour = true,
     return jpegOf(gradient(width, height, colour ? 3 : 1), width, height, colour ? TJPF_RGB : TJPF_GRAY, flags);
 }
 
+// The JPEG with an Exif segment behind its first marker that has one entry: a tag (Orientation is 0x112) of one u16.
+inline std::vector<std::uint8_t> withExif(std::vector<std::uint8_t> jpeg, int value, bool littleEndian = true,
+                                          int tag = 0x112) {
+    std::vector<std::uint8_t> tiff = {0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0};
+    const auto put = [&](std::uint32_t number, int bytes) {
+        for (int i = 0; i < bytes; ++i)
+            tiff.push_back(static_cast<std::uint8_t>(number >> 8 * (littleEndian ? i : bytes - 1 - i)));
+    };
+    tiff.insert(tiff.end(), 2, littleEndian ? 'I' : 'M');
+    put(42, 2), put(8, 4);                                                     // the directory's place
+    put(1, 2), put(static_cast<std::uint32_t>(tag), 2), put(3, 2), put(1, 4);  // one entry, a u16
+    put(static_cast<std::uint32_t>(value), 2), put(0, 2), put(0, 4);
+    jpeg.insert(jpeg.begin() + 2, tiff.begin(), tiff.end());
+    return jpeg;
+}
+
 // `pixels` are rows of the given libpng colour type at `depth` bits.
 inline std::vector<std::uint8_t> pngOf(std::vector<std::uint8_t> pixels, int width, int height, int type, int depth = 8,
                                        int interlace = PNG_INTERLACE_NONE) {

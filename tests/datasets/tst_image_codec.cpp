@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "dataset_files.h"
+#include "datasets/exif.h"
 #include "datasets/image_codec.h"
 #include "image_files.h"
 
@@ -61,6 +62,72 @@ private slots:
         QCOMPARE(decode(jpeg(40, 30), {3, 300}).picture.height, 30);
     }
 
+    // A letter F, two pixels a stroke, whose eight ways to lie are all different; stored as it was held, seen upright.
+    void everyOrientationIsMadeUpright_data() {
+        QTest::addColumn<int>("orientation");
+        QTest::addColumn<QString>("stored");
+        QTest::newRow("as it is") << 1 << "###/#../##./#..";
+        QTest::newRow("mirrored") << 2 << "###/..#/.##/..#";
+        QTest::newRow("upside down") << 3 << "..#/.##/..#/###";
+        QTest::newRow("upside down, mirrored") << 4 << "#../##./#../###";
+        QTest::newRow("transposed") << 5 << "####/#.#./#...";
+        QTest::newRow("a quarter to the left") << 6 << "#.../#.#./####";
+        QTest::newRow("transversed") << 7 << "...#/.#.#/####";
+        QTest::newRow("a quarter to the right") << 8 << "####/.#.#/...#";
+        QTest::newRow("no such number") << 9 << "###/#../##./#..";
+    }
+    void everyOrientationIsMadeUpright() {
+        QFETCH(int, orientation);
+        QFETCH(QString, stored);
+        constexpr int kDot = 16;  // two blocks of a JPEG: nothing blurs between dots
+        const QStringList rows = stored.split('/');
+        const int width = kDot * static_cast<int>(rows[0].size()), height = kDot * static_cast<int>(rows.size());
+        Bytes pixels;
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) pixels.push_back(rows[y / kDot][x / kDot] == '#' ? 255 : 0);
+        }
+        const Bytes plain = jpegOf(pixels, width, height, TJPF_GRAY);
+        for (const bool littleEndian : {true, false}) {
+            const Bytes file = withExif(plain, orientation, littleEndian);
+            const Decoded out = decode(file, {1, 0});
+            QCOMPARE(out.code, std::string());
+            QString seen;
+            for (int y = 0; y < out.picture.height; y += kDot) {
+                if (y > 0) seen += '/';
+                for (int x = 0; x < out.picture.width; x += kDot) {
+                    const auto at = static_cast<std::size_t>(y * out.picture.width + x);
+                    seen += out.picture.pixels[at] > 128 ? '#' : '.';
+                }
+            }
+            QCOMPARE(seen, QString("###/#../##./#.."));
+            const PictureSize size = sizeOfImage(file, "");
+            QCOMPARE(size.height, 4 * kDot);
+            QCOMPARE(size.width, 3 * kDot);
+            // At a reduced scale, too.
+            const Decoded small = decode(file, {1, 24});
+            QCOMPARE(small.picture.height, 32);
+            QCOMPARE(small.picture.width, 24);
+        }
+        QCOMPARE(decode(withExif(plain, orientation, true, 0x10f), {1, 0}).picture.width, width);  // of another tag
+    }
+
+    void exifThatMakesNoSenseIsPassedOver() {
+        const Bytes whole = withExif(jpeg(32, 16), 6);
+        QCOMPARE(exifOrientation(whole), 6);
+        QCOMPARE(exifOrientation(jpeg(32, 16)), 1);
+        QCOMPARE(exifOrientation({}), 1);
+        // Within the segment: any byte changed, and any end.
+        for (std::size_t at = 2; at < 38; ++at) {
+            for (const int value : {0x00, 0x7f, 0xff}) {
+                Bytes damaged = whole;
+                damaged[at] = static_cast<std::uint8_t>(value);
+                const int orientation = exifOrientation(damaged);
+                QVERIFY(orientation >= 1 && orientation <= 8);
+            }
+            QVERIFY(exifOrientation(std::span(whole).first(at)) == 1);
+        }
+    }
+
     void pngOfEveryKindDecodes() {
         const Bytes rgb = gradient(9, 7, 3), grey = gradient(9, 7, 1);
         QCOMPARE(decode(png(9, 7)).picture.pixels, rgb);
@@ -96,7 +163,7 @@ private slots:
     // A flipped bit may give another picture (a JPEG has no checksum), but never a crash, and never other pixels from a
     // PNG.
     void bitFlipsAreSurvived() {
-        for (const Bytes& whole : {jpeg(16, 16), png(16, 16)}) {
+        for (const Bytes& whole : {withExif(jpeg(16, 16), 6), png(16, 16)}) {
             const Picture intact = decode(whole).picture;
             for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
                 Bytes flipped = whole;
