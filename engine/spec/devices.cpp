@@ -38,6 +38,9 @@ std::vector<DeviceChoice> shares(std::string_view text, std::string_view rest, c
     int threads = std::max(1, cores / count);
     if (cross != rest.npos) threads = wholeNumber(rest.substr(cross + 1), text, kMaxThreads);
     if (threads == 0) syntax(text);
+    if (threads > cores) {
+        throw ProblemError({"devices", "devices.too-many-threads", {std::to_string(threads), std::to_string(cores)}});
+    }
     std::vector<DeviceChoice> out;
     for (int i = 0; i < count; ++i) {
         out.push_back(

@@ -12,8 +12,8 @@ namespace lockstep {
 // "cpu:2" (two devices that share the permitted cores), "cpu:2x1" (one core each), "reference:3", "null:4", "cuda:0,1",
 // "cuda:all", "cuda:0,0", "auto". More devices than cores or cards are virtual. Problems: "devices.syntax",
 // "devices.unknown-backend", "devices.unavailable" (with the backend's reason), "devices.no-such-card",
-// "devices.too-many". `available` is what the environment's backends offer; `reasons` says why others are missing
-// (backend name, words).
+// "devices.too-many", "devices.too-many-threads" (of each device more than there are cores). `available` is what the
+// environment's backends offer; `reasons` says why others are missing (backend name, words).
 struct DeviceRequest {
     std::vector<DeviceInfo> available;
     std::vector<std::pair<std::string, Problem>> missing;

@@ -68,6 +68,8 @@ private slots:
         row("cpu:1000", "devices.too-many");
         row("cpu:99999999999999999999", "devices.too-many");
         row("cpu:2x99999999999999999999", "devices.too-many");
+        row("cpu:1x5", "devices.too-many-threads");
+        row("cpu:2x999", "devices.too-many-threads");
         row("cpu:1,cuda:0", "devices.mixed");
         row("tpu:1", "devices.unknown-backend");
         row("", "devices.unknown-backend");
@@ -91,6 +93,8 @@ private slots:
     }
 
     void problemsNameFieldAndValue() {
+        QVERIFY(parseDevices("cpu:2x999", fourCoresTwoCards()).problems().front() ==
+                (Problem{"devices", "devices.too-many-threads", {"999", "4"}}));
         const auto result = parseDevices("cuda:7", fourCoresTwoCards());
         QVERIFY(result.problems().front() ==
                 (Problem{"devices", "devices.no-such-card", {"cuda:7", "cuda:0, cuda:1"}}));
