@@ -11,6 +11,7 @@
 #include "app/words.h"
 #include "engine/session/places.h"
 #include "ui/shell/main_window.h"
+#include "ui/style/plain_text.h"
 #include "ui/style/theme.h"
 
 // lockstep-studio: the window. Composition only.
@@ -99,6 +100,7 @@ int main(int argc, char** argv) {
     }
     const Places& places = prepared.value();
     useSettingsIn(places.config);
+    ui::keepLabelsPlain(application);
     ui::applyTheme(application, static_cast<ui::ThemeChoice>(QSettings().value("theme", 0).toInt()));
     const ui::Explain explain = [&words](const Problem& problem) {
         return ui::Explanation{QString::fromStdString(words.what(problem)),

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/style/plain_text.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -29,7 +31,7 @@ QString nameOf(const std::vector<TrialCurve>& trials, const std::vector<std::siz
     QStringList numbers;
     for (std::size_t i = 0; i < std::min(ids.size(), kNamed); ++i) numbers << QString("#%1").arg(ids[i]);
     if (group.size() > kNamed) numbers << QStringLiteral("…");
-    const QString title = QString::fromStdString(trials[group.front()].spec.title);
+    const QString title = oneLine(trials[group.front()].spec.title);
     return title.isEmpty() ? numbers.join(", ") : numbers.join(", ") + ' ' + title;
 }
 

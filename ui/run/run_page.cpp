@@ -126,6 +126,7 @@ QWidget* RunPage::buildHeader() {
     auto* row = new QHBoxLayout;
     m_title = label<ElidedLabel>("title");
     m_state = label("heading");
+    m_state->setTextFormat(Qt::RichText);
     row->addWidget(m_title);
     row->addWidget(m_state);
     row->addStretch();

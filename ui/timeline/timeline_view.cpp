@@ -120,6 +120,7 @@ QWidget* TimelineView::makeBar() {
     m_followButton->setCheckable(true);
     layout->addWidget(m_followButton);
     m_legend = new QLabel;
+    m_legend->setTextFormat(Qt::RichText);
     m_legend->setAccessibleName(tr("Colours of the timeline"));
     m_legend->setToolTip(
         tr("A rank is one copy of the model on one device. All-reduce sums the gradients of all ranks; "

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ctime>
 
+#include "ui/style/plain_text.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -38,7 +40,7 @@ constexpr std::array<ColumnWords, kTrialColumns> kWords = {{
     {"Note", "Your remarks; F2 changes them"},
 }};
 
-QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+QString text(const std::string& utf8) { return oneLine(utf8); }
 
 std::optional<double> numberOf(const TrialRow& row, int column) {
     switch (column) {
