@@ -60,9 +60,9 @@ std::string sampleText(const TextSample& sample) {
     return out + "\n";
 }
 
-int columnsOf(std::string_view text) {
-    return static_cast<int>(
-        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+void Table::add(std::vector<std::string> row) {
+    for (auto& cell : row) cell = printable(cell);
+    m_rows.push_back(std::move(row));
 }
 
 std::string Table::text() const {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/printable.h"
 #include "engine/core/bytes_text.h"
 #include "engine/spec/train_event.h"
 
@@ -18,13 +19,12 @@ std::string countText(std::int64_t count);         // "11 173 962"
 std::string rateText(double perSecond);            // "5 120 samples/s"
 std::string timeText(const std::string& utc);      // "2026-11-20T12:49:57.471Z" -> "2026-11-20 13:49", local time
 std::string sampleText(const TextSample& sample);  // indented lines, the prompt between « and »
-int columnsOf(std::string_view text);              // characters, not bytes
 
-// Columns as wide as their widest cell, two spaces between them.
+// Columns as wide as their widest cell, two spaces between them. Cells are made printable().
 class Table {
 public:
     explicit Table(std::vector<std::string> header) : m_rows{std::move(header)} {}
-    void add(std::vector<std::string> row) { m_rows.push_back(std::move(row)); }
+    void add(std::vector<std::string> row);
     std::string text() const;
 
 private:

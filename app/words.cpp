@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/embedded.h"
+#include "app/printable.h"
 
 namespace lockstep {
 
@@ -39,10 +40,19 @@ std::string fillIn(std::string_view sentence, const Problem& problem) {
             break;
         }
         out += sentence.substr(at, open - at);
-        out += valueOf(sentence.substr(open + 1, close - open - 1), problem);
+        out += printable(valueOf(sentence.substr(open + 1, close - open - 1), problem));
         at = close + 1;
     }
     return trimmed(std::move(out));
+}
+
+Problem problemWithin(const Problem& problem, std::size_t first) {
+    const auto at = [&](std::size_t index) {
+        return index < problem.args.size() ? problem.args[index] : std::string("?");
+    };
+    Problem within{at(first + 1), at(first), {}};
+    for (std::size_t i = first + 2; i < problem.args.size(); ++i) within.args.push_back(problem.args[i]);
+    return within;
 }
 
 Words::Words() {
@@ -57,10 +67,18 @@ Words::Words() {
 
 std::string Words::what(const Problem& problem) const {
     const auto entry = m_entries.find(problem.code);
-    if (entry != m_entries.end()) return ended(fillIn(entry->second.what, problem));
+    if (entry != m_entries.end()) return ended(withInner(entry->second.what, problem));
     std::string out = problem.field.empty() ? problem.code : problem.field + ": " + problem.code;
     for (const auto& arg : problem.args) out += " " + arg;
-    return out;
+    return printable(out);
+}
+
+// The sentence of a problem within a problem stands at the end.
+std::string Words::withInner(const std::string& sentence, const Problem& problem) const {
+    const auto mark = sentence.find("+}");
+    if (mark == sentence.npos || mark < 2 || sentence[mark - 2] != '{') return fillIn(sentence, problem);
+    const auto first = static_cast<std::size_t>(sentence[mark - 1] - '0');
+    return fillIn(sentence.substr(0, mark - 2), problem) + what(problemWithin(problem, first));
 }
 
 std::string Words::remedy(const Problem& problem) const {

@@ -127,8 +127,8 @@ int doctor(Context& context, bool json) {
                         {"what", each.what},
                         {"remedy", each.remedy}});
         if (json) continue;
-        fmt::print("{:<5} {}: {}\n", wordFor(each.verdict), each.subject, each.what);
-        if (!each.remedy.empty()) fmt::print("      → {}\n", each.remedy);
+        fmt::print("{:<5} {}: {}\n", wordFor(each.verdict), printable(each.subject), printable(each.what));
+        if (!each.remedy.empty()) fmt::print("      → {}\n", printable(each.remedy));
     }
     if (json) fmt::print("{}\n", lineOf({{"sound", sound}, {"findings", rows}}));
     else

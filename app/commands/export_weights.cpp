@@ -32,8 +32,8 @@ int exportTo(Context& context, const Options& options) {
                    lineOf({{"file", options.file}, {"names", options.names}, {"tensors", tensors}, {"bytes", bytes}}));
         return kDone;
     }
-    fmt::print("{}: {} tensors of {} after {} updates, {}\n", options.file, tensors, checkpoint.value().spec.model.id,
-               countText(checkpoint.value().step), bytesText(bytes));
+    fmt::print("{}: {} tensors of {} after {} updates, {}\n", printable(options.file), tensors,
+               printable(checkpoint.value().spec.model.id), countText(checkpoint.value().step), bytesText(bytes));
     return kDone;
 }
 

@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "app/embedded.h"
+#include "app/printable.h"
 #include "app/words.h"
 #include "engine/core/error.h"
 
@@ -131,6 +132,62 @@ private slots:
     void aReportNamesFieldValueAndRemedy() {
         const auto report = Words().report({{"epochs", "spec.out-of-range", {"0", "1", "100"}}});
         QCOMPARE(report, std::string("lockstep: epochs: 0 is outside 1 … 100.\n  → Choose a value from 1 to 100.\n"));
+    }
+
+    void whatATerminalObeysIsSpelt_data() {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QByteArray>("expected");
+        const auto row = [](const char* name, const QByteArray& text, const QByteArray& expected) {
+            QTest::newRow(name) << text << expected;
+        };
+        row("plain", "a title", "a title");
+        row("other scripts", "Größe \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x99\x82",
+            "Größe \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x99\x82");
+        row("the window's title", "evil\x1b]0;pwned\a", "evil\\x1b]0;pwned\\x07");
+        row("lines", "a\nb\r\tc", "a\\nb\\r\\tc");
+        row("nothing", QByteArray("a\0b", 3), "a\\x00b");
+        row("delete", "a\x7f", "a\\x7f");
+        row("C1",
+            "\xc2\x9b"
+            "2J",
+            "\\u009b2J");
+        row("separators", "\xe2\x80\xa8\xe2\x80\xa9", "\\u2028\\u2029");
+        row("turned round",
+            "\xe2\x80\xae"
+            "gpj.exe",
+            "\\u202egpj.exe");
+        row("isolated",
+            "\xe2\x81\xa6"
+            "a\xe2\x81\xa9",
+            "\\u2066a\\u2069");
+        row("no UTF-8", "caf\xe9 \xff", "caf\\xe9 \\xff");
+        row("overlong", "\xc0\x9b", "\\xc0\\x9b");
+        row("a surrogate", "\xed\xa0\x80", "\\xed\\xa0\\x80");
+        row("cut short", "\xe2\x80", "\\xe2\\x80");
+    }
+    void whatATerminalObeysIsSpelt() {
+        QFETCH(QByteArray, text);
+        QFETCH(QByteArray, expected);
+        QCOMPARE(QByteArray::fromStdString(printable(text.toStdString())), expected);
+        QCOMPARE(printable(expected.toStdString()), expected.toStdString());
+        const Problem problem{text.toStdString(), "dataset.not-found", {}};
+        QVERIFY(Words().report({problem}).find(expected.toStdString()) != std::string::npos);
+    }
+
+    void columnsAreCountedAsATerminalDoes() {
+        QCOMPARE(columnsOf("abc"), 3);
+        QCOMPARE(columnsOf("Größe"), 5);
+        QCOMPARE(columnsOf("\xe6\x97\xa5\xe6\x9c\xac"), 4);  // two wide ones
+        QCOMPARE(columnsOf("\xf0\x9f\x99\x82"), 2);
+        QCOMPARE(columnsOf("e\xcc\x81"), 1);  // an accent of its own
+        QCOMPARE(columnsOf("\xe2\x80\x93"), 1);
+    }
+
+    void aProblemWithinAProblem() {
+        const Problem remark{"/data", "dataset.left-out", {"3", "20", "image.truncated", "/data/a.jpg", "it ends"}};
+        QCOMPARE(Words().what(remark), std::string("3 of 20 files in /data are left out. The first of them: "
+                                                   "/data/a.jpg is cut short: it ends."));
+        QVERIFY(!Words().what({"/data", "dataset.left-out", {}}).empty());
     }
 
     void anUnknownCodeIsStillSaid() {
