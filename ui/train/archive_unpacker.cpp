@@ -8,10 +8,12 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QUuid>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
 
+#include "engine/core/system_names.h"
 #include "ui/train/archive_name.h"
 #include "ui/train/disk_room.h"
 
@@ -23,6 +25,12 @@ constexpr std::size_t kBlock = 1 << 18;
 constexpr qint64 kSpareBytes = qint64{64} << 20;  // the disk keeps this much
 
 struct Cancelled {};
+// macOS's resource forks and the like, which are no data.
+bool isOfSystem(const QString& path) {
+    const auto names = path.split('/', Qt::SkipEmptyParts);
+    return std::ranges::any_of(names, [](const QString& name) { return isSystemName(name.toStdString()); });
+}
+
 using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
 [[noreturn]] void refuse(const QString& archive, const char* code, const QString& why) {
@@ -88,6 +96,7 @@ private:
         const auto type = archive_entry_filetype(&entry);
         if (path.isEmpty() && !QDir::cleanPath(name).isEmpty() && QDir::cleanPath(name) != ".")
             refuse(m_archive, "archive.unsafe", name);
+        if (isOfSystem(path)) return 0;
         if (type == AE_IFDIR) makeFolder(m_into + '/' + path);
         if (type != AE_IFREG || archive_entry_hardlink(&entry) || path.isEmpty()) return 0;
         if (archive_entry_is_encrypted(&entry)) refuse(m_archive, "archive.encrypted", name);

@@ -156,9 +156,9 @@ private slots:
         const auto archive = m_bench->folder.filePath(name);
         const QString top = name == "flat.zip" ? "" : "pets/";
         const auto images = entriesOf(m_bench->imageFolder("source"), top);
-        const auto entries = name.startsWith("cifar")   ? cifarEntries()
-                             : name.startsWith("mnist") ? idxEntries()
-                                                        : images;
+        auto entries = name.startsWith("cifar") ? cifarEntries() : name.startsWith("mnist") ? idxEntries() : images;
+        if (name.endsWith(".zip"))
+            entries << Entry{"__MACOSX/pets/cat/._1.png", "fork"} << Entry{top + ".DS_Store", "x"};
         const SetFormat format = name.endsWith(".zip")  ? archive_write_set_format_zip
                                  : name.endsWith(".7z") ? archive_write_set_format_7zip
                                                         : archive_write_set_format_pax_restricted;
@@ -170,6 +170,7 @@ private slots:
         QTRY_VERIFY2_WITH_TIMEOUT(m_bench->shows("Recognised as"), qPrintable(m_bench->visibleText()), 60000);
         QTEST(dataset()["id"].toString(), "format");
         QVERIFY(dataset()["path"].toString().startsWith(m_bench->folder.filePath("datasets/")));
+        QVERIFY(!QDir(dataset()["path"].toString()).entryList(QDir::AllEntries | QDir::Hidden).contains("__MACOSX"));
         QTRY_VERIFY2_WITH_TIMEOUT(m_bench->page->canStart(), qPrintable(m_bench->visibleText()), 60000);
     }
 
