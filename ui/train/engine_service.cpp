@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kMostCrashes = 2;
 constexpr qint64 kCrashWindowMs = 60'000;
 constexpr int kRestartMs = 200;
+constexpr int kWorthWaitingMs = 1000;
 constexpr qsizetype kLongestLine = qsizetype{64} << 20;
 constexpr auto kHello = R"({"id":0,"request":"hello"})";
 
@@ -57,10 +58,21 @@ void EngineService::withdraw(qint64 question) {
     for (auto it = m_questions.begin(); it != m_questions.end(); ++it) {
         if (it->id != question) continue;
         const bool travelling = it == m_questions.begin() && m_asked;
-        if (travelling) it->answer = nullptr;  // its answer is waited for and dropped
-        else m_questions.erase(it);
+        if (!travelling) m_questions.erase(it);
+        else if (m_travel.elapsed() < kWorthWaitingMs) it->answer = nullptr;  // its answer is waited for and dropped
+        else abandonFront();
         return;
     }
+}
+
+// A form that is changed while a large dataset is read would wait for the end of it.
+void EngineService::abandonFront() {
+    m_questions.pop_front();
+    m_asked = false;
+    m_patience.stop();
+    m_state = State::Stopped;
+    stopChild();
+    m_restart.start(0);
 }
 
 void EngineService::retry() {
@@ -123,6 +135,7 @@ void EngineService::sendNext() {
     while (!m_questions.empty() && !m_questions.front().receiver) m_questions.pop_front();
     if (m_questions.empty()) return;
     m_asked = true;
+    m_travel.start();
     m_patience.start(m_answerSeconds * 1000);
     m_process.write(m_questions.front().line);
 }

@@ -20,7 +20,8 @@ struct EngineAnswer {
 };
 
 // Puts questions to a `lockstep serve` of its own: one after another, so that a question that was withdrawn while
-// others waited costs nothing. GUI thread. A child that dies, or that talks rubbish, is started again, once within a
+// others waited costs nothing; one that is withdrawn after a second of being worked on takes its child along, and
+// another child goes on. GUI thread. A child that dies, or that talks rubbish, is started again, once within a
 // minute; the question it died of is answered with a problem, those behind it are kept. If it dies again it is
 // unavailable until retry().
 class EngineService : public QObject {
@@ -69,6 +70,7 @@ private:
     void refuseRubbish(const QByteArray& line);
     void restartOrGiveUp(const Problem& problem);
     void stopChild();
+    void abandonFront();
     Problem problemOf(const char* code, QStringList args = {}) const;
 
     QString m_program;
@@ -80,8 +82,8 @@ private:
     qint64 m_lastId = 0;
     QTimer m_patience, m_restart;
     int m_helloSeconds = 15, m_answerSeconds = 300;
-    std::deque<qint64> m_crashes;  // on m_clock, ms
-    QElapsedTimer m_clock;
+    std::deque<qint64> m_crashes;     // on m_clock, ms
+    QElapsedTimer m_clock, m_travel;  // m_travel: since the front question was sent
     std::optional<Problem> m_problem;
 };
 

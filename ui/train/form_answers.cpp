@@ -26,13 +26,14 @@ QJsonObject part(const QJsonObject& spec, const QStringList& keys) {
 }  // namespace
 
 FormAnswers::FormAnswers(EngineService& service, SpecForm& form, QObject* parent)
-    : QObject(parent), m_service(service), m_form(form) {
+    : QObject(parent), m_service(service), m_reader(service.program()), m_form(form) {
     m_pause.setSingleShot(true);
     m_pause.setInterval(kPauseMs);
     connect(&m_pause, &QTimer::timeout, this, &FormAnswers::askAll);
     connect(&form, &SpecForm::changed, this, &FormAnswers::formChanged);
     connect(&service, &EngineService::available, this, [this] {
         m_asked.clear();  // of a child that is gone
+        m_reader.retry();
         if (!m_hasCatalog) fetchCatalog();
         else formChanged();
     });
@@ -88,13 +89,19 @@ void FormAnswers::askCurve() {
     });
 }
 
+EngineService& FormAnswers::serviceFor(const QString& request) {
+    const bool readsData = request == "samples" || request == "plan" || request == "inspect";
+    return readsData ? m_reader : m_service;
+}
+
 void FormAnswers::ask(const QString& request, QJsonObject arguments, std::function<void(const EngineAnswer&)> take) {
-    if (m_open.contains(request)) m_service.withdraw(m_open.take(request));
+    EngineService& service = serviceFor(request);
+    if (m_open.contains(request)) service.withdraw(m_open.take(request));
     const auto answered = [this, request, take = std::move(take)](const EngineAnswer& answer) {
         m_open.remove(request);
         take(answer);
     };
-    m_open[request] = m_service.ask(request, std::move(arguments), this, answered);
+    m_open[request] = service.ask(request, std::move(arguments), this, answered);
 }
 
 void FormAnswers::askIfOther(const QString& request, const QStringList& about, QJsonObject arguments,

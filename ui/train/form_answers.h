@@ -51,7 +51,10 @@ private:
     Problems beyondTheSpec(const Problems& problems) const;
     void collectProblems();
 
+    EngineService& serviceFor(const QString& request);
+
     EngineService& m_service;
+    EngineService m_reader;  // for what reads data, which may take long: the form is checked meanwhile
     SpecForm& m_form;
     FormCatalog m_arriving;
     int m_awaited = 0;

@@ -44,6 +44,27 @@ private slots:
         QCOMPARE(answered, 0);
     }
 
+    // One that is worked on for long is not waited for.
+    void aLongQuestionThatIsWithdrawnHoldsUpNobody() {
+        const auto once = m_folder.filePath("reading");
+        EngineService service(engine("#!/bin/sh\nif [ ! -e " + once.toUtf8() + " ]; then touch " + once.toUtf8() +
+                                         "; read a; echo '{\"id\":0,\"lockstep\":\"" LOCKSTEP_VERSION
+                                         "\"}'; exec sleep 1000; fi\n"
+                                         "exec " LOCKSTEP_PROGRAM " \"$@\"\n",
+                                     true));
+        int answered = 0;
+        bool next = false;
+        const auto longOne = service.ask("samples", {}, this, [&](const EngineAnswer&) { ++answered; });
+        service.ask("settings", {}, this, [&](const EngineAnswer& answer) { next = answer.ok(); });
+        QTRY_VERIFY_WITH_TIMEOUT(service.isAvailable(), 30000);
+        QTest::qWait(1200);
+        QVERIFY(!next);
+        service.withdraw(longOne);
+        QTRY_VERIFY_WITH_TIMEOUT(next, 60000);
+        QCOMPARE(answered, 0);
+        QVERIFY(service.isAvailable());
+    }
+
     void badEngines_data() {
         QTest::addColumn<QByteArray>("script");
         QTest::addColumn<bool>("executable");
