@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "app/listing.h"
+#include "engine/train/open_data.h"
 
 namespace lockstep {
 
@@ -18,12 +19,17 @@ bool isNotFound(const Problem& problem) {
     return std::ranges::find(kNotFoundCodes, problem.code) != kNotFoundCodes.end();
 }
 
+int statusOf(const std::vector<Problem>& problems) {
+    if (isCancelled(problems)) return kStopped;
+    return !problems.empty() && isNotFound(problems.front()) ? kNotFound : kBadRequest;
+}
+
 }  // namespace
 
 int Context::report(const std::vector<Problem>& problems) const {
     fmt::print(stderr, "{}", m_words.report(problems));
     if (m_json) fmt::print("{}\n", lineOf({{"problems", problemsJson(problems, m_words)}}));
-    return !problems.empty() && isNotFound(problems.front()) ? kNotFound : kBadRequest;
+    return statusOf(problems);
 }
 
 }  // namespace lockstep

@@ -1,5 +1,6 @@
 #include "app/plain_run.h"
 
+#include "engine/train/open_data.h"
 #include "engine/train/weights.h"
 
 namespace lockstep {
@@ -9,7 +10,7 @@ namespace fs = std::filesystem;
 Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment) {
     const auto resolved = resolve(request.spec, environment);
     if (!resolved.ok()) return resolved.problems();
-    const auto data = openData(resolved.value());
+    const auto data = openData(resolved.value(), *request.control, request.sinks);
     if (!data.ok()) return data.problems();
     if (!request.resumeFrom) {
         auto problems = weightsProblems(resolved.value(), data.value().train->info());

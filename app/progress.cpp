@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "app/format.h"
@@ -26,6 +27,13 @@ double median(std::vector<double> values) {
 }
 
 }  // namespace
+
+std::string dataProgressText(const DataProgress& event) {
+    const auto left = static_cast<double>(event.total - event.done) / event.samplesPerSecond;
+    return fmt::format("reading the data: {} of {}, {}{}", countText(event.done), countText(event.total),
+                       rateText(event.samplesPerSecond),
+                       std::isfinite(left) ? ", " + durationText(left) + " left" : "");
+}
 
 void Progress::take(const TrainEvent& event) {
     if (const auto* started = std::get_if<RunStarted>(&event)) {

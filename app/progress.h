@@ -9,6 +9,8 @@
 
 namespace lockstep {
 
+std::string dataProgressText(const DataProgress& event);  // "reading the data: 12 000 of 60 000 samples, 2 300/s…"
+
 // Where a run stands and how long it will take, from its events. Plain arithmetic, no terminal.
 class Progress {
 public:

@@ -40,8 +40,8 @@ std::string linkText(double bandwidth, double latency) {
 }
 
 std::string changeText(const WorldChanged& event) {
-    if (event.reason == "lost-device") return fmt::format("device {} was lost ({})", event.rank, event.what);
-    if (event.reason == "diverged") return event.what;
+    if (event.reason == "lost-device") return fmt::format("device {} was lost ({})", event.rank, printable(event.what));
+    if (event.reason == "diverged") return printable(event.what);
     return event.reason == "balanced" ? "the parts of the batch were balanced" : "the number of devices was changed";
 }
 
@@ -80,11 +80,27 @@ void RunPrinter::clearLine() {
     m_lineShown = false;
 }
 
+// On a terminal in place of the last such line; elsewhere now and then.
+void RunPrinter::showLine(const std::string& whole, const std::string& fitting) {
+    const auto now = Clock::now();
+    if (now - m_lastLine < (m_style == Style::Live ? Clock::duration(kLivePeriod) : kPlainPeriod)) return;
+    if (m_style == Style::Live) fmt::print("\r\033[K{}", fitting);
+    else fmt::print("{}\n", whole);
+    m_lineShown = m_style == Style::Live;
+    m_lastLine = now;
+}
+
+void RunPrinter::say(const DataProgress& event) {
+    const auto line = dataProgressText(event);
+    showLine(line, line);
+}
+
 void RunPrinter::say(const RunStarted& event) {
+    clearLine();
     if (event.trial > 0) fmt::print("Trial {}", event.trial);
     else fmt::print("A run without history");
     fmt::print("{} on {} ({}), {} parameters, {} per device\n",
-               event.attempt > 1 ? fmt::format(", attempt {},", event.attempt) : "", event.deviceText,
+               event.attempt > 1 ? fmt::format(", attempt {},", event.attempt) : "", printable(event.deviceText),
                plural(static_cast<std::int64_t>(event.devices.size()), "device"), countText(event.parameters),
                bytesText(event.bytesPerDevice));
     if (event.virtualDevices)
@@ -97,18 +113,7 @@ void RunPrinter::say(const RunStarted& event) {
                event.firstStep > 0 ? fmt::format(", continuing after step {}", event.firstStep) : "");
 }
 
-void RunPrinter::say(const StepDone&) {
-    const auto now = Clock::now();
-    if (m_style == Style::Live) {
-        if (now - m_lastLine < kLivePeriod) return;
-        fmt::print("\r\033[K{}", m_progress.line(terminalColumns() - 1));
-        m_lineShown = true;
-    } else {
-        if (now - m_lastLine < kPlainPeriod) return;
-        fmt::print("{}\n", m_progress.line(1000));
-    }
-    m_lastLine = now;
-}
+void RunPrinter::say(const StepDone&) { showLine(m_progress.line(1000), m_progress.line(terminalColumns() - 1)); }
 
 void RunPrinter::say(const EvalDone& event) {
     clearLine();
@@ -186,6 +191,8 @@ PrintingSink::~PrintingSink() {
     }
     m_changed.notify_all();
     m_thread.join();
+    m_printer.clearLine();
+    std::fflush(stdout);
 }
 
 void PrintingSink::post(std::int64_t number, const TrainEvent& event) {

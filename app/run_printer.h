@@ -21,6 +21,7 @@ public:
 
     RunPrinter(Style style, const Words& words) : m_style(style), m_words(words) {}
     void print(std::int64_t number, const TrainEvent& event);
+    void clearLine();  // what is printed beside the events begins on a line of its own
 
 private:
     void say(const RunStarted& event);
@@ -34,7 +35,8 @@ private:
     void say(const StragglerFound& event);
     void say(const RunFinished& event);
     void say(const RunFailed& event);
-    void clearLine();
+    void say(const DataProgress& event);
+    void showLine(const std::string& whole, const std::string& fitting);
 
     using Clock = std::chrono::steady_clock;
     Style m_style;

@@ -134,9 +134,9 @@ std::vector<Glimpse::Sample> pick(const Dataset& data, int count) {
 
 Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path& path, const ParamValues& params,
                           int most) {
-    const auto data = entry.open(path, params);
+    const auto data = entry.open(path, params, {});
     if (!data.ok()) return data.problems();
-    auto report = entry.inspect(path, params);
+    auto report = entry.inspect(path, params, {});
     if (!report.ok()) return report.problems();
     return Glimpse{data.value().train->info(), data.value().test->info(), std::move(report).value(),
                    pick(*data.value().train, most)};

@@ -43,7 +43,8 @@ StopSignals::StopSignals(RunControl& control) {
         while (read(g_pipe[0], &byte, 1) < 0 && errno == EINTR) {
         }
         if (byte != 's') return;
-        std::fputs("\nStopping after this step, with a checkpoint. Ctrl+C again ends at once, without one.\n", stderr);
+        std::fputs("\nStopping, with a checkpoint if it has begun to train. Ctrl+C again ends at once, without one.\n",
+                   stderr);
         control.stop();
     });
     signal(SIGPIPE, SIG_IGN);

@@ -155,7 +155,7 @@ DatasetEntry cifar10Entry() {
     entry.remedy =
         "Unpack cifar-10-binary.tar.gz from https://www.cs.toronto.edu/~kriz/cifar.html and give the folder.";
     entry.recognise = [](const fs::path& path) { return recognise(path, kCifar10, "data_batch_1.bin"); };
-    loadBy(entry, [](const fs::path& path, const ParamValues&) { return loadCifar10(path); });
+    loadBy(entry, [](const fs::path& path, const ParamValues&, Reading&) { return loadCifar10(path); });
     return entry;
 }
 
@@ -174,8 +174,9 @@ DatasetEntry cifar100Entry() {
     entry.remedy =
         "Unpack cifar-100-binary.tar.gz from https://www.cs.toronto.edu/~kriz/cifar.html and give the folder.";
     entry.recognise = [](const fs::path& path) { return recognise(path, kCifar100Fine, "train.bin"); };
-    loadBy(entry,
-           [](const fs::path& path, const ParamValues& params) { return loadCifar100(path, params.string("labels")); });
+    loadBy(entry, [](const fs::path& path, const ParamValues& params, Reading&) {
+        return loadCifar100(path, params.string("labels"));
+    });
     return entry;
 }
 

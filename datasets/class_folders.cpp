@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "engine/core/random.h"
+#include "engine/core/system_names.h"
 
 namespace lockstep {
 
@@ -13,13 +14,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+std::string nameOf(const fs::path& path) { return path.filename().string(); }
+
+// A link to a folder that it lies in would be gone through without end.
+bool leadsUpwards(const fs::directory_entry& item) {
+    if (!item.is_symlink()) return false;
+    std::error_code failed;
+    const auto there = fs::canonical(item.path(), failed), here = fs::canonical(item.path().parent_path());
+    if (failed) return failed == std::errc::too_many_symbolic_link_levels;
+    return std::ranges::mismatch(there, here).in1 == there.end();
+}
 
 std::vector<std::string> classFolders(const fs::path& folder) {
     std::vector<std::string> names;
-    if (!fs::is_directory(folder)) return names;
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) return names;
     for (const auto& item : fs::directory_iterator(folder)) {
-        if (item.is_directory() && !hidden(item.path())) names.push_back(item.path().filename().string());
+        if (item.is_directory(ignored) && !isSystemName(nameOf(item.path())) && !leadsUpwards(item))
+            names.push_back(nameOf(item.path()));
     }
     std::ranges::sort(names);
     return names;
@@ -31,30 +43,77 @@ bool isOf(const FileKind& kind, const fs::path& file) {
     return std::ranges::find(kind.endings, ending) != kind.endings.end();
 }
 
-std::vector<LabelledFile> listFiles(const fs::path& split, const FileKind& kind, const std::string& className,
-                                    std::int32_t label, std::vector<SkippedFile>& skipped) {
-    std::vector<LabelledFile> files;
-    for (auto at = fs::recursive_directory_iterator(split / className); at != fs::recursive_directory_iterator();
-         ++at) {
-        if (hidden(at->path())) {
-            at.disable_recursion_pending();
-            continue;
+// Lists what a scan finds, and remembers what it leaves out.
+class Lister {
+public:
+    Lister(const FileKind& kind, const Reading& reading, FolderScan& scan)
+        : m_kind(kind), m_reading(reading), m_scan(scan) {}
+
+    std::vector<LabelledFile> filesOf(const fs::path& split, const std::string& className, std::int32_t label) {
+        std::vector<LabelledFile> files;
+        for (auto at = fs::recursive_directory_iterator(split / className); at != fs::recursive_directory_iterator();
+             ++at) {
+            m_reading.goOn();
+            if (isSystemName(nameOf(at->path()))) {
+                passOver(at->path());
+                at.disable_recursion_pending();
+            } else if (isFile(*at)) {
+                files.push_back(labelled(*at, split, label));
+            }
         }
-        if (at->is_directory()) continue;
-        const std::string file = at->path().string();
-        if (!at->is_regular_file()) {
-            skipped.push_back({at->path(), {file, "file.not-regular", {}}});
-        } else if (!isOf(kind, at->path())) {
-            skipped.push_back({at->path(), {file, kind.codeOfOthers, {}}});
-        } else {
-            const auto modified = at->last_write_time().time_since_epoch();
-            files.push_back({at->path(), at->path().lexically_relative(split).generic_string(), label, at->file_size(),
-                             std::chrono::duration_cast<std::chrono::nanoseconds>(modified).count()});
+        std::ranges::sort(files, {}, &LabelledFile::name);
+        return files;
+    }
+
+    // What lies beside the class folders.
+    void lookBeside(const fs::path& folder) {
+        for (const auto& item : fs::directory_iterator(folder)) {
+            std::error_code ignored;
+            if (isSystemName(nameOf(item.path()))) passOver(item.path());
+            else if (item.is_symlink() && leadsUpwards(item)) skip(item, "folder.loop");
+            else if (item.is_regular_file(ignored) && isOf(m_kind, item.path())) skip(item, "class-folder.no-class");
         }
     }
-    std::ranges::sort(files, {}, &LabelledFile::name);
-    return files;
-}
+
+    void finish() {
+        if (m_passedOver == 0) return;
+        m_scan.notes.push_back(
+            {m_firstPassedOver.string(), "class-folder.passed-over", {std::to_string(m_passedOver)}});
+    }
+
+private:
+    bool isFile(const fs::directory_entry& item) {
+        std::error_code failed;
+        const bool isFolder = item.is_directory(failed);
+        if (isFolder && item.is_symlink()) skip(item, leadsUpwards(item) ? "folder.loop" : "folder.link");
+        if (isFolder) return false;
+        const bool isLoop = failed == std::errc::too_many_symbolic_link_levels;
+        if (isLoop || !item.is_regular_file(failed)) skip(item, isLoop ? "folder.loop" : "file.not-regular");
+        else if (!isOf(m_kind, item.path())) skip(item, m_kind.codeOfOthers);
+        else return true;
+        return false;
+    }
+
+    static LabelledFile labelled(const fs::directory_entry& item, const fs::path& split, std::int32_t label) {
+        const auto modified = item.last_write_time().time_since_epoch();
+        return {item.path(), item.path().lexically_relative(split).generic_string(), label, item.file_size(),
+                std::chrono::duration_cast<std::chrono::nanoseconds>(modified).count()};
+    }
+
+    void skip(const fs::directory_entry& item, const std::string& code) {
+        m_scan.skipped.push_back({item.path(), {item.path().string(), code, {}}});
+    }
+
+    void passOver(const fs::path& path) {
+        if (m_passedOver++ == 0) m_firstPassedOver = path;
+    }
+
+    const FileKind& m_kind;
+    const Reading& m_reading;
+    FolderScan& m_scan;
+    std::int64_t m_passedOver = 0;
+    fs::path m_firstPassedOver;
+};
 
 std::optional<fs::path> firstWithClasses(const fs::path& root, std::initializer_list<const char*> names) {
     for (const char* name : names) {
@@ -73,16 +132,16 @@ void holdOut(std::vector<LabelledFile> files, double share, FolderScan& scan) {
     for (std::size_t i = 0; i < files.size(); ++i) (out[i] ? scan.test : scan.train).push_back(files[i]);
 }
 
-void scanTest(const fs::path& folder, const FileKind& kind, FolderScan& scan) {
+void scanTest(const fs::path& folder, Lister& lister, FolderScan& scan) {
     for (const std::string& name : classFolders(folder)) {
         const auto known = std::ranges::lower_bound(scan.classes, name);
         if (known == scan.classes.end() || *known != name) {
             throw ProblemError({(folder / name).string(), "class-folder.unknown-class", {name}});
         }
-        const auto files =
-            listFiles(folder, kind, name, static_cast<std::int32_t>(known - scan.classes.begin()), scan.skipped);
+        const auto files = lister.filesOf(folder, name, static_cast<std::int32_t>(known - scan.classes.begin()));
         scan.test.insert(scan.test.end(), files.begin(), files.end());
     }
+    lister.lookBeside(folder);
 }
 
 }  // namespace
@@ -94,24 +153,28 @@ std::vector<bool> heldOut(std::span<const std::string_view> names, double share)
     return out;
 }
 
-FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double testShare) {
+FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double testShare, const Reading& reading) {
     if (!fs::is_directory(root)) throw ProblemError({root.string(), "dataset.not-found", {}});
     const auto train = firstWithClasses(root, {"train", "training"});
     const auto test = train ? firstWithClasses(root, {"test", "testing", "val", "valid", "validation"}) : std::nullopt;
     const fs::path folder = train.value_or(root);
 
     FolderScan scan;
+    Lister lister(kind, reading, scan);
     scan.classes = classFolders(folder);
     if (scan.classes.empty()) throw ProblemError({folder.string(), "class-folder.no-classes", {}});
     for (std::size_t label = 0; label < scan.classes.size(); ++label) {
-        auto files = listFiles(folder, kind, scan.classes[label], static_cast<std::int32_t>(label), scan.skipped);
+        auto files = lister.filesOf(folder, scan.classes[label], static_cast<std::int32_t>(label));
         if (!test) {
             holdOut(std::move(files), testShare, scan);
         } else {
             scan.train.insert(scan.train.end(), files.begin(), files.end());
         }
     }
-    if (test) scanTest(*test, kind, scan);
+    lister.lookBeside(folder);
+    if (train) lister.lookBeside(root);
+    if (test) scanTest(*test, lister, scan);
+    lister.finish();
     return scan;
 }
 
@@ -122,8 +185,10 @@ bool hasClassFolders(const fs::path& root, const FileKind& kind) {
     int looks = 0;
     for (auto at = fs::recursive_directory_iterator(root, options);
          at != fs::recursive_directory_iterator() && looks < kMostLooks; ++at, ++looks) {
-        if (at.depth() > kDeepest) at.disable_recursion_pending();
-        if (at.depth() > 0 && at->is_regular_file() && isOf(kind, at->path())) return true;
+        std::error_code ignored;
+        const bool isSystem = isSystemName(nameOf(at->path()));
+        if (isSystem || at.depth() > kDeepest) at.disable_recursion_pending();
+        if (!isSystem && at.depth() > 0 && at->is_regular_file(ignored) && isOf(kind, at->path())) return true;
     }
     return false;
 }

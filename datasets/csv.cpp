@@ -15,7 +15,7 @@ bool CsvReader::next(std::vector<std::string>& cells) {
     for (bool more = true; more; ++count) {
         if (count == cells.size()) cells.emplace_back();
         readCell(cells[count]);
-        more = !atEnd() && m_text[m_at] == ',';
+        more = !atEnd() && m_text[m_at] == m_separator;
         m_at += more ? 1 : 0;
     }
     cells.resize(count);
@@ -41,8 +41,8 @@ void CsvReader::readCell(std::string& out) {
     out.clear();
     if (!atEnd() && m_text[m_at] == '"') return readQuoted(out);
     const std::size_t begin = m_at;
-    while (!atEnd() && m_text[m_at] != ',' && lineEnd() == 0) {
-        if (m_text[m_at] == '"') fail("csv.stray-quote", m_line);
+    while (!atEnd() && m_text[m_at] != m_separator && lineEnd() == 0) {
+        if (m_text[m_at] == '"' && m_separator == ',') fail("csv.stray-quote", m_line);
         ++m_at;
     }
     out = m_text.substr(begin, m_at - begin);
@@ -60,7 +60,7 @@ void CsvReader::readQuoted(std::string& out) {
         more = !atEnd() && m_text[m_at] == '"';
         if (more) out += '"';
     }
-    if (!atEnd() && m_text[m_at] != ',' && lineEnd() == 0) fail("csv.text-after-quote", m_line);
+    if (!atEnd() && m_text[m_at] != m_separator && lineEnd() == 0) fail("csv.text-after-quote", m_line);
 }
 
 void CsvReader::fail(const char* code, std::int64_t line, std::vector<std::string> more) const {

@@ -23,13 +23,19 @@ void decodeOne(const LabelledFile& file, const DecodedFormat& format, std::span<
 // Shared by the threads of one decodeAll; each takes the next file.
 class Decoding {
 public:
-    Decoding(std::span<const LabelledFile> files, const DecodedFormat& format) : m_files(files), m_format(format) {
+    Decoding(std::span<const LabelledFile> files, const DecodedFormat& format, const Reading& reading)
+        : m_files(files), m_format(format), m_reading(reading) {
         m_out.pixels.resize(files.size() * format.bytes());
     }
 
-    void work() noexcept {
+    // `afterEach` hears how many are done; what it throws ends the work of all.
+    template <class AfterEach>
+    void work(AfterEach afterEach) noexcept {
         try {
-            for (std::size_t i; (i = m_next++) < m_files.size();) decode(i);
+            for (std::size_t i; !m_reading.isCancelled() && (i = m_next++) < m_files.size();) {
+                decode(i);
+                afterEach(static_cast<std::int64_t>(++m_done));
+            }
         } catch (...) {
             m_next = m_files.size();
             const std::lock_guard lock(m_mutex);
@@ -39,6 +45,7 @@ public:
 
     DecodedImages finish() {
         if (m_broken) std::rethrow_exception(m_broken);
+        m_reading.goOn();
         std::ranges::sort(m_out.failures, {}, &DecodedImages::Failure::index);
         closeGaps();
         return std::move(m_out);
@@ -72,23 +79,25 @@ private:
 
     std::span<const LabelledFile> m_files;
     DecodedFormat m_format;
+    const Reading& m_reading;
     DecodedImages m_out;
-    std::atomic<std::size_t> m_next{0};
+    std::atomic<std::size_t> m_next{0}, m_done{0};
     std::mutex m_mutex;
     std::exception_ptr m_broken;
 };
 
 }  // namespace
 
-DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format) {
+DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format, Reading& reading,
+                        std::int64_t before) {
     constexpr std::size_t kMostThreads = 8, kFilesWorthAThread = 16;
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
     const std::size_t helpers = std::min({cores, kMostThreads, files.size() / kFilesWorthAThread + 1}) - 1;
-    Decoding decoding(files, format);
+    Decoding decoding(files, format, reading);
     {
         std::vector<std::jthread> threads;
-        for (std::size_t i = 0; i < helpers; ++i) threads.emplace_back([&] { decoding.work(); });
-        decoding.work();
+        for (std::size_t i = 0; i < helpers; ++i) threads.emplace_back([&] { decoding.work([](std::int64_t) {}); });
+        decoding.work([&](std::int64_t done) { reading.advance(before + done); });
     }
     return decoding.finish();
 }

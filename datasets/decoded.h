@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/class_folders.h"
+#include "datasets/reading.h"
 
 namespace lockstep {
 
@@ -29,7 +30,9 @@ struct DecodedImages {
 };
 
 // Reads and decodes all files with a few threads. Not being able to decode a file is a failure of that file alone.
-DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format);
+// `reading` is told of those beyond the `before` that were read earlier; cancelled, it throws.
+DecodedImages decodeAll(std::span<const LabelledFile> files, const DecodedFormat& format, Reading& reading,
+                        std::int64_t before = 0);
 
 // A hash of all that the decoded bytes depend on: names, sizes and times of the files, format, version of this code.
 std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const LabelledFile> files,

@@ -210,7 +210,7 @@ DatasetEntry idxEntry() {
                      "Which collection, where a folder holds several, as in EMNIST: balanced, byclass, letters…"}};
     entry.remedy = "Download the four files of MNIST, KMNIST or EMNIST into one folder.";
     entry.recognise = recogniseIdx;
-    loadBy(entry, [](const fs::path& path, const ParamValues& params) {
+    loadBy(entry, [](const fs::path& path, const ParamValues& params, Reading&) {
         const fs::path folder = folderOf(path);
         const IdxFiles files = chooseFiles(folder, params.string("split"));
         return load("idx", folder, files, knownOf(files.name));
@@ -227,13 +227,14 @@ DatasetEntry fashionMnistEntry() {
     entry.defaultPath = "/usr/share/datasets/fashion-mnist";
     entry.remedy = "apt install dataset-fashion-mnist";
     entry.recognise = recogniseFashion;
-    loadBy(entry, [standard = entry.defaultPath, remedy = entry.remedy](const fs::path& path, const ParamValues&) {
-        const fs::path folder = folderOf(path.empty() ? standard : path);
-        if (folder == standard && !fs::is_directory(folder)) {
-            throw ProblemError({folder.string(), "dataset.not-installed", {remedy}});
-        }
-        return load("fashion-mnist", folder, chooseFiles(folder, ""), fashion());
-    });
+    loadBy(entry,
+           [standard = entry.defaultPath, remedy = entry.remedy](const fs::path& path, const ParamValues&, Reading&) {
+               const fs::path folder = folderOf(path.empty() ? standard : path);
+               if (folder == standard && !fs::is_directory(folder)) {
+                   throw ProblemError({folder.string(), "dataset.not-installed", {remedy}});
+               }
+               return load("fashion-mnist", folder, chooseFiles(folder, ""), fashion());
+           });
     return entry;
 }
 

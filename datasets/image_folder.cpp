@@ -10,6 +10,7 @@
 #include "datasets/memory_dataset.h"
 #include "engine/core/error.h"
 #include "engine/core/random.h"
+#include "engine/core/system_names.h"
 
 namespace lockstep {
 
@@ -22,11 +23,12 @@ constexpr int kSmall = 64;
 constexpr std::uint64_t kLargestProbed = 64 << 20;
 
 // The headers of up to 256 images, spread evenly; unreadable ones are left out.
-std::vector<PictureSize> probe(const std::vector<LabelledFile>& files) {
+std::vector<PictureSize> probe(const std::vector<LabelledFile>& files, const Reading& reading) {
     constexpr std::size_t kMost = 256;
     std::vector<PictureSize> sizes;
     const std::size_t taken = std::min(files.size(), kMost);
     for (std::size_t i = 0; i < taken; ++i) {
+        reading.goOn();
         const fs::path& file = files[i * files.size() / taken].file;
         try {
             sizes.push_back(sizeOfImage(readWhole(file, kLargestProbed), file));
@@ -37,11 +39,11 @@ std::vector<PictureSize> probe(const std::vector<LabelledFile>& files) {
     return sizes;
 }
 
-DecodedFormat chooseFormat(const std::vector<LabelledFile>& files, const ParamValues& params) {
+DecodedFormat chooseFormat(const std::vector<LabelledFile>& files, const ParamValues& params, const Reading& reading) {
     const std::string& colour = params.string("colour");
     DecodedFormat format{static_cast<int>(params.integer("size")), colour == "grey" ? 1 : 3};
     if (format.size > 0 && colour != "auto") return format;
-    const auto sizes = probe(files);
+    const auto sizes = probe(files, reading);
     const auto shortSide = [](const PictureSize& size) { return std::min(size.height, size.width); };
     const auto small = [&](const PictureSize& size) { return shortSide(size) <= kSmall; };
     if (format.size == 0)
@@ -62,13 +64,13 @@ fs::path cacheFile(const fs::path& folder, const fs::path& root, const char* spl
 
 // The images of a split, from the cache or decoded; a cache that cannot be written costs time only.
 DecodedImages decoded(const fs::path& cacheFolder, const fs::path& root, const char* split,
-                      const std::vector<LabelledFile>& files, const DecodedFormat& format,
-                      std::vector<Problem>& warnings) {
-    if (cacheFolder.empty()) return decodeAll(files, format);
+                      const std::vector<LabelledFile>& files, const DecodedFormat& format, Reading& reading,
+                      std::int64_t before, std::vector<Problem>& warnings) {
+    if (cacheFolder.empty()) return decodeAll(files, format, reading, before);
     const fs::path cache = cacheFile(cacheFolder, root, split, format);
     const std::uint64_t key = decodedKey(root, files, format);
     if (auto kept = loadDecoded(cache, key, files, format)) return std::move(*kept);
-    DecodedImages images = decodeAll(files, format);
+    DecodedImages images = decodeAll(files, format, reading, before);
     try {
         fs::create_directories(cacheFolder);
         storeDecoded(cache, key, images);
@@ -93,33 +95,37 @@ std::vector<std::int32_t> labelsOf(const std::vector<LabelledFile>& files, const
     return labels;
 }
 
-Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues& params) {
+Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues& params, Reading& reading) {
     const fs::path root = fs::weakly_canonical(path);
     FolderScan scan =
-        scanClassFolders(root, {{".jpg", ".jpeg", ".png"}, "image.unknown-kind"}, params.number("test_share"));
-    const DecodedFormat format = chooseFormat(scan.train, params);
+        scanClassFolders(root, {{".jpg", ".jpeg", ".png"}, "image.unknown-kind"}, params.number("test_share"), reading);
+    const DecodedFormat format = chooseFormat(scan.train, params, reading);
     requireMemory(path.string(), (scan.train.size() + scan.test.size()) * format.bytes());
 
     Loaded loaded;
     loaded.skipped = std::move(scan.skipped);
+    loaded.notes = std::move(scan.notes);
     DatasetInfo info;
     info.id = "image-folder";
     info.fields = imageFields({format.channels, format.size, format.size});
     info.classes = scan.classes;
-    const auto split = [&](const char* name, const std::vector<LabelledFile>& files) {
-        DecodedImages images = decoded(cacheFolder, root, name, files, format, loaded.warnings);
+    reading.describe(info);
+    reading.expect(static_cast<std::int64_t>(scan.train.size() + scan.test.size()));
+    const auto split = [&](const char* name, const std::vector<LabelledFile>& files, std::size_t before) {
+        DecodedImages images = decoded(cacheFolder, root, name, files, format, reading,
+                                       static_cast<std::int64_t>(before), loaded.warnings);
         auto labels = labelsOf(files, images, loaded.skipped);
         if (info.mean.empty()) measureNormalisation(info, images.pixels);
         return std::make_shared<MemoryDataset>(info, std::move(images.pixels), std::move(labels));
     };
-    loaded.train = split("train", scan.train);
+    loaded.train = split("train", scan.train, 0);
     if (loaded.train->info().count == 0 && !loaded.skipped.empty()) {
         const SkippedFile& first = loaded.skipped.front();
         throw ProblemError({path.string(),
                             "image-folder.none-readable",
                             {std::to_string(loaded.skipped.size()), first.file.string(), first.reason.code}});
     }
-    loaded.test = split("test", scan.test);
+    loaded.test = split("test", scan.test, scan.train.size());
     return loaded;
 }
 
@@ -135,10 +141,12 @@ bool startsLikeAnImage(const fs::path& file) {
 
 // Looks at a few files, three folders deep: split/class/image, and one more for nested classes.
 bool holdsImages(const fs::path& folder, int depth, int& budget) {
+    std::error_code ignored;
     for (const auto& item : fs::directory_iterator(folder, fs::directory_options::skip_permission_denied)) {
         if (--budget < 0) return false;
-        if (item.is_directory() ? depth > 0 && holdsImages(item.path(), depth - 1, budget)
-                                : item.is_regular_file() && startsLikeAnImage(item.path())) {
+        if (isSystemName(item.path().filename().string())) continue;
+        if (item.is_directory(ignored) ? depth > 0 && holdsImages(item.path(), depth - 1, budget)
+                                       : item.is_regular_file(ignored) && startsLikeAnImage(item.path())) {
             return true;
         }
     }
@@ -148,8 +156,10 @@ bool holdsImages(const fs::path& folder, int depth, int& budget) {
 int recogniseFolder(const fs::path& path) {
     if (!fs::is_directory(path)) return 0;
     int budget = 500;
+    std::error_code ignored;
     for (const auto& item : fs::directory_iterator(path)) {
-        if (item.is_directory() && holdsImages(item.path(), 2, budget)) return 70;
+        if (isSystemName(item.path().filename().string())) continue;
+        if (item.is_directory(ignored) && holdsImages(item.path(), 2, budget)) return 70;
     }
     return 0;
 }
@@ -186,8 +196,9 @@ DatasetEntry imageFolderEntry(const fs::path& cacheFolder) {
     };
     entry.remedy = "Sort the images into one folder per class and give the folder above them.";
     entry.recognise = recogniseFolder;
-    loadBy(entry,
-           [cacheFolder](const fs::path& path, const ParamValues& params) { return load(cacheFolder, path, params); });
+    loadBy(entry, [cacheFolder](const fs::path& path, const ParamValues& params, Reading& reading) {
+        return load(cacheFolder, path, params, reading);
+    });
     return entry;
 }
 

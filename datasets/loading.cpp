@@ -1,6 +1,7 @@
 #include "datasets/loading.h"
 
 #include <algorithm>
+#include <map>
 #include <new>
 #include <sstream>
 
@@ -52,6 +53,30 @@ void warnOfImbalance(DatasetReport& report) {
                                {name(largest), std::to_string(*largest), name(smallest), std::to_string(*smallest)}});
 }
 
+// For each reason one remark: how many files of how many, and the first of them with its own problem.
+std::vector<Problem> leftOut(const std::filesystem::path& path, const Loaded& loaded) {
+    struct Reason {
+        std::size_t count = 0;
+        const SkippedFile* first = nullptr;
+    };
+    std::map<std::string, Reason> reasons;
+    for (const SkippedFile& file : loaded.skipped) {
+        Reason& reason = reasons[file.reason.code];
+        if (reason.count++ == 0) reason.first = &file;
+    }
+    const auto all = static_cast<std::size_t>(loaded.train->info().count + loaded.test->info().count);
+    std::vector<Problem> remarks;
+    for (const auto& [code, reason] : reasons) {
+        const Problem& first = reason.first->reason;
+        Problem remark{path.string(),
+                       "dataset.left-out",
+                       {std::to_string(reason.count), std::to_string(all + loaded.skipped.size()), code, first.field}};
+        remark.args.insert(remark.args.end(), first.args.begin(), first.args.end());
+        remarks.push_back(std::move(remark));
+    }
+    return remarks;
+}
+
 DatasetReport reportOf(const std::string& format, Loaded loaded) {
     DatasetReport report;
     report.format = format;
@@ -63,6 +88,7 @@ DatasetReport reportOf(const std::string& format, Loaded loaded) {
     if (!report.trainPerClass.empty()) report.classes = loaded.train->info().classes;
     report.skipped = std::move(loaded.skipped);
     report.warnings = std::move(loaded.warnings);
+    report.warnings.insert(report.warnings.end(), loaded.notes.begin(), loaded.notes.end());
     warnOfEmptyClasses(report, report.trainPerClass, "training");
     warnOfEmptyClasses(report, report.testPerClass, "test");
     warnOfImbalance(report);
@@ -70,9 +96,12 @@ DatasetReport reportOf(const std::string& format, Loaded loaded) {
 }
 
 // The one place where what goes wrong while reading becomes a Problem.
-Result<Loaded> tryLoad(const LoadFunction& load, const std::filesystem::path& path, const ParamValues& params) {
+Result<Loaded> tryLoad(const LoadFunction& load, const std::filesystem::path& path, const ParamValues& params,
+                       const OpeningWatch& watch) {
     try {
-        Loaded loaded = load(path, params);
+        Reading reading(watch, path);
+        reading.goOn();
+        Loaded loaded = load(path, params, reading);
         check(path, loaded);
         return loaded;
     } catch (const ProblemError& error) {
@@ -89,14 +118,16 @@ Result<Loaded> tryLoad(const LoadFunction& load, const std::filesystem::path& pa
 }  // namespace
 
 void loadBy(DatasetEntry& entry, LoadFunction load) {
-    entry.open = [load](const std::filesystem::path& path, const ParamValues& params) -> Result<DatasetSplits> {
-        auto loaded = tryLoad(load, path, params);
+    entry.open = [load](const auto& path, const auto& params, const auto& watch) -> Result<DatasetSplits> {
+        auto loaded = tryLoad(load, path, params, watch);
         if (!loaded.ok()) return loaded.problems();
-        return DatasetSplits{loaded.value().train, loaded.value().test};
+        auto remarks = leftOut(path, loaded.value());
+        remarks.insert(remarks.end(), loaded.value().warnings.begin(), loaded.value().warnings.end());
+        return DatasetSplits{loaded.value().train, loaded.value().test, std::move(remarks)};
     };
-    entry.inspect = [load, id = entry.id](const std::filesystem::path& path,
-                                          const ParamValues& params) -> Result<DatasetReport> {
-        auto loaded = tryLoad(load, path, params);
+    entry.inspect = [load, id = entry.id](const auto& path, const auto& params,
+                                          const auto& watch) -> Result<DatasetReport> {
+        auto loaded = tryLoad(load, path, params, watch);
         if (!loaded.ok()) return loaded.problems();
         return reportOf(id, std::move(loaded).value());
     };

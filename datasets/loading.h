@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/reading.h"
 #include "engine/data/dataset.h"
 
 namespace lockstep {
@@ -14,10 +15,11 @@ struct Loaded {
     std::shared_ptr<const Dataset> train, test;  // their labels are resident, if there are any
     std::vector<SkippedFile> skipped;
     std::vector<Problem> warnings;
+    std::vector<Problem> notes = {};  // for the report alone
 };
 
 // Reads a folder; throws ProblemError for whatever a person can repair.
-using LoadFunction = std::function<Loaded(const std::filesystem::path&, const ParamValues&)>;
+using LoadFunction = std::function<Loaded(const std::filesystem::path&, const ParamValues&, Reading&)>;
 
 // Gives the entry its open and inspect, both by `load`: one way to read for training and for reporting. Also checks
 // what holds for every source: a test split, equal shapes, at least two classes with training samples.

@@ -64,11 +64,13 @@ struct Samples {
     std::vector<std::int32_t> labels;
 };
 
-Samples drawAll(const std::vector<std::vector<float>>& patterns, std::int64_t count, double noise, std::uint64_t key) {
+Samples drawAll(const std::vector<std::vector<float>>& patterns, std::int64_t count, double noise, std::uint64_t key,
+                Reading& reading, std::int64_t before) {
     const std::size_t bytes = patterns.front().size();
     Samples samples;
     samples.pixels.resize(static_cast<std::size_t>(count) * bytes);
     for (std::int64_t i = 0; i < count; ++i) {
+        if (i % 64 == 0) reading.advance(before + i);
         const auto label = static_cast<std::size_t>(i) % patterns.size();
         draw(patterns[label], noise, key, static_cast<std::uint64_t>(i),
              &samples.pixels[static_cast<std::size_t>(i) * bytes]);
@@ -77,7 +79,7 @@ Samples drawAll(const std::vector<std::vector<float>>& patterns, std::int64_t co
     return samples;
 }
 
-Loaded generate(const ParamValues& params) {
+Loaded generate(const ParamValues& params, Reading& reading) {
     const auto extent = [&](const char* name) { return static_cast<int>(params.integer(name)); };
     const auto seed = static_cast<std::uint64_t>(params.integer("seed"));
     const std::int64_t trainCount = params.integer("samples"), testCount = params.integer("test_samples");
@@ -88,13 +90,16 @@ Loaded generate(const ParamValues& params) {
     info.classes = numbered(extent("classes"));
     requireMemory("dataset.samples", static_cast<std::uint64_t>(trainCount + testCount) * imageBytes(image));
 
+    reading.describe(info);
+    reading.expect(trainCount + testCount);
     std::vector<std::vector<float>> patterns;
     for (int label = 0; label < extent("classes"); ++label) patterns.push_back(patternOf(label, image, seed));
     const double noise = params.number("noise");
-    const auto samplesOf = [&](const char* split, std::int64_t count) {
-        return drawAll(patterns, count, noise, CounterRng(seed, streamOf(split), 0, 0).bits64(0));
+    const auto samplesOf = [&](const char* split, std::int64_t count, std::int64_t before) {
+        return drawAll(patterns, count, noise, CounterRng(seed, streamOf(split), 0, 0).bits64(0), reading, before);
     };
-    Samples train = samplesOf("synthetic-train", trainCount), test = samplesOf("synthetic-test", testCount);
+    Samples train = samplesOf("synthetic-train", trainCount, 0);
+    Samples test = samplesOf("synthetic-test", testCount, trainCount);
     measureNormalisation(info, train.pixels);
     return {std::make_shared<MemoryDataset>(info, std::move(train.pixels), std::move(train.labels)),
             std::make_shared<MemoryDataset>(info, std::move(test.pixels), std::move(test.labels)),
@@ -121,7 +126,9 @@ DatasetEntry syntheticEntry() {
         {"seed", std::int64_t{1}, 0, 1e15, {}, "", "Another seed, other patterns and noise."},
     };
     entry.recognise = [](const std::filesystem::path&) { return 0; };
-    loadBy(entry, [](const std::filesystem::path&, const ParamValues& params) { return generate(params); });
+    loadBy(entry, [](const std::filesystem::path&, const ParamValues& params, Reading& reading) {
+        return generate(params, reading);
+    });
     return entry;
 }
 

@@ -42,7 +42,8 @@ private:
 };
 
 bool isTextFile(const fs::directory_entry& item) {
-    return item.is_regular_file() && item.path().extension() == ".txt" &&
+    std::error_code ignored;  // a link that leads to itself is no file
+    return item.is_regular_file(ignored) && item.path().extension() == ".txt" &&
            !item.path().filename().string().starts_with('.');
 }
 
@@ -68,9 +69,12 @@ std::size_t beginOfTest(const std::string& field, std::string_view text, double 
     return begin;
 }
 
-Loaded load(const fs::path& path, const ParamValues& params) {
+Loaded load(const fs::path& path, const ParamValues& params, Reading& reading) {
     auto text = std::make_shared<std::string>();
-    for (const fs::path& file : filesAt(path)) *text += readText(file);
+    for (const fs::path& file : filesAt(path)) {
+        reading.goOn();
+        *text += readText(file);
+    }
     const std::string_view whole = *text;
     const std::size_t begin = beginOfTest(path.string(), whole, params.number("test_share"));
     DatasetInfo info;

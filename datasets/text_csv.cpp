@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 
@@ -27,6 +28,13 @@ std::string joined(const std::vector<std::string>& cells) {
     return all;
 }
 
+// By the ending of its name; 0: it is no table.
+char separatorOf(const fs::path& file) {
+    std::string ending = file.extension().string();
+    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return ending == ".csv" ? ',' : ending == ".tsv" ? '\t' : '\0';
+}
+
 std::optional<std::size_t> find(const std::vector<std::string>& header, const std::string& column) {
     const auto found = std::ranges::find(header, column);
     if (found == header.end()) return std::nullopt;
@@ -36,7 +44,9 @@ std::optional<std::size_t> find(const std::vector<std::string>& header, const st
 class CsvFile {
 public:
     CsvFile(const fs::path& file, const ParamValues& params)
-        : m_file(file.string()), m_text(readText(file)), m_reader(m_text, m_file) {
+        : m_file(file.string()),
+          m_text(readText(file)),
+          m_reader(m_text, m_file, separatorOf(file) == '\t' ? '\t' : ',') {
         std::vector<std::string> header;
         m_reader.next(header);
         m_textColumn = column(header, params.string("text_column"));
@@ -77,8 +87,15 @@ struct CsvFiles {
 CsvFiles filesAt(const fs::path& path) {
     if (!fs::exists(path)) throw ProblemError({path.string(), "dataset.not-found", {}});
     if (!fs::is_directory(path)) return {path, {}};
-    if (!fs::exists(path / "train.csv")) throw ProblemError({path.string(), "text-csv.no-files", {}});
-    return {path / "train.csv", fs::exists(path / "test.csv") ? path / "test.csv" : fs::path()};
+    const auto table = [&](const char* split) {
+        for (const char* ending : {".csv", ".tsv"}) {
+            if (fs::exists(path / (std::string(split) + ending))) return path / (std::string(split) + ending);
+        }
+        return fs::path();
+    };
+    const CsvFiles files{table("train"), table("test")};
+    if (files.train.empty()) throw ProblemError({path.string(), "text-csv.no-files", {}});
+    return files;
 }
 
 struct Splits {
@@ -108,7 +125,7 @@ std::vector<std::string> classesOf(const std::vector<Row>& rows) {
     return names;
 }
 
-Loaded load(const fs::path& path, const ParamValues& params) {
+Loaded load(const fs::path& path, const ParamValues& params, Reading& reading) {
     const CsvFiles files = filesAt(path);
     Splits splits;
     if (files.test.empty()) splits = holdOut(CsvFile(files.train, params).rows(), params.number("test_share"));
@@ -117,6 +134,9 @@ Loaded load(const fs::path& path, const ParamValues& params) {
     DatasetInfo info;
     info.id = "text-csv";
     info.classes = classesOf(splits.train);
+    info.fields = textFields(params.integer("sequence"));
+    reading.describe(info);
+    reading.goOn();
     const auto collect = [&](const std::vector<Row>& rows) {
         auto texts = std::make_shared<LabelledTexts>(info, params.integer("sequence"));
         for (const Row& row : rows) {
@@ -132,14 +152,12 @@ Loaded load(const fs::path& path, const ParamValues& params) {
     return {train, test, {}, warnOfCuts(*train, *test)};
 }
 
-bool isCsv(const fs::path& path) { return path.extension() == ".csv" && fs::is_regular_file(path); }
-
 bool hasColumns(const fs::path& file) {
     std::string front(4096, '\0');
     std::vector<std::string> header;
     try {
         front.resize(openPlain(file)->read({reinterpret_cast<std::uint8_t*>(front.data()), front.size()}));
-        CsvReader(front, file.string()).next(header);
+        CsvReader(front, file.string(), separatorOf(file)).next(header);
     } catch (const ProblemError&) {
         return false;  // opening it will say what is wrong
     }
@@ -147,8 +165,9 @@ bool hasColumns(const fs::path& file) {
 }
 
 int recognise(const fs::path& path) {
-    const fs::path file = fs::is_directory(path) ? path / "train.csv" : path;
-    if (!isCsv(file)) return 0;
+    if (fs::is_directory(path) && !fs::exists(path / "train.csv") && !fs::exists(path / "train.tsv")) return 0;
+    const fs::path file = filesAt(path).train;
+    if (separatorOf(file) == 0 || !fs::is_regular_file(file)) return 0;
     return hasColumns(file) ? 90 : 30;
 }
 
@@ -159,13 +178,13 @@ DatasetEntry textCsvEntry() {
     entry.id = "text-csv";
     entry.title = "Text table";
     entry.meaning =
-        "A CSV file with a column of texts and one of their classes, or a folder with train.csv and test.csv.";
+        "A CSV or TSV file with a column of texts and one of their classes, or a folder with train.csv and test.csv.";
     entry.params = {
         sequenceField(256, "Bytes of a sample; longer texts are cut."),
         testShareField(0.2, "Share of the texts held out for testing where there is no test.csv."),
         {"text_column", std::string("text"), {}, {}, {}, "", "The column of the texts, by its name in the first line."},
         {"label_column", std::string("label"), {}, {}, {}, "", "The column of their classes."}};
-    entry.remedy = "Give a CSV file whose first line names the columns, among them text and label.";
+    entry.remedy = "Give a CSV or TSV file whose first line names the columns, among them text and label.";
     entry.recognise = recognise;
     loadBy(entry, load);
     return entry;

@@ -13,18 +13,25 @@ const FileKind& textFiles() {
     return kind;
 }
 
-Loaded load(const std::filesystem::path& path, const ParamValues& params) {
-    FolderScan scan = scanClassFolders(path, textFiles(), params.number("test_share"));
+Loaded load(const std::filesystem::path& path, const ParamValues& params, Reading& reading) {
+    FolderScan scan = scanClassFolders(path, textFiles(), params.number("test_share"), reading);
     DatasetInfo info;
     info.id = "text-folder";
     info.classes = std::move(scan.classes);
+    info.fields = textFields(params.integer("sequence"));
+    reading.describe(info);
+    reading.expect(static_cast<std::int64_t>(scan.train.size() + scan.test.size()));
+    std::int64_t done = 0;
     const auto read = [&](const std::vector<LabelledFile>& files) {
         auto texts = std::make_shared<LabelledTexts>(info, params.integer("sequence"));
-        for (const LabelledFile& each : files) texts->add(readText(each.file), each.label);
+        for (const LabelledFile& each : files) {
+            texts->add(readText(each.file), each.label);
+            reading.advance(++done);
+        }
         return texts;
     };
     const auto train = read(scan.train), test = read(scan.test);
-    return {train, test, std::move(scan.skipped), warnOfCuts(*train, *test)};
+    return {train, test, std::move(scan.skipped), warnOfCuts(*train, *test), std::move(scan.notes)};
 }
 
 }  // namespace

@@ -35,14 +35,14 @@ void printClasses(const DatasetReport& report) {
 
 void printReport(const DatasetReport& report, const std::string& path, const Words& words) {
     const auto classes = report.classes.empty() ? "" : fmt::format(" {} classes,", report.classes.size());
-    fmt::print("{}: {},{} {} training and {} test samples of {}\n", path, report.format, classes,
+    fmt::print("{}: {},{} {} training and {} test samples of {}\n", printable(path), report.format, classes,
                countText(report.trainCount), countText(report.testCount), text(report.fields));
     if (!report.classes.empty()) printClasses(report);
     for (const auto& warning : report.warnings)
         fmt::print("\nwarning: {}\n  → {}\n", words.what(warning), words.remedy(warning));
     if (!report.skipped.empty()) fmt::print("\nSkipped ({}):\n", report.skipped.size());
     for (const auto& skipped : report.skipped)
-        fmt::print("  {}: {}\n", skipped.file.string(), words.what(skipped.reason));
+        fmt::print("  {}: {}\n", printable(skipped.file.string()), words.what(skipped.reason));
 }
 
 Result<const DatasetEntry*> entryFor(const Options& options, const Environment& environment) {
@@ -56,7 +56,7 @@ Result<const DatasetEntry*> entryFor(const Options& options, const Environment& 
 int inspect(Context& context, const Options& options) {
     const auto entry = entryFor(options, context.environment());
     if (!entry.ok()) return context.report(entry.problems());
-    const auto report = entry.value()->inspect(options.path, ParamValues(entry.value()->params));
+    const auto report = entry.value()->inspect(options.path, ParamValues(entry.value()->params), {});
     if (!report.ok()) return context.report(report.problems());
     if (options.json) fmt::print("{}\n", lineOf(reportJson(report.value(), context.words())));
     else printReport(report.value(), options.path, context.words());

@@ -11,6 +11,7 @@
 #include "app/listing.h"
 #include "app/plain_run.h"
 #include "app/spec_options.h"
+#include "engine/train/open_data.h"
 
 namespace lockstep {
 

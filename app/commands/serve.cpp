@@ -136,7 +136,7 @@ private:
 
     Json inspect(const std::string& path) {
         const auto* entry = valueOf(recogniseDataset(environment().datasets(), path));
-        return reportJson(valueOf(entry->inspect(path, ParamValues(entry->params))), words());
+        return reportJson(valueOf(entry->inspect(path, ParamValues(entry->params), {})), words());
     }
 
     Json plan(const TrialSpec& spec) {

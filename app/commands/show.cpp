@@ -26,6 +26,7 @@ struct Options {
 
 constexpr int kCurveWidth = 64;
 constexpr int kCurveHeight = 8;
+constexpr std::size_t kMostMessages = 5;
 
 std::string choiceText(const Choice& choice) {
     std::string out = choice.id;
@@ -67,7 +68,15 @@ void printSettings(const TrialSpec& spec) {
     fmt::print("{}", table.text());
 }
 
-void printResults(const TrialRow& row, const std::vector<Problem>& problems, const Words& words) {
+void addMessages(Table& table, const std::vector<Message>& messages, const Words& words) {
+    for (std::size_t i = 0; i < std::min(messages.size(), kMostMessages); ++i)
+        table.add({messages[i].level, words.what(messages[i].text)});
+    if (messages.size() > kMostMessages)
+        table.add({"", fmt::format("… and {} more: --json has all", messages.size() - kMostMessages)});
+}
+
+void printResults(const TrialRow& row, const std::vector<Problem>& problems, const std::vector<Message>& messages,
+                  const Words& words) {
     Table table({"RESULT", "VALUE"});
     table.add({"state", row.deleted ? row.state + ", in the trash" : row.state});
     table.add({"progress",
@@ -88,6 +97,7 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
         table.add({"failure", words.what(problem)});
         if (const auto remedy = words.remedy(problem); !remedy.empty()) table.add({"remedy", remedy});
     }
+    addMessages(table, messages, words);
     if (!row.note.empty()) table.add({"note", row.note});
     table.add({"files", row.runDirectory});
     fmt::print("{}", table.text());
@@ -117,10 +127,21 @@ std::vector<Problem> problemsOf(const TrialQuery& query, std::int64_t trial) {
     return failed ? std::vector{problemOf(*failed)} : std::vector<Problem>{};
 }
 
+Json messagesJson(const std::vector<Message>& messages, const Words& words) {
+    Json out = Json::array();
+    for (const Message& each : messages) {
+        Json row = problemsJson({each.text}, words).front();
+        row["level"] = each.level;
+        out.push_back(std::move(row));
+    }
+    return out;
+}
+
 Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spec, const std::string& metric,
               const Words& words) {
     Json out = trialJson(row);
     out["problems"] = problemsJson(problemsOf(query, row.id), words);
+    out["messages"] = messagesJson(query.messages(row.id), words);
     out["spec"] = Json::parse(toJson(spec));
     out["metrics"] = query.metrics(row.id);
     if (const auto sample = query.text(row.id))
@@ -145,10 +166,10 @@ int show(Context& context, const Options& options) {
     } else if (options.json) {
         fmt::print("{}\n", lineOf(showJson(*history.query, row, spec.value(), options.metric, context.words())));
     } else {
-        fmt::print("Trial {}{}\n\n", row.id, row.title.empty() ? "" : ": " + row.title);
+        fmt::print("Trial {}{}\n\n", row.id, row.title.empty() ? "" : ": " + printable(row.title));
         printSettings(spec.value());
         fmt::print("\n");
-        printResults(row, problemsOf(*history.query, row.id), context.words());
+        printResults(row, problemsOf(*history.query, row.id), history.query->messages(row.id), context.words());
         if (options.metric.empty()) printCurves(*history.query, row);
         else printCurve(options.metric, history.query->series(row.id, options.metric));
     }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,20 @@ public:
 
 struct DatasetSplits {
     std::shared_ptr<const Dataset> train, test;
+    // What is to be known before training on it: for each reason the files that are left out, what was cut…
+    std::vector<Problem> remarks = {};
+};
+
+// What whoever opens a dataset asks of it meanwhile; empty functions are not called. All are called on the thread that
+// opens it.
+struct OpeningWatch {
+    // Asked to stop, opening ends within a second with the problem "dataset.cancelled" and leaves nothing half made.
+    std::stop_token stop = {};
+    // Some ten times a second where it takes long: how many samples have been read, of how many.
+    std::function<void(std::int64_t done, std::int64_t total)> progress = {};
+    // Fields and classes, without a count, as soon as they are known: a format whose samples take long to read knows
+    // them before. What it throws is the outcome of opening.
+    std::function<void(const DatasetInfo& info)> described = {};
 };
 
 struct SkippedFile {
@@ -86,8 +101,12 @@ struct DatasetEntry {
     ParamSchema params;
     std::filesystem::path defaultPath;  // where a package puts it; empty: none
     std::string remedy;                 // what to install or download when it is absent
-    std::function<Result<DatasetSplits>(const std::filesystem::path& path, const ParamValues& params)> open;
-    std::function<Result<DatasetReport>(const std::filesystem::path& path, const ParamValues& params)> inspect;
+    std::function<Result<DatasetSplits>(const std::filesystem::path& path, const ParamValues& params,
+                                        const OpeningWatch& watch)>
+        open;
+    std::function<Result<DatasetReport>(const std::filesystem::path& path, const ParamValues& params,
+                                        const OpeningWatch& watch)>
+        inspect;
     // How surely the folder or file is of this format, by its names and first bytes: 0 no … 100 certain. Reads little.
     std::function<int(const std::filesystem::path& path)> recognise;
 };

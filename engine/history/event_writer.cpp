@@ -78,6 +78,7 @@ public:
     void operator()(const CheckpointWritten&) const {}
     void operator()(const StragglerFound&) const {}
     void operator()(const TextSample&) const {}
+    void operator()(const DataProgress&) const {}
     void operator()(const Message&) const {}
 
 private:

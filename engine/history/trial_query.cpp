@@ -260,6 +260,19 @@ std::optional<RunFailed> TrialQuery::failure(std::int64_t trial) const {
     });
 }
 
+std::vector<Message> TrialQuery::messages(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) {
+        Statement query(database,
+                        "SELECT json FROM event WHERE trial = ?1 AND kind = 'message'"
+                        " AND attempt = (SELECT attempts FROM trial WHERE id = ?1) ORDER BY number");
+        query.bind(1, trial);
+        std::vector<Message> messages;
+        while (query.executeStep())
+            messages.push_back(std::get<Message>(readEvent(query.getColumn(0).getString()).event));
+        return messages;
+    });
+}
+
 std::optional<TextSample> TrialQuery::text(std::int64_t trial) const {
     return m_impl->read([&](Database& database) -> std::optional<TextSample> {
         Statement query(database, std::string("SELECT e.json") + kStanding +

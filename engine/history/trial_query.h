@@ -58,6 +58,7 @@ public:
     // Every event of the trial's latest attempt from `first` on, in order, as far as committed.
     std::vector<NumberedEvent> events(std::int64_t trial, std::int64_t first) const;
     std::optional<RunFailed> failure(std::int64_t trial) const;  // that ended the latest attempt, in full
+    std::vector<Message> messages(std::int64_t trial) const;     // of the latest attempt, in order
     std::optional<TextSample> text(std::int64_t trial) const;    // the last that was written and stands
     std::int64_t lastEvent(std::int64_t trial) const;            // newest number of any attempt; 0: none
     // Differs from its value before if any other connection has committed since; cheap. Means nothing to another query.

@@ -154,10 +154,19 @@ private:
 };
 
 // A sample that cannot be read while measuring is the dataset's fault, not the engine's.
-Result<DatasetSplits> openBoth(const Kind& kind, const std::filesystem::path& path, const ParamValues& params) {
+// The plugin interface has no way to interrupt it: between its calls is asked whether to go on.
+Result<DatasetSplits> openBoth(const Kind& kind, const std::filesystem::path& path, const ParamValues& params,
+                               const OpeningWatch& watch) {
+    const auto goOn = [&] {
+        if (watch.stop.stop_requested()) throw ProblemError({path.string(), "dataset.cancelled", {}});
+    };
     try {
+        goOn();
         auto train = std::make_shared<PluginDataset>(kind, path, params, LOCKSTEP_TRAIN);
+        if (watch.described) watch.described(train->info());
+        goOn();
         auto test = std::make_shared<PluginDataset>(kind, path, params, LOCKSTEP_TEST);
+        goOn();
         train->measure();
         test->takeMeasureOf(train->info(), path);
         return DatasetSplits{train, test};
@@ -184,8 +193,9 @@ std::vector<std::int64_t> countClasses(const Dataset& data, const std::filesyste
     return counts;
 }
 
-Result<DatasetReport> inspectBoth(const Kind& kind, const std::filesystem::path& path, const ParamValues& params) {
-    const auto splits = openBoth(kind, path, params);
+Result<DatasetReport> inspectBoth(const Kind& kind, const std::filesystem::path& path, const ParamValues& params,
+                                  const OpeningWatch& watch) {
+    const auto splits = openBoth(kind, path, params, watch);
     if (!splits.ok()) return splits.problems();
     DatasetReport report;
     report.format = kind.table->id;
@@ -207,8 +217,8 @@ DatasetEntry entryFor(const PluginLibrary& library, const lockstep_dataset_kind&
     entry.title = table.title;
     entry.meaning = table.meaning;
     entry.params = schemaOf(table);
-    entry.open = [kind](const auto& path, const auto& params) { return openBoth(kind, path, params); };
-    entry.inspect = [kind](const auto& path, const auto& params) { return inspectBoth(kind, path, params); };
+    entry.open = [kind](const auto&... of) { return openBoth(kind, of...); };
+    entry.inspect = [kind](const auto&... of) { return inspectBoth(kind, of...); };
     entry.recognise = [kind](const auto& path) {
         return kind.table->recognise ? std::clamp(kind.table->recognise(path.c_str()), 0, 100) : 0;
     };

@@ -12,6 +12,7 @@
 #include "engine/session/trace_recorder.h"
 #include "engine/spec/devices.h"
 #include "engine/spec/shares.h"
+#include "engine/train/open_data.h"
 #include "engine/train/weights.h"
 
 namespace lockstep {
@@ -77,7 +78,7 @@ public:
         const auto resolved = resolve(spec, m_environment);
         if (!resolved.ok()) return resolved.problems();
         m_spec = resolved.value().spec;
-        const auto data = openData(resolved.value());
+        const auto data = openData(resolved.value(), m_control, m_request.extraSinks);
         if (!data.ok()) return data.problems();
         if (m_request.resumeTrial) requireOwnFolder();
         if (!m_checkpoint) {

@@ -60,6 +60,9 @@ void visit(auto& v, auto& e, const StragglerFound*) {
 void visit(auto& v, auto& e, const TextSample*) {
     v("step", e.step), v("epoch", e.epoch), v("prompt", e.prompt), v("text", e.text);
 }
+void visit(auto& v, auto& e, const DataProgress*) {
+    v("done", e.done), v("total", e.total), v("samples_per_second", e.samplesPerSecond);
+}
 
 class Writer {
 public:
@@ -159,7 +162,7 @@ std::vector<std::string> split(const std::string& joined) {
 
 constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames = {
     "run_started",  "step_done",  "eval_done",     "checkpoint_written", "state_changed", "message",
-    "run_finished", "run_failed", "world_changed", "straggler_found",    "text_sample"};
+    "run_finished", "run_failed", "world_changed", "straggler_found",    "text_sample",   "data_progress"};
 
 template <std::size_t I = 0>
 TrainEvent readEvent(std::string_view name, const Json& object) {
@@ -191,7 +194,9 @@ std::optional<Problem> problemIn(const RunFailed& failed) {
 
 std::string_view nameOf(const TrainEvent& event) { return kNames[event.index()]; }
 
-bool isStepEvent(const TrainEvent& event) { return std::holds_alternative<StepDone>(event); }
+bool isStepEvent(const TrainEvent& event) {
+    return std::holds_alternative<StepDone>(event) || std::holds_alternative<DataProgress>(event);
+}
 
 std::string toJsonLine(const TrainEvent& event, std::int64_t number) {
     std::string line = "{\"n\":" + std::to_string(number);

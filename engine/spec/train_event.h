@@ -81,6 +81,12 @@ struct Message {
     std::string level;
     Problem text;
 };
+// Before RunStarted, while the data are read. Told to whoever watches just then, outside the run's numbering (number
+// 0), and kept nowhere.
+struct DataProgress {
+    std::int64_t done = 0, total = 0;  // samples
+    double samplesPerSecond = 0;
+};
 struct RunFinished {
     std::string outcome;  // "finished", "stopped"
     std::int64_t trial = 0, step = 0, epoch = 0;
@@ -105,10 +111,11 @@ RunFailed failureFrom(const Problem& problem);
 std::optional<Problem> problemIn(const RunFailed& failed);
 
 using TrainEvent = std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished,
-                                RunFailed, WorldChanged, StragglerFound, TextSample>;
+                                RunFailed, WorldChanged, StragglerFound, TextSample, DataProgress>;
 
 // The stable name in JSON and in the history: "run_started", "step_done", "eval_done", "checkpoint_written",
-// "state_changed", "message", "run_finished", "run_failed", "world_changed", "straggler_found", "text_sample".
+// "state_changed", "message", "run_finished", "run_failed", "world_changed", "straggler_found", "text_sample",
+// "data_progress".
 std::string_view nameOf(const TrainEvent& event);
 bool isStepEvent(const TrainEvent& event);  // may be dropped for a slow reader
 

@@ -36,9 +36,6 @@ struct ResolvedSpec {
 // Does not look at the weights file, which a run that goes on has no need of: see weights.h.
 Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environment);
 
-// Opens the data where the spec says, or at the dataset's own place.
-Result<DatasetSplits> openData(const ResolvedSpec& resolved);
-
 // Where the run's precision is slower than f32 on its devices, a problem that says how much, "run.slow-precision"; the
 // run uses it all the same. Measures the first time: see Backend::productSpeed().
 std::optional<Problem> slowPrecision(const ResolvedSpec& resolved);

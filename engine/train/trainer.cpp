@@ -49,6 +49,7 @@ public:
         : m_resolved(resolved), m_data(data), m_options(options), m_control(control), m_events(events) {}
 
     RunResult run() {
+        for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
         if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
         for (;;) {
             if (auto result = runWorld()) return *result;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "engine/core/trace.h"
@@ -23,7 +24,7 @@ public:
     }
     // After the current step, with a checkpoint.
     void stop() noexcept {
-        m_stop.store(1);
+        m_stop.request_stop();
         resume();
     }
     void stopAfterEpoch() noexcept {
@@ -41,7 +42,8 @@ public:
         resume();
     }
     bool paused() const noexcept { return m_pause.load(); }
-    bool stopping() const noexcept { return m_stop.load() != 0; }
+    bool stopping() const noexcept { return m_stop.stop_requested(); }
+    std::stop_token stopToken() const noexcept { return m_stop.get_token(); }
     bool stoppingAfterEpoch() const noexcept { return m_stopAfterEpoch.load(); }
     bool changing() const noexcept { return m_devices.load() > 0 || m_balance.load(); }
     int takeDevices() noexcept { return m_devices.exchange(0); }  // 0: not asked for
@@ -50,7 +52,8 @@ public:
 
 private:
     std::atomic<bool> m_pause{false}, m_stopAfterEpoch{false}, m_balance{false};
-    std::atomic<int> m_stop{0}, m_devices{0};
+    std::stop_source m_stop;
+    std::atomic<int> m_devices{0};
 };
 
 // A stretch of a trial that one world of ranks trains.

@@ -221,11 +221,6 @@ Result<ResolvedSpec> resolve(const TrialSpec& spec, const Environment& environme
     return Resolver(spec, environment).resolve();
 }
 
-Result<DatasetSplits> openData(const ResolvedSpec& resolved) {
-    const auto path = dataPathOf(*resolved.dataset, resolved.spec.dataPath);
-    return path.ok() ? resolved.dataset->open(path.value(), resolved.datasetParams) : path.problems();
-}
-
 std::vector<Problem> validate(const TrialSpec& spec, const Environment& environment) {
     const auto resolved = resolve(spec, environment);
     return resolved.ok() ? weightsProblems(resolved.value()) : resolved.problems();

@@ -71,7 +71,7 @@ inline ParamValues params(const DatasetEntry& of, const std::map<std::string, Pa
 inline Result<DatasetSplits> open(const std::string& id, const std::filesystem::path& path,
                                   const std::map<std::string, ParamValue>& given = {}) {
     const DatasetEntry of = entry(id);
-    return of.open(path, params(of, given));
+    return of.open(path, params(of, given), {});
 }
 
 // The code of the first problem, or "ok".

@@ -100,7 +100,7 @@ private slots:
         QCOMPARE(codeOf(open("cifar10", folder / "nowhere")), std::string("dataset.not-found"));
         writeCifar10(folder.path());
         std::filesystem::remove(folder / "data_batch_4.bin");
-        const auto report = entry("cifar10").inspect(folder.path(), params(entry("cifar10")));
+        const auto report = entry("cifar10").inspect(folder.path(), params(entry("cifar10")), {});
         QVERIFY(report.ok());
         QCOMPARE(codes(report.value().warnings).front(), std::string("cifar.missing-batch"));
         QVERIFY(std::ranges::count(codes(report.value().warnings), "cifar.fewer-records") == 5);

@@ -68,7 +68,7 @@ private slots:
         writeCollection(folder);
         writeFile(folder / "train-labels-idx1-ubyte", idxLabels({0, 0, 0, 0, 1, 3}));
         writeFile(folder / "t10k-labels-idx1-ubyte", idxLabels({0, 1, 3}));
-        const auto report = entry("idx").inspect(folder.path(), params(entry("idx")));
+        const auto report = entry("idx").inspect(folder.path(), params(entry("idx")), {});
         QVERIFY(report.ok());
         QCOMPARE(report.value().format, std::string("idx"));
         QCOMPARE(report.value().trainPerClass, (std::vector<std::int64_t>{4, 1, 0, 1}));
@@ -229,7 +229,7 @@ private slots:
         QCOMPARE(train.info().classes[9], std::string("Ankle boot"));
         const std::vector<std::int32_t> first{9, 0, 0, 3, 0};
         for (std::size_t i = 0; i < first.size(); ++i) QCOMPARE(labelOf(train, static_cast<std::int64_t>(i)), first[i]);
-        const auto report = fashion.inspect({}, params(fashion));
+        const auto report = fashion.inspect({}, params(fashion), {});
         QCOMPARE(report.value().trainPerClass, std::vector<std::int64_t>(10, 6000));
         QCOMPARE(report.value().testPerClass, std::vector<std::int64_t>(10, 1000));
         QVERIFY(report.value().warnings.empty());

@@ -11,7 +11,8 @@ using namespace lockstep::test;
 
 namespace {
 const FileKind kImageFiles{{".jpg", ".jpeg", ".png"}, "image.unknown-kind"};
-}
+Reading unwatched;
+}  // namespace
 
 namespace fs = std::filesystem;
 
@@ -30,7 +31,7 @@ void writeSplits(const Folder& folder) {
 Result<DatasetReport> inspect(const fs::path& path, const std::map<std::string, ParamValue>& given = {},
                               const fs::path& cache = {}) {
     const DatasetEntry of = entry("image-folder", cache);
-    return of.inspect(path, params(of, given));
+    return of.inspect(path, params(of, given), {});
 }
 
 std::string reasonFor(const DatasetReport& report, const std::string& name) {
@@ -111,6 +112,130 @@ private slots:
         QCOMPARE(report.value().testPerClass, (std::vector<std::int64_t>{4, 5}));
     }
 
+    // Each reason once, with how many files it kept out and the first of them.
+    void whatIsLeftOutIsRemarked() {
+        const Folder folder;
+        writeSplits(folder);
+        const Bytes whole = jpeg(100, 100);
+        for (const std::string name : {"train/cat/half", "train/dog/half", "test/dog/half"})
+            writeFile(folder / (name + ".jpg"), std::span(whole).first(whole.size() / 2));
+        writeFile(folder / "train/dog/notes.txt", Bytes{'h'});
+        const auto remarks = open("image-folder", folder.path()).value().remarks;
+        QCOMPARE(codes(remarks), (std::vector<std::string>{"dataset.left-out", "dataset.left-out"}));
+        const std::string root = folder.path().string();
+        QCOMPARE(remarks[0].field, root);
+        const std::vector<std::string> first(remarks[0].args.begin(), remarks[0].args.begin() + 4);
+        QCOMPARE(first, (std::vector<std::string>{"3", "20", "image.truncated", root + "/train/cat/half.jpg"}));
+        QCOMPARE(remarks[1].args,
+                 (std::vector<std::string>{"1", "20", "image.unknown-kind", root + "/train/dog/notes.txt"}));
+        fs::remove_all(folder.path());
+        writeSplits(folder);
+        QVERIFY(open("image-folder", folder.path()).value().remarks.empty());
+    }
+
+    // As macOS, Windows and a NAS leave them behind, also beside the splits.
+    void whatSystemsLeaveIsNoClass() {
+        const Folder folder;
+        writeSplits(folder);
+        writeFile(folder / "__MACOSX/train/cat/._0.jpg", jpeg(8, 8));
+        writeFile(folder / "train/__MACOSX/cat/0.jpg", jpeg(8, 8));
+        writeFile(folder / "train/@eaDir/cat/0.jpg", jpeg(8, 8));
+        writeFile(folder / "train/cat/._0.jpg", Bytes{0, 5, 22, 7});
+        writeFile(folder / "train/cat/Thumbs.db", Bytes{1});
+        writeFile(folder / "train/cat/.hidden/0.jpg", jpeg(8, 8));
+        const auto report = inspect(folder.path());
+        QCOMPARE(codeOf(report), std::string("ok"));
+        QCOMPARE(report.value().classes, (std::vector<std::string>{"cat", "dog"}));
+        QCOMPARE(report.value().trainPerClass, (std::vector<std::int64_t>{4, 4}));
+        QVERIFY(report.value().skipped.empty());
+        QCOMPARE(codes(report.value().warnings), std::vector<std::string>{"class-folder.passed-over"});
+        QCOMPARE(report.value().warnings.front().args, std::vector<std::string>{"6"});
+        QVERIFY(open("image-folder", folder.path()).value().remarks.empty());
+        fs::remove_all(folder / "train");
+        fs::remove_all(folder / "test");
+        QVERIFY(!recogniseDataset(builtinDatasets({}), folder.path()).ok());
+    }
+
+    void loopsOfLinksAreSkipped() {
+        const Folder folder;
+        for (int i = 0; i < 8; ++i) {
+            for (const std::string name : {"a", "b"})
+                writeFile(folder / (name + "/" + std::to_string(i) + ".png"), png(8, 8));
+        }
+        fs::create_directory_symlink("..", folder / "a/up");
+        fs::create_symlink("self.png", folder / "a/self.png");
+        fs::create_directory_symlink(".", folder / "around");
+        fs::create_symlink("knot", folder / "knot");
+        const Folder elsewhere;
+        for (int i = 0; i < 3; ++i) writeFile(elsewhere / (std::to_string(i) + ".png"), png(8, 8));
+        fs::create_directory_symlink(elsewhere.path(), folder / "a/album");
+        fs::create_directory_symlink(elsewhere.path(), folder / "c");  // a class on another disk
+        QCOMPARE(recogniseDataset(builtinDatasets({}), folder.path()).value()->id, std::string("image-folder"));
+        const auto report = inspect(folder.path());
+        QCOMPARE(codeOf(report), std::string("ok"));
+        QCOMPARE(report.value().classes, (std::vector<std::string>{"a", "b", "c"}));
+        QCOMPARE(report.value().trainCount + report.value().testCount, std::int64_t{19});
+        for (const char* loop : {"up", "self.png", "around", "knot"})
+            QCOMPARE(reasonFor(report.value(), loop), std::string("folder.loop"));
+        QCOMPARE(reasonFor(report.value(), "album"), std::string("folder.link"));
+    }
+
+    void imagesBesideTheClassesAreNamed() {
+        const Folder folder;
+        writeSplits(folder);
+        writeFile(folder / "train/stray.jpg", jpeg(8, 8));
+        writeFile(folder / "stray.png", png(8, 8));
+        writeFile(folder / "labels.txt", Bytes{'h'});
+        const auto report = inspect(folder.path());
+        QCOMPARE(reasonFor(report.value(), "stray.jpg"), std::string("class-folder.no-class"));
+        QCOMPARE(reasonFor(report.value(), "stray.png"), std::string("class-folder.no-class"));
+        QCOMPARE(report.value().skipped.size(), std::size_t{2});
+    }
+
+    void openingTellsHowFarItIsAndStops() {
+        const Folder folder, cache;
+        const Bytes large = jpeg(1200, 1200);
+        for (int i = 0; i < 600; ++i) writeFile(folder / ((i % 2 ? "a/" : "b/") + std::to_string(i) + ".jpg"), large);
+        const DatasetEntry of = entry("image-folder", cache.path());
+        std::vector<std::int64_t> told;
+        std::vector<std::string> order;
+        std::stop_source stop;
+        OpeningWatch watch{stop.get_token(), {}, {}};
+        watch.described = [&](const DatasetInfo& info) {
+            order.push_back("described");
+            QCOMPARE(info.classes, (std::vector<std::string>{"a", "b"}));
+            QCOMPARE(info.image(), (ImageShape{3, 64, 64}));
+        };
+        watch.progress = [&](std::int64_t done, std::int64_t total) {
+            order.push_back("progress");
+            QCOMPARE(total, std::int64_t{600});
+            told.push_back(done);
+            stop.request_stop();
+        };
+        const auto cancelled = of.open(folder.path(), params(of), watch);
+        QCOMPARE(codeOf(cancelled), std::string("dataset.cancelled"));
+        QCOMPARE(order, (std::vector<std::string>{"described", "progress"}));
+        QVERIFY2(told.front() > 0 && told.front() < 600, qPrintable(QString::number(told.front())));
+        QVERIFY(fs::is_empty(cache.path()));
+
+        watch.stop = {};
+        watch.progress = [&](std::int64_t done, std::int64_t) { told.push_back(done); };
+        QCOMPARE(codeOf(of.open(folder.path(), params(of), watch)), std::string("ok"));
+        QVERIFY(told.size() > 2 && std::ranges::is_sorted(told.begin() + 1, told.end()) && told.back() <= 600);
+        QCOMPARE(std::distance(fs::directory_iterator(cache.path()), fs::directory_iterator()), 2);
+    }
+
+    // Refused before a single image is decoded.
+    void whoDoesNotLikeTheShapeIsHeardFirst() {
+        const Folder folder, cache;
+        writeSplits(folder);
+        const DatasetEntry of = entry("image-folder", cache.path());
+        OpeningWatch watch;
+        watch.described = [](const DatasetInfo&) { throw ProblemError({"model", "model.image-too-small", {}}); };
+        QCOMPARE(codeOf(of.open(folder.path(), params(of), watch)), std::string("model.image-too-small"));
+        QVERIFY(fs::is_empty(cache.path()));
+    }
+
     void emptyClassesAndTooFew() {
         const Folder folder;
         writeSplits(folder);
@@ -181,7 +306,7 @@ private slots:
         const FolderScan scan = scanClassFolders(folder.path(), kImageFiles, 0.2);
         const DecodedFormat format{16, 3};
         const std::uint64_t key = decodedKey(folder.path(), scan.train, format);
-        const DecodedImages images = decodeAll(scan.train, format);
+        const DecodedImages images = decodeAll(scan.train, format, unwatched);
         QCOMPARE(images.failures.size(), std::size_t{1});
         QCOMPARE(images.pixels.size(), 8 * format.bytes());
         const fs::path file = cache / "x.decoded";
@@ -214,7 +339,7 @@ private slots:
         writeSplits(folder);
         const DatasetEntry of = entry("image-folder", cache.path());
         const auto pixelsOf = [&] {
-            const auto result = of.open(folder.path(), params(of));
+            const auto result = of.open(folder.path(), params(of), {});
             return imageOf(*result.value().train, 0);
         };
         const Bytes first = pixelsOf();
@@ -244,7 +369,7 @@ private slots:
         QCOMPARE(scan.classes.size(), std::size_t{200});
         QCOMPARE(scan.train.size() + scan.test.size(), std::size_t{200});
         const DecodedFormat format{64, 3};
-        const DecodedImages images = decodeAll(scan.train, format);
+        const DecodedImages images = decodeAll(scan.train, format, unwatched);
         for (const auto& failure : images.failures)
             qInfo("%s: %s", failure.reason.field.c_str(), failure.reason.code.c_str());
         QVERIFY(images.failures.size() <= 2);

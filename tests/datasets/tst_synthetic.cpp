@@ -46,7 +46,7 @@ class TestSynthetic : public QObject {
 private slots:
     void hasTheShapeAskedForAndIsBalanced() {
         const DatasetEntry of = entry("synthetic");
-        const auto report = of.inspect({}, params(of, kSmall));
+        const auto report = of.inspect({}, params(of, kSmall), {});
         QVERIFY(report.ok());
         QCOMPARE(report.value().fields, imageFields({3, 9, 12}));
         QCOMPARE(report.value().trainPerClass, std::vector<std::int64_t>(10, 30));

@@ -47,7 +47,7 @@ Problem problemOf(const Result<DatasetSplits>& result) { return result.ok() ? Pr
 
 Result<DatasetReport> inspect(const std::string& id, const fs::path& path, const Given& given = {}) {
     const DatasetEntry of = entry(id);
-    return of.inspect(path, params(of, given));
+    return of.inspect(path, params(of, given), {});
 }
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -189,6 +189,30 @@ private slots:
         QVERIFY(report.ok() && report.value().classes.empty() && report.value().trainPerClass.empty());
         QCOMPARE(report.value().trainCount, 10);
         QCOMPARE(report.value().testCount, 1);
+    }
+
+    // Whatever its cells are: a table is not read as a language model's text.
+    void tabsDivideAsCommasDo() {
+        const Folder folder;
+        write(folder / "reviews.tsv",
+              "id\ttext\tlabel\n1\ta \"fine\" film, really\tgood\n2\t\"a\ttab\"\tbad\n"
+              "3\tdull\tbad\n4\twell made\tgood\n");
+        QCOMPARE(recogniseDataset(builtinDatasets({}), folder / "reviews.tsv").value()->id, std::string("text-csv"));
+        const auto splits = open("text-csv", folder / "reviews.tsv", {{"sequence", std::int64_t{32}}});
+        QCOMPARE(codeOf(splits), std::string("dataset.missing-test"));
+        fs::rename(folder / "reviews.tsv", folder / "train.tsv");
+        write(folder / "test.TSV", "nothing reads this\n");
+        write(folder / "test.tsv", "text\tlabel\nso so\tbad\n");
+        QCOMPARE(recogniseDataset(builtinDatasets({}), folder.path()).value()->id, std::string("text-csv"));
+        const auto both = open("text-csv", folder.path(), {{"sequence", std::int64_t{32}}});
+        QCOMPARE(codeOf(both), std::string("ok"));
+        QCOMPARE(linesOf(*both.value().train), (std::vector<std::string>{"good: a \"fine\" film, really", "bad: a\ttab",
+                                                                         "bad: dull", "good: well made"}));
+        QCOMPARE(linesOf(*both.value().test), std::vector<std::string>{"bad: so so"});
+        write(folder / "words.TSV", "word\tcount\na\t1\nb\t2\n");
+        QCOMPARE(recogniseDataset(builtinDatasets({}), folder / "words.TSV").value()->id, std::string("text-csv"));
+        QCOMPARE(problemOf(open("text-csv", folder / "words.TSV")),
+                 (Problem{folder / "words.TSV", "text-csv.no-column", {"text", "word, count"}}));
     }
 
     void csvIsReadByTheRfc() {

@@ -148,7 +148,7 @@ void tst_PluginHost::aSoundPluginReads() {
     QCOMPARE(entry.params.size(), std::size_t{1});
     QVERIFY(!ParamValues::from(entry.params, {{"mode", std::int64_t{100}}}, "dataset").ok());
     QCOMPARE(entry.recognise("/tmp"), 0);
-    const auto splits = entry.open("/tmp", mode(entry, 0));
+    const auto splits = entry.open("/tmp", mode(entry, 0), {});
     QVERIFY2(splits.ok(), textOf(splits).c_str());
     QCOMPARE(logged.load(), 2);
     const auto& data = *splits.value().train;
@@ -170,7 +170,7 @@ void tst_PluginHost::aSoundPluginReads() {
     }
     threads.clear();
     QCOMPARE(right.load(), 120);
-    const auto report = entry.inspect("/tmp", mode(entry, 0));
+    const auto report = entry.inspect("/tmp", mode(entry, 0), {});
     QVERIFY((report.value().trainPerClass == std::vector<std::int64_t>{10, 10, 10}));
 }
 
@@ -192,7 +192,7 @@ void tst_PluginHost::datasetsThatLieAreProblems() {
     QFETCH(QString, words);
     static const auto loaded = loadFixtures({"sound"});
     const auto& entry = loaded.datasets.at(0);
-    QCOMPARE(textOf(entry.open("/tmp", mode(entry, how))), "plugin.dataset " + words.toStdString());
+    QCOMPARE(textOf(entry.open("/tmp", mode(entry, how), {})), "plugin.dataset " + words.toStdString());
 }
 
 void tst_PluginHost::fieldsThatCannotBeAreProblems_data() {
@@ -232,8 +232,8 @@ void tst_PluginHost::fieldsThatCannotBeAreProblems() {
     QFETCH(QString, args);
     static const auto loaded = loadFixtures({"sound"});
     const auto& entry = loaded.datasets.at(0);
-    for (const auto& problems :
-         {entry.open("/tmp", mode(entry, how)).problems(), entry.inspect("/tmp", mode(entry, how)).problems()}) {
+    for (const auto& problems : {entry.open("/tmp", mode(entry, how), {}).problems(),
+                                 entry.inspect("/tmp", mode(entry, how), {}).problems()}) {
         QCOMPARE(problems.size(), std::size_t{1});
         const Problem& problem = problems.front();
         QCOMPARE(problem.field, std::string("/tmp"));
@@ -248,7 +248,7 @@ void tst_PluginHost::fieldsThatCannotBeAreProblems() {
 void tst_PluginHost::fieldsOfManyTypesAreRead() {
     const auto loaded = loadFixtures({"sound"});
     const auto& entry = loaded.datasets.at(0);
-    const auto splits = entry.open("/tmp", mode(entry, 20));
+    const auto splits = entry.open("/tmp", mode(entry, 20), {});
     QVERIFY2(splits.ok(), textOf(splits).c_str());
     const auto& data = *splits.value().train;
     QCOMPARE(text(data.info().fields), std::string("tokens i32[3], label i32[1], weight f64[1x2]"));
@@ -258,13 +258,13 @@ void tst_PluginHost::fieldsOfManyTypesAreRead() {
     QVERIFY(std::ranges::equal(sample.field<std::int32_t>("tokens"), std::vector{70, 71, 72}));
     QVERIFY(std::ranges::equal(sample.field<double>("weight"), std::vector{3.5, 4.5}));
     QCOMPARE(sample.label(), 1);
-    QCOMPARE(entry.inspect("/tmp", mode(entry, 20)).value().fields, data.info().fields);
+    QCOMPARE(entry.inspect("/tmp", mode(entry, 20), {}).value().fields, data.info().fields);
 }
 
 void tst_PluginHost::imagesThatCannotBeReadAreNamed() {
     const auto loaded = loadFixtures({"sound"});
     const auto& entry = loaded.datasets.at(0);
-    const auto splits = entry.open("/tmp", mode(entry, 0));
+    const auto splits = entry.open("/tmp", mode(entry, 0), {});
     std::vector<std::byte> tooSmall(19), label(4);
     const std::array<std::span<std::byte>, 2> room{tooSmall, label};
     try {
@@ -290,7 +290,7 @@ void tst_PluginHost::theTemplateBuildsTheExampleOutOfTree() {
     writeImages(images, 10);
     QCOMPARE(entry.recognise(images), 90);
     QCOMPARE(entry.recognise(in(folder) / "build"), 0);
-    const auto held = entry.open(images, ParamValues(entry.params));
+    const auto held = entry.open(images, ParamValues(entry.params), {});
     QVERIFY2(held.ok(), textOf(held).c_str());
     QCOMPARE(held.value().train->info().count, std::int64_t{16});
     QCOMPARE(held.value().test->info().count, std::int64_t{4});
@@ -305,16 +305,17 @@ void tst_PluginHost::theTemplateBuildsTheExampleOutOfTree() {
     const fs::path divided = in(folder) / "divided";
     writeImages(divided / "train", 3);
     writeImages(divided / "test", 2);
-    QCOMPARE(entry.open(divided, ParamValues(entry.params)).value().train->info().count, std::int64_t{6});
+    QCOMPARE(entry.open(divided, ParamValues(entry.params), {}).value().train->info().count, std::int64_t{6});
 
     put(images / "dark" / "half.ppm", "P6 3 2 255\n" + std::string(17, 'x'));
-    const auto cut = textOf(entry.open(images, ParamValues(entry.params)));
+    const auto cut = textOf(entry.open(images, ParamValues(entry.params), {}));
     QVERIFY2(cut.ends_with("half.ppm: its length does not fit its size in pixels"), cut.c_str());
     put(images / "dark" / "half.ppm", "P5 3 2 255\n" + std::string(6, 'x'));
-    QVERIFY(textOf(entry.open(images, ParamValues(entry.params))).ends_with("differ from those of the first image"));
+    QVERIFY(
+        textOf(entry.open(images, ParamValues(entry.params), {})).ends_with("differ from those of the first image"));
     put(images / "dark" / "half.ppm", "P6 99999999999999999999 2 255\n");
-    QVERIFY(textOf(entry.open(images, ParamValues(entry.params))).ends_with("its width is not between 1 and 8192"));
-    QVERIFY(!entry.open(in(folder) / "absent", ParamValues(entry.params)).ok());
+    QVERIFY(textOf(entry.open(images, ParamValues(entry.params), {})).ends_with("its width is not between 1 and 8192"));
+    QVERIFY(!entry.open(in(folder) / "absent", ParamValues(entry.params), {}).ok());
 }
 
 void tst_PluginHost::theTemplateWorksAsItIs() {
@@ -324,7 +325,7 @@ void tst_PluginHost::theTemplateWorksAsItIs() {
     const auto loaded = loadPlugins({in(folder) / "build"}, kProber);
     QVERIFY2(codeOf(loaded.reports.at(0)).empty(), codeOf(loaded.reports.at(0)).c_str());
     const auto& entry = loaded.datasets.at(0);
-    QVERIFY((entry.inspect("stripes", ParamValues(entry.params)).value().trainPerClass ==
+    QVERIFY((entry.inspect("stripes", ParamValues(entry.params), {}).value().trainPerClass ==
              std::vector<std::int64_t>{256, 256}));
 }
 

@@ -83,18 +83,18 @@ const Environment& environment() {
             e->add(dataset);
             DatasetEntry broken = dataset;
             broken.id = "broken";
-            broken.open = [open = dataset.open](const fs::path& path,
-                                                const ParamValues& params) -> Result<DatasetSplits> {
-                auto splits = open(path, params);
+            broken.open = [open = dataset.open](const fs::path& path, const ParamValues& params,
+                                                const OpeningWatch& watch) -> Result<DatasetSplits> {
+                auto splits = open(path, params, watch);
                 if (!splits.ok()) return splits.problems();
                 return DatasetSplits{std::make_shared<Broken>(splits.value().train), splits.value().test};
             };
             e->add(broken);
             DatasetEntry unlucky = dataset;
             unlucky.id = "unlucky";
-            unlucky.open = [open = dataset.open](const fs::path& path,
-                                                 const ParamValues& params) -> Result<DatasetSplits> {
-                auto splits = open(path, params);
+            unlucky.open = [open = dataset.open](const fs::path& path, const ParamValues& params,
+                                                 const OpeningWatch& watch) -> Result<DatasetSplits> {
+                auto splits = open(path, params, watch);
                 if (!splits.ok()) return splits.problems();
                 return DatasetSplits{std::make_shared<Unlucky>(splits.value().train), splits.value().test};
             };

@@ -19,7 +19,7 @@ std::string anyAscii() { return *rc::gen::container<std::string>(rc::gen::inRang
 std::vector<float> anyFloats() { return *rc::gen::arbitrary<std::vector<float>>(); }
 
 TrainEvent anyEvent() {
-    switch (*rc::gen::inRange(0, 9)) {
+    switch (*rc::gen::inRange(0, 10)) {
         case 0:
             return RunStarted{anyWhole(), anyWhole(), anyAscii(), {anyAscii(), anyAscii()},
                               true,       anyWhole(), anyWhole(), anyWhole(),
@@ -37,6 +37,7 @@ TrainEvent anyEvent() {
             return RunFinished{anyAscii(),  anyWhole(),  anyWhole(),  anyWhole(), anyDouble(),
                                anyDouble(), anyDouble(), anyDouble(), anyDouble()};
         case 7: return TextSample{anyWhole(), anyWhole(), anyAscii(), anyAscii()};
+        case 8: return DataProgress{anyWhole(), anyWhole(), anyDouble()};
         default:
             return RunFailed{
                 anyAscii(), anyAscii(), anyAscii(), *rc::gen::arbitrary<int>(), anyWhole(), {anyAscii(), anyAscii()}};

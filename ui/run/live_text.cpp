@@ -1,9 +1,11 @@
 #include "ui/run/live_text.h"
 
+#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 
 #include "ui/plot/run_text.h"
+#include "ui/style/plain_text.h"
 
 namespace lockstep::ui {
 
@@ -79,6 +81,11 @@ QString words(const Message& message, const Explain& explain) {
     return (message.level == "warning" ? "⚠ " : "") + said.what + (said.remedy.isEmpty() ? "" : "\n" + said.remedy);
 }
 
+QString readingText(const DataProgress& reading) {
+    return QCoreApplication::translate("LiveText", "Reading the data: %1 of %2 samples, %3/s")
+        .arg(count(reading.done), count(reading.total), runCount(reading.samplesPerSecond));
+}
+
 QString perplexityText(double loss) {
     return QString("best test perplexity %1, %2 bits per byte")
         .arg(runNumber(perplexity(loss)), runNumber(bitsPerByte(loss)));
@@ -94,7 +101,7 @@ QString liveNote(const RunNote& note, const Explain& explain) {
 
 QString liveTitle(std::int64_t trial, const std::optional<TrialRow>& row) {
     const QString number = QString("Trial %1").arg(trial);
-    return row && !row->title.empty() ? QString("%1: %2").arg(number, QString::fromStdString(row->title)) : number;
+    return row && !row->title.empty() ? QString("%1: %2").arg(number, oneLine(row->title)) : number;
 }
 
 QString liveSubtitle(const std::optional<TrialRow>& row, const RunRecord& record) {
@@ -111,6 +118,7 @@ QString liveSubtitle(const std::optional<TrialRow>& row, const RunRecord& record
 }
 
 QString liveProgress(const RunRecord& record) {
+    if (record.reading()) return readingText(*record.reading());
     if (!record.started())
         return isFinal(record.state()) ? "It never began to train." : "Getting ready: data, devices, program";
     QStringList parts{
@@ -127,6 +135,8 @@ QString liveProgress(const RunRecord& record) {
 }
 
 int livePermille(const RunRecord& record) {
+    if (const auto& reading = record.reading(); reading && reading->total > 0)
+        return static_cast<int>(std::clamp<std::int64_t>(1000 * reading->done / reading->total, 0, 1000));
     if (record.totalSteps() <= 0) return -1;
     return static_cast<int>(std::clamp<std::int64_t>(1000 * record.step() / record.totalSteps(), 0, 1000));
 }

@@ -142,6 +142,11 @@ double RunRecord::offsetAt(double step) const {
 
 // A resume takes back events whose numbers are not given again: before an attempt's first event none is missing.
 RunRecord::Taken RunRecord::take(const NumberedEvent& event) {
+    m_reading.reset();
+    if (const auto* reading = std::get_if<DataProgress>(&event.event)) {
+        on(*reading);
+        return Taken::Added;
+    }
     if (event.number < m_next) return Taken::Doubled;
     const bool begins = std::holds_alternative<RunStarted>(event.event) && !m_awaitsWorld;
     if (event.number > m_next && !begins) return Taken::Gap;

@@ -42,6 +42,7 @@ public:
     void expect(std::int64_t number) { m_next = number; }  // of the latest attempt's first event
 
     // Doubled and Gap: nothing was taken, because the event was here before, or because events in between are missing.
+    // DataProgress, which is outside the numbering, is always added.
     // What a change of the world or a later attempt takes back is cut off the curves, which are other objects from then
     // on.
     enum class Taken { Added, Doubled, Gap };
@@ -64,6 +65,8 @@ public:
     bool foretells() const { return m_started && m_started->task == kNextTokens; }  // perplexity counts, not accuracy
     const std::vector<CheckpointWritten>& checkpoints() const { return m_checkpoints; }
     const std::vector<RunNote>& notes() const { return m_notes; }  // of all attempts
+    // How far the data are read; empty before that is told, and from the first event that counts on.
+    const std::optional<DataProgress>& reading() const { return m_reading; }
 
     std::int64_t step() const { return m_step; }
     std::int64_t epoch() const { return m_epoch; }
@@ -107,6 +110,7 @@ private:
     void on(const StragglerFound& event) { m_notes.emplace_back(event); }
     void on(const RunFinished& event);
     void on(const RunFailed& event);
+    void on(const DataProgress& event) { m_reading = event; }
     void addLoads(const StepDone& event);
 
     std::array<std::shared_ptr<Curve>, kRunCurves> m_curves;
@@ -116,6 +120,7 @@ private:
     std::optional<RunStarted> m_started;
     std::optional<RunFinished> m_finished;
     std::optional<RunFailed> m_failed;
+    std::optional<DataProgress> m_reading;
     std::vector<EvalDone> m_evaluations;
     std::vector<TextSample> m_texts;
     std::vector<CheckpointWritten> m_checkpoints;

@@ -38,7 +38,7 @@ bool runCifar(Input input) {
     folder.write(chosen.test, records);
     chosen.entry.recognise(folder.path());
     const auto params = ParamValues::from(chosen.entry.params, chosen.params, "");
-    const auto splits = chosen.entry.open(folder.path(), params.value());
+    const auto splits = chosen.entry.open(folder.path(), params.value(), {});
     if (!splits.ok()) return false;
     const DatasetInfo& info = splits.value().train->info();
     require(info.count > 0 && info.classes.size() >= 10, "an opened dataset has samples and classes");

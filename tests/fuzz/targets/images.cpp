@@ -68,7 +68,7 @@ bool runImageFolder(Input input) {
     const char* colours[] = {"auto", "grey", "rgb", "auto"};
     const std::map<std::string, ParamValue> given = {
         {"size", std::int64_t{settings >> 2}}, {"colour", std::string(colours[settings & 3])}, {"test_share", 0.5}};
-    return entry.open(folder.path(), ParamValues::from(entry.params, given, "").value()).ok();
+    return entry.open(folder.path(), ParamValues::from(entry.params, given, "").value(), {}).ok();
 }
 
 }  // namespace lockstep::fuzz

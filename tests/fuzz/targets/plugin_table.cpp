@@ -127,8 +127,8 @@ bool isSmall() {
 bool opens(const PluginLibrary& library, const lockstep_dataset_kind& kind) {
     const DatasetEntry entry = entryFor(library, kind);
     const ParamValues params(entry.params);
-    if (!isSmall() || !entry.open("path", params).ok()) return false;
-    if (given.info.count <= 256) require(entry.inspect("path", params).ok(), "what opens can be inspected");
+    if (!isSmall() || !entry.open("path", params, {}).ok()) return false;
+    if (given.info.count <= 256) require(entry.inspect("path", params, {}).ok(), "what opens can be inspected");
     return true;
 }
 

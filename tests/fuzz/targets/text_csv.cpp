@@ -27,7 +27,7 @@ bool runTextCsv(Input input) {
     static const DatasetEntry entry = textCsvEntry();
     const ParamValues params =
         ParamValues::from(entry.params, {{"sequence", std::int64_t{8}}, {"test_share", 0.5}}, "").value();
-    const auto splits = entry.open(memory.holding(input), params);
+    const auto splits = entry.open(memory.holding(input), params, {});
     if (!splits.ok()) return false;
     requireSound(*splits.value().train);
     requireSound(*splits.value().test);

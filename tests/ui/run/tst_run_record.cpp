@@ -78,6 +78,19 @@ const Explain kExplain = [](const Problem& problem) {
 class TestRunRecord : public QObject {
     Q_OBJECT
 private slots:
+    // Outside the numbering, and over with the first event that is within.
+    void readingTheDataIsShown() {
+        RunRecord record;
+        const DataProgress reading{12000, 60000, 2304.4};
+        QVERIFY(record.take({0, reading}) == RunRecord::Taken::Added);
+        QCOMPARE(record.next(), std::int64_t{1});
+        QCOMPARE(liveProgress(record), QString("Reading the data: 12,000 of 60,000 samples, 2,304/s"));
+        QCOMPARE(livePermille(record), 200);
+        QVERIFY(record.take({1, started()}) == RunRecord::Taken::Added);
+        QVERIFY(!record.reading());
+        QCOMPARE(livePermille(record), 0);
+    }
+
     void eventsFillTheRecord() {
         RunRecord record;
         QCOMPARE(record.take({1, started()}), RunRecord::Taken::Added);

@@ -1,0 +1,30 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+
+#include "engine/data/dataset.h"
+
+namespace lockstep {
+
+// A source's side of an OpeningWatch: it says how far it has come, and hears whether to go on. One opening; its thread,
+// except where a function says otherwise.
+class Reading {
+public:
+    Reading() = default;  // nobody watches
+    Reading(const OpeningWatch& watch, std::filesystem::path path) : m_watch(watch), m_path(std::move(path)) {}
+
+    bool isCancelled() const { return m_watch.stop.stop_requested(); }  // any thread
+    void goOn() const;                                                  // throws ProblemError "dataset.cancelled"
+    void describe(const DatasetInfo& info) const;
+    void expect(std::int64_t samples) { m_total = samples; }  // in all
+    void advance(std::int64_t done);                          // so many of them are read by now; goOn()
+
+private:
+    OpeningWatch m_watch;
+    std::filesystem::path m_path;
+    std::int64_t m_total = 0;
+    std::chrono::steady_clock::time_point m_told = std::chrono::steady_clock::now();
+};
+
+}  // namespace lockstep

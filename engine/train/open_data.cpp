@@ -1,0 +1,54 @@
+#include "engine/train/open_data.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace lockstep {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void requireFit(const ResolvedSpec& resolved, const DatasetInfo& info) {
+    ModelInput input = modelInput(*resolved.model, info, 1, resolved.spec.labelSmoothing);
+    input.frozen = resolved.frozen;
+    const auto forward = buildForward(*resolved.model, resolved.modelParams, input, true);
+    if (!forward.ok()) throw ProblemError(forward.problems().front());
+}
+
+// What is over in a moment is not worth a word.
+constexpr auto kMoment = std::chrono::milliseconds(500);
+
+}  // namespace
+
+Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch) {
+    const auto path = dataPathOf(*resolved.dataset, resolved.spec.dataPath);
+    if (!path.ok()) return path.problems();
+    watch.described = [&resolved](const DatasetInfo& info) { requireFit(resolved, info); };
+    auto splits = resolved.dataset->open(path.value(), resolved.datasetParams, watch);
+    if (!splits.ok()) return splits;
+    try {
+        requireFit(resolved, splits.value().train->info());
+    } catch (const ProblemError& error) {
+        return error.problem();
+    }
+    return splits;
+}
+
+Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,
+                               const std::vector<EventSink*>& sinks) {
+    const auto begin = Clock::now();
+    const auto tell = [&](std::int64_t done, std::int64_t total) {
+        const auto passed = Clock::now() - begin;
+        if (passed < kMoment) return;
+        const double rate = static_cast<double>(done) / std::chrono::duration<double>(passed).count();
+        for (EventSink* sink : sinks) sink->post(0, DataProgress{done, total, rate});
+    };
+    return openData(resolved, {control.stopToken(), tell, {}});
+}
+
+bool isCancelled(const std::vector<Problem>& problems) {
+    return std::ranges::any_of(problems, [](const Problem& each) { return each.code == "dataset.cancelled"; });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,21 @@
+#pragma once
+#include <vector>
+
+#include "engine/data/dataset.h"
+#include "engine/train/trainer.h"
+
+namespace lockstep {
+
+// Opens the data where the spec says, or at the dataset's own place. A model that does not fit their fields or classes
+// is refused as soon as those are known, before the samples are read. Problems: of the dataset, "dataset.cancelled", of
+// building the model.
+Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch = {});
+
+// For a run: ends when `control` is asked to stop, and tells the sinks DataProgress meanwhile, with the number 0.
+Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,
+                               const std::vector<EventSink*>& sinks);
+
+// Whether it was not refused, but called off.
+bool isCancelled(const std::vector<Problem>& problems);
+
+}  // namespace lockstep
