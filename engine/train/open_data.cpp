@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace lockstep {
 
@@ -38,11 +39,15 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,
                                const std::vector<EventSink*>& sinks) {
     const auto begin = Clock::now();
+    std::optional<Clock::time_point> firstTold;  // files are listed before; the rate is that of reading them
+    std::int64_t doneThen = 0;
     const auto tell = [&](std::int64_t done, std::int64_t total) {
-        const auto passed = Clock::now() - begin;
-        if (passed < kMoment) return;
-        const double rate = static_cast<double>(done) / std::chrono::duration<double>(passed).count();
-        for (EventSink* sink : sinks) sink->post(0, DataProgress{done, total, rate});
+        const auto now = Clock::now();
+        if (!firstTold) firstTold = now, doneThen = done;
+        if (now == *firstTold || now - begin < kMoment) return;
+        const std::chrono::duration<double> passed = now - *firstTold;
+        const DataProgress progress{done, total, static_cast<double>(done - doneThen) / passed.count()};
+        for (EventSink* sink : sinks) sink->post(0, progress);
     };
     return openData(resolved, {control.stopToken(), tell, {}});
 }
