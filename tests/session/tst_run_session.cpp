@@ -192,7 +192,7 @@ void tst_RunSession::aKilledRunIsSettledAndResumed() {
     QCOMPARE(home.query()->find(1)->state, std::string("crashed"));
 
     RunControl control;
-    control.stop();
+    control.stopAfterEpoch();
     const auto resumed = home.run({{}, 1, {}, &control});
     QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
     QCOMPARE(resumed.value().trial, std::int64_t{1});
