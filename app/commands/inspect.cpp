@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -6,7 +7,9 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/listing.h"
+#include "app/progress.h"
 #include "datasets/catalog.h"
+#include "engine/train/open_data.h"
 
 namespace lockstep {
 
@@ -53,10 +56,21 @@ Result<const DatasetEntry*> entryFor(const Options& options, const Environment& 
     return Problem{"--format", "dataset.unknown", {options.format, known}};
 }
 
+// On a terminal a line that goes when it is done.
+Result<DatasetReport> reportOf(const DatasetEntry& entry, const std::string& path) {
+    OpeningWatch watch;
+    if (isatty(STDERR_FILENO))
+        watch.progress =
+            withRate([](const DataProgress& now) { fmt::print(stderr, "\r\033[K{}", dataProgressText(now)); });
+    auto report = entry.inspect(path, ParamValues(entry.params), watch);
+    if (watch.progress) std::fputs("\r\033[K", stderr);
+    return report;
+}
+
 int inspect(Context& context, const Options& options) {
     const auto entry = entryFor(options, context.environment());
     if (!entry.ok()) return context.report(entry.problems());
-    const auto report = entry.value()->inspect(options.path, ParamValues(entry.value()->params), {});
+    const auto report = reportOf(*entry.value(), options.path);
     if (!report.ok()) return context.report(report.problems());
     if (options.json) fmt::print("{}\n", lineOf(reportJson(report.value(), context.words())));
     else printReport(report.value(), options.path, context.words());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 namespace lockstep {
 
@@ -38,18 +39,26 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
 
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,
                                const std::vector<EventSink*>& sinks) {
-    const auto begin = Clock::now();
-    std::optional<Clock::time_point> firstTold;  // files are listed before; the rate is that of reading them
-    std::int64_t doneThen = 0;
-    const auto tell = [&](std::int64_t done, std::int64_t total) {
-        const auto now = Clock::now();
-        if (!firstTold) firstTold = now, doneThen = done;
-        if (now == *firstTold || now - begin < kMoment) return;
-        const std::chrono::duration<double> passed = now - *firstTold;
-        const DataProgress progress{done, total, static_cast<double>(done - doneThen) / passed.count()};
+    const auto tell = withRate([&sinks](const DataProgress& progress) {
         for (EventSink* sink : sinks) sink->post(0, progress);
-    };
+    });
     return openData(resolved, {control.stopToken(), tell, {}});
+}
+
+// Files are listed before: the rate is that of reading them.
+std::function<void(std::int64_t, std::int64_t)> withRate(std::function<void(const DataProgress&)> tell) {
+    struct Start {
+        std::int64_t done = 0;
+        Clock::time_point time;
+    };
+    return [tell = std::move(tell), begin = Clock::now(), start = std::optional<Start>()](std::int64_t done,
+                                                                                          std::int64_t total) mutable {
+        const auto now = Clock::now();
+        if (!start) start = {done, now};
+        if (now == start->time || now - begin < kMoment) return;
+        const std::chrono::duration<double> passed = now - start->time;
+        tell({done, total, static_cast<double>(done - start->done) / passed.count()});
+    };
 }
 
 bool isCancelled(const std::vector<Problem>& problems) {

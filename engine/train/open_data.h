@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "engine/data/dataset.h"
@@ -14,6 +16,9 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch 
 // For a run: ends when `control` is asked to stop, and tells the sinks DataProgress meanwhile, with the number 0.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,
                                const std::vector<EventSink*>& sinks);
+
+// For an OpeningWatch's progress: `tell` hears it with its rate, once opening has lasted for half a second.
+std::function<void(std::int64_t done, std::int64_t total)> withRate(std::function<void(const DataProgress&)> tell);
 
 // Whether it was not refused, but called off.
 bool isCancelled(const std::vector<Problem>& problems);
