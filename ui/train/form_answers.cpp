@@ -33,7 +33,6 @@ FormAnswers::FormAnswers(EngineService& service, SpecForm& form, QObject* parent
     connect(&form, &SpecForm::changed, this, &FormAnswers::formChanged);
     connect(&service, &EngineService::available, this, [this] {
         m_asked.clear();  // of a child that is gone
-        m_reader.retry();
         if (!m_hasCatalog) fetchCatalog();
         else formChanged();
     });
@@ -66,6 +65,7 @@ void FormAnswers::formChanged() {
 
 void FormAnswers::askAll() {
     if (!m_hasCatalog || !m_service.isAvailable()) return;
+    m_reader.retry();  // where it has died too often
     const auto spec = m_form.spec();
     ask("validate", {{"spec", spec}}, [this](const EngineAnswer& answer) { takeProblems(answer); });
     askCurve();
