@@ -20,7 +20,8 @@ Places: LOCKSTEP_HOME moves all state to one folder; otherwise the XDG places ar
 LOCKSTEP_PLUGINS names folders with plugins, LOCKSTEP_BACKENDS the folder of the CUDA module.
 
 Exit status: 0 done; 1 the run or the command failed; 2 the request is wrong (usage, settings, data); 3 no such trial,
-preset or model; 4 stopped on request before the end, with a checkpoint if it had begun to train; 130 ended at once by a second Ctrl+C.)";
+preset or model; 4 stopped on request before the end, with a checkpoint if it had begun to train; 130 ended at once by a
+second Ctrl+C.)";
 
 // CLI11 would say of a misspelt command only that one is required.
 std::string complaint(const CLI::App& program, const CLI::ParseError& error, std::string_view first) {
