@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/backend/device.h"
+#include "engine/core/device_info.h"
 #include "engine/core/result.h"
 
 namespace lockstep {
