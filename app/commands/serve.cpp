@@ -10,6 +10,7 @@
 #include "app/spec_options.h"
 #include "datasets/catalog.h"
 #include "engine/core/error.h"
+#include "engine/core/strict_json.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/plan_run.h"
@@ -169,9 +170,7 @@ private:
     Seen m_seen;
 };
 
-// What is nested deeper than any request is left out, so that a hostile line cannot exhaust the stack.
-bool shallow(int depth, Json::parse_event_t, Json&) { return depth < 16; }
-
+constexpr JsonLimits kLimits{.depth = 16, .members = 1000};
 constexpr std::size_t kLongestLine = 1 << 20;
 
 // False at the end of the input. Of a line that is too long one character too many is kept, and the rest read away.
@@ -189,7 +188,9 @@ bool nextLine(std::streambuf& in, std::string& line) {
 Json parsed(const std::string& line) {
     if (line.size() > kLongestLine)
         throw ProblemError({"", "serve.too-long", {line.substr(0, 60), std::to_string(kLongestLine)}});
-    return Json::parse(line, shallow, false);
+    const auto request = parseStrictly(line, kLimits);
+    const auto* sound = std::get_if<nlohmann::json>(&request);
+    return sound ? Json(*sound) : Json(Json::value_t::discarded);
 }
 
 // Whatever goes wrong with one request, the next is answered.

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <set>
-#include <sstream>
+#include <string>
 
+#include "engine/core/strict_json.h"
 #include "engine/spec/json_text.h"
 #include "engine/spec/trial_fields.h"
 
@@ -20,7 +20,7 @@ using OrderedJson = nlohmann::ordered_json;
 using Params = std::map<std::string, ParamValue>;
 
 constexpr std::size_t kMaxFileBytes = 1 << 20;
-constexpr int kMaxDepth = 8;
+constexpr JsonLimits kLimits{.depth = 8, .members = 1000};
 
 OrderedJson jsonOf(const ParamValue& value) {
     return std::visit([](const auto& each) { return OrderedJson(each); }, value);
@@ -138,48 +138,24 @@ private:
     std::string m_prefix;
 };
 
-// Follows the parser through the text: the path it stands on, and the keys each open object has had.
-class Follower {
-public:
-    explicit Follower(std::string_view fileName) : m_fileName(fileName) {}
-
-    bool operator()(int depth, Json::parse_event_t event, const Json& value) {
-        if (depth > kMaxDepth) throw ProblemError({m_fileName, "spec.too-deep", {std::to_string(kMaxDepth)}});
-        if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
-            m_levels.emplace_back();
-        } else if (event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end) {
-            m_levels.pop_back();
-        } else if (event == Json::parse_event_t::key) {
-            enter(value.get<std::string>());
-        }
-        return true;
-    }
-
-private:
-    struct Level {
-        std::set<std::string> keys;
-        std::string current;
-    };
-
-    void enter(const std::string& key) {
-        auto& level = m_levels.back();
-        level.current = key;
-        if (level.keys.insert(key).second) return;
-        std::string path;
-        for (const auto& each : m_levels) path += (path.empty() ? "" : ".") + each.current;
-        throw ProblemError({m_fileName.empty() ? path : m_fileName + ": " + path, "spec.duplicate-key", {key}});
-    }
-
-    std::string m_fileName;
-    std::vector<Level> m_levels;
-};
-
 Problem malformed(std::string_view json, std::size_t byte, std::string_view fileName) {
     const auto before = json.substr(0, byte == 0 ? 0 : byte - 1);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const auto start = before.rfind('\n');
     const auto column = 1 + before.size() - (start == before.npos ? 0 : start + 1);
     return {std::string(fileName), "spec.malformed", {std::to_string(line), std::to_string(column)}};
+}
+
+Problem problemOf(const JsonFault& fault, std::string_view json, std::string_view fileName) {
+    const std::string file(fileName);
+    switch (fault.kind) {
+        case JsonFault::Kind::Malformed: break;
+        case JsonFault::Kind::TooDeep: return {file, "spec.too-deep", {std::to_string(kLimits.depth)}};
+        case JsonFault::Kind::TooMany: return {file, "spec.too-many", {std::to_string(kLimits.members)}};
+        case JsonFault::Kind::DuplicateKey:
+            return {file.empty() ? fault.path : file + ": " + fault.path, "spec.duplicate-key", {fault.key}};
+    }
+    return malformed(json, fault.byte, fileName);
 }
 
 }  // namespace
@@ -202,21 +178,11 @@ std::string toJson(const TrialSpec& spec) {
 }
 
 Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view fileName) {
+    const auto parsed = parseStrictly(json, kLimits);
+    if (const auto* fault = std::get_if<JsonFault>(&parsed)) return problemOf(*fault, json, fileName);
     TrialSpec spec;
     Reader reader(fileName);
-    try {
-        Follower follower(fileName);
-        const auto follow = [&](int depth, Json::parse_event_t event, Json& value) {
-            return follower(depth, event, value);
-        };
-        reader.read(Json::parse(json, follow), spec);
-    } catch (const ProblemError& error) {
-        return error.problem();
-    } catch (const Json::parse_error& error) {
-        return malformed(json, error.byte, fileName);
-    } catch (const Json::exception&) {  // a number beyond any type
-        return malformed(json, json.size(), fileName);
-    }
+    reader.read(std::get<Json>(parsed), spec);
     if (!reader.problems.empty()) return reader.problems;
     return spec;
 }

@@ -7,12 +7,10 @@
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <set>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "engine/core/durable_file.h"
+#include "engine/core/strict_json.h"
 
 namespace lockstep {
 
@@ -23,6 +21,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
+constexpr JsonLimits kHeaderLimits{.depth = 4, .members = 100'000};
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 constexpr const char* kMetadata = "__metadata__";
 
@@ -125,22 +124,22 @@ private:
     }
 
     Json parse(const std::string& text) const {
-        std::vector<std::set<std::string>> open;
-        const auto follow = [&](int depth, Json::parse_event_t event, const Json& value) {
-            if (depth > 4) malformed("its header is nested too deeply");
-            if (event == Json::parse_event_t::object_start) open.emplace_back();
-            if (event == Json::parse_event_t::object_end) open.pop_back();
-            if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-                malformed("\"" + value.get<std::string>() + "\" appears twice in its header");
-            return true;
-        };
-        try {
-            Json header = Json::parse(text, follow);
-            if (!header.is_object()) malformed("its header is not an object");
-            return header;
-        } catch (const Json::exception&) {
-            malformed("its header is not valid JSON");
+        auto parsed = parseStrictly(text, kHeaderLimits);
+        if (const auto* fault = std::get_if<JsonFault>(&parsed)) malformed(textOf(*fault));
+        Json header = std::get<Json>(std::move(parsed));
+        if (!header.is_object()) malformed("its header is not an object");
+        return header;
+    }
+
+    static std::string textOf(const JsonFault& fault) {
+        switch (fault.kind) {
+            case JsonFault::Kind::Malformed: break;
+            case JsonFault::Kind::TooDeep: return "its header is nested too deeply";
+            case JsonFault::Kind::TooMany:
+                return "its header names more than " + std::to_string(kHeaderLimits.members) + " tensors";
+            case JsonFault::Kind::DuplicateKey: return "\"" + fault.key + "\" appears twice in its header";
         }
+        return "its header is not valid JSON";
     }
 
     std::map<std::string, std::string> metadataOf(const Json& header) const {

@@ -109,6 +109,7 @@ private slots:
         row("", "spec.malformed at ");
         row("{} {}", "spec.malformed at ");
         row(R"({"a":[[[[[[[[[[1]]]]]]]]]]})", "spec.too-deep at ");
+        row(("{\"a\": [" + QByteArray("1,").repeated(2000) + "1]}").constData(), "spec.too-many at ");
         row("{\"title\": \"\xff\"}", "spec.malformed at ");
         row(R"({"dataset": {"id": "idx"}, "model": {"id": "mlp"}})", "none");
     }

@@ -11,6 +11,7 @@
 #include "engine/core/durable_file.h"
 #include "engine/core/error.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/safetensors.h"
 
 using namespace lockstep;
 namespace fs = std::filesystem;
@@ -200,6 +201,16 @@ private slots:
         bytes[5] = '\x7f';
         put(file(), bytes);
         expectProblem("checkpoint.malformed");
+    }
+
+    void aHeaderOfTooManyTensorsIsRefused() {
+        std::string header = "{";
+        for (int i = 0; i <= 100'000; ++i)
+            header +=
+                (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+        put(file(), withHeader(header + "}", 0));
+        expectProblem("checkpoint.malformed");
+        QVERIFY(readTensorFileHeader(file()).problems().front().args[0].find("100000") != std::string::npos);
     }
 
     void otherFilesAreNamedAsSuch() {

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <nlohmann/json.hpp>
+
+namespace lockstep {
+
+// Why a text was not taken.
+struct JsonFault {
+    enum class Kind { Malformed, TooDeep, TooMany, DuplicateKey };
+    Kind kind = Kind::Malformed;
+    std::size_t byte = 0;   // Malformed: the first that does not fit, from 1
+    std::string key, path;  // DuplicateKey: it and where it stands, "optimizer.momentum"
+};
+struct JsonLimits {
+    std::size_t depth = 8;          // objects and arrays around a value
+    std::size_t members = 100'000;  // of one object or array
+};
+
+// JSON that strangers may have written: no deeper and no wider than the limits, no key twice, no number beyond any
+// type. Takes time in proportion to the text, and stops at the first fault. (nlohmann's own parser with a callback
+// looks through all siblings after every nested value.) Throws nothing but std::bad_alloc.
+std::variant<nlohmann::json, JsonFault> parseStrictly(std::string_view text, const JsonLimits& limits);
+
+}  // namespace lockstep
