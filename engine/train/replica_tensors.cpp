@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <cstring>
+#include <span>
 
+#include "engine/core/checksum.h"
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 #include "engine/core/result.h"
@@ -22,16 +23,6 @@ HostTensor converted(const HostTensor& tensor, DType dtype) {
     if (dtype == DType::F64) convert<float, double>(tensor, out);
     else convert<double, float>(tensor, out);
     return out;
-}
-
-// FNV-1a over 64-bit words; the odd bytes at the end count as one word.
-std::uint64_t mix(std::uint64_t hash, const std::byte* data, std::size_t bytes) {
-    for (std::size_t at = 0; at < bytes; at += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, data + at, std::min<std::size_t>(8, bytes - at));
-        hash = (hash ^ word) * 1099511628211ull;
-    }
-    return hash;
 }
 
 }  // namespace
@@ -154,8 +145,8 @@ std::uint64_t Replica::hash() {
     std::uint64_t hash = streamOf("");
     for (const std::string& name : tensorNames()) {
         const HostTensor tensor = read(name);
-        hash = mix(hash, reinterpret_cast<const std::byte*>(name.data()), name.size());
-        hash = mix(hash, tensor.data(), tensor.bytes());
+        hash = checksum(hash, std::as_bytes(std::span(name)));
+        hash = checksum(hash, {tensor.data(), tensor.bytes()});
     }
     return hash;
 }
@@ -171,13 +162,13 @@ std::uint64_t Replica::storedHash() {
          {Arena::Parameters, Arena::Masters, Arena::Averages, Arena::OptimizerState, Arena::Buffers}) {
         const std::size_t bytes = m_storage->arenaBytes(each);
         if (m_device.isHostMemory()) {
-            hash = mix(hash, arena(each), bytes);
+            hash = checksum(hash, {arena(each), bytes});
             continue;
         }
         std::vector<std::byte> copy(bytes);
         stream.copyToHost(copy.data(), arena(each), bytes);
         stream.synchronize();
-        hash = mix(hash, copy.data(), bytes);
+        hash = checksum(hash, copy);
     }
     return hash;
 }

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "engine/core/checksum.h"
 #include "engine/core/durable_file.h"
+#include "engine/core/random.h"
 #include "engine/core/strict_json.h"
 
 namespace lockstep {
@@ -24,6 +27,7 @@ constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr JsonLimits kHeaderLimits{.depth = 4, .members = 100'000};
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kChecksum = "checksum";  // in the metadata, over all else; absent in files of others
 
 const char* nameOf(DType dtype) {
     switch (dtype) {
@@ -38,6 +42,27 @@ const char* nameOf(DType dtype) {
     return "?";
 }
 
+// Paths may be anything; what is no UTF-8 is replaced.
+std::string textIn(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::uint64_t sumOf(std::uint64_t before, const std::string& text) {
+    const std::string bytes = textIn(Json(text));
+    return checksum(before, std::as_bytes(std::span(bytes)));
+}
+
+std::string checksumOf(const std::map<std::string, std::string>& metadata,
+                       const std::map<std::string, HostTensor>& tensors) {
+    std::uint64_t sum = streamOf("");
+    for (const auto& [key, value] : metadata) {
+        if (key != kChecksum) sum = sumOf(sumOf(sum, key), value);
+    }
+    for (const auto& [name, tensor] : tensors)
+        sum = checksum(sumOf(sumOf(sum, name), tensor.type().text()), {tensor.data(), tensor.bytes()});
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(sum));
+    return text;
+}
+
 std::string headerOf(const std::map<std::string, std::string>& metadata,
                      const std::map<std::string, HostTensor>& tensors) {
     Json header = Json::object();
@@ -50,8 +75,8 @@ std::string headerOf(const std::map<std::string, std::string>& metadata,
                         {"data_offsets", {at, at + tensor.bytes()}}};
         at += tensor.bytes();
     }
-    std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);  // paths may be anything
-    text.append((8 - text.size() % 8) % 8, ' ');                                     // tensors start at a multiple of 8
+    std::string text = textIn(header);
+    text.append((8 - text.size() % 8) % 8, ' ');  // tensors start at a multiple of 8
     return text;
 }
 
@@ -70,6 +95,9 @@ public:
         TensorFile out;
         const std::vector<Entry> entries = begin(out.metadata);
         for (const Entry& entry : entries) out.tensors.emplace(entry.name, readTensor(entry));
+        const auto sum = out.metadata.find(kChecksum);
+        if (sum != out.metadata.end() && sum->second != checksumOf(out.metadata, out.tensors))
+            fail("checkpoint.altered", {});
         return out;
     }
 
@@ -238,7 +266,9 @@ private:
 
 void writeTensorFile(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
                      const std::map<std::string, HostTensor>& tensors) {
-    const std::string header = headerOf(metadata, tensors);
+    auto summed = metadata;
+    summed[kChecksum] = checksumOf(summed, tensors);
+    const std::string header = headerOf(summed, tensors);
     const std::uint64_t length = header.size();
     std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(&length, 1)),
                                                    std::as_bytes(std::span(header))};

@@ -154,6 +154,39 @@ private slots:
         }
     }
 
+    void everyFlippedBitOfATensorIsNoticed() {
+        writeCheckpoint(file(), sample());
+        const std::string whole = contentOf(file());
+        std::uint64_t header = 0;
+        std::memcpy(&header, whole.data(), sizeof header);
+        for (std::size_t at = sizeof header + header; at < whole.size(); ++at) {
+            std::string broken = whole;
+            broken[at] = static_cast<char>(broken[at] ^ (1 << at % 8));
+            put(file(), broken);
+            expectProblem("checkpoint.altered");
+        }
+    }
+
+    void aChangedPositionIsNoticed() {
+        writeCheckpoint(file(), sample());
+        std::string bytes = contentOf(file());
+        const auto at = bytes.find("\\\"step\\\":34");
+        QVERIFY(at != bytes.npos);
+        bytes[at + 10] = '5';
+        put(file(), bytes);
+        expectProblem("checkpoint.altered");
+    }
+
+    void aFileWithoutAChecksumIsRead() {
+        writeCheckpoint(file(), sample());
+        std::string bytes = contentOf(file());
+        const auto at = bytes.find("\"checksum\"");
+        QVERIFY(at != bytes.npos);
+        bytes.replace(at, 10, "\"another1\"");
+        put(file(), bytes);
+        verifyEqual(readCheckpoint(file()).value(), sample());
+    }
+
     void corruptHeaders_data() {
         QTest::addColumn<QByteArray>("header");
         QTest::addColumn<int>("dataBytes");
