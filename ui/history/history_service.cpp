@@ -277,6 +277,9 @@ HistoryService::~HistoryService() {
 }
 
 void HistoryService::setWatching(bool watching) {
+    const bool before = m_watchers > 0;
+    m_watchers += watching ? 1 : -1;
+    if (before == (m_watchers > 0)) return;
     QMetaObject::invokeMethod(m_worker, [worker = m_worker, watching] { worker->watch(watching); });
 }
 

@@ -24,7 +24,8 @@ public:
     explicit HistoryService(Places places, QObject* parent = nullptr);
     ~HistoryService() override;  // waits until the edits are written
 
-    void setWatching(bool watching);  // looks twice a second whether anything changed
+    // Looks twice a second whether anything changed, as long as anybody watches: each says true, and later false.
+    void setWatching(bool watching);
     void write(const TrialEdits& edits);
     // Removes trials of the trash and their run directories for good; those an engine holds stay.
     void purge(std::vector<std::int64_t> trials);
@@ -50,6 +51,7 @@ private:
 
     QThread m_thread;
     Worker* m_worker;
+    int m_watchers = 0;
     std::uint64_t m_handedIn = 0;
     std::atomic<std::uint64_t> m_curveRequest = 0;
 };

@@ -15,6 +15,20 @@ namespace {
 
 constexpr int kMostDevices = 256;
 
+QString idOf(RunAction action) {
+    switch (action) {
+        case RunAction::Pause: return "run.pause";
+        case RunAction::Resume: return "run.resume";
+        case RunAction::FinishEpoch: return "run.finish-epoch";
+        case RunAction::StopNow: return "run.stop";
+        case RunAction::Kill: return "run.kill";
+        case RunAction::ResumeFromCheckpoint: return "run.resume-from-checkpoint";
+        case RunAction::Scale: return "run.scale";
+        case RunAction::Balance: return "run.balance";
+    }
+    return {};
+}
+
 QString helpOf(const QString& meaning, const QKeySequence& keys) {
     return keys.isEmpty() ? meaning : QString("%1 (%2)").arg(meaning, keys.toString(QKeySequence::NativeText));
 }
@@ -41,6 +55,7 @@ RunButtons::RunButtons(RunFeed* feed, QWidget* parent) : QWidget(parent), m_feed
 QAction* RunButtons::makeAction(RunAction action, const QString& words, const QKeySequence& keys,
                                 const QString& meaning) {
     auto* made = new QAction(words, this);
+    made->setObjectName(idOf(action));
     made->setShortcut(keys);
     made->setToolTip(helpOf(meaning, keys));
     connect(made, &QAction::triggered, this, [this, action] { press(action); });

@@ -163,7 +163,7 @@ void RunPage::buildMessages(QBoxLayout& column) {
     column.addWidget(m_messages);
 }
 
-QList<QAction*> RunPage::pageActions() const { return m_buttons->actions(); }
+QList<QAction*> RunPage::commands() const { return m_buttons->actions(); }
 
 QWidget* RunPage::buildPlots() {
     const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };

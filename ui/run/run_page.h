@@ -30,7 +30,7 @@ class RunPage : public QWidget {
 public:
     RunPage(RunFeed* feed, Explain explain, QWidget* parent = nullptr);
     RunFeed* feed() const { return m_feed; }
-    QList<QAction*> pageActions() const;  // pause, stop…, as its buttons
+    QList<QAction*> commands() const;  // pause, stop…, as its buttons
 
 signals:
     void resumeRequested(std::int64_t trial);  // from its last checkpoint, as a new engine process

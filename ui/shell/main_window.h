@@ -1,29 +1,21 @@
 #pragma once
 #include <QMainWindow>
-#include <functional>
-#include <map>
-#include <vector>
+#include <memory>
 
 #include "engine/session/places.h"
+#include "ui/shell/command_registry.h"
+#include "ui/shell/studio.h"
 #include "ui/style/explanation.h"
 
 class QListWidget;
 class QStackedWidget;
-class QTabWidget;
 class QUndoGroup;
 
 namespace lockstep::ui {
 
-class EngineService;
-class RunPage;
-class OpenRuns;
-class RunFeed;
-class RunLauncher;
-class TimelineDock;
-class TrainPage;
-class TrialsPage;
+class PageFrame;
 
-// Pages, docks and menus, and the way from one to the other; what they show they know themselves.
+// Pages, docks, menus and commands around what a studio has; what it shows it does not know.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
@@ -31,59 +23,36 @@ public:
     MainWindow(const QString& engineProgram, Places places, Explain explain);
     ~MainWindow() override;
 
-    void openRun(std::int64_t trial);  // its page, in front
+    void openRun(std::int64_t trial) { m_studio->openRun(trial); }  // its page, in front
+    const CommandRegistry& commands() const { return m_commands; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
     void changeEvent(QEvent* event) override;
 
 private:
-    enum Page { kTrain, kRuns, kTrials };
-
     void buildPages();
-    QWidget* buildEmptyRuns();
     void buildNavigation();
+    void addPageCommands();
+    void addCommands();
+    void addThemes();
     void buildMenus();
-    void connectPages();
     void restore();
-    void resetLayout();
     void save();
-    void restoreRuns();
 
-    void goTo(Page page);
-    void addRun(RunFeed* feed);
-    void removeRun(std::int64_t trial);
-    void markTab(std::int64_t trial);
-    void closeRun();
-    void stepRun(int by);
-    void followTimeline();
-    void updateRunTitle(RunFeed* feed);
-    void openSpec();
+    void goTo(int page);
+    PageFrame* front() const;
+    void drawIcons();
     void showPalette();
     void showShortcuts();
     void showAbout();
-    void explainProblems(const QString& title, const std::vector<Problem>& problems);
-    bool mayClose();
 
-    QList<QAction*> commands() const;
-    QAction* command(QMenu* menu, const QString& title, const QKeySequence& keys, const std::function<void()>& action);
-
-    Places m_places;
-    Explain m_explain;
-    EngineService* m_engine;
-    RunLauncher* m_launcher;
-    OpenRuns* m_runs;
+    CommandRegistry m_commands;
+    std::unique_ptr<Studio> m_studio;
     QUndoGroup* m_undo;  // of the page that is shown
     QListWidget* m_navigation = nullptr;
-    QStackedWidget* m_pages = nullptr;
-    TrainPage* m_trainPage = nullptr;
-    QStackedWidget* m_runsPage = nullptr;
-    QTabWidget* m_runTabs = nullptr;
-    TrialsPage* m_trialsPage = nullptr;
-    TimelineDock* m_timeline = nullptr;
-    std::int64_t m_timelineTrial = 0, m_timelineAttempt = 0;  // what the timeline shows
-    std::map<std::int64_t, RunPage*> m_runPages;
-    QList<QAction*> m_commands;
+    QStackedWidget* m_pages = nullptr;  // of PageFrames
+    static constexpr int kStateVersion = 1;
     QByteArray m_firstState;  // of the docks, for "reset layout"
 };
 

@@ -232,7 +232,7 @@ void TimelineView::changeEvent(QEvent* event) {
 }
 
 TimelineDock::TimelineDock(QWidget* parent) : QDockWidget(tr("Timeline"), parent), m_view(new TimelineView) {
-    setObjectName("timelineDock");  // the window's saved state knows it by that
+    setObjectName("timeline");  // the window's saved state knows it by that
     setWidget(m_view);
 }
 

@@ -43,7 +43,7 @@ QString titleOf(const QJsonObject& spec) {
 }  // namespace
 
 TrainPage::TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent)
-    : QWidget(parent),
+    : Page(parent),
       m_service(*service),
       m_launcher(*launcher),
       m_explain(std::move(explain)),
@@ -167,7 +167,9 @@ void TrainPage::chooseDataset() { m_dataset->chooseFolder(); }
 void TrainPage::chooseSpecFile() {
     const auto file =
         QFileDialog::getOpenFileName(this, "Fill the form from a spec file", {}, "Trial specs (*.json);;All files (*)");
-    if (!file.isEmpty()) openSpecFile(file);
+    if (file.isEmpty()) return;
+    openSpecFile(file);
+    emit raised();
 }
 
 void TrainPage::leaveOutUnknown() { m_form.leaveOutUnknown(); }
@@ -342,7 +344,7 @@ void TrainPage::takeWeights(const QString& path) {
 }
 
 void TrainPage::keyPressEvent(QKeyEvent* event) {
-    if (event->key() != Qt::Key_Escape) return QWidget::keyPressEvent(event);
+    if (event->key() != Qt::Key_Escape) return Page::keyPressEvent(event);
     if (!m_dataset->cancel()) m_fileNotice->hide();
 }
 

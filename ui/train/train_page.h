@@ -3,9 +3,9 @@
 #include <QJsonObject>
 #include <QList>
 #include <QTimer>
-#include <QWidget>
 
 #include "ui/style/explanation.h"
+#include "ui/style/page.h"
 #include "ui/train/form_answers.h"
 #include "ui/train/run_launcher.h"
 #include "ui/train/spec_form.h"
@@ -27,7 +27,7 @@ class ProblemLabel;
 
 // The page where a trial is put together and started. The launcher's started() says when it runs. What its buttons do
 // is in actions, so that menus, palette and shortcuts do the same.
-class TrainPage : public QWidget {
+class TrainPage : public Page {
     Q_OBJECT
 public:
     TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent = nullptr);
@@ -37,11 +37,15 @@ public:
     // A spec file, perhaps edited by hand: what is wrong with it is told by file and field, the rest is in the form.
     void openSpecFile(const QString& path);
     QJsonObject spec() const { return m_form.spec(); }
-    QUndoStack& history() { return m_form.history(); }  // for the window's Undo and Redo
     // Without any trial the preset is offered on one prominent card. The window knows the history.
     void setHomeIsEmpty(bool empty);
-    // Enabled as they may be used now, with their shortcuts, which hold while the focus is on the page.
-    QList<QAction*> pageActions() const;
+
+    QString id() const override { return "train"; }
+    QString title() const override { return tr("&Train"); }
+    QIcon icon() const override;
+    QList<QAction*> commands() const override;  // their shortcuts hold while the focus is on the page
+    QList<QAction*> windowCommands() const override { return m_windowCommands; }
+    QUndoStack* undoStack() override { return &m_form.history(); }
 
     bool canStart() const;  // validated as it is now, and nothing is wrong
     void start();           // what the primary button does; waits for a validation that is under way
@@ -56,7 +60,8 @@ protected:
 
 private:
     void makeActions();
-    QAction* makeAction(const QString& text, const QString& help, void (TrainPage::*slot)());
+    QAction* makeAction(const QString& id, const QString& text, const QString& help, void (TrainPage::*slot)());
+    void makeWindowCommands();
     QPushButton* makeButton(QAction* action);
     void connectAll();
     QWidget* makeHeader();
@@ -110,6 +115,7 @@ private:
 
     QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_fileAction, *m_copyAction,
         *m_unknownAction, *m_problemAction, *m_retryAction;
+    QList<QAction*> m_windowCommands;
     QMenu *m_presets, *m_recent;
     QScrollArea* m_scroll;
     QFrame *m_welcome, *m_notice, *m_fileNotice;

@@ -5,6 +5,7 @@
 #include <QScrollArea>
 #include <QToolButton>
 
+#include "ui/style/line_icon.h"
 #include "ui/style/theme.h"
 #include "ui/train/dataset_card.h"
 #include "ui/train/devices_card.h"
@@ -37,8 +38,9 @@ QHBoxLayout* addNotice(QFrame& frame) {
 
 }  // namespace
 
-QAction* TrainPage::makeAction(const QString& text, const QString& help, void (TrainPage::*slot)()) {
+QAction* TrainPage::makeAction(const QString& id, const QString& text, const QString& help, void (TrainPage::*slot)()) {
     auto* action = new QAction(text, this);
+    action->setObjectName("train." + id);
     action->setToolTip(help);
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     connect(action, &QAction::triggered, this, [this, slot] { (this->*slot)(); });
@@ -47,30 +49,54 @@ QAction* TrainPage::makeAction(const QString& text, const QString& help, void (T
 }
 
 void TrainPage::makeActions() {
-    m_startAction = makeAction("Start training", {}, &TrainPage::start);
+    m_startAction = makeAction("start", tr("Start training"), {}, &TrainPage::start);
     m_startAction->setShortcuts({QKeySequence("Ctrl+Return"), QKeySequence("Ctrl+Enter")});
-    m_presetAction =
-        makeAction("Train the preset", "Starts the trial that comes with the program.", &TrainPage::startPreset);
-    m_datasetAction =
-        makeAction("Choose a dataset folder…", "Choose a folder; its format is recognised.", &TrainPage::chooseDataset);
-    m_fileAction = makeAction("Fill the form from a spec file…",
-                              "Opens a trial's spec, as `lockstep show ID --spec` "
-                              "prints it.",
-                              &TrainPage::chooseSpecFile);
-    m_copyAction = makeAction("Copy as command", "Copies the command line that starts the same trial from a terminal.",
-                              &TrainPage::copyCommand);
+    m_presetAction = makeAction("preset", tr("Train the preset"), tr("Starts the trial that comes with the program."),
+                                &TrainPage::startPreset);
+    m_datasetAction = makeAction("choose-dataset", tr("Choose a dataset folder…"),
+                                 tr("Choose a folder; its format is recognised."), &TrainPage::chooseDataset);
+    m_fileAction =
+        makeAction("fill-from-spec", tr("Fill the form from a spec file…"),
+                   tr("Opens a trial's spec, as `lockstep show ID --spec` prints it."), &TrainPage::chooseSpecFile);
+    m_copyAction =
+        makeAction("copy-command", tr("Copy as command"),
+                   tr("Copies the command line that starts the same trial from a terminal."), &TrainPage::copyCommand);
     m_copyAction->setShortcut(QKeySequence("Ctrl+Shift+C"));
-    m_problemAction =
-        makeAction("Show problem", "Goes to the first setting that needs attention. (F8)", &TrainPage::goToProblem);
+    m_problemAction = makeAction("show-problem", tr("Show problem"),
+                                 tr("Goes to the first setting that needs attention. (F8)"), &TrainPage::goToProblem);
     m_problemAction->setShortcut(QKeySequence("F8"));
-    m_unknownAction = makeAction("Leave out unknown settings", {}, &TrainPage::leaveOutUnknown);
-    m_resetAction = makeAction("Reset the form", "All settings go back to their defaults; this can be undone.",
-                               &TrainPage::resetForm);
-    m_retryAction = new QAction("Try the engine again", this);
+    m_unknownAction =
+        makeAction("leave-out-unknown", tr("Leave out unknown settings"), {}, &TrainPage::leaveOutUnknown);
+    m_resetAction =
+        makeAction("reset", tr("Reset the form"), tr("All settings go back to their defaults; this can be undone."),
+                   &TrainPage::resetForm);
+    m_retryAction = new QAction(tr("Try the engine again"), this);
+    m_retryAction->setObjectName("train.retry-engine");
     connect(m_retryAction, &QAction::triggered, &m_service, &EngineService::retry);
+    makeWindowCommands();
 }
 
-QList<QAction*> TrainPage::pageActions() const {
+void TrainPage::makeWindowCommands() {
+    auto* fresh = new QAction(tr("&New trial"), this);
+    fresh->setObjectName("train.new");
+    fresh->setShortcut(QKeySequence::New);
+    connect(fresh, &QAction::triggered, this, &Page::raised);
+    auto* open = new QAction(tr("&Open a spec file…"), this);
+    open->setObjectName("train.open-spec");
+    open->setShortcut(QKeySequence::Open);
+    connect(open, &QAction::triggered, this, &TrainPage::chooseSpecFile);
+    m_windowCommands = {fresh, open};
+}
+
+QIcon TrainPage::icon() const {
+    QPainterPath lines({7, 4});
+    lines.lineTo(20, 12);
+    lines.lineTo(7, 20);
+    lines.closeSubpath();
+    return lineIcon(lines);
+}
+
+QList<QAction*> TrainPage::commands() const {
     return {m_startAction, m_presetAction,  m_datasetAction, m_fileAction, m_copyAction,
             m_resetAction, m_problemAction, m_unknownAction, m_retryAction};
 }

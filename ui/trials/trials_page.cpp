@@ -13,8 +13,11 @@
 #include <QStackedWidget>
 #include <QToolBar>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
 
+#include "ui/style/empty_view.h"
+#include "ui/style/line_icon.h"
 #include "ui/style/theme.h"
 #include "ui/trials/compare_pane.h"
 #include "ui/trials/trials_table.h"
@@ -28,6 +31,12 @@ constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMil
 constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
 constexpr int kFieldHeight = 28;
 
+std::vector<std::int64_t> idsOf(const std::vector<const TrialRow*>& rows) {
+    std::vector<std::int64_t> ids;
+    for (const auto* row : rows) ids.push_back(row->id);
+    return ids;
+}
+
 QLabel* wrapped(const char* role) {
     auto* label = new QLabel;
     label->setProperty("role", role);
@@ -38,19 +47,23 @@ QLabel* wrapped(const char* role) {
 
 }  // namespace
 
-TrialsPage::TrialsPage(Places places, Explain explain, QWidget* parent)
-    : QWidget(parent),
-      m_places(places),
+TrialsPage::TrialsPage(HistoryService* history, TrialSelection* selection, Places places, Explain explain,
+                       QWidget* parent)
+    : Page(parent),
+      m_places(std::move(places)),
       m_explain(std::move(explain)),
-      m_history(std::move(places)),
+      m_history(*history),
+      m_selection(*selection),
       m_model(m_undo, [this](const TrialEdits& edits) { m_history.write(edits); }),
       m_proxy(m_model),
+      m_empty(new EmptyView),
       m_table(new TrialsTable),
       m_pane(new ComparePane(m_explain)) {
     m_table->setModel(&m_proxy);
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_table);
-    m_stack->addWidget(buildEmpty());
+    m_empty->setProperty("card", true);
+    m_stack->addWidget(m_empty);
     m_splitter = new QSplitter(Qt::Vertical);
     m_splitter->addWidget(m_stack);
     m_splitter->addWidget(m_pane);
@@ -71,13 +84,25 @@ TrialsPage::TrialsPage(Places places, Explain explain, QWidget* parent)
     connectViews();
     restoreLook();
     enableActions();
-    showSituation();
+    showState();
+}
+
+QIcon TrialsPage::icon() const {
+    QPainterPath lines;
+    for (const int y : {6, 12, 18}) {
+        lines.moveTo(4, y);
+        lines.lineTo(5, y);
+        lines.moveTo(9, y);
+        lines.lineTo(20, y);
+    }
+    return lineIcon(lines);
 }
 
 // Not a focus proxy: the tabulator would go round within the page.
 void TrialsPage::focusInEvent(QFocusEvent* event) { m_table->setFocus(event->reason()); }
 
 TrialsPage::~TrialsPage() {
+    hide();  // and watches no more
     m_pane->saveNote();
     saveLook();
     m_undo.disconnect(this);  // members go before the widgets
@@ -143,38 +168,13 @@ void TrialsPage::addNotices(QBoxLayout& layout) {
     });
 }
 
-QWidget* TrialsPage::buildEmpty() {
-    auto* empty = new QFrame;
-    empty->setProperty("card", true);
-    m_emptyTitle = wrapped("title");
-    m_emptyText = wrapped("muted");
-    m_emptyButton = new QPushButton;
-    m_emptyButton->setProperty("primary", true);
-    auto* words = new QWidget;  // of a width that reads well, and as high as its text then is
-    words->setFixedWidth(520);
-    auto* column = new QVBoxLayout(words);
-    column->setSpacing(space::kLarge);
-    for (auto* label : {m_emptyTitle, m_emptyText}) column->addWidget(label), label->setAlignment(Qt::AlignHCenter);
-    column->addWidget(m_emptyButton, 0, Qt::AlignHCenter);
-    auto* middle = new QHBoxLayout;  // an alignment would take the height of a single line
-    middle->addStretch();
-    middle->addWidget(words);
-    middle->addStretch();
-    auto* layout = new QVBoxLayout(empty);
-    layout->addStretch();
-    layout->addLayout(middle);
-    layout->addStretch();
-    connect(m_emptyButton, &QPushButton::clicked, this, &TrialsPage::followRemedy);
-    return empty;
-}
-
 void TrialsPage::connectHistory() {
     connect(&m_history, &HistoryService::rowsRead, this, &TrialsPage::takeRows);
     connect(&m_history, &HistoryService::absent, this, [this] { takeRows({}); });
     connect(&m_history, &HistoryService::unreadable, this, [this](const Problem& problem) {
         m_unreadable = m_explain(problem);
         if (m_model.rowCount() > 0) showProblem(*m_unreadable);
-        showSituation();
+        showState();
     });
     connect(&m_history, &HistoryService::notWritten, this, [this](const Problem& problem) {
         m_notice->hide();
@@ -194,14 +194,23 @@ void TrialsPage::connectHistory() {
 
 void TrialsPage::connectViews() {
     connect(&m_filterSoon, &QTimer::timeout, this, [this] {
-        m_proxy.setWords(m_filter->text());
-        showSituation();
+        m_proxy.setWords(m_selection.filter());
+        showState();
     });
-    connect(m_filter, &QLineEdit::textChanged, &m_filterSoon, qOverload<>(&QTimer::start));
+    connect(m_filter, &QLineEdit::textChanged, &m_selection, &TrialSelection::setFilter);
+    connect(&m_selection, &TrialSelection::filterChanged, this, [this] {
+        if (m_filter->text() != m_selection.filter()) m_filter->setText(m_selection.filter());
+        m_filterSoon.start();
+    });
+    connect(&m_selection, &TrialSelection::pinnedChanged, this, &TrialsPage::followPinned);
+    connect(m_table, &TrialsTable::hovered, this, [this](const QModelIndex& at) {
+        m_selection.setHovered(at.isValid() ? std::optional(m_proxy.trial(at).id) : std::nullopt);
+    });
+    connect(m_empty, &EmptyView::chosen, this, &TrialsPage::follow);
     connect(m_shelf, &QComboBox::currentIndexChanged, this, [this](int shelf) {
         m_proxy.setShelf(static_cast<Shelf>(shelf));
         enableActions();
-        showSituation();
+        showState();
     });
     connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this, &TrialsPage::selectionChanged);
     connect(m_table, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
@@ -215,7 +224,7 @@ void TrialsPage::connectViews() {
     });
     connect(&m_undo, &QUndoStack::indexChanged, this, [this] {
         m_notice->hide();
-        showSituation();
+        showState();
         enableActions();
     });
     connect(m_pane, &ComparePane::curvesAsked, this, &TrialsPage::compare);
@@ -243,7 +252,7 @@ void TrialsPage::saveLook() const {
 }
 
 void TrialsPage::showEvent(QShowEvent* event) {
-    QWidget::showEvent(event);
+    Page::showEvent(event);
     m_history.setWatching(true);
 }
 
@@ -251,7 +260,7 @@ void TrialsPage::hideEvent(QHideEvent* event) {
     m_pane->saveNote();
     m_history.setWatching(false);
     saveLook();
-    QWidget::hideEvent(event);
+    Page::hideEvent(event);
 }
 
 // From the filter the arrow leads into the table, Escape back to all trials.
@@ -268,18 +277,19 @@ bool TrialsPage::eventFilter(QObject* watched, QEvent* event) {
             return true;
         }
     }
-    return QWidget::eventFilter(watched, event);
+    return Page::eventFilter(watched, event);
 }
 
 void TrialsPage::takeRows(const std::vector<TrialRow>& rows) {
     if (m_unreadable && !m_writeWaits) m_problem->hide();
     m_unreadable.reset();
-    m_loaded = true;
+    const bool isFirst = !std::exchange(m_loaded, true);
     m_model.setRows(rows);
+    if (isFirst) followPinned();
     m_prepare.start();
     selectAwaited();
     enableActions();
-    showSituation();
+    showState();
     if (!selected().empty() && !m_compareSoon.isActive()) m_compareSoon.start(kFollowMilliseconds);
 }
 
@@ -304,32 +314,24 @@ void TrialsPage::selectAwaited() {
     m_awaited.reset();
 }
 
-TrialsSituation TrialsPage::situation() const {
+TrialsPageState TrialsPage::state() const {
     const int chosen = static_cast<int>(m_table->selectionModel()->selectedRows().size());
     return {m_loaded, m_model.rowCount(), m_proxy.rowCount(), chosen, m_proxy.shelf(), m_filter->text(), m_unreadable};
 }
 
-void TrialsPage::showSituation() {
-    const auto now = situation();
+void TrialsPage::showState() {
+    const auto now = state();
     const auto empty = emptyTrials(now);
     m_count->setText(countText(now));
     m_pane->setVisible(now.total > 0);
     m_stack->setCurrentIndex(empty ? 1 : 0);
-    if (!empty) return;
-    m_emptyTitle->setText(empty->title);
-    m_emptyText->setText(empty->text);
-    m_emptyButton->setText(empty->button);
-    m_emptyButton->setVisible(!empty->button.isEmpty());
-    m_remedy = empty->remedy;
+    if (empty) m_empty->show(*empty);
 }
 
-void TrialsPage::followRemedy() {
-    switch (m_remedy) {
-        case EmptyTrials::Remedy::Train: return emit trainRequested();
-        case EmptyTrials::Remedy::ClearFilter: return m_filter->clear();
-        case EmptyTrials::Remedy::ShowCurrent: return m_shelf->setCurrentIndex(0);
-        case EmptyTrials::Remedy::None: return;
-    }
+void TrialsPage::follow(const QString& command) {
+    if (command == kClearFilter) m_filter->clear();
+    else if (command == kShowCurrent) m_shelf->setCurrentIndex(static_cast<int>(Shelf::Current));
+    else emit commandWanted(command);
 }
 
 void TrialsPage::showProblem(const Explanation& explanation) {
@@ -345,8 +347,22 @@ std::vector<const TrialRow*> TrialsPage::selected() const {
 
 void TrialsPage::selectionChanged() {
     enableActions();
-    m_count->setText(countText(situation()));
+    m_count->setText(countText(state()));
     m_compareSoon.start(kCompareMilliseconds);
+    m_selection.setPinned(idsOf(selected()));
+}
+
+// What another page pinned, as far as the list shows it.
+void TrialsPage::followPinned() {
+    const auto& pinned = m_selection.pinned();
+    if (!m_loaded || std::ranges::is_permutation(idsOf(selected()), pinned)) return;
+    QItemSelection rows;
+    for (const auto trial : pinned) {
+        if (!m_model.find(trial)) continue;
+        const auto at = m_proxy.mapFromSource(m_model.index(m_model.indexOf(trial), kIdColumn));
+        if (at.isValid()) rows.select(at, at);
+    }
+    m_table->selectionModel()->select(rows, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
 }
 
 void TrialsPage::compare() {

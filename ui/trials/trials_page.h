@@ -1,16 +1,17 @@
 #pragma once
 #include <QTimer>
 #include <QUndoStack>
-#include <QWidget>
 #include <optional>
 #include <vector>
 
 #include "engine/session/places.h"
 #include "ui/history/history_service.h"
+#include "ui/history/trial_selection.h"
 #include "ui/style/explanation.h"
+#include "ui/style/page.h"
 #include "ui/trials/trial_filter_proxy.h"
 #include "ui/trials/trial_table_model.h"
-#include "ui/trials/trials_situation.h"
+#include "ui/trials/trials_page_state.h"
 
 class QAction;
 class QBoxLayout;
@@ -18,7 +19,6 @@ class QComboBox;
 class QFrame;
 class QLabel;
 class QLineEdit;
-class QPushButton;
 class QSplitter;
 class QStackedWidget;
 class QToolBar;
@@ -26,28 +26,32 @@ class QToolBar;
 namespace lockstep::ui {
 
 class ComparePane;
+class EmptyView;
 class TrialsTable;
 
 // The history as a page: find, sort, mark, compare, throw away and repeat trials. Looks twice a second, while visible,
 // whether the history changed. Remembers columns, order, filter and splitter in trials.ini of the places' config.
-class TrialsPage : public QWidget {
+class TrialsPage : public Page {
     Q_OBJECT
 
 public:
-    TrialsPage(Places places, Explain explain, QWidget* parent = nullptr);
+    // Service and selection outlive the page. What is selected in the table is pinned, and what others pin is selected.
+    TrialsPage(HistoryService* history, TrialSelection* selection, Places places, Explain explain,
+               QWidget* parent = nullptr);
     ~TrialsPage() override;
 
-    QUndoStack* undoStack() { return &m_undo; }  // the window's Undo and Redo belong to it while the page is shown
+    QString id() const override { return "trials"; }
+    QString title() const override { return tr("Tr&ials"); }
+    QIcon icon() const override;
+    QList<QAction*> commands() const override;  // as the selection and the shelf allow
+    QUndoStack* undoStack() override { return &m_undo; }
     void selectTrial(std::int64_t trial);  // on the current shelf, past a filter that hides it; also one yet to come
     void exportCsv(const QString& file);   // the table as it stands
-    // What can be done, for a list of commands; enabled and visible as the selection and the shelf allow.
-    QList<QAction*> pageActions() const;
 
 signals:
     void openRequested(qint64 trial);
     void resumeRequested(qint64 trial);
     void cloneRequested(const QString& specJson);
-    void trainRequested();  // the empty page's button
 
 protected:
     void focusInEvent(QFocusEvent* event) override;
@@ -61,25 +65,25 @@ private:
     void connectViews();
     QWidget* buildHead();
     void addNotices(QBoxLayout& layout);
-    QWidget* buildEmpty();
     void restoreLook();
     void saveLook() const;
     void takeRows(const std::vector<TrialRow>& rows);
     void selectAwaited();
-    void showSituation();
+    void showState();
     void showProblem(const Explanation& explanation);
     void selectionChanged();
     void compare();
-    void followRemedy();
-    TrialsSituation situation() const;
+    void followPinned();
+    void follow(const QString& command);
+    TrialsPageState state() const;
     std::vector<const TrialRow*> selected() const;
 
     // trials_page_bar.cpp: the actions, and where they stand
     void makeActions();
     void buildBar(QToolBar& bar);
     void addUndo(QToolBar& bar);
-    QAction* addTrialAction(const QString& button, const QString& text, const QString& tip, const QKeySequence& keys,
-                            void (TrialsPage::*slot)());
+    QAction* addTrialAction(const QString& id, const QString& button, const QString& text, const QString& tip,
+                            const QKeySequence& keys, void (TrialsPage::*slot)());
     void showContextMenu(const QPoint& at);
     void renameSelected();
     void writeNote();
@@ -107,7 +111,8 @@ private:
 
     const Places m_places;
     const Explain m_explain;
-    HistoryService m_history;
+    HistoryService& m_history;
+    TrialSelection& m_selection;
     TrialTableModel m_model;
     QUndoStack m_undo;  // after the model: its steps speak to it
     TrialFilterProxy m_proxy;
@@ -115,13 +120,11 @@ private:
     std::optional<std::int64_t> m_awaited;  // to be selected once it is there
     std::optional<Explanation> m_unreadable;
     bool m_loaded = false, m_writeWaits = false;
-    EmptyTrials::Remedy m_remedy = EmptyTrials::Remedy::None;
     Actions m_actions{};
 
     QLabel *m_count = nullptr, *m_problemText = nullptr, *m_noticeText = nullptr;
-    QLabel *m_emptyTitle = nullptr, *m_emptyText = nullptr;
     QFrame *m_problem = nullptr, *m_notice = nullptr;
-    QPushButton* m_emptyButton = nullptr;
+    EmptyView* m_empty = nullptr;
     QLineEdit* m_filter = nullptr;
     QComboBox* m_shelf = nullptr;
     QStackedWidget* m_stack = nullptr;

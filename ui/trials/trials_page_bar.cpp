@@ -38,9 +38,10 @@ QToolButton* menuButton(const QString& text, const QString& name, const QString&
 
 }  // namespace
 
-QAction* TrialsPage::addTrialAction(const QString& button, const QString& text, const QString& tip,
+QAction* TrialsPage::addTrialAction(const QString& id, const QString& button, const QString& text, const QString& tip,
                                     const QKeySequence& keys, void (TrialsPage::*slot)()) {
     auto* action = new QAction(text, this);
+    action->setObjectName("trials." + id);
     action->setIconText(button);
     action->setShortcut(keys);
     action->setShortcutContext(Qt::WidgetShortcut);
@@ -51,45 +52,47 @@ QAction* TrialsPage::addTrialAction(const QString& button, const QString& text, 
 }
 
 void TrialsPage::makeActions() {
-    using Page = TrialsPage;
     auto& a = m_actions;
-    a.open = addTrialAction(tr("Open"), tr("Open the trial"), tr("Show the trial on its live page"), Qt::Key_Return,
-                            &Page::openSelected);
+    a.open = addTrialAction("open", tr("Open"), tr("Open the trial"), tr("Show the trial on its page"), Qt::Key_Return,
+                            &TrialsPage::openSelected);
     a.open->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
-    a.clone = addTrialAction(tr("Clone"), tr("Clone the trial into the form"),
+    a.clone = addTrialAction("clone", tr("Clone"), tr("Clone the trial into the form"),
                              tr("Put these settings into the form of a new trial"), QKeySequence("Ctrl+Shift+D"),
-                             &Page::cloneSelected);
-    a.resume = addTrialAction(tr("Resume"), tr("Resume the trial"), tr("Go on from the last checkpoint"),
-                              QKeySequence("Ctrl+Shift+R"), &Page::resumeSelected);
-    a.star = addTrialAction(tr("Star"), tr("Star the trials"), tr("Mark what you want to find again"),
-                            QKeySequence("Ctrl+D"), &Page::toggleStar);
-    a.tag = addTrialAction(tr("Tags…"), tr("Tag the trials…"), tr("Words of your own, to group and find trials by"),
-                           QKeySequence("Ctrl+T"), &Page::editTags);
-    a.archive = addTrialAction(tr("Archive"), tr("Archive the trials"), tr("Keep, but out of the way"),
-                               QKeySequence("Ctrl+Shift+A"), &Page::toggleArchived);
-    a.trash = addTrialAction(tr("Delete"), tr("Delete the trials"), tr("Move to the trash"), QKeySequence::Delete,
-                             &Page::trashSelected);
-    a.restore = addTrialAction(tr("Restore"), tr("Restore the trials"), tr("Take out of the trash"), {},
-                               &Page::restoreSelected);
+                             &TrialsPage::cloneSelected);
+    a.resume = addTrialAction("resume", tr("Resume"), tr("Resume the trial"), tr("Go on from the last checkpoint"),
+                              QKeySequence("Ctrl+Shift+R"), &TrialsPage::resumeSelected);
+    a.star = addTrialAction("star", tr("Star"), tr("Star the trials"), tr("Mark what you want to find again"),
+                            QKeySequence("Ctrl+D"), &TrialsPage::toggleStar);
+    a.tag =
+        addTrialAction("tag", tr("Tags…"), tr("Tag the trials…"), tr("Words of your own, to group and find trials by"),
+                       QKeySequence("Ctrl+T"), &TrialsPage::editTags);
+    a.archive = addTrialAction("archive", tr("Archive"), tr("Archive the trials"), tr("Keep, but out of the way"),
+                               QKeySequence("Ctrl+Shift+A"), &TrialsPage::toggleArchived);
+    a.trash = addTrialAction("delete", tr("Delete"), tr("Delete the trials"), tr("Move to the trash"),
+                             QKeySequence::Delete, &TrialsPage::trashSelected);
+    a.restore = addTrialAction("restore", tr("Restore"), tr("Restore the trials"), tr("Take out of the trash"), {},
+                               &TrialsPage::restoreSelected);
     a.emptying =
-        addTrialAction(tr("Empty trash…"), tr("Empty the trash…"),
-                       tr("Remove the trash's trials for good, with their checkpoints"), {}, &Page::emptyTrash);
-    a.command = addTrialAction(tr("Copy command"), tr("Copy as command line"),
-                               tr("Copy the command that trains the same"), QKeySequence::Copy, &Page::copyCommand);
-    a.rename = addTrialAction(tr("Rename"), tr("Rename the trial"), tr("Give the trial a title of your own"),
-                              Qt::Key_F2, &Page::renameSelected);
-    a.note = addTrialAction(tr("Note"), tr("Write a note"), tr("What you want to remember of the trial"),
-                            QKeySequence("Ctrl+E"), &Page::writeNote);
-    a.exporting = addTrialAction(tr("Export…"), tr("Export the table…"), tr("Save the table as it stands, as CSV"), {},
-                                 &Page::chooseExport);
+        addTrialAction("empty-trash", tr("Empty trash…"), tr("Empty the trash…"),
+                       tr("Remove the trash's trials for good, with their checkpoints"), {}, &TrialsPage::emptyTrash);
+    a.command =
+        addTrialAction("copy-command", tr("Copy command"), tr("Copy as command line"),
+                       tr("Copy the command that trains the same"), QKeySequence::Copy, &TrialsPage::copyCommand);
+    a.rename = addTrialAction("rename", tr("Rename"), tr("Rename the trial"), tr("Give the trial a title of your own"),
+                              Qt::Key_F2, &TrialsPage::renameSelected);
+    a.note = addTrialAction("note", tr("Note"), tr("Write a note"), tr("What you want to remember of the trial"),
+                            QKeySequence("Ctrl+E"), &TrialsPage::writeNote);
+    a.exporting = addTrialAction("export", tr("Export…"), tr("Export the table…"),
+                                 tr("Save the table as it stands, as CSV"), {}, &TrialsPage::chooseExport);
     a.find = new QAction(tr("Find trials"), this);
+    a.find->setObjectName("trials.find");
     a.find->setShortcut(QKeySequence::Find);
     a.find->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     connect(a.find, &QAction::triggered, m_filter, [this] { m_filter->setFocus(), m_filter->selectAll(); });
     addAction(a.find);
 }
 
-QList<QAction*> TrialsPage::pageActions() const {
+QList<QAction*> TrialsPage::commands() const {
     const auto& a = m_actions;
     return {a.open, a.clone,   a.resume, a.command, a.rename,   a.note,      a.star,
             a.tag,  a.archive, a.trash,  a.restore, a.emptying, a.exporting, a.find};

@@ -61,6 +61,8 @@ TrialsTable::TrialsTable(QWidget* parent) : QTableView(parent), m_columns(new QM
     header->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(header, &QWidget::customContextMenuRequested, this,
             [=, this](const QPoint& at) { m_columns->popup(header->mapToGlobal(at)); });
+    setMouseTracking(true);
+    connect(this, &QAbstractItemView::entered, this, &TrialsTable::hovered);
     connect(m_columns, &QMenu::aboutToShow, this, &TrialsTable::fillColumnsMenu);
 }
 
@@ -91,6 +93,11 @@ void TrialsTable::fillColumnsMenu() {
     }
     m_columns->addSeparator();
     m_columns->addAction(tr("Reset columns"), this, &TrialsTable::resetColumns);
+}
+
+void TrialsTable::leaveEvent(QEvent* event) {
+    QTableView::leaveEvent(event);
+    emit hovered({});
 }
 
 // A table that is entered by the keyboard has a trial to act on; with a single row the arrow keys would never select

@@ -23,7 +23,11 @@ public:
     void saveLayout(QSettings& settings) const;
     void restoreLayout(const QSettings& settings);  // without one, columns stay as they are
 
+signals:
+    void hovered(const QModelIndex& row);  // invalid: the pointer left
+
 protected:
+    void leaveEvent(QEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void rowsInserted(const QModelIndex& parent, int first, int last) override;
 

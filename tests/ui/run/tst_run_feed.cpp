@@ -107,7 +107,7 @@ QStringList notesOf(const RunPage& page) {
 }
 
 QAction* actionOf(const RunPage& page, const QString& words) {
-    for (auto* action : page.pageActions()) {
+    for (auto* action : page.commands()) {
         if (action->text().contains(words)) return action;
     }
     return nullptr;

@@ -8,8 +8,8 @@
 
 #include "engine/session/lease.h"
 #include "tests/ui/run_home.h"
+#include "ui/run/open_runs.h"
 #include "ui/shell/main_window.h"
-#include "ui/shell/open_runs.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {

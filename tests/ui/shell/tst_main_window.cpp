@@ -1,6 +1,7 @@
 #include <QAbstractSpinBox>
 #include <QAccessible>
 #include <QComboBox>
+#include <QMenuBar>
 #include <QTabWidget>
 
 #include "shell_support.h"
@@ -79,6 +80,28 @@ private slots:
             QVERIFY2(it.value().size() == 1, qPrintable(it.key() + ": " + it.value().join(", ")));
         }
         QVERIFY(owners.contains("Ctrl+K") && owners.contains("Ctrl+1"));
+    }
+
+    // Every command has an id of its own, on every page, and what leads on to another page finds it.
+    void commandsHaveIds() {
+        const auto window = m_home->open();
+        const QMap<QString, QString> ofPages{{"train", "train.start"}, {"runs", "run.next"}, {"trials", "trials.star"}};
+        for (auto page = ofPages.begin(); page != ofPages.end(); ++page) {
+            QVERIFY(window->commands().run("page." + page.key()));
+            QSet<QString> ids;
+            for (const QAction* each : window->commands().commands()) {
+                QVERIFY2(!each->objectName().isEmpty(), qPrintable(each->text() + " has no id"));
+                QVERIFY2(!ids.contains(each->objectName()), qPrintable(each->objectName() + " is there twice"));
+                ids << each->objectName();
+            }
+            QVERIFY2(ids.contains(page.value()), qPrintable(page.value()));
+        }
+        for (const QMenu* menu : window->menuBar()->findChildren<QMenu*>()) QVERIFY(!menu->actions().isEmpty());
+        QVERIFY(window->commands().run("page.runs"));
+        QPushButton* train = buttonWith(*window, "Train something");
+        QVERIFY(train);
+        train->click();
+        QVERIFY(window->commands().find("train.start"));
     }
 
     // What a screen reader says and the Tab key finds, on every page.

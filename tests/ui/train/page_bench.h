@@ -58,7 +58,7 @@ public:
     }
 
     QAction* action(const QString& text) const {
-        for (auto* each : page->pageActions()) {
+        for (auto* each : page->commands()) {
             if (each->text().contains(text)) return each;
         }
         return nullptr;

@@ -1,8 +1,9 @@
-#include <archive.h>
 #include <archive_entry.h>
+#include <QLineEdit>
 
 #include <QDirIterator>
 #include <QFile>
+#include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
 
@@ -96,7 +97,7 @@ private slots:
         small["batch"] = 4;
         m_bench->page->setSpec(small);
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
-        m_bench->page->history().clear();
+        m_bench->page->undoStack()->clear();
     }
     void cleanup() { m_bench.reset(); }
 
@@ -106,7 +107,7 @@ private slots:
         QCOMPARE(m_bench->page->spec()["weights"].toString(), weights);
         QCOMPARE(dataset()["id"].toString(), QString("synthetic"));
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->shows("the weights " + weights + " are not safetensors"), 60000);
-        m_bench->page->history().undo();
+        m_bench->page->undoStack()->undo();
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
     }
 
@@ -118,8 +119,36 @@ private slots:
         QVERIFY2(m_bench->shows("Recognised as Image folder: 12 training and 12 test samples, 2 classes of 6 each"),
                  qPrintable(m_bench->visibleText()));
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
-        m_bench->page->history().undo();  // one step back
+        m_bench->page->undoStack()->undo();  // one step back
         QVERIFY(dataset()["path"].toString() != folder);
+    }
+
+    void aTypedPathIsRecognised_data() {
+        QTest::addColumn<QString>("kind");
+        for (const char* kind : {"fashion-mnist", "synthetic", "idx", "image-folder"}) QTest::newRow(kind) << kind;
+    }
+    void aTypedPathIsRecognised() {
+        QFETCH(QString, kind);
+        choose(kind);
+        const auto folder = m_bench->imageFolder("pets");
+        type(folder);
+        QTRY_COMPARE_WITH_TIMEOUT(dataset()["id"].toString(), QString("image-folder"), 60000);
+        QTRY_COMPARE_WITH_TIMEOUT(dataset()["path"].toString(), folder, 60000);
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+        QVERIFY(kind == "image-folder" || m_bench->shows("Recognised as Image folder"));
+        QVERIFY2(!m_bench->shows("IDX"), qPrintable(m_bench->visibleText()));
+    }
+
+    // Where it is of no kind, what the chosen one says stands, and the choice with it.
+    void aTypedPathToNothingIsTheChosenKinds() {
+        choose("fashion-mnist");
+        const auto folder = m_bench->folder.filePath("empty");
+        QVERIFY(QDir().mkpath(folder));
+        type(folder);
+        QTRY_VERIFY2_WITH_TIMEOUT(m_bench->shows("IDX"), qPrintable(m_bench->visibleText()), 60000);
+        QTest::qWait(1000);
+        QCOMPARE(dataset()["id"].toString(), QString("fashion-mnist"));
+        QCOMPARE(dataset()["path"].toString(), folder);
     }
 
     void aTextIsTaken() {
@@ -193,12 +222,12 @@ private slots:
         spec["title"] = "dear to me";
         m_bench->page->setSpec(spec);
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
-        const int steps = m_bench->page->history().count();
+        const int steps = m_bench->page->undoStack()->count();
         m_bench->drop(m_bench->file(name, bytes));
         QTRY_VERIFY2_WITH_TIMEOUT(m_bench->shows(words), qPrintable(m_bench->visibleText()), 60000);
         m_bench->shot("refused-" + name);
         QCOMPARE(m_bench->page->spec(), spec);
-        QCOMPARE(m_bench->page->history().count(), steps);
+        QCOMPARE(m_bench->page->undoStack()->count(), steps);
         QVERIFY(m_bench->page->canStart());  // what was there still starts
     }
 
@@ -305,6 +334,17 @@ private slots:
     }
 
 private:
+    void choose(const QString& kind) const {
+        auto spec = m_bench->page->spec();
+        spec["dataset"] = QJsonObject{{"id", kind}};
+        m_bench->page->setSpec(spec);
+    }
+    void type(const QString& path) const {
+        auto* line = m_bench->find<QLineEdit>("dataset.path");
+        line->setFocus();
+        QTest::keyClicks(line, path);
+        QTest::keyClick(line, Qt::Key_Return);
+    }
     QJsonObject dataset() const { return m_bench->page->spec()["dataset"].toObject(); }
 
     static lockstep::Problem failureOf(const QString& home, const QString& archive) {

@@ -29,7 +29,7 @@ private slots:
     void init() {
         m_bench->page->setSpec(synthetic());
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
-        m_bench->page->history().clear();
+        m_bench->page->undoStack()->clear();
     }
 
     void editorsExplainThemselves_data() {
@@ -126,7 +126,7 @@ private slots:
     }
 
     void everyEditIsOneStep() {
-        auto& history = m_bench->page->history();
+        auto& history = *m_bench->page->undoStack();
         auto* epochs = m_bench->find<QLineEdit>("epochs");
         auto* seed = m_bench->find<QLineEdit>("seed");
         const auto type = [](QLineEdit* line, const char* text) {
@@ -159,14 +159,14 @@ private slots:
 
     // Ctrl+Z within a field is the form's, not the field's own.
     void undoIsTheForms() {
-        auto* undo = m_bench->page->history().createUndoAction(m_bench->page.get());
+        auto* undo = m_bench->page->undoStack()->createUndoAction(m_bench->page.get());
         undo->setShortcut(QKeySequence::Undo);
         m_bench->page->addAction(undo);
         auto* epochs = m_bench->find<QLineEdit>("epochs");
         m_bench->find<QCheckBox>("augmentation.flip")->click();
         epochs->setFocus();
         QTest::keyClick(epochs, Qt::Key_Z, Qt::ControlModifier);
-        QVERIFY(!m_bench->page->history().canUndo());
+        QVERIFY(!m_bench->page->undoStack()->canUndo());
         QVERIFY(!m_bench->find<QCheckBox>("augmentation.flip")->isChecked());
         delete undo;
     }
@@ -204,7 +204,7 @@ private slots:
 
     void actionsAreNamedAndDoNotClash() {
         QSet<QKeySequence> keys;
-        for (auto* action : m_bench->page->pageActions()) {
+        for (auto* action : m_bench->page->commands()) {
             QVERIFY(action && !action->text().isEmpty());
             for (const auto& key : action->shortcuts()) {
                 QVERIFY2(!keys.contains(key), qPrintable(key.toString()));
@@ -215,7 +215,7 @@ private slots:
         QVERIFY(m_bench->action("Start training")->isEnabled() && !m_bench->action("Show problem")->isEnabled());
         m_bench->action("Reset the form")->trigger();
         QVERIFY(m_bench->page->spec()["epochs"].toInt() == 5);
-        m_bench->page->history().undo();
+        m_bench->page->undoStack()->undo();
         QCOMPARE(m_bench->page->spec(), synthetic());
     }
 

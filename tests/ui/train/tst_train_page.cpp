@@ -122,7 +122,7 @@ private slots:
         m_bench->shot("problems");
         QVERIFY(!m_page->findChild<QPushButton*>("startTraining")->isEnabled());
         QCOMPARE(m_page->spec()["tomorrow"].toInt(), 1);
-        while (m_page->history().canUndo()) m_page->history().undo();
+        while (m_page->undoStack()->canUndo()) m_page->undoStack()->undo();
         QTRY_VERIFY_WITH_TIMEOUT(!m_bench->shows("tomorrow"), 30000);
     }
 

@@ -74,7 +74,7 @@ private slots:
         QFETCH(QString, kept);
         if (kept == "mine") {
             QCOMPARE(m_bench->page->spec(), QJsonDocument::fromJson(json).object());  // nothing is thrown away
-            m_bench->page->history().undo();
+            m_bench->page->undoStack()->undo();
         }
         QCOMPARE(m_bench->page->spec(), before);
         QTest::keyClick(m_bench->page.get(), Qt::Key_Escape);
@@ -95,9 +95,9 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 20000);
         QVERIFY(!leaveOut->isEnabled() && !m_bench->shows("tomorrow"));
         QCOMPARE(m_bench->page->spec()["optimizer"].toObject(), (QJsonObject{{"id", "sgd"}, {"momentum", 0.5}}));
-        m_bench->page->history().undo();
+        m_bench->page->undoStack()->undo();
         QCOMPARE(m_bench->page->spec(), strange);
-        m_bench->page->history().undo();
+        m_bench->page->undoStack()->undo();
     }
 
     // A problem that has nothing to do with the data must not stay with the data.

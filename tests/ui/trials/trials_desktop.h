@@ -30,7 +30,8 @@ struct Desktop {
 
     void open() {
         page.reset();  // the one before remembers its look first
-        page = std::make_unique<TrialsPage>(places, explain);
+        history = std::make_unique<HistoryService>(places);
+        page = std::make_unique<TrialsPage>(history.get(), &selection, places, explain);
         page->resize(1280, 800);
         page->show();
         page->activateWindow();  // a bare X server has no window manager to do it
@@ -65,6 +66,8 @@ struct Desktop {
     QTemporaryDir home;
     Places places{home.path().toStdString() + "/data", home.path().toStdString() + "/cache",
                   home.path().toStdString() + "/run", home.path().toStdString() + "/config"};
+    std::unique_ptr<HistoryService> history;
+    TrialSelection selection;
     std::unique_ptr<TrialsPage> page;
 };
 

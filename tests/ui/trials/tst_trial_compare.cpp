@@ -7,7 +7,7 @@
 #include "ui/history/compared_curves.h"
 #include "ui/trials/spec_diff.h"
 #include "ui/trials/trial_actions.h"
-#include "ui/trials/trials_situation.h"
+#include "ui/trials/trials_page_state.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -262,23 +262,23 @@ void TestTrialCompare::theCommandSaysTheSpec() {
 }
 
 void TestTrialCompare::emptyPagesSayWhatToDo() {
-    using Remedy = EmptyTrials::Remedy;
-    TrialsSituation now;
-    QVERIFY(emptyTrials(now)->button.isEmpty());  // still reading
+    const auto way = [](const TrialsPageState& at) { return emptyTrials(at)->ways.front().command; };
+    TrialsPageState now;
+    QVERIFY(emptyTrials(now)->ways.isEmpty());  // still reading
     now.unreadable = Explanation{"It is damaged", "Move it away"};
     QVERIFY(emptyTrials(now)->text.contains("Move it away"));
     now.unreadable.reset();
     now.loaded = true;
-    QCOMPARE(emptyTrials(now)->remedy, Remedy::Train);
+    QCOMPARE(way(now), QString("page.train"));
     QCOMPARE(emptyTrials(now)->title, QString("No trials yet"));
     now.total = 12;
     QCOMPARE(emptyTrials(now)->title, QString("No current trials"));
     now.filter = " resnet ";
     QCOMPARE(emptyTrials(now)->title, QString("No trial matches “resnet”"));
-    QCOMPARE(emptyTrials(now)->remedy, Remedy::ClearFilter);
+    QCOMPARE(way(now), QString(kClearFilter));
     now.filter.clear();
     now.shelf = Shelf::Trash;
-    QCOMPARE(emptyTrials(now)->remedy, Remedy::ShowCurrent);
+    QCOMPARE(way(now), QString(kShowCurrent));
     now.shown = 1234;
     now.selected = 2;
     QVERIFY(!emptyTrials(now));

@@ -244,7 +244,7 @@ private slots:
         desktop.open();
         QTRY_COMPARE(desktop.rows(), 1);
         QStringList keys;
-        for (const auto* action : desktop.page->pageActions()) {
+        for (const auto* action : desktop.page->commands()) {
             QVERIFY(!action->text().isEmpty());
             QVERIFY2(!action->toolTip().isEmpty(), qPrintable(action->text()));
             if (action->shortcut().isEmpty()) continue;

@@ -32,6 +32,7 @@ private slots:
     void initTestCase() { applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light); }
     void anEmptyHomeSaysWhatToDo();
     void trialsAppearAsOthersWriteThem();
+    void theSelectionIsShared();
     void aLostEngineIsACrash();
     void archiveTrashAndUndo();
     void runningTrialsStay();
@@ -57,9 +58,10 @@ void TestTrialsPage::anEmptyHomeSaysWhatToDo() {
     Desktop desktop;
     desktop.open();
     QTRY_VERIFY(desktop.says("No trials yet"));
-    const QSignalSpy train(desktop.page.get(), &TrialsPage::trainRequested);
+    const QSignalSpy wanted(desktop.page.get(), &Page::commandWanted);
     desktop.button("Train something")->click();
-    QCOMPARE(train.count(), 1);
+    QCOMPARE(wanted.count(), 1);
+    QCOMPARE(wanted.front().front().toString(), QString("page.train"));
     QVERIFY(!fs::exists(desktop.places.history()));
 }
 
@@ -75,6 +77,26 @@ void TestTrialsPage::trialsAppearAsOthersWriteThem() {
     store->createTrial({}, desktop.places.runs());
     QTRY_COMPARE(desktop.rows(), 2);
     QTRY_VERIFY(desktop.says("2 trials"));
+}
+
+// What is selected here is pinned for all pages, and what another pins is selected here.
+void TestTrialsPage::theSelectionIsShared() {
+    Desktop desktop({.trials = 5});
+    desktop.open();
+    QTRY_COMPARE(desktop.rows(), 5);
+    desktop.select(1);
+    QCOMPARE(desktop.selection.pinned(), std::vector<std::int64_t>{4});
+    desktop.selection.setPinned({2, 5});
+    QCOMPARE(desktop.table().selectionModel()->selectedRows().size(), 2);
+    QVERIFY(std::ranges::is_permutation(desktop.selection.pinned(), std::vector<std::int64_t>{2, 5}));
+    desktop.selection.setFilter("no such trial");
+    QTRY_COMPARE(desktop.rows(), 0);
+    QCOMPARE(desktop.page->findChild<QLineEdit*>()->text(), QString("no such trial"));
+    desktop.selection.setFilter({});
+    QTRY_COMPARE(desktop.rows(), 5);
+    const auto first = desktop.table().visualRect(desktop.table().model()->index(0, kTitleColumn)).center();
+    QTest::mouseMove(desktop.table().viewport(), first);
+    QTRY_COMPARE(desktop.selection.hovered(), std::optional<std::int64_t>(5));
 }
 
 void TestTrialsPage::aLostEngineIsACrash() {

@@ -1,4 +1,4 @@
-#include "ui/shell/open_runs.h"
+#include "ui/run/open_runs.h"
 
 #include "engine/history/trial_query.h"
 #include "engine/session/lease.h"

@@ -1,0 +1,19 @@
+#include "ui/shell/page_frame.h"
+
+namespace lockstep::ui {
+
+PageFrame::PageFrame(Page* page) : m_page(page), m_empty(new EmptyView) {
+    addWidget(page);
+    addWidget(m_empty);
+    connect(page, &Page::emptyStateChanged, this, &PageFrame::refresh);
+    connect(m_empty, &EmptyView::chosen, page, &Page::commandWanted);
+    refresh();
+}
+
+void PageFrame::refresh() {
+    const auto state = m_page->emptyState();
+    if (state) m_empty->show(*state);
+    setCurrentWidget(state ? static_cast<QWidget*>(m_empty) : m_page);
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,91 @@
+#include "ui/shell/studio.h"
+
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QMessageBox>
+
+#include "ui/run/runs_page.h"
+#include "ui/timeline/timeline_view.h"
+#include "ui/train/engine_service.h"
+#include "ui/train/run_launcher.h"
+#include "ui/train/train_page.h"
+#include "ui/trials/trials_page.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+// The whole text of an explanation, one paragraph per problem.
+QString textOf(const std::vector<Problem>& problems, const Explain& explain) {
+    QStringList paragraphs;
+    for (const Problem& problem : problems) {
+        const Explanation words = explain(problem);
+        paragraphs << (words.remedy.isEmpty() ? words.what : words.what + "\n" + words.remedy);
+    }
+    return paragraphs.join("\n\n");
+}
+
+}  // namespace
+
+Studio::Studio(const QString& engineProgram, Places places, Explain explain, QObject* parent)
+    : QObject(parent),
+      m_places(std::move(places)),
+      m_explain(std::move(explain)),
+      m_engine(new EngineService(engineProgram, this)),
+      m_launcher(new RunLauncher(engineProgram, m_places, this)),
+      m_runs(new OpenRuns(m_places, this)),
+      m_history(m_places),
+      m_train(std::make_unique<TrainPage>(m_engine, m_launcher, m_explain)),
+      m_runsPage(std::make_unique<RunsPage>(m_runs, m_explain)),
+      m_trials(std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain)),
+      m_timeline(std::make_unique<TimelineDock>()) {
+    m_train->setHomeIsEmpty(m_runs->historyIsEmpty());
+    connectPages();
+}
+
+Studio::~Studio() = default;
+
+std::vector<Page*> Studio::pages() const { return {m_train.get(), m_runsPage.get(), m_trials.get()}; }
+
+std::vector<QDockWidget*> Studio::docks() const { return {m_timeline.get()}; }
+
+void Studio::connectPages() {
+    connect(m_launcher, &RunLauncher::started, this, &Studio::openRun);
+    connect(m_launcher, &RunLauncher::failed, this, [this](const std::vector<Problem>& problems) {
+        if (!m_train->isVisible()) explainProblems(tr("The run did not start"), problems);  // it says so itself
+    });
+    connect(m_runsPage.get(), &RunsPage::resumeRequested, m_launcher, &RunLauncher::resume);
+    connect(m_runsPage.get(), &RunsPage::frontChanged, this, &Studio::followTimeline);
+    connect(m_timeline.get(), &QDockWidget::visibilityChanged, this, &Studio::followTimeline);
+    connect(m_trials.get(), &TrialsPage::openRequested, this, &Studio::openRun);
+    connect(m_trials.get(), &TrialsPage::resumeRequested, m_launcher, &RunLauncher::resume);
+    connect(m_trials.get(), &TrialsPage::cloneRequested, m_train.get(), [this](const QString& spec) {
+        m_train->setSpec(QJsonDocument::fromJson(spec.toUtf8()).object());
+        emit m_train->raised();
+    });
+}
+
+void Studio::openRun(std::int64_t trial) {
+    m_train->setHomeIsEmpty(false);
+    m_runsPage->open(trial);
+}
+
+void Studio::followTimeline() {
+    const std::int64_t trial = m_runsPage->trial();
+    const auto attempt = m_runsPage->attempt();
+    if (!attempt || !m_timeline->isVisible()) return;
+    if (m_timelineTrial == trial && m_timelineAttempt == *attempt) return;
+    m_timelineTrial = trial;
+    m_timelineAttempt = *attempt;
+    m_timeline->view().follow(m_places, trial, *attempt);
+}
+
+void Studio::explainProblems(const QString& title, const std::vector<Problem>& problems) {
+    auto* box = new QMessageBox(QMessageBox::Warning, title, title, QMessageBox::Ok, m_train->window());
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText(textOf(problems, m_explain));
+    box->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    box->open();
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,56 @@
+#pragma once
+#include <QObject>
+#include <memory>
+#include <vector>
+
+#include "engine/session/places.h"
+#include "ui/history/history_service.h"
+#include "ui/history/trial_selection.h"
+#include "ui/style/explanation.h"
+#include "ui/style/page.h"
+
+class QDockWidget;
+
+namespace lockstep::ui {
+
+class EngineService;
+class OpenRuns;
+class RunLauncher;
+class RunsPage;
+class TimelineDock;
+class TrainPage;
+class TrialsPage;
+
+// What the window shows: the services that pages share, the pages in their order, and the ways from one to another. The
+// one place that knows pages by name. GUI thread.
+class Studio : public QObject {
+    Q_OBJECT
+public:
+    // `engineProgram`: the path of `lockstep`.
+    Studio(const QString& engineProgram, Places places, Explain explain, QObject* parent = nullptr);
+    ~Studio() override;  // with its pages and docks, before their services
+
+    std::vector<Page*> pages() const;
+    std::vector<QDockWidget*> docks() const;  // the command that shows one is "dock." and its objectName
+    void openRun(std::int64_t trial);         // its page, in front
+
+private:
+    void connectPages();
+    void followTimeline();
+    void explainProblems(const QString& title, const std::vector<Problem>& problems);
+
+    const Places m_places;
+    const Explain m_explain;
+    EngineService* m_engine;
+    RunLauncher* m_launcher;
+    OpenRuns* m_runs;
+    HistoryService m_history;
+    TrialSelection m_selection;
+    std::unique_ptr<TrainPage> m_train;
+    std::unique_ptr<RunsPage> m_runsPage;
+    std::unique_ptr<TrialsPage> m_trials;
+    std::unique_ptr<TimelineDock> m_timeline;
+    std::int64_t m_timelineTrial = 0, m_timelineAttempt = 0;  // what the timeline shows
+};
+
+}  // namespace lockstep::ui

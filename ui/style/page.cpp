@@ -1,0 +1,1 @@
+#include "ui/style/page.h"  // its meta-object
