@@ -94,7 +94,17 @@ void DatasetCard::chooseFolder() {
 }
 
 void DatasetCard::commit() {
-    if (m_form.value("dataset.path").toString() != m_path->text()) m_form.setValue("dataset.path", m_path->text());
+    const auto path = m_path->text();
+    if (m_form.value("dataset.path").toString() == path) return;
+    if (!path.isEmpty() && (needsNoFolder() || isArchiveName(path))) return take(path);
+    m_typed = path;
+    m_form.setValue("dataset.path", path);
+}
+
+// Made by the program: there is nothing that it could read.
+bool DatasetCard::needsNoFolder() const {
+    const auto* option = m_form.chosen("dataset");
+    return option && option->path.isEmpty() && option->state != "needs-path";
 }
 
 bool DatasetCard::cancel() {
@@ -134,19 +144,34 @@ void DatasetCard::look(const QString& path) {
 
 void DatasetCard::taken(const QString& path, const EngineAnswer& answer) {
     m_noticeRow->hide();
-    if (answer.ok()) {
-        const auto id = answer.json["format"].toString();
-        const auto* option = m_form.catalog().option("dataset", id);
-        auto spec = m_form.spec();
-        auto dataset = m_form.value("dataset").toString() == id ? spec["dataset"].toObject() : QJsonObject();
-        dataset["id"] = id;
-        dataset["path"] = path;
-        m_taken = spec["dataset"] = dataset;
-        m_form.setSpec(spec, "Dataset " + QFileInfo(path).fileName());
-        say(QString("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(answer.json)));
-    }
+    if (answer.ok()) adopt(path, answer.json);
     m_dropProblems = answer.problems;
     showProblems();
+}
+
+void DatasetCard::adopt(const QString& path, const QJsonObject& report) {
+    const auto id = report["format"].toString();
+    const auto* option = m_form.catalog().option("dataset", id);
+    auto spec = m_form.spec();
+    auto dataset = m_form.value("dataset").toString() == id ? spec["dataset"].toObject() : QJsonObject();
+    dataset["id"] = id;
+    dataset["path"] = path;
+    m_taken = spec["dataset"] = dataset;
+    m_form.setSpec(spec, tr("Dataset %1").arg(QFileInfo(path).fileName()));
+    say(tr("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(report)));
+}
+
+// The chosen kind has said that it cannot read what was typed: perhaps it is of another one. Where it is of none, what
+// the chosen kind says stands.
+void DatasetCard::lookAtTyped() {
+    const auto path = m_form.value("dataset.path").toString();
+    if (m_typed.isEmpty() || m_typed != path || m_answers.isReading() || !m_answers.isValidated()) return;
+    if (m_answers.dataProblems().empty() && m_form.problemsAt("dataset.path").empty()) return;
+    m_typed.clear();
+    m_answers.inspect(path, [this, path](const EngineAnswer& answer) {
+        const bool same = m_form.value("dataset.path").toString() == path;
+        if (same && answer.ok() && answer.json["format"] != m_form.value("dataset")) adopt(path, answer.json);
+    });
 }
 
 void DatasetCard::say(const QString& text, bool cancellable) {
@@ -156,6 +181,7 @@ void DatasetCard::say(const QString& text, bool cancellable) {
 }
 
 void DatasetCard::showProblems() {
+    lookAtTyped();
     auto problems = m_dropProblems;
     for (const auto& more : {m_answers.dataProblems(), m_form.problemsAt("dataset.path")}) {
         for (const auto& each : more) {

@@ -21,7 +21,8 @@ public:
     DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& explain, const QString& archiveHome);
 
     // A file, folder or archive that a person dropped or chose: looked at, then taken, or the problem is shown and the
-    // form stays as it is.
+    // form stays as it is. A path that is typed is the chosen kind's first; what that kind cannot read is looked at,
+    // too.
     void take(const QString& path);
     void refuse(const Problem& problem);  // what was dropped is none of these
     void chooseFolder();
@@ -37,7 +38,10 @@ private:
     QWidget* makeNotice();
     void connectUnpacker();
     void look(const QString& path);
+    void lookAtTyped();
     void taken(const QString& path, const EngineAnswer& answer);
+    void adopt(const QString& path, const QJsonObject& report);
+    bool needsNoFolder() const;
     void say(const QString& text, bool cancellable = false);
     void showSamples();
     void showProblems();
@@ -60,6 +64,7 @@ private:
     ClassBars* m_bars;
     FieldList* m_augmentation;
     Problems m_dropProblems;
+    QString m_typed;     // as the path, and not yet known to be what the chosen kind can read
     QJsonValue m_taken;  // the spec's dataset that the notice speaks of
 };
 
