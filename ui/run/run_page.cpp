@@ -110,7 +110,7 @@ RunPage::RunPage(RunFeed* feed, Explain explain, QWidget* parent)
     scroll->setWidget(body);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setAccessibleName("Page of the run");
+    scroll->setAccessibleName(tr("Page of the run"));
     auto* all = new QVBoxLayout(this);
     all->setContentsMargins(0, 0, 0, 0);
     all->addWidget(scroll);
@@ -142,7 +142,7 @@ QWidget* RunPage::buildHeader() {
     m_progress = new QProgressBar;
     m_progress->setTextVisible(false);
     m_progress->setFixedHeight(8);
-    m_progress->setAccessibleName("Progress of the run");
+    m_progress->setAccessibleName(tr("Progress of the run"));
     column->addWidget(m_progress);
     m_progressText = label<ElidedLabel>(nullptr);
     column->addWidget(m_progressText);
@@ -154,9 +154,9 @@ QWidget* RunPage::buildHeader() {
 }
 
 void RunPage::buildMessages(QBoxLayout& column) {
-    m_messagesTitle = label("heading", "Messages");
+    m_messagesTitle = label("heading", tr("Messages"));
     m_messages = new QListWidget;
-    m_messages->setAccessibleName("Messages of the run");
+    m_messages->setAccessibleName(tr("Messages of the run"));
     m_messages->setWordWrap(true);
     m_messages->setMaximumHeight(90);
     column.addWidget(m_messagesTitle);
@@ -207,18 +207,18 @@ void RunPage::updateHeader() {
     m_title->setText(liveTitle(m_feed->trial(), m_feed->row()));
     m_subtitle->setText(liveSubtitle(m_feed->row(), record));
     const bool known = m_feed->row() || m_feed->connected();
-    const QString state = m_feed->loading() ? "Reading…"
+    const QString state = m_feed->loading() ? tr("Reading…")
                           : known           ? liveState(m_feed->state(), m_feed->asked())
-                                            : "Not found";
+                                            : tr("Not found");
     m_state->setText(
         QString("<span style='color:%1'>%2</span>").arg(colourOf(m_feed->state(), currentTheme()).name(), state));
-    m_state->setAccessibleName("State of the run: " + state);
+    m_state->setAccessibleName(tr("State of the run: %1").arg(state));
     arrangeHeader();
     const int permille = livePermille(record);
     const bool waiting = permille < 0 && !isFinal(m_feed->state()) && (known || m_feed->loading());
     m_progress->setRange(0, waiting ? 0 : 1000);
     if (!waiting) m_progress->setValue(std::max(0, permille));
-    m_progressText->setText(m_feed->loading() ? "Reading the history" : known ? liveProgress(record) : QString());
+    m_progressText->setText(m_feed->loading() ? tr("Reading the history") : known ? liveProgress(record) : QString());
 }
 
 void RunPage::applyTheme() {

@@ -20,11 +20,11 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     : m_form(form), m_answers(answers), m_explain(explain), m_unpacker(archiveHome) {
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
-    auto* card = addCard(*outer, "Dataset");
+    auto* card = addCard(*outer, tr("Dataset"));
     m_card = qobject_cast<QFrame*>(card->parentWidget());
     card->addWidget(new ChoiceForm(form, "dataset", explain));
     card->addWidget(makePathRow());
-    card->addWidget(mutedLabel("Your own images or texts: drop a folder, a file or an archive on this page."));
+    card->addWidget(mutedLabel(tr("Your own images or texts: drop a folder, a file or an archive on this page.")));
     card->addWidget(m_problem = new ProblemLabel);
     card->addWidget(makeNotice());
     m_summary = new QLabel;
@@ -34,9 +34,10 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     m_bars = new ClassBars;
     for (QWidget* each : std::initializer_list<QWidget*>{m_summary, m_images, m_bars, m_warnings})
         card->addWidget(each);
-    auto* heading = new QLabel("Augmentation");
+    auto* heading = new QLabel(tr("Augmentation"));
     heading->setProperty("role", "heading");
-    heading->setToolTip("Random changes to each image every time it is seen, so that the network learns what matters.");
+    heading->setToolTip(
+        tr("Random changes to each image every time it is seen, so that the network learns what matters."));
     card->addWidget(heading);
     card->addWidget(m_augmentation = new FieldList(form, explain));
     connect(&answers, &FormAnswers::samplesChanged, this, [this] { showSamples(); });
@@ -53,11 +54,11 @@ QWidget* DatasetCard::makePathRow() {
     layout->setContentsMargins(0, 0, 0, 0);
     m_path = new FormLine;
     m_path->setObjectName("dataset.path");
-    m_path->setAccessibleName("Folder of the dataset");
-    auto* choose = new QPushButton("Choose folder…");
+    m_path->setAccessibleName(tr("Folder of the dataset"));
+    auto* choose = new QPushButton(tr("Choose folder…"));
     choose->setToolTip(
-        "Choose a folder; its format is recognised. You can also drop a folder or an archive on this page.");
-    choose->setAccessibleName("Choose the dataset's folder");
+        tr("Choose a folder; its format is recognised. You can also drop a folder or an archive on this page."));
+    choose->setAccessibleName(tr("Choose the dataset's folder"));
     layout->addWidget(m_path, 1);
     layout->addWidget(choose);
     connect(m_path, &QLineEdit::editingFinished, this, [this] { commit(); });
@@ -70,8 +71,8 @@ QWidget* DatasetCard::makeNotice() {
     auto* layout = new QHBoxLayout(m_noticeRow);
     layout->setContentsMargins(0, 0, 0, 0);
     m_notice = mutedLabel({});
-    m_cancel = new QPushButton("Cancel");
-    m_cancel->setToolTip("Stops unpacking; nothing of the archive is kept. (Esc)");
+    m_cancel = new QPushButton(tr("Cancel"));
+    m_cancel->setToolTip(tr("Stops unpacking; nothing of the archive is kept. (Esc)"));
     layout->addWidget(m_notice, 1);
     layout->addWidget(m_cancel);
     connect(m_cancel, &QPushButton::clicked, this, [this] { cancel(); });
@@ -81,7 +82,7 @@ QWidget* DatasetCard::makeNotice() {
 
 void DatasetCard::connectUnpacker() {
     connect(&m_unpacker, &ArchiveUnpacker::progressed, this,
-            [this](int percent) { say(QString("Unpacking the archive: %1 %").arg(percent), true); });
+            [this](int percent) { say(tr("Unpacking the archive: %1 %").arg(percent), true); });
     connect(&m_unpacker, &ArchiveUnpacker::unpacked, this,
             [this](const QString&, const QString& folder) { look(folder); });
     connect(&m_unpacker, &ArchiveUnpacker::failed, this,
@@ -89,7 +90,8 @@ void DatasetCard::connectUnpacker() {
 }
 
 void DatasetCard::chooseFolder() {
-    const auto folder = QFileDialog::getExistingDirectory(this, "Folder with images or dataset files", m_path->text());
+    const auto folder =
+        QFileDialog::getExistingDirectory(this, tr("Folder with images or dataset files"), m_path->text());
     if (!folder.isEmpty()) take(folder);
 }
 
@@ -131,14 +133,14 @@ void DatasetCard::take(const QString& path) {
     m_dropProblems.clear();
     showProblems();
     if (!QFileInfo(path).isFile() || !isArchiveName(path)) return look(path);
-    say("Unpacking the archive …", true);
+    say(tr("Unpacking the archive …"), true);
     m_unpacker.unpack(path);
 }
 
 void DatasetCard::refuse(const Problem& problem) { taken({}, {{}, {problem}}); }
 
 void DatasetCard::look(const QString& path) {
-    say("Looking at " + path + " …");
+    say(tr("Looking at %1 …").arg(path));
     m_answers.inspect(path, [this, path](const EngineAnswer& answer) { taken(path, answer); });
 }
 
@@ -195,16 +197,14 @@ void DatasetCard::showSamples() {
     const auto& samples = m_answers.samples();
     const bool has = !samples.isEmpty();
     showProblems();
-    m_summary->setText(has                     ? datasetSummary(samples)
-                       : m_answers.isReading() ? QString("Reading the data …")
-                                               : QString());
+    m_summary->setText(has ? datasetSummary(samples) : m_answers.isReading() ? tr("Reading the data …") : QString());
     m_summary->setVisible(!m_summary->text().isEmpty());
     m_images->setSamples(samples);
     m_bars->setReport(samples);
     for (QWidget* each : std::initializer_list<QWidget*>{m_images, m_bars}) each->setVisible(has);
     QStringList warnings;
     for (const auto& warning : problemsFrom(samples["warnings"].toArray())) warnings << m_explain(warning).what;
-    if (const int skipped = samples["skipped"].toInt()) warnings << QString("%1 files are skipped.").arg(skipped);
+    if (const int skipped = samples["skipped"].toInt()) warnings << tr("%1 files are skipped.").arg(skipped);
     m_warnings->setText(warnings.join('\n'));
     m_warnings->setVisible(!warnings.isEmpty());
 }
@@ -219,11 +219,11 @@ void DatasetCard::showPath() {
     }
     const auto place = option ? option->path : QString();
     m_path->setPlaceholderText(!place.isEmpty()                           ? place
-                               : !option || option->state == "needs-path" ? "Folder of the data, or drop one here"
-                                                                          : "Made by the program; needs no folder");
+                               : !option || option->state == "needs-path" ? tr("Folder of the data, or drop one here")
+                                                                          : tr("Made by the program; needs no folder"));
     m_path->setToolTip(
-        QString("Where the data lies%1\nDefault: %2\nRange: any folder of this machine; you can also drop "
-                "one on this page, or an archive")
+        tr("Where the data lies%1\nDefault: %2\nRange: any folder of this machine; you can also drop "
+           "one on this page, or an archive")
             .arg(path.isEmpty() ? QString(".") : ": " + path, place.isEmpty() ? QString("empty") : place));
     m_dropProblems.clear();
     if (m_form.spec()["dataset"] != m_taken && !m_unpacker.isBusy()) m_noticeRow->hide();

@@ -37,7 +37,8 @@ QString titleOf(const QJsonObject& spec) {
     const auto id = [&](const char* key) {
         return spec[key].isString() ? spec[key].toString() : spec[key]["id"].toString();
     };
-    return title.isEmpty() ? id("model") + " on " + id("dataset") + ", " + spec["devices"].toString() : title;
+    return title.isEmpty() ? TrainPage::tr("%1 on %2, %3").arg(id("model"), id("dataset"), spec["devices"].toString())
+                           : title;
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ TrainPage::TrainPage(EngineService* service, RunLauncher* launcher, Explain expl
       m_form(nullptr),
       m_answers(*service, m_form) {
     setAcceptDrops(true);
-    setAccessibleName("Train");
+    setAccessibleName(tr("Train"));
     makeActions();
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -92,14 +93,14 @@ void TrainPage::connectAll() {
     });
 }
 
-void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, "Clone of a trial"); }
+void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, tr("Clone of a trial")); }
 
 void TrainPage::openSpecFile(const QString& path) {
     const auto read = readSpecFile(path);
     const auto name = QFileInfo(path).fileName();
-    if (!read.spec.isEmpty()) m_form.setSpec(read.spec, "Spec " + name);
-    m_fileTitle->setText(read.spec.isEmpty() ? name + " was not opened; the form is as it was."
-                                             : name + " is in the form, but not all of it can be used.");
+    if (!read.spec.isEmpty()) m_form.setSpec(read.spec, tr("Spec %1").arg(name));
+    m_fileTitle->setText(read.spec.isEmpty() ? tr("%1 was not opened; the form is as it was.").arg(name)
+                                             : tr("%1 is in the form, but not all of it can be used.").arg(name));
     m_fileProblems->tell(read.problems, m_explain);
     m_fileNotice->setVisible(!read.problems.empty());
     if (!read.problems.empty()) m_scroll->ensureVisible(0, 0);
@@ -143,7 +144,7 @@ void TrainPage::startPreset() {
     const auto* preset = firstPreset();
     if (!preset || m_launcher.isBusy()) return;
     const auto spec = preset->spec;
-    m_form.setSpec(spec, "Preset " + preset->title);
+    m_form.setSpec(spec, tr("Preset %1").arg(preset->title));
     launch(spec);
 }
 
@@ -160,13 +161,13 @@ const Preset* TrainPage::firstPreset() const {
     return presets.isEmpty() ? nullptr : &presets.first();
 }
 
-void TrainPage::resetForm() { m_form.setSpec(m_form.catalog().defaults, "All defaults"); }
+void TrainPage::resetForm() { m_form.setSpec(m_form.catalog().defaults, tr("All defaults")); }
 
 void TrainPage::chooseDataset() { m_dataset->chooseFolder(); }
 
 void TrainPage::chooseSpecFile() {
-    const auto file =
-        QFileDialog::getOpenFileName(this, "Fill the form from a spec file", {}, "Trial specs (*.json);;All files (*)");
+    const auto file = QFileDialog::getOpenFileName(this, tr("Fill the form from a spec file"), {},
+                                                   tr("Trial specs (*.json);;All files (*)"));
     if (file.isEmpty()) return;
     openSpecFile(file);
     emit raised();
@@ -178,9 +179,9 @@ void TrainPage::fillPresets() {
     m_presets->clear();
     for (const auto& preset : m_form.catalog().presets) {
         m_presets->addAction(preset.title, this,
-                             [this, preset] { m_form.setSpec(preset.spec, "Preset " + preset.title); });
+                             [this, preset] { m_form.setSpec(preset.spec, tr("Preset %1").arg(preset.title)); });
     }
-    m_presets->addAction("All defaults", this, &TrainPage::resetForm);
+    m_presets->addAction(tr("All defaults"), this, &TrainPage::resetForm);
     setHomeIsEmpty(m_homeIsEmpty);
 }
 
@@ -189,9 +190,10 @@ void TrainPage::fillRecent() {
     for (const auto& each : QSettings().value(kRecentKey).toStringList()) {
         const auto spec = QJsonDocument::fromJson(each.toUtf8()).object();
         if (spec.isEmpty()) continue;
-        m_recent->addAction(titleOf(spec), this, [this, spec] { m_form.setSpec(spec, "Recent: " + titleOf(spec)); });
+        m_recent->addAction(titleOf(spec), this,
+                            [this, spec] { m_form.setSpec(spec, tr("Recent: %1").arg(titleOf(spec))); });
     }
-    if (m_recent->isEmpty()) m_recent->addAction("Nothing yet: what you start appears here")->setEnabled(false);
+    if (m_recent->isEmpty()) m_recent->addAction(tr("Nothing yet: what you start appears here"))->setEnabled(false);
 }
 
 void TrainPage::remember(const QJsonObject& spec) {
@@ -244,22 +246,22 @@ Problems TrainPage::allProblems() const {
 }
 
 QString TrainPage::whyNotStart() const {
-    if (m_service.problem()) return "The engine is not available.";
-    if (!m_service.isAvailable() || !m_answers.hasCatalog()) return "Waiting for the engine …";
-    if (m_launcher.isBusy()) return "Starting: the data is opened and the program compiled …";
+    if (m_service.problem()) return tr("The engine is not available.");
+    if (!m_service.isAvailable() || !m_answers.hasCatalog()) return tr("Waiting for the engine …");
+    if (m_launcher.isBusy()) return tr("Starting: the data is opened and the program compiled …");
     const auto problems = allProblems();
     if (problems.empty()) return {};
-    return problems.size() == 1 ? QString("One setting needs your attention before the start.")
-                                : QString("%1 settings need your attention before the start.").arg(problems.size());
+    return problems.size() == 1 ? tr("One setting needs your attention before the start.")
+                                : tr("%1 settings need your attention before the start.").arg(problems.size());
 }
 
 QString TrainPage::footerText() const {
-    if (m_startWhenValid) return "Starting: the settings are checked …";
+    if (m_startWhenValid) return tr("Starting: the settings are checked …");
     if (const auto why = whyNotStart(); !why.isEmpty()) return why;
-    if (m_copied) return "The command is on the clipboard.";
+    if (m_copied) return tr("The command is on the clipboard.");
     const auto& plan = m_answers.plan();
     if (plan.isEmpty()) return {};
-    return QString("%1 steps of %2 samples, %3 steps an epoch; %4 parameters; %5 per device")
+    return tr("%1 steps of %2 samples, %3 steps an epoch; %4 parameters; %5 per device")
         .arg(countText(plan["total_steps"].toInteger()), countText(m_form.equation().batch),
              countText(plan["steps_per_epoch"].toInteger()), countText(plan["parameters"].toInteger()),
              bytesText(plan["bytes_per_device"].toDouble()));
@@ -274,11 +276,11 @@ void TrainPage::showFooter() {
 void TrainPage::showActions() {
     const auto why = whyNotStart();
     const bool starting = m_startWhenValid || m_launcher.isBusy();
-    m_startAction->setText(starting ? "Starting …" : "Start training");
+    m_startAction->setText(starting ? tr("Starting …") : tr("Start training"));
     m_startAction->setEnabled(why.isEmpty() && !starting);
     const auto problems = allProblems();
     const auto first = problems.empty() || starting ? QString() : '\n' + m_explain(problems.front()).what;
-    m_startAction->setToolTip(why.isEmpty() ? QString("Starts the trial in a process of its own. (Ctrl+Return)")
+    m_startAction->setToolTip(why.isEmpty() ? tr("Starts the trial in a process of its own. (Ctrl+Return)")
                                             : why + first);
     m_copyAction->setEnabled(m_answers.hasCatalog());
     m_resetAction->setEnabled(m_answers.hasCatalog());
@@ -286,19 +288,19 @@ void TrainPage::showActions() {
     m_problemAction->setEnabled(!problems.empty());
     const auto unknown = m_form.unknownSettings();
     m_unknownAction->setEnabled(m_answers.hasCatalog() && !unknown.isEmpty());
-    m_unknownAction->setToolTip("Removes what this version does not know: " + unknown.join(", ") +
-                                ". This can be undone.");
+    m_unknownAction->setToolTip(
+        tr("Removes what this version does not know: %1. This can be undone.").arg(unknown.join(", ")));
 
     const auto* preset = firstPreset();
     const auto id = preset ? preset->spec["dataset"]["id"].toString() : QString();
     const auto* dataset = m_form.catalog().option("dataset", id);
     const bool present = dataset && dataset->state != "absent";
-    m_presetAction->setText(preset ? "Train the preset: " + preset->title : "Train the preset");
+    m_presetAction->setText(preset ? tr("Train the preset: %1").arg(preset->title) : tr("Train the preset"));
     m_presetAction->setEnabled(present && m_service.isAvailable() && !starting);
-    m_welcomeText->setText(present
-                               ? "A small network learns to tell clothes apart, in a few minutes, on two devices at "
-                                 "once. You watch, and change anything in the form afterwards."
-                               : "The preset's images are not installed. " + (dataset ? dataset->remedy : QString()));
+    m_welcomeText->setText(
+        present ? tr("A small network learns to tell clothes apart, in a few minutes, on two devices at "
+                     "once. You watch, and change anything in the form afterwards.")
+                : tr("The preset's images are not installed.") + ' ' + (dataset ? dataset->remedy : QString()));
 }
 
 void TrainPage::goToProblem() {

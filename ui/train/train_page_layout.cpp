@@ -120,14 +120,14 @@ QWidget* TrainPage::makeHeader() {
     auto* header = new QWidget;
     auto* layout = new QHBoxLayout(header);
     layout->setContentsMargins(space::kPage, space::kLarge, space::kPage, space::kMedium);
-    auto* title = new QLabel("Train");
+    auto* title = new QLabel(tr("Train"));
     title->setProperty("role", "title");
     m_presets = new QMenu(this);
     m_recent = new QMenu(this);
     layout->addWidget(title);
     layout->addStretch(1);
-    layout->addWidget(menuButton("Presets", m_presets, "Trials that come with the program, ready to start"));
-    layout->addWidget(menuButton("Recent", m_recent, "What you started last"));
+    layout->addWidget(menuButton(tr("Presets"), m_presets, tr("Trials that come with the program, ready to start")));
+    layout->addWidget(menuButton(tr("Recent"), m_recent, tr("What you started last")));
     return header;
 }
 
@@ -185,7 +185,7 @@ bool TrainPage::eventFilter(QObject* watched, QEvent* event) {
 
 QFrame* TrainPage::makeWelcome() {
     auto* holder = new QVBoxLayout;
-    auto* card = addCard(*holder, "New here?");
+    auto* card = addCard(*holder, tr("New here?"));
     auto* frame = qobject_cast<QFrame*>(card->parentWidget());
     delete holder;
     m_welcomeText = new QLabel;
@@ -205,9 +205,9 @@ QFrame* TrainPage::makeNotice() {
     auto* frame = new QFrame;
     auto* layout = addNotice(*frame);
     m_noticeText = new ProblemLabel;
-    auto* retry = new QPushButton("Try again");
+    auto* retry = new QPushButton(tr("Try again"));
     retry->setObjectName("retry");
-    retry->setAccessibleName("Try again to start the engine");
+    retry->setAccessibleName(tr("Try again to start the engine"));
     connect(retry, &QPushButton::clicked, m_retryAction, &QAction::trigger);
     layout->addWidget(m_noticeText, 1);
     layout->addWidget(retry);
@@ -223,8 +223,8 @@ QFrame* TrainPage::makeFileNotice() {
     m_fileProblems = new ProblemLabel;
     text->addWidget(m_fileTitle);
     text->addWidget(m_fileProblems);
-    auto* close = new QPushButton("Close");
-    close->setToolTip("Closes this message. (Esc)");
+    auto* close = new QPushButton(tr("Close"));
+    close->setToolTip(tr("Closes this message. (Esc)"));
     connect(close, &QPushButton::clicked, frame, &QWidget::hide);
     layout->addLayout(text, 1);
     layout->addWidget(close, 0, Qt::AlignTop);
@@ -233,7 +233,7 @@ QFrame* TrainPage::makeFileNotice() {
 }
 
 void TrainPage::addMethodCard(QVBoxLayout& into) {
-    auto* card = addCard(into, "Optimizer and schedule");
+    auto* card = addCard(into, tr("Optimizer and schedule"));
     card->addWidget(new ChoiceForm(m_form, "optimizer", m_explain, ChoiceForm::Label::Shown));
     card->addWidget(m_rateFields = new FieldList(m_form, m_explain));
     card->addWidget(new ChoiceForm(m_form, "schedule", m_explain, ChoiceForm::Label::Shown));
@@ -241,12 +241,12 @@ void TrainPage::addMethodCard(QVBoxLayout& into) {
 }
 
 void TrainPage::addRunCard(QVBoxLayout& into) {
-    auto* card = addCard(into, "Run");
+    auto* card = addCard(into, tr("Run"));
     card->addWidget(m_runFields = new FieldList(m_form, m_explain));
-    m_more = addFold(*card, "moreSettings", "More settings", "Settings that most trials leave as they are.");
+    m_more = addFold(*card, "moreSettings", tr("More settings"), tr("Settings that most trials leave as they are."));
     m_faults =
-        addFold(*card, "faultSettings", "Faults and simulated links",
-                "What happens when a device fails, and links between the devices that are slower than they are.");
+        addFold(*card, "faultSettings", tr("Faults and simulated links"),
+                tr("What happens when a device fails, and links between the devices that are slower than they are."));
 }
 
 TrainPage::Fold TrainPage::addFold(QVBoxLayout& into, const QString& name, const QString& words, const QString& help) {
