@@ -23,10 +23,10 @@ void CommandRegistry::add(QAction* command, QWidget* owner) {
 
 QAction* CommandRegistry::add(const QString& id, const QString& text, const QKeySequence& keys, QWidget* owner,
                               const std::function<void()>& run) {
-    auto* made = new QAction(text, this);
+    auto* made = new QAction(text, owner);
     made->setObjectName(id);
     made->setShortcut(keys);
-    connect(made, &QAction::triggered, this, run);
+    connect(made, &QAction::triggered, owner, run);
     add(made, owner);
     return made;
 }

@@ -60,7 +60,7 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    // trials_page.cpp: what is shown
+    // trials_page.cpp: what is shown; trials_page_layout.cpp: its head and notices
     void connectHistory();
     void connectViews();
     QWidget* buildHead();

@@ -1,5 +1,5 @@
+#include <archive.h>
 #include <archive_entry.h>
-#include <QLineEdit>
 
 #include <QDirIterator>
 #include <QFile>

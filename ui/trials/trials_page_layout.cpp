@@ -1,0 +1,100 @@
+#include <QComboBox>
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QToolBar>
+
+#include "ui/style/line_icon.h"
+#include "ui/style/theme.h"
+#include "ui/trials/trials_page.h"
+
+// The page's head and its notices.
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kFieldHeight = 28;
+
+QLabel* wrapped(const char* role) {
+    auto* label = new QLabel;
+    label->setProperty("role", role);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+}  // namespace
+
+QIcon TrialsPage::icon() const {
+    QPainterPath lines;
+    for (const int y : {6, 12, 18}) {
+        lines.moveTo(4, y);
+        lines.lineTo(5, y);
+        lines.moveTo(9, y);
+        lines.lineTo(20, y);
+    }
+    return lineIcon(lines);
+}
+
+QWidget* TrialsPage::buildHead() {
+    auto* title = new QLabel(tr("Trials"));
+    title->setProperty("role", "title");
+    m_count = new QLabel;
+    m_count->setProperty("role", "muted");
+    m_filter = new QLineEdit;
+    m_filter->setMinimumHeight(kFieldHeight);
+    m_filter->setAccessibleName(tr("Filter the trials"));
+    m_filter->setPlaceholderText(tr("Filter: words, state:failed, tag:thesis, model:resnet, is:starred, -word"));
+    m_filter->setToolTip(
+        tr("Trials whose row has all the words, anywhere. state: model: dataset: devices: title: note: look in"
+           " one column, tag: for a whole tag, is:starred for stars; a minus excludes, quotation marks keep"
+           " words together."));
+    m_filter->setClearButtonEnabled(true);
+    m_filter->installEventFilter(this);
+    m_shelf = new QComboBox;
+    m_shelf->setMinimumHeight(kFieldHeight);
+    m_shelf->setAccessibleName(tr("Which trials are shown"));
+    m_shelf->addItems({tr("Current"), tr("Archived"), tr("Trash")});  // as Shelf
+    auto* bar = new QToolBar;
+    bar->setAccessibleName(tr("Actions on trials"));
+    bar->setMovable(false);
+    buildBar(*bar);
+    auto* line = new QHBoxLayout;
+    line->addWidget(title);
+    line->addSpacing(space::kMedium);
+    line->addWidget(m_count);
+    line->addStretch(1);
+    line->addWidget(m_filter, 4);
+    line->addWidget(m_shelf);
+    auto* head = new QWidget;
+    auto* layout = new QVBoxLayout(head);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space::kSmall);
+    layout->addLayout(line);
+    layout->addWidget(bar);
+    return head;
+}
+
+void TrialsPage::addNotices(QBoxLayout& layout) {
+    const auto add = [&](QFrame*& frame, QLabel*& text, const char* role, const QString& button, auto&& clicked) {
+        frame = new QFrame;
+        frame->setProperty("card", true);
+        frame->hide();
+        text = wrapped(role);
+        auto* press = new QPushButton(button);
+        connect(press, &QPushButton::clicked, this, clicked);
+        auto* line = new QHBoxLayout(frame);
+        line->addWidget(text, 1);
+        line->addWidget(press, 0, Qt::AlignTop);
+        layout.addWidget(frame);
+    };
+    add(m_problem, m_problemText, "problem", tr("Dismiss"), [this] { m_problem->hide(); });
+    add(m_notice, m_noticeText, "notice", tr("Undo"), [this] {
+        m_notice->hide();
+        m_undo.undo();
+    });
+}
+
+}  // namespace lockstep::ui
