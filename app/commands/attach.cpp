@@ -4,6 +4,7 @@
 
 #include "app/commands/commands.h"
 #include "app/follow.h"
+#include "app/history_access.h"
 #include "app/train_run.h"
 
 namespace lockstep {
@@ -21,13 +22,13 @@ int statusOf(const TrainEvent& last) {
 }
 
 int attach(Context& context, const Options& options) {
-    const auto history = openHistory();
-    rowOf(history, options.trial);
+    auto trials = openTrials();
+    trials.row(options.trial);
     RunPrinter printer(RunPrinter::styleFor(options.json), context.words());
-    const auto last = followTrial(history, options.trial,
+    const auto last = followTrial(trials, options.trial,
                                   [&](const NumberedEvent& event) { printer.print(event.number, event.event); });
     if (last) return statusOf(*last);
-    const auto row = rowOf(history, options.trial);
+    const auto row = trials.row(options.trial);
     context.report({{"trial", "trial.ended-early", {std::to_string(options.trial), row.state}}});
     return kFailed;
 }

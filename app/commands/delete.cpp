@@ -15,25 +15,19 @@ struct Options {
 };
 
 int erase(Context& context, const Options& options) {
-    const auto history = openHistory();
+    auto trials = openTrials();
     const auto trial = options.trial;
-    if (isRunning(history, trial)) {
-        return context.report({{"trial", "trial.running", {std::to_string(trial)}}});
-    }
     if (options.restore) {
-        history.store->restoreTrial(trial);
+        trials.restore(trial);
         fmt::print("Trial {} is back in the list.\n", trial);
         return kDone;
     }
-    history.store->deleteTrial(trial, options.purge);
     if (!options.purge) {
+        trials.moveToTrash(trial);
         fmt::print("Trial {} is in the trash; lockstep delete {} --restore brings it back.\n", trial, trial);
         return kDone;
     }
-    std::error_code failed;
-    std::filesystem::remove_all(history.places.run(trial), failed);
-    if (failed)
-        return context.report({{history.places.run(trial).string(), "trial.files-left", {failed.message()}}}), kFailed;
+    if (const auto left = trials.purge(trial)) return context.report({*left}), kFailed;
     fmt::print("Trial {} and its files are gone.\n", trial);
     return kDone;
 }

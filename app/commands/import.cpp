@@ -19,23 +19,24 @@ struct Options {
 // Every folder is tried; the first problem decides the exit status.
 int import(Context& context, const Options& options) {
     if (options.json) context.reportAsJson();
-    const auto history = openHistory();
+    auto known = openTrials();
+    TrialStore& store = known.store();
     std::vector<Problem> problems;
     Json imported = Json::array();
-    for (const auto trial : options.trials.empty() ? orphanedRuns(*history.query, history.places) : options.trials) {
-        if (const auto problem = adoptRun(*history.store, history.places, trial)) {
+    for (const auto trial : options.trials.empty() ? orphanedRuns(known.query(), known.places()) : options.trials) {
+        if (const auto problem = adoptRun(store, known.places(), trial)) {
             problems.push_back(*problem);
             continue;
         }
         imported.push_back(trial);
-        const auto row = rowOf(history, trial);
+        const auto row = known.row(trial);
         if (!options.json)
             fmt::print("Trial {} is back: {} on {}, {} after {} of {} epochs\n", row.id, row.model, row.dataset,
                        row.state, row.epoch, row.epochs);
     }
     if (options.json) fmt::print("{}\n", lineOf({{"imported", imported}}));
     else if (imported.empty() && problems.empty())
-        fmt::print("The history knows every trial that has a run folder in {}.\n", history.places.runs().string());
+        fmt::print("The history knows every trial that has a run folder in {}.\n", known.places().runs().string());
     return problems.empty() ? kDone : context.report(problems);
 }
 

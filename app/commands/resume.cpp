@@ -6,7 +6,6 @@
 #include "app/history_access.h"
 #include "app/train_run.h"
 #include "engine/session/run_session.h"
-#include "engine/session/session_client.h"
 
 namespace lockstep {
 
@@ -18,11 +17,8 @@ struct Options {
 };
 
 // A paused run goes on where it is: in its own process.
-int goOn(Context& context, const History& history, std::int64_t trial, bool json) {
-    const auto client = SessionClient::connect(history.places.socket(trial));
-    if (!client.ok()) return context.report(client.problems());
-    const auto sent = client.value()->send(ControlCommand{"resume"});
-    if (!sent.ok()) return context.report(sent.problems());
+int goOn(TrialService& trials, std::int64_t trial, bool json) {
+    trials.control(trial, {"resume"});
     if (json) {
         fmt::print("{{\"resumed\":true,\"trial\":{}}}\n", trial);
         return kDone;
@@ -34,21 +30,20 @@ int goOn(Context& context, const History& history, std::int64_t trial, bool json
 
 int resume(Context& context, const Options& options) {
     if (options.output.json) context.reportAsJson();
-    auto history = openHistory();
-    const auto row = rowOf(history, options.trial);
-    if (row.state == text(RunState::Paused)) return goOn(context, history, options.trial, options.output.json);
+    auto trials = openTrials();
+    const auto row = trials.row(options.trial);
+    if (row.state == text(RunState::Paused)) return goOn(trials, options.trial, options.output.json);
     auto request = SessionRequest{};
-    const auto spec = history.query->spec(options.trial);
+    const auto spec = trials.query().spec(options.trial);
     if (!spec.ok()) return context.report(spec.problems());
     request.spec = spec.value();
     request.resumeTrial = options.trial;
-    const auto places = history.places;
-    history = {};  // the run writes through a store of its own
+    trials.close();  // the run writes through a store of its own
     return watchRun(context, options.output, [&](const Watcher& watcher) -> Result<RunResult> {
         request.extraSinks = {&watcher.terminal};
         request.control = &watcher.control;
         request.onStuck = watcher.onStuck;
-        const auto result = runSession(request, context.environment(), places);
+        const auto result = runSession(request, context.environment(), trials.places());
         if (!result.ok()) return result.problems();
         return result.value().run;
     });

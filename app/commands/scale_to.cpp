@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "app/commands/commands.h"
-#include "app/follow.h"
+#include "app/history_access.h"
 
 namespace lockstep {
 
@@ -15,16 +15,14 @@ struct Options {
 };
 
 int scaleTo(const Options& options) {
-    const auto history = openHistory();
-    sendControl(history, options.trial, {"scale-to", options.devices});
+    openTrials().control(options.trial, {"scale-to", options.devices});
     fmt::print("Trial {} goes on with {} device{} after the current step, with the same batch.\n", options.trial,
                options.devices, options.devices == 1 ? "" : "s");
     return kDone;
 }
 
 int balance(std::int64_t trial) {
-    const auto history = openHistory();
-    sendControl(history, trial, {"balance"});
+    openTrials().control(trial, {"balance"});
     fmt::print("Trial {} divides its batch anew, as the measured step times of its devices ask for.\n", trial);
     return kDone;
 }

@@ -157,21 +157,22 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
 }
 
 int show(Context& context, const Options& options) {
-    const auto history = openHistory();
-    const auto row = rowOf(history, options.trial);
-    const auto spec = history.query->spec(options.trial);
+    auto trials = openTrials();
+    const auto row = trials.row(options.trial);
+    const TrialQuery& query = trials.query();
+    const auto spec = query.spec(options.trial);
     if (!spec.ok()) return context.report(spec.problems());
     if (options.onlySpec) {
         fmt::print("{}", toJson(spec.value()));
     } else if (options.json) {
-        fmt::print("{}\n", lineOf(showJson(*history.query, row, spec.value(), options.metric, context.words())));
+        fmt::print("{}\n", lineOf(showJson(query, row, spec.value(), options.metric, context.words())));
     } else {
         fmt::print("Trial {}{}\n\n", row.id, row.title.empty() ? "" : ": " + printable(row.title));
         printSettings(spec.value());
         fmt::print("\n");
-        printResults(row, problemsOf(*history.query, row.id), history.query->messages(row.id), context.words());
-        if (options.metric.empty()) printCurves(*history.query, row);
-        else printCurve(options.metric, history.query->series(row.id, options.metric));
+        printResults(row, problemsOf(query, row.id), query.messages(row.id), context.words());
+        if (options.metric.empty()) printCurves(query, row);
+        else printCurve(options.metric, query.series(row.id, options.metric));
     }
     return kDone;
 }

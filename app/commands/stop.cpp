@@ -4,6 +4,7 @@
 
 #include "app/commands/commands.h"
 #include "app/follow.h"
+#include "app/history_access.h"
 
 namespace lockstep {
 
@@ -15,20 +16,23 @@ struct Options {
 };
 
 int stop(Context&, const Options& options) {
-    const auto history = openHistory();
-    sendControl(history, options.trial, {options.afterEpoch ? "stop-after-epoch" : "stop"});
+    auto trials = openTrials();
+    const auto done = trials.control(options.trial, {options.afterEpoch ? "stop-after-epoch" : "stop"});
+    if (done == TrialService::Controlled::Cancelled) {
+        fmt::print("Trial {} had not begun and is cancelled.\n", options.trial);
+        return kDone;
+    }
     fmt::print("Trial {} stops after the current {}, with a checkpoint.\n", options.trial,
                options.afterEpoch ? "epoch" : "step");
     if (!options.wait) return kDone;
     std::fflush(stdout);
-    followTrial(history, options.trial, [](const NumberedEvent&) {});
-    fmt::print("It has ended: {}.\n", rowOf(history, options.trial).state);
+    followTrial(trials, options.trial, [](const NumberedEvent&) {});
+    fmt::print("It has ended: {}.\n", trials.row(options.trial).state);
     return kDone;
 }
 
 int pause(Context&, std::int64_t trial) {
-    const auto history = openHistory();
-    sendControl(history, trial, {"pause"});
+    openTrials().control(trial, {"pause"});
     fmt::print("Trial {} pauses after the current step; lockstep resume {} lets it go on.\n", trial, trial);
     return kDone;
 }

@@ -25,8 +25,7 @@ std::string bestOf(const TrialRow& row) {
 }
 
 int trials(Context&, const Options& options) {
-    const auto history = openHistory();
-    const auto rows = history.query->list(options.filter);
+    const auto rows = openTrials().list(options.filter);
     if (options.json) {
         Json out = Json::array();
         for (const auto& row : rows) out.push_back(trialJson(row));

@@ -1,12 +1,10 @@
 #include "engine/session/run_session.h"
 
-#include <chrono>
 #include <set>
 #include <utility>
 
 #include "engine/core/durable_file.h"
 #include "engine/core/error.h"
-#include "engine/history/event_writer.h"
 #include "engine/session/run_log.h"
 #include "engine/session/session_server.h"
 #include "engine/session/trace_recorder.h"
@@ -319,28 +317,6 @@ private:
     std::int64_t m_trial = 0, m_attempt = 1, m_firstEvent = 1;
 };
 
-// Its row says it is under way, but nobody holds its lease. The row is read again under the lease: the run may just
-// have ended.
-void settleIfCrashed(TrialStore& store, const TrialQuery& query, const Places& places, std::int64_t trial) {
-    std::optional<Lease> lease;
-    if (fs::is_directory(places.run(trial))) {
-        lease = Lease::tryAcquire(places.lease(trial));
-        if (!lease) return;
-    }
-    const auto row = query.find(trial);
-    const auto state = row ? runStateFrom(row->state) : std::nullopt;
-    const auto crashed = state ? next(*state, RunSignal::Crash) : std::nullopt;
-    if (crashed) store.setState(trial, *crashed);
-}
-
-// Queued is a trial only between its row and its lease; one that stays so has lost its process there.
-bool shouldBeHeld(const TrialRow& row) {
-    const auto state = runStateFrom(row.state);
-    if (state == RunState::Queued)
-        return row.createdAt < utcText(std::chrono::system_clock::now() - std::chrono::minutes(1));
-    return state && !isFinal(*state);
-}
-
 }  // namespace
 
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places) {
@@ -354,14 +330,6 @@ Result<SessionResult> runSession(const SessionRequest& request, const Environmen
         return Problem{error.where(), "home.unwritable", {error.what()}};
     } catch (const fs::filesystem_error& error) {
         return Problem{error.path1().string(), "home.unwritable", {error.code().message()}};
-    }
-}
-
-void settleCrashed(TrialStore& store, const TrialQuery& query, const Places& places) {
-    for (const bool deleted : {false, true}) {
-        for (const auto& row : query.list({"", deleted, 0})) {
-            if (shouldBeHeld(row)) settleIfCrashed(store, query, places, row.id);
-        }
     }
 }
 

@@ -32,8 +32,4 @@ struct SessionResult {
 // "run.no-checkpoint", "run.not-resumable", "run.folder-of-another" (another trial of that number wrote it).
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
 
-// Trials that the history calls preparing, paused, stopping or running but whose lease is free become "crashed". Called
-// by whoever lists trials.
-void settleCrashed(TrialStore& store, const TrialQuery& query, const Places& places);
-
 }  // namespace lockstep

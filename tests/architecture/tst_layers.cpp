@@ -30,6 +30,7 @@ const QMap<QString, int> kTiers{
     {"engine/plugin", 50},
     {"engine/history", 60},
     {"engine/session", 70},
+    {"engine/trials", 75},
     {"ui/style", 80},
     {"ui/plot", 81},
     {"ui/history", 82},

@@ -17,6 +17,7 @@
 #include "engine/session/run_session.h"
 #include "engine/session/session_client.h"
 #include "engine/session/trace_file.h"
+#include "engine/trials/judged_state.h"
 
 using namespace lockstep;
 using namespace std::chrono_literals;
@@ -33,7 +34,6 @@ private slots:
     void aFailureEndsTheRow();
     void aLostDeviceIsAnAttemptFurther();
     void devicesChangeOnRequest();
-    void aRowIsSettledOnlyWhenNobodyHoldsIt();
     void aLostHistoryIsMadeAgainFromItsFolders();
     void aFolderWithoutItsLogIsImported();
     void whatIsNoRunIsNotImported();
@@ -388,25 +388,6 @@ void tst_RunSession::devicesChangeOnRequest() {
     const auto losses = query->series(1, "loss");
     for (std::size_t i = 0; i < losses.size(); ++i) QCOMPARE(losses[i].step, static_cast<std::int64_t>(i + 1));
     QCOMPARE(query->series(1, "compute.2").back().step, losses.back().step);
-}
-
-void tst_RunSession::aRowIsSettledOnlyWhenNobodyHoldsIt() {
-    const Home home;
-    QVERIFY(preparePlaces(home.places).ok());
-    const auto store = home.store();
-    for (const auto state :
-         {RunState::Running, RunState::Queued, RunState::Paused, RunState::Finished, RunState::Running}) {
-        const auto trial = store->createTrial({}, home.places.runs());
-        fs::create_directories(home.places.run(trial));
-        store->setState(trial, state);
-    }
-    const auto held = Lease::tryAcquire(home.places.lease(1));
-    fs::remove_all(home.places.run(5));  // somebody tidied up
-    settleCrashed(*store, *home.query(), home.places);
-    const std::vector<std::string> expected = {"running", "queued", "crashed", "finished", "crashed"};
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        QCOMPARE(home.query()->find(static_cast<std::int64_t>(i) + 1)->state, expected[i]);
-    }
 }
 
 // As for a damaged history: moved away, and on with a new one.

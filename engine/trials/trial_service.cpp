@@ -1,0 +1,138 @@
+#include "engine/trials/trial_service.h"
+
+#include <sys/stat.h>
+
+#include "engine/core/error.h"
+#include "engine/trials/control.h"
+#include "engine/trials/judged_state.h"
+
+namespace lockstep {
+
+namespace {
+
+template <class T>
+T required(Result<T> result) {
+    if (!result.ok()) throw ProblemError(result.problems().front());
+    return std::move(result).value();
+}
+
+RunState stateOf(const TrialRow& row) { return runStateFrom(row.state).value_or(RunState::Queued); }
+
+}  // namespace
+
+// A history that was moved away must not be read on. A reader without a log beside the file sees it as it was (a folder
+// that may not be written to); once a writer has come, it must be opened anew.
+TrialService::Identity TrialService::identity() const {
+    const auto file = m_places.history();
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return {};
+    std::error_code none;
+    return {status.st_dev, status.st_ino, std::filesystem::exists(file.string() + "-wal", none)};
+}
+
+bool TrialService::open() {
+    if (m_query && identity() == m_identity) return false;
+    m_query.reset();
+    auto query = TrialQuery::open(m_places.history());
+    if (!query.ok() && query.problems().front().code == "history.older") {
+        store();
+        query = TrialQuery::open(m_places.history());
+    }
+    m_query = required(std::move(query));
+    m_identity = identity();
+    return true;
+}
+
+void TrialService::close() {
+    m_query.reset();
+    m_store.reset();
+}
+
+const TrialQuery& TrialService::query() {
+    open();
+    return *m_query;
+}
+
+TrialStore& TrialService::store() {
+    if (m_store && identity().isSameFile(m_stored)) return *m_store;
+    m_store.reset();
+    m_store = required(TrialStore::open(m_places.history()));
+    m_stored = identity();
+    return *m_store;
+}
+
+void TrialService::settleCrashed() {
+    TrialStore& writer = store();
+    lockstep::settleCrashed(writer, query(), m_places);
+}
+
+std::vector<TrialRow> TrialService::list(const TrialFilter& filter) {
+    auto rows = query().list(filter);
+    judge(rows, *m_query, m_places);
+    return rows;
+}
+
+TrialRow TrialService::row(std::int64_t trial) {
+    const auto found = query().find(trial);
+    if (!found) throw ProblemError({"trial", "trial.unknown", {std::to_string(trial), m_places.history().string()}});
+    std::vector<TrialRow> one{*found};
+    judge(one, *m_query, m_places);
+    return one.front();
+}
+
+std::int64_t TrialService::create(const TrialSpec& spec) { return store().createTrial(spec, m_places.runs()); }
+
+void TrialService::discard(std::int64_t trial) noexcept {
+    try {
+        purge(trial);
+    } catch (const std::exception&) {
+    }
+}
+
+TrialService::Controlled TrialService::control(std::int64_t trial, const ControlCommand& control) {
+    const auto now = row(trial);
+    const RunState state = stateOf(now);
+    const bool ends = control.name == "stop" || control.name == "stop-after-epoch";
+    if (state == RunState::Queued && ends && cancel(trial)) return Controlled::Cancelled;
+    if (!isUnderWay(state) && !Lease::isHeld(m_places.lease(trial)))
+        throw ProblemError({"trial", "trial.not-running", {std::to_string(trial), now.state}});
+    sendControl(m_places.socket(trial), control);
+    return Controlled::Agreed;
+}
+
+bool TrialService::cancel(std::int64_t trial) {
+    if (Lease::isHeld(m_places.lease(trial))) return false;
+    const auto lease = claim(trial);
+    if (stateOf(row(trial)) != RunState::Queued) return false;
+    store().setState(trial, RunState::Cancelled);
+    return true;
+}
+
+void TrialService::moveToTrash(std::int64_t trial) {
+    const auto lease = claim(trial);
+    store().deleteTrial(row(trial).id, false);
+}
+
+void TrialService::restore(std::int64_t trial) { store().restoreTrial(row(trial).id); }
+
+// Rows first: files that remain belong to no trial.
+std::optional<Problem> TrialService::purge(std::int64_t trial) {
+    const auto lease = claim(trial);
+    store().deleteTrial(row(trial).id, true);
+    std::error_code failed;
+    std::filesystem::remove_all(m_places.run(trial), failed);
+    if (failed) return Problem{m_places.run(trial).string(), "trial.files-left", {failed.message()}};
+    return std::nullopt;
+}
+
+std::optional<Lease> TrialService::claim(std::int64_t trial) const {
+    try {
+        auto lease = Lease::tryAcquire(m_places.lease(trial));
+        if (!lease) throw ProblemError({"trial", "trial.running", {std::to_string(trial)}});
+        return lease;
+    } catch (const EngineError&) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace lockstep

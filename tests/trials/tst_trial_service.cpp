@@ -1,0 +1,222 @@
+#include <QTemporaryDir>
+#include <QtTest>
+#include <filesystem>
+#include <fstream>
+
+#include "engine/session/session_server.h"
+#include "engine/trials/control.h"
+#include "engine/trials/judged_state.h"
+#include "engine/trials/trial_service.h"
+
+using namespace lockstep;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Home {
+    Home() {
+        const fs::path base = folder.path().toStdString();
+        places = {base, base / "cache", base / "sockets", base / "config"};
+        if (!preparePlaces(places).ok()) qFatal("no home");
+    }
+    std::int64_t add(TrialService& trials, RunState state) const {
+        const auto trial = trials.create({});
+        fs::create_directories(places.run(trial));
+        if (state != RunState::Queued) trials.store().setState(trial, state);
+        return trial;
+    }
+    Lease hold(std::int64_t trial) const { return std::move(*Lease::tryAcquire(places.lease(trial))); }
+
+    QTemporaryDir folder;
+    Places places;
+};
+
+std::vector<std::string> statesOf(const std::vector<TrialRow>& rows) {
+    std::vector<std::string> states;
+    for (const auto& row : rows) states.push_back(row.state);
+    return states;
+}
+
+template <class Work>
+std::string codeOf(Work&& work) {
+    try {
+        work();
+    } catch (const ProblemError& error) {
+        return error.problem().code;
+    }
+    return {};
+}
+
+}  // namespace
+
+class TestTrialService : public QObject {
+    Q_OBJECT
+private slots:
+    void rowAndLeaseJudgeTheState_data() {
+        QTest::addColumn<int>("state");
+        QTest::addColumn<bool>("held");
+        QTest::addColumn<QString>("judged");
+        for (const auto state : {RunState::Preparing, RunState::Running, RunState::Paused, RunState::Stopping}) {
+            const QString name = QString::fromStdString(std::string(text(state)));
+            QTest::newRow(qPrintable(name + ", held")) << static_cast<int>(state) << true << name;
+            QTest::newRow(qPrintable(name + ", free")) << static_cast<int>(state) << false << "crashed";
+        }
+        for (const auto state : {RunState::Queued, RunState::Finished, RunState::Stopped, RunState::Failed,
+                                 RunState::Cancelled, RunState::Crashed}) {
+            const QString name = QString::fromStdString(std::string(text(state)));
+            for (const bool held : {true, false}) {
+                QTest::newRow(qPrintable(name + (held ? ", held" : ", free")))
+                    << static_cast<int>(state) << held << name;
+            }
+        }
+    }
+    void rowAndLeaseJudgeTheState() {
+        QFETCH(int, state);
+        QFETCH(bool, held);
+        QFETCH(QString, judged);
+        TrialRow row;
+        row.state = text(static_cast<RunState>(state));
+        QCOMPARE(QString::fromStdString(std::string(text(judgedState(row, held)))), judged);
+
+        const Home home;
+        TrialService trials(home.places);
+        const auto trial = home.add(trials, static_cast<RunState>(state));
+        std::optional<Lease> lease;
+        if (held) lease = home.hold(trial);
+        QCOMPARE(QString::fromStdString(trials.row(trial).state), judged);
+        QCOMPARE(QString::fromStdString(trials.list({}).front().state), judged);
+        QCOMPARE(trials.query().find(trial)->state, row.state);  // looking writes nothing
+        trials.settleCrashed();
+        QCOMPARE(QString::fromStdString(trials.query().find(trial)->state), judged);
+    }
+
+    // In the trash as well, and where somebody has tidied up the run's folder.
+    void everyCrashedRowIsSettled() {
+        const Home home;
+        TrialService trials(home.places);
+        for (int i = 0; i < 3; ++i) home.add(trials, RunState::Running);
+        const auto lease = home.hold(1);
+        trials.store().deleteTrial(2, false);
+        fs::remove_all(home.places.run(3));
+        trials.settleCrashed();
+        QCOMPARE(trials.query().find(1)->state, std::string("running"));
+        QCOMPARE(trials.query().find(2)->state, std::string("crashed"));
+        QCOMPARE(trials.query().find(3)->state, std::string("crashed"));
+    }
+
+    // The list was read while the run went on, its lease looked at when it had ended.
+    void aRunThatHasJustEndedHasNotCrashed() {
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, RunState::Running);
+        auto rows = trials.query().list({});
+        trials.store().setState(1, RunState::Finished);
+        QVERIFY(judge(rows, trials.query(), home.places));
+        QCOMPARE(statesOf(rows), std::vector<std::string>{"finished"});
+    }
+
+    void aStateOfALaterVersionStays() {
+        TrialRow row;
+        row.state = "hibernating";
+        QCOMPARE(judgedState(row, false), RunState::Queued);
+    }
+
+    void whatIsQueuedCanBeCancelledAndDeleted() {
+        const Home home;
+        TrialService trials(home.places);
+        trials.create({});  // without a run directory
+        home.add(trials, RunState::Queued);
+        QCOMPARE(codeOf([&] { trials.control(1, {"pause"}); }), std::string("trial.not-running"));
+        QCOMPARE(trials.control(1, {"stop"}), TrialService::Controlled::Cancelled);
+        QCOMPARE(trials.control(2, {"stop-after-epoch"}), TrialService::Controlled::Cancelled);
+        QCOMPARE(statesOf(trials.list({})), (std::vector<std::string>{"cancelled", "cancelled"}));
+        QVERIFY(!trials.row(1).finishedAt.empty());
+        QCOMPARE(codeOf([&] { trials.control(1, {"stop"}); }), std::string("trial.not-running"));
+
+        const auto third = trials.create({});
+        trials.moveToTrash(third);
+        QVERIFY(trials.row(third).deleted);
+        trials.restore(third);
+        QVERIFY(!trials.row(third).deleted);
+        QVERIFY(!trials.purge(third));
+        QCOMPARE(codeOf([&] { trials.row(third); }), std::string("trial.unknown"));
+    }
+
+    // An engine has just taken it up, and does not listen yet.
+    void whatAnEngineHoldsIsNeitherCancelledNorDeleted() {
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, RunState::Queued);
+        const auto lease = home.hold(1);
+        QCOMPARE(codeOf([&] { trials.control(1, {"stop"}); }), std::string("session.not-running"));
+        QCOMPARE(codeOf([&] { trials.moveToTrash(1); }), std::string("trial.running"));
+        QCOMPARE(codeOf([&] { trials.purge(1); }), std::string("trial.running"));
+        QCOMPARE(trials.row(1).state, std::string("queued"));
+        QVERIFY(!trials.row(1).deleted);
+    }
+
+    void aPurgedTrialLeavesNoFiles() {
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, RunState::Finished);
+        std::ofstream(home.places.run(1) / "run.log") << "something";
+        QVERIFY(!trials.purge(1));
+        QVERIFY(!fs::exists(home.places.run(1)));
+        QCOMPARE(codeOf([&] { trials.purge(1); }), std::string("trial.unknown"));
+        QCOMPARE(codeOf([&] { trials.restore(1); }), std::string("trial.unknown"));
+    }
+
+    void aControlIsAnswered() {
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, RunState::Running);
+        const auto lease = home.hold(1);
+        std::string heard;
+        const auto obey = [&](const ControlCommand& control) -> std::optional<Problem> {
+            heard = control.name;
+            if (control.name == "scale-to") return Problem{"batch", "spec.batch-too-small", {"2", "3"}};
+            return std::nullopt;
+        };
+        const auto server = SessionServer::listen(home.places.socket(1), 1, {obey});
+        QVERIFY(server.ok());
+        QCOMPARE(trials.control(1, {"pause"}), TrialService::Controlled::Agreed);
+        QCOMPARE(heard, std::string("pause"));
+        QCOMPARE(codeOf([&] { trials.control(1, {"scale-to", 3}); }), std::string("spec.batch-too-small"));
+    }
+
+    void answersAreReadWithCare() {
+        QCOMPARE(controlAnswerFrom(R"({"ok":"stop"})")->agreed, std::string("stop"));
+        const auto refused = controlAnswerFrom(R"({"error":{"field":"shares","code":"x.y","args":["a"]}})");
+        QVERIFY(refused && refused->refused == (Problem{"shares", "x.y", {"a"}}));
+        for (const char* strange :
+             {R"({"error":7})", R"({"error":{"code":3}})", R"({"error":{"field":"a","code":""}})"}) {
+            QCOMPARE(controlAnswerFrom(strange)->refused->code, std::string("trial.refused"));
+        }
+        for (const char* other : {"", "[]", R"({"n":1,"event":"step_done"})", R"({"ok":7})", R"({"dropped":{}})"}) {
+            QVERIFY(!controlAnswerFrom(other));
+        }
+    }
+
+    // As somebody does who was told that the history is damaged.
+    void aHistoryThatWasMovedAwayIsNotReadOn() {
+        const Home home;
+        TrialService trials(home.places);
+        QCOMPARE(codeOf([&] { trials.list({}); }), std::string("history.absent"));
+        home.add(trials, RunState::Finished);
+        QVERIFY(trials.open());
+        QVERIFY(!trials.open());
+        QCOMPARE(trials.list({}).size(), std::size_t{1});
+        for (const char* part : {"", "-wal", "-shm"}) {
+            const fs::path file = home.places.history().string() + part;
+            if (fs::exists(file)) fs::rename(file, home.places.data / ("old.sqlite" + std::string(part)));
+        }
+        QCOMPARE(codeOf([&] { trials.list({}); }), std::string("history.absent"));
+        trials.create({});
+        QCOMPARE(trials.list({}).size(), std::size_t{1});
+        QCOMPARE(trials.row(1).state, std::string("queued"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestTrialService)
+#include "tst_trial_service.moc"
