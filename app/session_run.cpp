@@ -1,21 +1,47 @@
+#include "app/history_access.h"
 #include "app/train_run.h"
 #include "engine/session/run_session.h"
 
 namespace lockstep {
 
+namespace {
+
+Result<SessionResult> runTrialOf(const Places& places, std::int64_t trial, bool resume, const Watcher& watcher,
+                                 const Environment& environment) {
+    return runSession({trial, resume, {&watcher.terminal}, &watcher.control, watcher.onStuck}, environment, places);
+}
+
+Result<RunResult> runOf(Result<SessionResult> result) {
+    if (!result.ok()) return result.problems();
+    return std::move(result).value().run;
+}
+
+bool wasRefused(const Result<SessionResult>& result) {
+    if (!result.ok()) return true;
+    return !result.value().started && problemIn(result.value().run.failed);
+}
+
+}  // namespace
+
 bool hasHistory() { return true; }
 
 Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, const Environment& environment) {
-    const auto places = preparePlaces(placesFromEnvironment());
-    if (!places.ok()) return places.problems();
-    SessionRequest request;
-    request.spec = spec;
-    request.extraSinks = {&watcher.terminal};
-    request.control = &watcher.control;
-    request.onStuck = watcher.onStuck;
-    const auto result = runSession(request, environment, places.value());
-    if (!result.ok()) return result.problems();
-    return result.value().run;
+    auto problems = validate(spec, environment);
+    if (!problems.empty()) return problems;
+    auto trials = openTrials();
+    const auto trial = trials.create(spec);
+    trials.close();  // the run writes through a store of its own
+    auto result = runTrialOf(trials.places(), trial, false, watcher, environment);
+    if (wasRefused(result)) trials.discard(trial);
+    return runOf(std::move(result));
+}
+
+Result<RunResult> runFromHistory(std::int64_t trial, bool resume, const Watcher& watcher,
+                                 const Environment& environment) {
+    auto trials = openTrials();
+    trials.row(trial);  // or say that there is none
+    trials.close();
+    return runOf(runTrialOf(trials.places(), trial, resume, watcher, environment));
 }
 
 }  // namespace lockstep

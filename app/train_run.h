@@ -26,8 +26,14 @@ int watchRun(Context& context, const Output& output, const StartRun& start);
 int exitStatusOf(const RunResult& result);
 int exitStatusOf(const RunFailed& failed);
 
-// With the history, in a build that has one; otherwise as a plain run. One implementation per kind of build.
+// Makes a trial of the spec and runs it; one that is refused before it starts leaves nothing. In a build without a
+// history: a plain run. One implementation per kind of build.
 bool hasHistory();
 Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, const Environment& environment);
+
+// Runs a trial of the history: a queued one from its beginning, or one that has ended from its last checkpoint. Only in
+// a build that has a history. Throws ProblemError "trial.unknown".
+Result<RunResult> runFromHistory(std::int64_t trial, bool resume, const Watcher& watcher,
+                                 const Environment& environment);
 
 }  // namespace lockstep

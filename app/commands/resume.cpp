@@ -5,7 +5,6 @@
 #include "app/commands/commands.h"
 #include "app/history_access.h"
 #include "app/train_run.h"
-#include "engine/session/run_session.h"
 
 namespace lockstep {
 
@@ -31,21 +30,11 @@ int goOn(TrialService& trials, std::int64_t trial, bool json) {
 int resume(Context& context, const Options& options) {
     if (options.output.json) context.reportAsJson();
     auto trials = openTrials();
-    const auto row = trials.row(options.trial);
-    if (row.state == text(RunState::Paused)) return goOn(trials, options.trial, options.output.json);
-    auto request = SessionRequest{};
-    const auto spec = trials.query().spec(options.trial);
-    if (!spec.ok()) return context.report(spec.problems());
-    request.spec = spec.value();
-    request.resumeTrial = options.trial;
+    if (trials.row(options.trial).state == text(RunState::Paused))
+        return goOn(trials, options.trial, options.output.json);
     trials.close();  // the run writes through a store of its own
-    return watchRun(context, options.output, [&](const Watcher& watcher) -> Result<RunResult> {
-        request.extraSinks = {&watcher.terminal};
-        request.control = &watcher.control;
-        request.onStuck = watcher.onStuck;
-        const auto result = runSession(request, context.environment(), trials.places());
-        if (!result.ok()) return result.problems();
-        return result.value().run;
+    return watchRun(context, options.output, [&](const Watcher& watcher) {
+        return runFromHistory(options.trial, true, watcher, context.environment());
     });
 }
 

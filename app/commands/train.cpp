@@ -13,6 +13,7 @@ struct Options {
     Output output;
     bool withoutHistory = false, onlySpec = false;
     std::string out, from;
+    std::int64_t queued = 0;  // a trial of the history; 0: a new one
 };
 
 constexpr const char* kHelp = R"(
@@ -22,6 +23,7 @@ Examples:
   lockstep train --data ~/data/cifar-10-batches-bin --model resnet18-cifar --batch 256
   lockstep train --spec trial.json --lr 0.05 --set optimizer.momentum=0.95
   lockstep train --preset fashion --print-spec > trial.json
+  lockstep train --trial 7                   a queued trial, as its spec says
 
 Ctrl+C stops after the current step, with a checkpoint; a second one ends at once.)";
 
@@ -40,6 +42,11 @@ int runWithoutHistory(Context& context, const Options& options, TrialSpec spec, 
 
 int train(Context& context, const Options& options) {
     if (options.output.json) context.reportAsJson();
+    if (options.queued > 0) {
+        return watchRun(context, options.output, [&](const Watcher& watcher) {
+            return runFromHistory(options.queued, false, watcher, context.environment());
+        });
+    }
     std::optional<Checkpoint> from;
     TrialSpec base;
     if (!options.from.empty()) {
@@ -59,6 +66,18 @@ int train(Context& context, const Options& options) {
     });
 }
 
+// A queued trial has its spec; how it is told is a matter of the terminal.
+void addQueuedOption(CLI::App& command, std::int64_t& trial) {
+    auto* queued = command.add_option("--trial", trial, "Run this queued trial of the history, as its spec says")
+                       ->type_name("ID")
+                       ->check(CLI::PositiveNumber);
+    for (auto* other : command.get_options()) {
+        const auto name = other->get_name();
+        if (other != queued && name != "--json" && name != "--no-steps" && name != "--help,-h" && name != "--help")
+            queued->excludes(other);
+    }
+}
+
 }  // namespace
 
 void addTrain(CLI::App& program, Run& run) {
@@ -73,6 +92,7 @@ void addTrain(CLI::App& program, Run& run) {
     command->add_flag("--no-history", options->withoutHistory, "Leave the history alone");
     command->add_option("--out", options->out, "Without history: the folder for checkpoints")->type_name("FOLDER");
     command->add_option("--from", options->from, "Without history: go on from this checkpoint")->type_name("FILE");
+    if (hasHistory()) addQueuedOption(*command, options->queued);
     command->footer(kHelp);
     command->callback([options, &run] { run = [options](Context& context) { return train(context, *options); }; });
 }

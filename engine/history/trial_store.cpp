@@ -99,6 +99,13 @@ void TrialStore::setState(std::int64_t trial, RunState state) {
     });
 }
 
+void TrialStore::setSpec(std::int64_t trial, const TrialSpec& spec) {
+    m_impl->change(
+        "UPDATE trial SET spec_json = ?2, dataset = ?3, model = ?4, devices = ?5, batch = ?6, epochs = ?7,"
+        " learning_rate = ?8 WHERE id = ?1",
+        trial, toJson(spec), spec.dataset.id, spec.model.id, spec.devices, spec.batch, spec.epochs, spec.learningRate);
+}
+
 void TrialStore::setTitle(std::int64_t trial, const std::string& title) {
     m_impl->change("UPDATE trial SET title = ?2 WHERE id = ?1", trial, title);
 }

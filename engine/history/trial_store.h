@@ -36,6 +36,7 @@ public:
     // in the row is cleared. Returns the attempt's number, from 1. Synchronous.
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
     void setState(std::int64_t trial, RunState state);            // synchronous
+    void setSpec(std::int64_t trial, const TrialSpec& spec);      // as it is run; the title stays
     void setTitle(std::int64_t trial, const std::string& title);  // the spec as accepted keeps its own
     void setNote(std::int64_t trial, const std::string& note);
     void setTags(std::int64_t trial, const std::vector<std::string>& tags);  // replaces them; empty ones are none

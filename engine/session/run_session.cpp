@@ -26,20 +26,36 @@ T required(Result<T> result) {
     return std::move(result).value();
 }
 
-// Whether the run has said its last word, and the number that would come next.
-class LastWord : public EventSink {
+// What `work` returns, or the problem that it ends with.
+template <class Work>
+std::vector<Problem> problemsIn(Work&& work) {
+    try {
+        return work();
+    } catch (const ProblemError& error) {
+        return {error.problem()};
+    } catch (const EngineError& error) {
+        return {{error.where(), "home.unwritable", {error.what()}}};
+    } catch (const fs::filesystem_error& error) {
+        return {{error.path1().string(), "home.unwritable", {error.code().message()}}};
+    }
+}
+
+// Whether the run has said its first and its last word, and the number that would come next.
+class Milestones : public EventSink {
 public:
-    explicit LastWord(std::int64_t first) : m_next(first) {}
+    explicit Milestones(std::int64_t first) : m_next(first) {}
     void post(std::int64_t number, const TrainEvent& event) override {
         m_next = number + 1;
+        m_started = m_started || std::holds_alternative<RunStarted>(event);
         m_said = std::holds_alternative<RunFinished>(event) || std::holds_alternative<RunFailed>(event);
     }
     std::int64_t next() const { return m_next; }
     bool said() const { return m_said; }
+    bool started() const { return m_started; }
 
 private:
     std::int64_t m_next;
-    bool m_said = false;
+    bool m_said = false, m_started = false;
 };
 
 // The history's sink of whichever attempt is under way.
@@ -67,42 +83,40 @@ public:
         : m_request(request),
           m_environment(environment),
           m_places(places),
+          m_trial(request.trial),
           m_control(request.control ? *request.control : m_ownControl) {}
 
     Result<SessionResult> run() {
         m_store = required(TrialStore::open(m_places.history()));
         m_store->onTrouble([this](const Problem& problem) { tell(problem); });
-        const TrialSpec spec = m_request.resumeTrial ? claimForResume(*m_request.resumeTrial) : m_request.spec;
-        const auto resolved = resolve(spec, m_environment);
-        if (!resolved.ok()) return resolved.problems();
-        m_spec = resolved.value().spec;
-        const auto data = openData(resolved.value(), m_control, m_request.extraSinks);
-        if (!data.ok()) return data.problems();
-        if (m_request.resumeTrial) requireOwnFolder();
-        if (!m_checkpoint) {
-            auto problems = weightsProblems(resolved.value(), data.value().train->info());
-            if (!problems.empty()) return problems;
+        const TrialSpec spec = claim();
+        auto problems = problemsIn([&] { return prepare(spec); });
+        if (!problems.empty()) {
+            if (!m_request.resume) endRefused(problems);
+            return problems;
         }
-        leaseDevices(resolved.value());
-        beginAttempt(m_spec);
-        return SessionResult{m_trial, runToTheEnd(resolved.value(), data.value())};
+        beginAttempt();
+        RunResult result = runToTheEnd();
+        return SessionResult{std::move(result), m_milestones->started()};
     }
 
 private:
-    // The spec of a trial that is ours to go on with: its lease is held and its checkpoint read from here on.
-    TrialSpec claimForResume(std::int64_t trial) {
+    // The trial is ours: its lease is held, and of one that is resumed the checkpoint is read.
+    TrialSpec claim() {
         const auto query = required(TrialQuery::open(m_places.history()));
-        TrialSpec spec = required(query->spec(trial));
-        m_trial = trial;
-        requireFolder(m_places.run(trial));
-        leaseRun();
-        m_state = runStateFrom(query->find(trial)->state).value_or(RunState::Crashed);
-        if (!isFinal(m_state)) advance(RunSignal::Crash);  // its lease was free, so nobody runs it
-        if (!next(m_state, RunSignal::Attempt)) {
-            throw ProblemError({"", "run.not-resumable", {std::to_string(trial), std::string(text(m_state))}});
+        TrialSpec spec = required(query->spec(m_trial));
+        requireFolder(m_places.run(m_trial));
+        m_lease = Lease::tryAcquire(m_places.lease(m_trial));
+        if (!m_lease) throw ProblemError({"", "run.busy", {std::to_string(m_trial)}});
+        const TrialRow row = *query->find(m_trial);
+        m_state = runStateFrom(row.state).value_or(RunState::Crashed);
+        if (m_request.resume) {
+            claimForResume(row.attempts > 0);
+            m_firstEvent = query->lastEvent(m_trial) + 1;
+        } else {
+            if (m_state != RunState::Queued) refuseState("run.not-queued");
+            advance(RunSignal::Prepare);
         }
-        m_checkpoint = newestCheckpoint();
-        m_firstEvent = query->lastEvent(trial) + 1;
         return spec;
     }
 
@@ -119,6 +133,46 @@ private:
         throw ProblemError({m_places.run(m_trial).string(), "run.folder-of-another", {std::to_string(m_trial)}});
     }
 
+    // Its lease was free, so nobody runs it, whatever its row says. Between the two states of a new attempt it is
+    // queued for a moment: an end in between leaves it so.
+    void claimForResume(bool hasBegun) {
+        if (!isFinal(m_state) && hasBegun) advance(RunSignal::Crash);
+        if (!next(m_state, RunSignal::Attempt)) refuseState("run.not-resumable");
+        m_checkpoint = newestCheckpoint();
+    }
+
+    [[noreturn]] void refuseState(const char* code) const {
+        throw ProblemError({"", code, {std::to_string(m_trial), std::string(text(m_state))}});
+    }
+
+    // What keeps the run from its first step; empty: all that it needs is open, and its devices are ours.
+    std::vector<Problem> prepare(const TrialSpec& spec) {
+        auto resolved = resolve(spec, m_environment);
+        if (!resolved.ok()) return resolved.problems();
+        m_resolved = std::move(resolved).value();
+        m_spec = m_resolved->spec;
+        auto data = openData(*m_resolved, m_control, m_request.extraSinks);
+        if (!data.ok()) return data.problems();
+        m_data = std::move(data).value();
+        if (m_request.resume) requireOwnFolder();
+        if (!m_checkpoint) {
+            auto problems = weightsProblems(*m_resolved, m_data->train->info());
+            if (!problems.empty()) return problems;
+        }
+        leaseDevices();
+        if (m_spec != spec) m_store->setSpec(m_trial, m_spec);
+        return {};
+    }
+
+    // Whoever made the row may be gone: it says why nothing came of it.
+    void endRefused(const std::vector<Problem>& problems) {
+        if (isCancelled(problems)) return advance(RunSignal::Cancel);
+        const RunFailed failure = failureFrom(problems.front());
+        m_attempt = m_store->beginAttempt(m_trial, 0);
+        m_store->sinkFor(m_trial, m_attempt)->post(m_firstEvent, failure);
+        settle(failed(failure));
+    }
+
     // An epoch's best is written before its last: of a run that was killed between the two, the best goes further, or
     // is all there is.
     Checkpoint newestCheckpoint() const {
@@ -132,15 +186,10 @@ private:
         return other.step > newest.step ? std::move(other) : std::move(newest);
     }
 
-    void leaseRun() {
-        m_lease = Lease::tryAcquire(m_places.lease(m_trial));
-        if (!m_lease) throw ProblemError({"", "run.busy", {std::to_string(m_trial)}});
-    }
-
     // CPUs are shared by nature; a GPU belongs to one run at a time, however many of its ranks use it.
-    void leaseDevices(const ResolvedSpec& resolved) {
+    void leaseDevices() {
         std::set<int> cards;
-        for (const auto& device : resolved.devices) {
+        for (const auto& device : m_resolved->devices) {
             if (device.backend == "cuda") cards.insert(device.index);
         }
         for (const int card : cards) {
@@ -151,30 +200,24 @@ private:
         }
     }
 
-    void beginAttempt(const TrialSpec& spec) {
-        if (m_checkpoint) {
-            advance(RunSignal::Attempt);
-        } else {
-            m_trial = m_store->createTrial(spec, m_places.runs());
-            requireFolder(m_places.run(m_trial));
-            leaseRun();
-        }
+    void beginAttempt() {
+        if (m_request.resume) advance(RunSignal::Attempt);
         m_attempt = m_store->beginAttempt(m_trial, m_checkpoint ? m_checkpoint->step : 0);
-        advance(RunSignal::Prepare);
+        if (m_request.resume) advance(RunSignal::Prepare);
     }
 
-    RunResult runToTheEnd(const ResolvedSpec& resolved, const DatasetSplits& data) {
+    RunResult runToTheEnd() {
         m_history.begin(m_store->sinkFor(m_trial, m_attempt));
-        LastWord lastWord(m_firstEvent);
-        m_sinks = {&lastWord, &m_history};
+        m_milestones.emplace(m_firstEvent);
+        m_sinks = {&*m_milestones, &m_history};
         m_sinks.insert(m_sinks.end(), m_request.extraSinks.begin(), m_request.extraSinks.end());
         RunResult result;
         try {
-            m_server = openRunDirectory(resolved.spec);
+            m_server = openRunDirectory();
             m_sinks.push_back(m_server.get());
             m_sinks.push_back(m_log.get());
             beginTrace();
-            result = runTrial(resolved, data, options(), m_control, m_sinks);
+            result = runTrial(*m_resolved, *m_data, options(), m_control, m_sinks);
         } catch (const ProblemError& error) {
             result = failed(failureFrom(error.problem()));
         } catch (const EngineError& error) {
@@ -183,7 +226,7 @@ private:
             result = failed({std::string(text(EngineError::Kind::Internal)), "session", error.what(), -1, 0});
         }
         m_recorder.reset();
-        if (!lastWord.said()) post(lastWord.next(), result.failed);
+        if (!m_milestones->said()) post(m_milestones->next(), result.failed);
         settle(result);
         m_server.reset();
         return result;
@@ -191,9 +234,9 @@ private:
 
     static RunResult failed(RunFailed failure) { return {RunResult::Outcome::Failed, {}, std::move(failure)}; }
 
-    std::unique_ptr<SessionServer> openRunDirectory(const TrialSpec& spec) {
+    std::unique_ptr<SessionServer> openRunDirectory() {
         requireFolder(checkpoints());
-        replaceFile(m_places.run(m_trial) / "spec.json", toJson(spec));
+        replaceFile(m_places.run(m_trial) / "spec.json", toJson(m_spec));
         m_log = std::make_unique<RunLog>(m_places.run(m_trial) / "run.log");
         return required(SessionServer::listen(m_places.socket(m_trial), m_trial,
                                               {[this](const ControlCommand& command) { return obey(command); }}));
@@ -300,6 +343,7 @@ private:
     const SessionRequest& m_request;
     const Environment& m_environment;
     const Places& m_places;
+    const std::int64_t m_trial;
     RunControl m_ownControl;
     RunControl& m_control;
     std::optional<Lease> m_lease;  // held until the store below has closed
@@ -308,29 +352,30 @@ private:
     std::unique_ptr<TrialStore> m_store;
     std::optional<Checkpoint> m_checkpoint;
     std::vector<EventSink*> m_sinks;
-    TrialSpec m_spec;
+    std::optional<Milestones> m_milestones;
+    TrialSpec m_spec;  // with the devices named
+    std::optional<ResolvedSpec> m_resolved;
+    std::optional<DatasetSplits> m_data;
     AttemptSink m_history;
     std::unique_ptr<TraceBoard> m_trace;
     std::unique_ptr<TraceRecorder> m_recorder;
     std::unique_ptr<SessionServer> m_server;
     RunState m_state = RunState::Queued;
-    std::int64_t m_trial = 0, m_attempt = 1, m_firstEvent = 1;
+    std::int64_t m_attempt = 1, m_firstEvent = 1;
 };
 
 }  // namespace
 
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places) {
-    try {
+    std::optional<Result<SessionResult>> result;
+    auto problems = problemsIn([&]() -> std::vector<Problem> {
         const auto prepared = preparePlaces(places);
         if (!prepared.ok()) return prepared.problems();
-        return Session(request, environment, places).run();
-    } catch (const ProblemError& error) {
-        return error.problem();
-    } catch (const EngineError& error) {
-        return Problem{error.where(), "home.unwritable", {error.what()}};
-    } catch (const fs::filesystem_error& error) {
-        return Problem{error.path1().string(), "home.unwritable", {error.code().message()}};
-    }
+        result = Session(request, environment, places).run();
+        return {};
+    });
+    if (!problems.empty()) return problems;
+    return std::move(*result);
 }
 
 }  // namespace lockstep

@@ -11,25 +11,26 @@
 
 namespace lockstep {
 
-// A run as a process: creates the row, the run directory (spec.json, program.txt, checkpoints, trace, run.log), takes
-// the leases of the run and its devices, opens the socket, runs the trainer, writes history, ends states. Blocks until
-// the run is over.
+// A run as a process: takes up a trial's row and its lease, leases its devices, fills the run directory (spec.json,
+// program.txt, checkpoints, trace, run.log), opens the socket, runs the trainer, writes history, ends states. Blocks
+// until the run is over.
 struct SessionRequest {
-    TrialSpec spec;
-    std::optional<std::int64_t> resumeTrial;  // resume this trial from its last checkpoint
-    std::vector<EventSink*> extraSinks;       // the terminal
+    std::int64_t trial = 0;  // in the history, made by whoever accepted its spec
+    bool resume = false;     // false: it is queued and begins; true: it goes on from its last checkpoint
+    std::vector<EventSink*> extraSinks = {};  // the terminal
     RunControl* control = nullptr;            // the caller's, so that Ctrl+C reaches it
     // A rank hangs and its thread cannot be ended: history, socket and sinks are in order, and the process should end.
     std::function<void(const RunFailed& failure)> onStuck = {};
 };
 struct SessionResult {
-    std::int64_t trial = 0;
     RunResult run;
+    bool started = false;  // there was a RunStarted; without one nothing came of the trial
 };
-// A resumed trial keeps its own spec. CPUs are shared; only GPUs are leased. From the first event on every failure is a
-// RunFailed event and a Failed result, and the row ends in a final state.
-// Problems: of validate(), of the dataset, "run.busy" (its lease is held), "device.busy", "history.…", "home.…",
-// "run.no-checkpoint", "run.not-resumable", "run.folder-of-another" (another trial of that number wrote it).
+// CPUs are shared; only GPUs are leased. Where the trial is refused, no event is told: a queued one ends as "failed"
+// and its row says why, one to be resumed stays as it was. From the first event on every failure is a RunFailed event
+// and a Failed result, and the row ends in a final state. Problems: of validate(), of the dataset, "run.busy" (its
+// lease is held), "device.busy", "history.…", "home.…", "run.not-queued", "run.no-checkpoint", "run.not-resumable",
+// "run.folder-of-another" (another trial of that number wrote it).
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
 
 }  // namespace lockstep

@@ -156,24 +156,6 @@ private slots:
         QVERIFY(!row["failure"].toString().isEmpty());
     }
 
-    // The problem is found when the run has its row: `attach` and `show` say the same as `train` did.
-    void aFailedRunSaysTheSameAfterwards() {
-        LockstepProgram program;
-        const auto trained = program.run(synthetic({"--batch", "601"}));
-        QVERIFY2(trained.status == 2 && trained.err.contains("601"), qPrintable(trained.out + trained.err));
-        const auto attached = program.run({"attach", "1"});
-        QCOMPARE(attached.status, 2);
-        QCOMPARE(attached.err, trained.err);
-        const auto shown = program.run({"show", "1"});
-        const auto problem = program.trial(1)["problems"].toArray().at(0).toObject();
-        for (const char* part : {"what", "remedy"}) {
-            const auto sentence = problem[part].toString();
-            QVERIFY2(!sentence.isEmpty() && trained.err.contains(sentence), qPrintable(sentence));
-            QVERIFY2(shown.out.contains(sentence), qPrintable(shown.out));
-        }
-        QCOMPARE(problem["args"].toArray(), (QJsonArray{"601", "synthetic", "600"}));
-    }
-
     void truncatedIdx() {
         QDir().mkpath(m_program.path("idx"));
         for (const char* split : {"train", "t10k"}) {

@@ -39,6 +39,7 @@ private slots:
     void trashAndPurge();
     void orderAmongTrialsIsKept();
     void theTitleMayChange();
+    void theSpecIsTheOneThatIsRun();
     void dataVersionTellsOfOthersWrites();
     void tenThousandTrialsAreListedQuickly();
     void eventsOfAPurgedTrialDoNotStopTheOthers();
@@ -421,6 +422,22 @@ void tst_TrialStore::theTitleMayChange() {
     const auto query = openQuery(folder.file());
     QCOMPARE(query->find(trial)->title, std::string("second"));
     QCOMPARE(query->spec(trial).value().title, std::string("second"));
+}
+
+// Devices named "auto" when the trial was made are what they were found to be.
+void tst_TrialStore::theSpecIsTheOneThatIsRun() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    auto spec = specTitled("as accepted");
+    spec.devices = "auto";
+    const auto trial = store->createTrial(spec, "/runs");
+    store->setTitle(trial, "renamed");
+    spec.devices = "cpu:1";
+    store->setSpec(trial, spec);
+    const auto query = openQuery(folder.file());
+    QCOMPARE(query->find(trial)->devices, std::string("cpu:1"));
+    QCOMPARE(query->spec(trial).value().devices, std::string("cpu:1"));
+    QCOMPARE(query->find(trial)->title, std::string("renamed"));
 }
 
 void tst_TrialStore::dataVersionTellsOfOthersWrites() {

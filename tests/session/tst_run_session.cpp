@@ -28,7 +28,11 @@ private slots:
     void aKilledRunIsSettledAndResumed();
     void aRunLeavesEverythingInItsPlace();
     void aClientStopsARunAndResumeFinishesIt();
-    void badRequestsLeaveNoRow();
+    void aRefusedTrialTellsWhyInItsRow();
+    void onlyAQueuedTrialBegins();
+    void aResumeThatWasCutShortCanBeRepeated();
+    void aTrialThatIsStoppedBeforeItBeginsIsCancelled();
+    void aPlaceThatCannotBeIsSaid();
     void theBestGoesOnWhereTheLastIsMissingOrOlder();
     void whatCannotBeResumedSaysWhy();
     void aFailureEndsTheRow();
@@ -128,8 +132,17 @@ struct Home {
     }
     std::unique_ptr<TrialQuery> query() const { return std::move(TrialQuery::open(places.history())).value(); }
     std::unique_ptr<TrialStore> store() const { return std::move(TrialStore::open(places.history())).value(); }
+    // As whoever accepts a spec does, and then the engine that runs its row.
+    Result<SessionResult> run(const TrialSpec& spec) const { return run({.trial = accept(spec)}); }
     Result<SessionResult> run(const SessionRequest& request) const {
         return runSession(request, environment(), places);
+    }
+    Result<SessionResult> resume(std::int64_t trial, RunControl* control = nullptr) const {
+        return run({.trial = trial, .resume = true, .control = control});
+    }
+    std::int64_t accept(const TrialSpec& spec) const {
+        if (!preparePlaces(places).ok()) qFatal("no home");
+        return store()->createTrial(spec, places.runs());
     }
     QTemporaryDir folder;
     Places places;
@@ -172,7 +185,7 @@ void tst_RunSession::aKilledRunIsSettledAndResumed() {
     const Home home;
     const pid_t child = fork();
     if (child == 0) {
-        (void)home.run({smallSpec(100'000), {}, {}, nullptr});
+        (void)home.run(smallSpec(100'000));
         _exit(0);
     }
     const auto client = attach(home.places.socket(1));
@@ -193,9 +206,8 @@ void tst_RunSession::aKilledRunIsSettledAndResumed() {
 
     RunControl control;
     control.stopAfterEpoch();
-    const auto resumed = home.run({{}, 1, {}, &control});
+    const auto resumed = home.resume(1, &control);
     QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
-    QCOMPARE(resumed.value().trial, std::int64_t{1});
     QCOMPARE(home.query()->find(1)->state, std::string("stopped"));
     QCOMPARE(home.query()->find(1)->attempts, std::int64_t{2});
 }
@@ -203,10 +215,10 @@ void tst_RunSession::aKilledRunIsSettledAndResumed() {
 void tst_RunSession::aRunLeavesEverythingInItsPlace() {
     const Home home;
     const auto spec = smallSpec(3);
-    const auto result = home.run({spec, {}, {}, nullptr});
+    const auto result = home.run(spec);
     QVERIFY2(result.ok(), codeOf(result).c_str());
     QVERIFY2(result.value().run.outcome == RunResult::Outcome::Finished, result.value().run.failed.what.c_str());
-    const auto trial = result.value().trial;
+    const std::int64_t trial = 1;
     const auto query = home.query();
     const auto row = *query->find(trial);
     QCOMPARE(row.state, std::string("finished"));
@@ -234,12 +246,12 @@ void tst_RunSession::aRunLeavesEverythingInItsPlace() {
 void tst_RunSession::aClientStopsARunAndResumeFinishesIt() {
     const Home home;
     auto spec = smallSpec(100'000);
-    auto running = std::async(std::launch::async, [&] { return home.run({spec, {}, {}, nullptr}); });
+    auto running = std::async(std::launch::async, [&] { return home.run(spec); });
     const auto client = attach(home.places.socket(1));
     QVERIFY(client != nullptr);
     QVERIFY(client->send(SubscribeCommand{}).ok());
     QVERIFY(waitForEvent(*client, "eval_done"));
-    QCOMPARE(codeOf(home.run({{}, 1, {}, nullptr})), std::string("run.busy"));
+    QCOMPARE(codeOf(home.resume(1)), std::string("run.busy"));
     QVERIFY(client->send(ControlCommand{"pause"}).ok());
     QVERIFY(waitForEvent(*client, "state_changed"));
     QCOMPARE(home.query()->find(1)->state, std::string("paused"));
@@ -254,7 +266,7 @@ void tst_RunSession::aClientStopsARunAndResumeFinishesIt() {
 
     RunControl control;
     control.stopAfterEpoch();
-    const auto resumed = home.run({{}, 1, {}, &control});
+    const auto resumed = home.resume(1, &control);
     QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
     const auto query = home.query();
     QVERIFY(withoutGaps(query->events(1, 1), before + 1));
@@ -264,32 +276,84 @@ void tst_RunSession::aClientStopsARunAndResumeFinishesIt() {
     for (std::size_t i = 0; i < series.size(); ++i) QCOMPARE(series[i].step, static_cast<std::int64_t>(i) + 1);
 }
 
-void tst_RunSession::badRequestsLeaveNoRow() {
+// Whoever queued the trial may be gone: its row says why it failed.
+void tst_RunSession::aRefusedTrialTellsWhyInItsRow() {
     const Home home;
     auto spec = smallSpec(1);
     spec.model.id = "no-such-model";
-    QVERIFY(!home.run({spec, {}, {}, nullptr}).ok());
+    QCOMPARE(codeOf(home.run(spec)), std::string("spec.unknown-model"));
     spec = smallSpec(1);
-    spec.devices = "cuda:0";
-    QVERIFY(!home.run({spec, {}, {}, nullptr}).ok());
-    QVERIFY(home.query()->list({}).empty());
+    spec.weights = "/nowhere/weights.safetensors";
+    QCOMPARE(codeOf(home.run(spec)), std::string("weights.unreadable"));
+    for (const std::int64_t trial : {1, 2}) {
+        const auto row = *home.query()->find(trial);
+        QCOMPARE(row.state, std::string("failed"));
+        QCOMPARE(row.attempts, std::int64_t{1});
+        QVERIFY(!row.finishedAt.empty());
+        QVERIFY(problemIn(*home.query()->failure(trial)).has_value());
+        QVERIFY(!Lease::isHeld(home.places.lease(trial)));
+    }
+    QCOMPARE(home.query()->failure(1)->kind, std::string("spec.unknown-model"));
+    QCOMPARE(codeOf(home.run({.trial = 1})), std::string("run.not-queued"));
+}
+
+void tst_RunSession::onlyAQueuedTrialBegins() {
+    const Home home;
+    const auto trial = home.accept(smallSpec(1));
+    QCOMPARE(codeOf(home.resume(trial)), std::string("run.not-resumable"));
+    QCOMPARE(home.query()->find(trial)->state, std::string("queued"));
+    fs::create_directories(home.places.run(trial));
+    {
+        const auto lease = Lease::tryAcquire(home.places.lease(trial));
+        QCOMPARE(codeOf(home.run({.trial = trial})), std::string("run.busy"));
+    }
+    const auto done = home.run({.trial = trial});
+    QVERIFY2(done.ok() && done.value().started, codeOf(done).c_str());
+    QCOMPARE(home.query()->find(trial)->state, std::string("finished"));
+    QCOMPARE(codeOf(home.run({.trial = trial})), std::string("run.not-queued"));
+    QCOMPARE(codeOf(home.run({.trial = 7})), std::string("history.no-such-trial"));
+}
+
+// Its engine was killed between the two states of a new attempt.
+void tst_RunSession::aResumeThatWasCutShortCanBeRepeated() {
+    const Home home;
+    RunControl control;
+    control.stopAfterEpoch();
+    QVERIFY(home.run({.trial = home.accept(smallSpec(3)), .control = &control}).ok());
+    home.store()->setState(1, RunState::Queued);
+    const auto resumed = home.resume(1, &control);
+    QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
+    QCOMPARE(home.query()->find(1)->attempts, std::int64_t{2});
+}
+
+// Called off while its data were opened: nobody failed.
+void tst_RunSession::aTrialThatIsStoppedBeforeItBeginsIsCancelled() {
+    const Home home;
+    RunControl control;
+    control.stop();
+    QCOMPARE(codeOf(home.run({.trial = home.accept(smallSpec(1)), .control = &control})),
+             std::string("dataset.cancelled"));
+    QCOMPARE(home.query()->find(1)->state, std::string("cancelled"));
+    QVERIFY(home.query()->events(1, 1).empty());
+}
+
+void tst_RunSession::aPlaceThatCannotBeIsSaid() {
     const fs::path nowhere = "/proc/lockstep";
     const Places impossible{nowhere, nowhere / "c", nowhere / "s", nowhere / "k"};
-    QCOMPARE(codeOf(runSession({smallSpec(1), {}, {}, nullptr}, environment(), impossible)),
-             std::string("home.unwritable"));
+    QCOMPARE(codeOf(runSession({.trial = 1}, environment(), impossible)), std::string("home.unwritable"));
 }
 
 // Killed between the best checkpoint of an epoch and its last.
 void tst_RunSession::theBestGoesOnWhereTheLastIsMissingOrOlder() {
     const Home home;
-    QVERIFY(home.run({smallSpec(2), {}, {}, nullptr}).ok());
+    QVERIFY(home.run(smallSpec(2)).ok());
     const fs::path last = home.places.run(1) / "checkpoints" / "last.safetensors",
                    best = last.parent_path() / "best.safetensors";
     Checkpoint checkpoint = readCheckpoint(best).value();
     const auto further = readCheckpoint(last).value();
     const auto resumedFrom = [&] {
         home.store()->setState(1, RunState::Crashed);
-        const bool ran = home.run({{}, 1, {}, nullptr}).ok();
+        const bool ran = home.resume(1).ok();
         const auto started = home.query()->events(1, 1);
         return ran ? std::get<RunStarted>(started.front().event).firstStep : std::int64_t{-1};
     };
@@ -304,12 +368,12 @@ void tst_RunSession::theBestGoesOnWhereTheLastIsMissingOrOlder() {
 
 void tst_RunSession::whatCannotBeResumedSaysWhy() {
     const Home home;
-    QVERIFY(home.run({smallSpec(1), {}, {}, nullptr}).ok());
-    QCOMPARE(codeOf(home.run({{}, 1, {}, nullptr})), std::string("run.not-resumable"));
-    QCOMPARE(codeOf(home.run({{}, 2, {}, nullptr})), std::string("history.no-such-trial"));
+    QVERIFY(home.run(smallSpec(1)).ok());
+    QCOMPARE(codeOf(home.resume(1)), std::string("run.not-resumable"));
+    QCOMPARE(codeOf(home.resume(2)), std::string("history.no-such-trial"));
     home.store()->setState(1, RunState::Stopped);
     fs::remove_all(home.places.run(1) / "checkpoints");
-    QCOMPARE(codeOf(home.run({{}, 1, {}, nullptr})), std::string("run.no-checkpoint"));
+    QCOMPARE(codeOf(home.resume(1)), std::string("run.no-checkpoint"));
     QCOMPARE(home.query()->find(1)->state, std::string("stopped"));
     QCOMPARE(home.query()->find(1)->attempts, std::int64_t{1});
 }
@@ -318,7 +382,7 @@ void tst_RunSession::aFailureEndsTheRow() {
     const Home home;
     auto spec = smallSpec(1);
     spec.dataset.id = "broken";
-    const auto result = home.run({spec, {}, {}, nullptr});
+    const auto result = home.run(spec);
     QVERIFY2(result.ok(), codeOf(result).c_str());
     QVERIFY(result.value().run.outcome == RunResult::Outcome::Failed);
     const auto row = *home.query()->find(1);
@@ -329,15 +393,14 @@ void tst_RunSession::aFailureEndsTheRow() {
 
 void tst_RunSession::aLostDeviceIsAnAttemptFurther() {
     Home home;
-    SessionRequest request;
-    request.spec = smallSpec(6);
-    request.spec.dataset.id = "unlucky";
-    request.spec.devices = "reference:4";
-    request.spec.checkEvery = 2;
-    const auto done = home.run(request);
+    auto spec = smallSpec(6);
+    spec.dataset.id = "unlucky";
+    spec.devices = "reference:4";
+    spec.checkEvery = 2;
+    const auto done = home.run(spec);
     QVERIFY(done.ok());
     QCOMPARE(done.value().run.outcome, RunResult::Outcome::Finished);
-    const auto trial = done.value().trial;
+    const std::int64_t trial = 1;
     const auto query = home.query();
     QCOMPARE(query->find(trial)->attempts, 2);
     QCOMPARE(query->find(trial)->state, std::string("finished"));
@@ -361,9 +424,7 @@ void tst_RunSession::aLostDeviceIsAnAttemptFurther() {
 
 void tst_RunSession::devicesChangeOnRequest() {
     Home home;
-    SessionRequest request;
-    request.spec = smallSpec(100'000);
-    auto running = std::async(std::launch::async, [&] { return home.run(request); });
+    auto running = std::async(std::launch::async, [&] { return home.run(smallSpec(100'000)); });
     const auto client = attach(home.places.socket(1));
     QVERIFY(client && client->send(SubscribeCommand{1}).ok());
     QVERIFY(waitForEvent(*client, "step_done"));
@@ -397,17 +458,18 @@ void tst_RunSession::aLostHistoryIsMadeAgainFromItsFolders() {
     control.stopAfterEpoch();
     auto spec = smallSpec(3);
     spec.title = "of before";
-    QVERIFY(home.run({spec, {}, {}, &control}).ok());
+    QVERIFY(home.run({.trial = home.accept(spec), .control = &control}).ok());
     RunControl again;
     again.stopAfterEpoch();
-    QVERIFY(home.run({{}, 1, {}, &again}).ok());
+    QVERIFY(home.resume(1, &again).ok());
     const auto row = *home.query()->find(1);
     const auto losses = home.query()->series(1, "test_loss");
     const auto last = home.places.run(1) / "checkpoints" / "last.safetensors";
     const auto written = fs::last_write_time(last);
     fs::rename(home.places.history(), home.places.data / "damaged.sqlite");
 
-    QCOMPARE(home.run({smallSpec(1), {}, {}, nullptr}).value().trial, std::int64_t{2});
+    QVERIFY(home.run(smallSpec(1)).ok());
+    QCOMPARE(home.query()->list({}).front().id, std::int64_t{2});
     QVERIFY(fs::last_write_time(last) == written);
     QCOMPARE(orphanedRuns(*home.query(), home.places), std::vector<std::int64_t>{1});
     QVERIFY(!adoptRun(*home.store(), home.places, 1));
@@ -423,7 +485,7 @@ void tst_RunSession::aLostHistoryIsMadeAgainFromItsFolders() {
     QVERIFY(back.createdAt.substr(0, 10) == row.createdAt.substr(0, 10) && !back.finishedAt.empty());
     QCOMPARE(home.query()->spec(1).value(), spec);
     QCOMPARE(home.query()->series(1, "test_loss").size(), losses.size());
-    const auto resumed = home.run({{}, 1, {}, nullptr});
+    const auto resumed = home.resume(1);
     QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
     QCOMPARE(resumed.value().run.outcome, RunResult::Outcome::Finished);
     QCOMPARE(home.query()->find(1)->attempts, 3);
@@ -432,7 +494,7 @@ void tst_RunSession::aLostHistoryIsMadeAgainFromItsFolders() {
 
 void tst_RunSession::aFolderWithoutItsLogIsImported() {
     const Home home;
-    QVERIFY(home.run({smallSpec(2), {}, {}, nullptr}).ok());
+    QVERIFY(home.run(smallSpec(2)).ok());
     fs::remove(home.places.history());
     fs::remove(home.places.run(1) / "run.log");
     fs::remove(home.places.run(1) / "spec.json");
@@ -466,17 +528,17 @@ void tst_RunSession::aFolderOfAnotherTrialIsNotResumed() {
     const Home home;
     RunControl control;
     control.stopAfterEpoch();
-    QVERIFY(home.run({smallSpec(2), {}, {}, &control}).ok());
+    QVERIFY(home.run({.trial = home.accept(smallSpec(2)), .control = &control}).ok());
     auto other = smallSpec(2);
     other.seed += 1;
     replaceFile(home.places.run(1) / "spec.json", toJson(other));
-    QCOMPARE(codeOf(home.run({{}, 1, {}, nullptr})), std::string("run.folder-of-another"));
+    QCOMPARE(codeOf(home.resume(1)), std::string("run.folder-of-another"));
     QCOMPARE(trialSpecFromFile(home.places.run(1) / "spec.json").value(), other);
     other.seed -= 1;
     other.title = "another name";
     other.devices = "reference:1";
     replaceFile(home.places.run(1) / "spec.json", toJson(other));
-    QVERIFY(home.run({{}, 1, {}, nullptr}).ok());
+    QVERIFY(home.resume(1).ok());
 }
 
 QTEST_APPLESS_MAIN(tst_RunSession)
