@@ -1,79 +1,58 @@
 #include "app/follow.h"
 
-#include <thread>
-
-#include "engine/session/session_client.h"
+#include "engine/trials/judged_state.h"
+#include "engine/trials/trial_follower.h"
 
 namespace lockstep {
 
 namespace {
 
-using namespace std::chrono_literals;
-
 bool isLast(const TrainEvent& event) {
     return std::holds_alternative<RunFinished>(event) || std::holds_alternative<RunFailed>(event);
 }
 
-// Hands on events in order of their numbers and remembers where it is.
-class Follower {
+// Hands on each event once, also where a later attempt is told from its beginning.
+class ToTheEnd : public TrialListener {
 public:
-    Follower(TrialService& trials, std::int64_t trial, const OnEvent& onEvent)
-        : m_trials(trials), m_trial(trial), m_onEvent(onEvent) {}
+    ToTheEnd(const Places& places, std::int64_t trial, const OnEvent& onEvent)
+        : m_onEvent(onEvent), m_follower(places, trial, *this) {}
 
-    void readHistory() {
-        for (const auto& event : m_trials.query().events(m_trial, m_next)) take(event);
+    std::optional<TrainEvent> follow() {
+        m_follower.follow();
+        if (m_problem) throw ProblemError(*m_problem);
+        return m_last;
     }
 
-    // Until the run ends its events or the connection closes. False: no connection could be made.
-    bool readSocket() {
-        const auto client = SessionClient::connect(m_trials.places().socket(m_trial));
-        if (!client.ok() || !client.value()->send(SubscribeCommand{m_next}).ok()) return false;
-        while (!m_last) {
-            const auto line = client.value()->readLine(500ms);
-            if (!line) continue;
-            if (line->closed) break;
-            const auto event = eventFromJsonLine(line->text);  // answers to commands are no events
-            if (event.ok() && event.value().number >= m_next) take(event.value());
-        }
-        return true;
+    void begin(const TrialBeginning& beginning) override {
+        for (const auto& event : beginning.events) take(event);
     }
-
-    const std::optional<TrainEvent>& last() const { return m_last; }
-
-private:
-    void take(const NumberedEvent& event) {
+    void take(const NumberedEvent& event) override {
+        if (event.number < m_next || m_last) return;
         m_next = event.number + 1;
         m_onEvent(event);
-        if (isLast(event.event)) m_last = event.event;
+        if (!isLast(event.event)) return;
+        m_last = event.event;
+        m_follower.stop();
+    }
+    void lost(std::int64_t) override {}
+    void see(const TrialSighting& sighting) override {
+        m_problem = sighting.history;
+        const bool ended = sighting.row && isFinal(judgedState(*sighting.row, sighting.held));
+        if (m_problem || ended) m_follower.stop();
     }
 
-    TrialService& m_trials;
-    std::int64_t m_trial;
+private:
     const OnEvent& m_onEvent;
+    TrialFollower m_follower;
     std::int64_t m_next = 1;
     std::optional<TrainEvent> m_last;
+    std::optional<Problem> m_problem;
 };
-
-bool hasEnded(TrialService& trials, std::int64_t trial) {
-    const auto state = runStateFrom(trials.row(trial).state);
-    return !state || isFinal(*state);
-}
 
 }  // namespace
 
-std::optional<TrainEvent> followTrial(TrialService& trials, std::int64_t trial, const OnEvent& onEvent) {
-    Follower follower(trials, trial, onEvent);
-    // A run that is still preparing has no socket yet; one that has just ended has none any more.
-    for (;;) {
-        const bool ended = hasEnded(trials, trial);
-        follower.readHistory();
-        if (follower.last() || ended) return follower.last();
-        if (follower.readSocket()) {
-            follower.readHistory();
-            if (follower.last() || hasEnded(trials, trial)) return follower.last();
-        }
-        std::this_thread::sleep_for(200ms);
-    }
+std::optional<TrainEvent> followTrial(const Places& places, std::int64_t trial, const OnEvent& onEvent) {
+    return ToTheEnd(places, trial, onEvent).follow();
 }
 
 }  // namespace lockstep

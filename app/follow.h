@@ -2,8 +2,8 @@
 #include <functional>
 #include <optional>
 
+#include "engine/session/places.h"
 #include "engine/spec/train_event.h"
-#include "engine/trials/trial_service.h"
 
 namespace lockstep {
 
@@ -11,6 +11,6 @@ namespace lockstep {
 // doubled. Returns its last event (RunFinished or RunFailed), or nothing when it ended without one (it crashed, or was
 // cancelled). Waits while it is queued. Throws ProblemError.
 using OnEvent = std::function<void(const NumberedEvent&)>;
-std::optional<TrainEvent> followTrial(TrialService& trials, std::int64_t trial, const OnEvent& onEvent);
+std::optional<TrainEvent> followTrial(const Places& places, std::int64_t trial, const OnEvent& onEvent);
 
 }  // namespace lockstep

@@ -25,7 +25,7 @@ int attach(Context& context, const Options& options) {
     auto trials = openTrials();
     trials.row(options.trial);
     RunPrinter printer(RunPrinter::styleFor(options.json), context.words());
-    const auto last = followTrial(trials, options.trial,
+    const auto last = followTrial(trials.places(), options.trial,
                                   [&](const NumberedEvent& event) { printer.print(event.number, event.event); });
     if (last) return statusOf(*last);
     const auto row = trials.row(options.trial);

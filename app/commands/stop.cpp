@@ -26,7 +26,7 @@ int stop(Context&, const Options& options) {
                options.afterEpoch ? "epoch" : "step");
     if (!options.wait) return kDone;
     std::fflush(stdout);
-    followTrial(trials, options.trial, [](const NumberedEvent&) {});
+    followTrial(trials.places(), options.trial, [](const NumberedEvent&) {});
     fmt::print("It has ended: {}.\n", trials.row(options.trial).state);
     return kDone;
 }
@@ -41,7 +41,8 @@ int pause(Context&, std::int64_t trial) {
 
 void addStop(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
-    auto* command = program.add_subcommand("stop", "Stop a running trial with a checkpoint; resume goes on from there");
+    auto* command = program.add_subcommand(
+        "stop", "Stop a running trial with a checkpoint, from which resume goes on; or cancel a queued one");
     addTrialOption(*command, options->trial);
     command->add_flag("--after-epoch", options->afterEpoch, "Let it finish its epoch first");
     command->add_flag("--wait", options->wait, "Return once it has ended");

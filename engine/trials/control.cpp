@@ -31,6 +31,14 @@ std::optional<ControlAnswer> controlAnswerFrom(std::string_view line) {
     return ControlAnswer{json["ok"], {}};
 }
 
+std::optional<std::int64_t> droppedUntil(std::string_view line) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.contains("dropped") || !json["dropped"].is_object()) return std::nullopt;
+    const Json& dropped = json["dropped"];
+    if (!dropped.contains("to") || !dropped["to"].is_number_integer()) return std::nullopt;
+    return dropped["to"].get<std::int64_t>();
+}
+
 void sendControl(const std::filesystem::path& socket, const ControlCommand& control) {
     const auto client = SessionClient::connect(socket);
     if (!client.ok()) throw ProblemError(client.problems().front());

@@ -1,5 +1,9 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "engine/session/protocol.h"
 
@@ -15,5 +19,8 @@ struct ControlAnswer {
     std::optional<Problem> refused;  // or what the run objects to; of code "trial.refused" where it is not told
 };
 std::optional<ControlAnswer> controlAnswerFrom(std::string_view line);
+
+// The last number of a range of events that a run could not send; empty: the line tells of none.
+std::optional<std::int64_t> droppedUntil(std::string_view line);
 
 }  // namespace lockstep

@@ -212,9 +212,9 @@ private slots:
             if (fs::exists(file)) fs::rename(file, home.places.data / ("old.sqlite" + std::string(part)));
         }
         QCOMPARE(codeOf([&] { trials.list({}); }), std::string("history.absent"));
-        trials.create({});
+        const auto next = trials.create({});
         QCOMPARE(trials.list({}).size(), std::size_t{1});
-        QCOMPARE(trials.row(1).state, std::string("queued"));
+        QCOMPARE(trials.row(next).state, std::string("queued"));
     }
 };
 
