@@ -1,7 +1,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/spec/trial_spec.h"
@@ -12,20 +12,22 @@ namespace lockstep {
 // A trial as the command line states it. What is given goes over the preset or the file, and that over the defaults.
 struct SpecOptions {
     std::string preset, file;
-    std::optional<std::string> title, dataset, data, model, weights, newHead, frozen, devices, optimizer, schedule,
-        mode, recompute, precision;
-    std::optional<std::int64_t> batch, epochs, accumulation;
-    std::optional<std::uint64_t> seed;
-    std::optional<double> learningRate, labelSmoothing, averageDecay;
-    std::vector<std::string> settings;  // "optimizer.momentum=0.95"
+    std::vector<std::pair<std::string, std::string>> given;  // by options of their own: {"learning_rate", "0.05"}
+    std::vector<std::string> settings;                       // "optimizer.momentum=0.95"
 };
+
+// An option for the setting at `path`, by its usual name; `help`: in place of the setting's meaning. `options` must
+// outlive the command.
+CLI::Option* addSetting(CLI::App& command, SpecOptions& options, std::string_view path, const std::string& help = {});
+CLI::Option* addSetting(CLI::App& command, SpecOptions& options, std::string_view path, const std::string& name,
+                        const std::string& help);
 
 void addSourceOptions(CLI::App& command, SpecOptions& options);  // --preset, --spec
 void addDataOptions(CLI::App& command, SpecOptions& options);    // --dataset, --data
 void addModelOptions(CLI::App& command, SpecOptions& options);   // --model, --devices, --batch, --mode, --set …
 void addRunOptions(CLI::App& command, SpecOptions& options);     // --weights, --frozen, --epochs, --lr …
 
-// `base` is what nothing is said about. Problems: "cli.bad-set", "preset.unknown", those of the spec's reader, and
+// `base` is what nothing is said about. Problems: "cli.bad-set", "preset.unknown", those of writeSetting(), and
 // "dataset.unrecognised" for --data without --dataset. Paths in the result are absolute.
 Result<TrialSpec> specFrom(const SpecOptions& options, const TrialSpec& base, const Environment& environment);
 

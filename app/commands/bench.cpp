@@ -105,7 +105,7 @@ void addBench(CLI::App& program, Run& run) {
     auto* command = program.add_subcommand("bench", "The speed of training's own program on data that lie in memory");
     addModelOptions(*command, options->spec);
     addInputOptions(*command, options->input);
-    command->add_option("--seed", options->spec.seed, "Same seed, same data, same start")->type_name("N");
+    addSetting(*command, options->spec, "seed");
     command->add_option("--steps", options->steps, "Steps to time")
         ->type_name("K")
         ->check(CLI::Range(1, 1000000000))

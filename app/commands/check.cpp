@@ -152,16 +152,16 @@ void addCheck(CLI::App& program, Run& run) {
     const auto options = std::make_shared<Options>();
     auto* command =
         program.add_subcommand("check", "Whether a model's gradients are right, and whether it can learn at all");
-    command->add_option("model", options->spec.model, "As lockstep models lists them")->type_name("MODEL")->required();
+    addSetting(*command, options->spec, "model", "model", "As lockstep models lists them")
+        ->type_name("MODEL")
+        ->required();
     addInputOptions(*command, options->input);
-    command->add_option("--devices", options->spec.devices, "One device to learn on; cpu:1 unless given")
-        ->type_name("DEVICE");
-    command->add_option("--batch", options->spec.batch, "Samples to learn by heart; 64 unless given")->type_name("N");
-    command->add_option("--lr", options->spec.learningRate, "The learning rate; 0.0003 unless given")
-        ->type_name("RATE");
+    addSetting(*command, options->spec, "devices", "One device to learn on; cpu:1 unless given")->type_name("DEVICE");
+    addSetting(*command, options->spec, "batch", "Samples to learn by heart; 64 unless given");
+    addSetting(*command, options->spec, "learning_rate", "The learning rate; 0.0003 unless given");
     command->add_option("--set", options->spec.settings, "Single settings, like model.width=64")
         ->type_name("KEY=VALUE");
-    command->add_option("--seed", options->spec.seed, "Same seed, same samples, same start")->type_name("N");
+    addSetting(*command, options->spec, "seed");
     command->add_option("--seconds", options->seconds, "No further gradient is begun after so long; 0: all of them")
         ->type_name("S")
         ->check(CLI::NonNegativeNumber)

@@ -197,7 +197,7 @@ void addProve(CLI::App& program, Run& run) {
     addSourceOptions(*command, options->spec);
     addDataOptions(*command, options->spec);
     addModelOptions(*command, options->spec);
-    command->add_option("--seed", options->spec.seed, "Same seed, same order, same start")->type_name("N");
+    addSetting(*command, options->spec, "seed");
     command->add_option("--updates", options->updates, "Updates to compare")
         ->type_name("N")
         ->check(CLI::Range(1, 100000))

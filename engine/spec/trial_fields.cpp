@@ -1,12 +1,17 @@
 #include "engine/spec/trial_fields.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <type_traits>
+
+#include "engine/spec/json_text.h"
 
 namespace lockstep {
 
 namespace {
+
+constexpr std::uint64_t kLargestWhole = std::numeric_limits<std::int64_t>::max();
 
 TrialField field(TrialField::Member member, std::string name, std::optional<double> low, std::optional<double> high,
                  std::string unit, std::string meaning) {
@@ -133,17 +138,69 @@ std::vector<TrialField> ofItsFaults() {
     };
 }
 
+std::optional<Problem> write(std::string_view path, const ParamValue& value, std::string& out) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (!text) return wrongType(path, value, "text");
+    out = *text;
+    return std::nullopt;
+}
+
+std::optional<Problem> write(std::string_view path, const ParamValue& value, std::int64_t& out) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    if (!whole) return wrongType(path, value, "a whole number");
+    out = *whole;
+    return std::nullopt;
+}
+
+std::optional<Problem> write(std::string_view path, const ParamValue& value, double& out) {
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const auto* real = std::get_if<double>(&value);
+    if (!whole && !real) return wrongType(path, value, "a number");
+    out = whole ? static_cast<double>(*whole) : *real;
+    return std::nullopt;
+}
+
+std::optional<Problem> write(std::string_view path, const ParamValue& value, std::uint64_t& out) {
+    constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
+    const auto* whole = std::get_if<std::int64_t>(&value);
+    const auto* digits = std::get_if<std::string>(&value);
+    std::uint64_t seed = whole ? static_cast<std::uint64_t>(*whole) : 0;
+    bool fits = whole && *whole >= 0;
+    if (digits) {
+        const auto end = digits->data() + digits->size();
+        const auto [stop, error] = std::from_chars(digits->data(), end, seed);
+        const bool beyond = error == std::errc::result_out_of_range || seed > kLargestWhole;
+        if (stop != end || error == std::errc::invalid_argument || !beyond) digits = nullptr;
+        fits = error == std::errc();
+    }
+    if (!whole && !digits) return wrongType(path, value, "a whole number from 0");
+    if (!fits) return Problem{std::string(path), "spec.out-of-range", {text(value), "0", std::to_string(kLargest)}};
+    out = seed;
+    return std::nullopt;
+}
+
 }  // namespace
+
+Problem wrongType(std::string_view path, const ParamValue& value, std::string_view wanted) {
+    const auto json = std::visit([](const auto& each) { return nlohmann::json(each); }, value);
+    return {std::string(path), "spec.wrong-type", {shortText(json), std::string(wanted)}};
+}
 
 ParamValue TrialField::valueIn(const TrialSpec& spec) const {
     return std::visit(
         [&]<class T>(T TrialSpec::*at) -> ParamValue {
-            if constexpr (std::is_same_v<T, std::uint64_t>)
-                return static_cast<std::int64_t>(
-                    std::min<std::uint64_t>(spec.*at, std::numeric_limits<std::int64_t>::max()));
-            else return spec.*at;
+            if constexpr (std::is_same_v<T, std::uint64_t>) {
+                if (spec.*at > kLargestWhole) return std::to_string(spec.*at);
+                return static_cast<std::int64_t>(spec.*at);
+            } else {
+                return spec.*at;
+            }
         },
         member);
+}
+
+std::optional<Problem> TrialField::writeTo(TrialSpec& spec, const ParamValue& value) const {
+    return std::visit([&](auto at) { return write(field.name, value, spec.*at); }, member);
 }
 
 const std::vector<TrialField>& trialFields() {
@@ -155,6 +212,11 @@ const std::vector<TrialField>& trialFields() {
         return all;
     }();
     return fields;
+}
+
+const TrialField* findTrialField(std::string_view name) {
+    const auto found = std::ranges::find(trialFields(), name, [](const auto& each) { return each.field.name; });
+    return found == trialFields().end() ? nullptr : &*found;
 }
 
 }  // namespace lockstep

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,10 +18,15 @@ struct TrialField {
     ParamField field;
     Member member;
 
-    ParamValue valueIn(const TrialSpec& spec) const;  // a seed beyond 63 bits: the largest whole number
+    ParamValue valueIn(const TrialSpec& spec) const;  // a seed beyond 63 bits: its digits, as text
+    // A whole number is taken for a number. Problems: "spec.wrong-type"; "spec.out-of-range" of a seed.
+    std::optional<Problem> writeTo(TrialSpec& spec, const ParamValue& value) const;
 };
 
 // All of them, in the order in which a person meets them. JSON, validate() and forms follow this one list.
 const std::vector<TrialField>& trialFields();
+const TrialField* findTrialField(std::string_view name);  // null: there is none
+
+Problem wrongType(std::string_view path, const ParamValue& value, std::string_view wanted);
 
 }  // namespace lockstep

@@ -10,6 +10,7 @@
 #include "engine/core/strict_json.h"
 #include "engine/spec/json_text.h"
 #include "engine/spec/trial_fields.h"
+#include "engine/spec/trial_settings.h"
 
 namespace lockstep {
 
@@ -17,24 +18,9 @@ namespace {
 
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
-using Params = std::map<std::string, ParamValue>;
 
 constexpr std::size_t kMaxFileBytes = 1 << 20;
 constexpr JsonLimits kLimits{.depth = 8, .members = 1000};
-
-OrderedJson jsonOf(const ParamValue& value) {
-    return std::visit([](const auto& each) { return OrderedJson(each); }, value);
-}
-
-void putParams(OrderedJson& object, const Params& params) {
-    for (const auto& [name, value] : params) object[name] = jsonOf(value);
-}
-
-OrderedJson jsonOf(const Choice& choice) {
-    OrderedJson object = {{"id", choice.id}};
-    putParams(object, choice.params);
-    return object;
-}
 
 // Reads one object key by key and remembers what is wrong with which path.
 class Reader {
@@ -43,96 +29,54 @@ public:
 
     void read(const Json& json, TrialSpec& spec) {
         if (!json.is_object()) return wrongType("", json, "an object");
-        for (const auto& [key, value] : json.items()) {
-            if (!readKey(key, value, spec)) unknown(key);
-        }
+        for (const auto& [key, value] : json.items()) readKey(key, value, spec);
     }
 
     std::vector<Problem> problems;
 
 private:
-    bool readKey(const std::string& key, const Json& value, TrialSpec& spec) {
-        if (key == "dataset") readChoice(key, value, spec.dataset, &spec.dataPath);
-        else if (key == "model") readChoice(key, value, spec.model);
-        else if (key == "optimizer") readChoice(key, value, spec.optimizer);
-        else if (key == "schedule") readChoice(key, value, spec.schedule);
-        else if (key == "augmentation") readParams(key, value, spec.augmentation);
-        else return readField(key, value, spec);
-        return true;
-    }
-
-    bool readField(const std::string& key, const Json& value, TrialSpec& spec) {
-        const auto found = std::ranges::find(trialFields(), key, [](const auto& each) { return each.field.name; });
-        if (found == trialFields().end()) return false;
-        std::visit([&](auto member) { readValue(key, value, spec.*member); }, found->member);
-        return true;
-    }
-
-    void readValue(const std::string& path, const Json& value, std::string& out) {
-        if (!value.is_string()) return wrongType(path, value, "text");
-        out = value.get<std::string>();
-    }
-
-    void readValue(const std::string& path, const Json& value, double& out) {
-        if (!value.is_number()) return wrongType(path, value, "a number");
-        out = value.get<double>();
-    }
-
-    void readValue(const std::string& path, const Json& value, std::int64_t& out) {
-        if (!fitsInteger(value)) return wrongType(path, value, "a whole number");
-        out = value.get<std::int64_t>();
-    }
-
-    void readValue(const std::string& path, const Json& value, std::uint64_t& out) {
-        if (!value.is_number_unsigned()) return wrongType(path, value, "a whole number from 0");
-        out = value.get<std::uint64_t>();
-    }
-
-    // "sgd" is short for {"id": "sgd"}. A choice of another id starts without settings.
-    void readChoice(const std::string& path, const Json& value, Choice& out, std::filesystem::path* folder = nullptr) {
-        if (value.is_string()) {
-            out = {value.get<std::string>(), {}};
-            return;
-        }
-        if (!value.is_object()) return wrongType(path, value, "a name or an object");
-        out.params.clear();
-        for (const auto& [key, each] : value.items()) {
-            const auto inner = path + "." + key;
-            std::string place;
-            if (key == "id") readValue(inner, each, out.id);
-            else if (key == "path" && folder) readValue(inner, each, place), *folder = place;
-            else readParam(inner, key, each, out.params);
+    void readKey(const std::string& key, const Json& value, TrialSpec& spec) {
+        const bool choice = isChoice(key);
+        if (key.find('.') != key.npos) return add(key, unknownSetting(key));
+        if (!choice && key != "augmentation") return write(key, value, spec);
+        if (choice && value.is_string()) return write(key, value, spec);  // "sgd" is short for {"id": "sgd"}
+        if (!value.is_object()) return wrongType(key, value, choice ? "a name or an object" : "an object");
+        if (choice && value.contains("id")) write(key + ".id", value["id"], spec);
+        for (const auto& [name, each] : value.items()) {
+            if (!choice || name != "id") write(key + "." + name, each, spec);
         }
     }
 
-    void readParams(const std::string& path, const Json& value, Params& out) {
-        if (!value.is_object()) return wrongType(path, value, "an object");
-        out.clear();
-        for (const auto& [key, each] : value.items()) readParam(path + "." + key, key, each, out);
+    void write(const std::string& path, const Json& value, TrialSpec& spec) {
+        const auto plain = plainValue(path, value);
+        // No field of a trial takes true or false, so each says what it takes in place of a list or an object.
+        auto problem = writeSetting(spec, path, plain.value_or(false));
+        if (!plain && !problem) return wrongType(path, value, "a number, text, true or false");
+        if (!problem) return;
+        if (problem->code == "spec.wrong-type") return wrongType(path, value, problem->args[1]);
+        add(path, std::move(*problem));
     }
 
-    void readParam(const std::string& path, const std::string& key, const Json& value, Params& out) {
-        if (value.is_boolean()) out[key] = value.get<bool>();
-        else if (fitsInteger(value)) out[key] = value.get<std::int64_t>();
-        else if (value.is_number_float()) out[key] = value.get<double>();
-        else if (value.is_string()) out[key] = value.get<std::string>();
-        else wrongType(path, value, "a number, text, true or false");
+    static std::optional<ParamValue> plainValue(const std::string& path, const Json& value) {
+        if (value.is_boolean()) return value.get<bool>();
+        if (value.is_number_integer() && fitsInteger(value)) return value.get<std::int64_t>();
+        if (value.is_number_unsigned() && path == "seed") return std::to_string(value.get<std::uint64_t>());
+        if (value.is_number()) return value.get<double>();
+        if (value.is_string()) return value.get<std::string>();
+        return std::nullopt;
     }
 
     static bool fitsInteger(const Json& value) {
-        if (!value.is_number_integer()) return false;
         return !value.is_number_unsigned() || value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
     }
 
-    void wrongType(const std::string& path, const Json& value, const char* wanted) {
-        problems.push_back({m_prefix + path, "spec.wrong-type", {shortText(value), wanted}});
+    void wrongType(const std::string& path, const Json& value, std::string_view wanted) {
+        add(path, {"", "spec.wrong-type", {shortText(value), std::string(wanted)}});
     }
 
-    void unknown(const std::string& key) {
-        std::string known;
-        const OrderedJson usual = OrderedJson::parse(toJson(TrialSpec()));
-        for (const auto& [each, value] : usual.items()) known += (known.empty() ? "" : ", ") + each;
-        problems.push_back({m_prefix + key, "spec.unknown-key", {key, known}});
+    void add(const std::string& path, Problem problem) {
+        problem.field = m_prefix + path;
+        problems.push_back(std::move(problem));
     }
 
     std::string m_prefix;
@@ -161,18 +105,17 @@ Problem problemOf(const JsonFault& fault, std::string_view json, std::string_vie
 }  // namespace
 
 std::string toJson(const TrialSpec& spec) {
-    OrderedJson dataset = {{"id", spec.dataset.id}, {"path", spec.dataPath.string()}};
-    putParams(dataset, spec.dataset.params);
-    OrderedJson augmentation = OrderedJson::object();
-    putParams(augmentation, spec.augmentation);
     OrderedJson json;
-    for (const TrialField& each : trialFields()) {
-        const std::string& name = each.field.name;
-        std::visit([&](auto member) { json[name] = spec.*member; }, each.member);
-        if (name == "title") json["dataset"] = dataset, json["model"] = jsonOf(spec.model);
-        if (name == "epochs") json["optimizer"] = jsonOf(spec.optimizer);
-        if (name == "learning_rate_batch")
-            json["schedule"] = jsonOf(spec.schedule), json["augmentation"] = augmentation;
+    for (const auto& key : settingKeys()) {
+        json[key] = OrderedJson::object();
+        if (const TrialField* field = findTrialField(key))
+            std::visit([&](auto member) { json[key] = spec.*member; }, field->member);
+    }
+    for (const Setting& each : settingsOf(spec)) {
+        const auto path = SettingPath::from(each.path);
+        if (!path->group.empty())
+            json[path->group][path->name] =
+                std::visit([](const auto& value) { return OrderedJson(value); }, each.value);
     }
     return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }

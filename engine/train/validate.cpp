@@ -197,8 +197,7 @@ private:
     }
 
     bool isGood(std::string_view name) const {
-        const auto found = std::ranges::find(trialFields(), name, [](const auto& each) { return each.field.name; });
-        return !problemOf(*found);
+        return !problemOf(*findTrialField(name));
     }
 
     const TrialSpec& m_spec;

@@ -45,7 +45,12 @@ private slots:
         row("mistyped setting", synthetic({"--set", "optimizer.momentum=high"}), 2, {"optimizer.momentum", "high"});
         row("out of range", synthetic({"--set", "optimizer.momentum=1.5"}), 2, {"optimizer.momentum", "1.5"});
         row("epochs", synthetic({"--epochs", "0"}), 2, {"epochs", "0"});
-        row("learning rate", synthetic({"--lr", "nan"}), 2, {"learning_rate"});
+        row("epochs in words", synthetic({"--epochs", "many"}), 2, {"epochs", "\"many\" is not a whole number"});
+        row("half an epoch", synthetic({"--epochs", "2.5"}), 2, {"epochs", "\"2.5\" is not a whole number"});
+        row("learning rate", synthetic({"--lr", "nan"}), 2, {"learning_rate", "\"nan\" is not a number"});
+        row("negative seed", synthetic({"--seed", "-1"}), 2, {"seed: -1 is outside 0 … 18446744073709551615"});
+        row("huge seed", synthetic({"--seed", "18446744073709551616"}), 2, {"seed: 18446744073709551616 is outside 0"});
+        row("a group set", synthetic({"--set", "augmentation=3"}), 2, {"augmentation.NAME=VALUE"});
         row("unknown way to recompute", synthetic({"--recompute", "blocks"}), 2,
             {"recompute", "blocks", "none, segments"});
         row("unknown model", synthetic({"--model", "lenet9"}), 2, {"lenet9", "lenet5"});

@@ -205,6 +205,14 @@ private slots:
         QVERIFY(!QJsonDocument::fromJson(other.out.toUtf8()).object()["optimizer"].toObject().contains("momentum"));
     }
 
+    void wholeNumbersMayBeWrittenShort() {
+        const auto printed = m_program.run({"train", "--preset", "fashion", "--epochs", "1e3", "--seed",
+                                            "18446744073709551615", "--set", "bucket_bytes=1e6", "--print-spec"});
+        QVERIFY2(printed.out.contains("\"epochs\": 1000,") && printed.out.contains("\"bucket_bytes\": 1000000,") &&
+                     printed.out.contains("\"seed\": 18446744073709551615,"),
+                 qPrintable(printed.out + printed.err));
+    }
+
     void doctorIsContentHere() {
         const auto outcome = m_program.run({"doctor"});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.out + outcome.err));

@@ -93,7 +93,12 @@ private slots:
         row(R"({"average_decay": "0.9"})", "spec.wrong-type at average_decay");
         row(R"({"learning_rate": null})", "spec.wrong-type at learning_rate");
         row(R"({"learning_rate": 1e999})", "spec.malformed at ");
-        row(R"({"seed": -1})", "spec.wrong-type at seed");
+        row(R"({"seed": -1})", "spec.out-of-range at seed");
+        row(R"({"seed": 18446744073709551616})", "spec.wrong-type at seed");
+        row(R"({"seed": "5"})", "spec.wrong-type at seed");
+        row(R"({"unheard": {"of": 1}})", "spec.unknown-key at unheard");
+        row(R"({"optimizer.momentum": 0.5})", "spec.unknown-key at optimizer.momentum");
+        row(R"({"optimizer": {"momentum": [0.5]}})", "spec.wrong-type at optimizer.momentum");
         row(R"({"title": ["a"]})", "spec.wrong-type at title");
         row(R"({"model": 5})", "spec.wrong-type at model");
         row(R"({"model": {"id": 5}})", "spec.wrong-type at model.id");

@@ -3,6 +3,7 @@
 #include <QUndoCommand>
 #include <algorithm>
 
+#include "engine/spec/trial_settings.h"
 #include "ui/history/setting_text.h"
 
 namespace lockstep::ui {
@@ -17,9 +18,8 @@ QJsonObject objectOf(const QJsonValue& choice) {
     return choice.isString() ? QJsonObject{{"id", choice}} : choice.toObject();
 }
 
-bool isGroup(const QString& name) {
-    return name == "dataset" || name == "model" || name == "optimizer" || name == "schedule";
-}
+SettingPath pathOf(const QString& text) { return SettingPath::from(text.toStdString()).value_or(SettingPath()); }
+bool isGroup(const QString& name) { return isChoice(name.toStdString()); }
 
 const FormField* find(const QVector<FormField>& fields, const QString& path) {
     const auto found = std::find_if(fields.begin(), fields.end(), [&](const auto& each) { return each.path == path; });
@@ -27,14 +27,14 @@ const FormField* find(const QVector<FormField>& fields, const QString& path) {
 }
 
 QJsonObject with(QJsonObject spec, const QString& path, const QJsonValue& value) {
-    const auto dot = path.indexOf('.');
-    if (dot < 0) {
+    const auto [group, name] = pathOf(path);
+    if (group.empty() || isGroup(path)) {
         spec[path] = value;
         return spec;
     }
-    const auto outer = path.left(dot);
-    auto inner = isGroup(outer) ? objectOf(spec[outer]) : spec[outer].toObject();
-    inner[path.mid(dot + 1)] = value;
+    const auto outer = QString::fromStdString(group);
+    auto inner = objectOf(spec[outer]);
+    inner[QString::fromStdString(name)] = value;
     spec[outer] = inner;
     return spec;
 }
@@ -86,16 +86,12 @@ void SpecForm::setCatalog(FormCatalog catalog) {
 void SpecForm::setSpec(const QJsonObject& spec, const QString& what) { put(spec, what); }
 
 QJsonValue SpecForm::value(const QString& path) const {
-    const auto dot = path.indexOf('.');
-    if (isGroup(path)) return objectOf(m_spec.contains(path) ? m_spec[path] : m_catalog.defaults[path])["id"];
-    if (dot < 0) {
-        if (m_spec.contains(path)) return m_spec[path];
-        const auto* field = trialField(path);
-        return field ? field->fallback : QJsonValue();
-    }
-    const auto inner = objectOf(m_spec[path.left(dot)]);
-    if (inner.contains(path.mid(dot + 1))) return inner[path.mid(dot + 1)];
-    const auto known = fields(path.left(dot));
+    const auto where = pathOf(path);
+    const auto group = QString::fromStdString(where.group), name = QString::fromStdString(where.name);
+    if (where.isChoice()) return objectOf(m_spec.contains(group) ? m_spec[group] : m_catalog.defaults[group])[name];
+    const auto outer = group.isEmpty() ? m_spec : objectOf(m_spec[group]);
+    if (outer.contains(name)) return outer[name];
+    const auto known = group.isEmpty() ? m_catalog.trial : fields(group);
     const auto* field = find(known, path);
     return field ? field->fallback : QJsonValue();
 }

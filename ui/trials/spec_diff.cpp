@@ -1,23 +1,13 @@
 #include "ui/trials/spec_diff.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "engine/spec/trial_settings.h"
 #include "ui/history/setting_text.h"
 
 namespace lockstep::ui {
 
 namespace {
-
-using Json = nlohmann::ordered_json;  // keeps the keys' order, and whole numbers whole
-
-void flatten(const Json& object, const QString& prefix, std::vector<std::pair<QString, QString>>& out) {
-    for (const auto& [name, value] : object.items()) {
-        const QString key = prefix + QString::fromStdString(name);
-        if (value.is_object()) flatten(value, key + '.', out);
-        else out.emplace_back(key, QString::fromStdString(value.is_string() ? value.get<std::string>() : value.dump()));
-    }
-}
 
 // A key that the fields lack goes behind the one it follows in its own spec.
 std::size_t placeOf(std::vector<SpecField>& fields, const QString& key, std::size_t after) {
@@ -36,28 +26,23 @@ bool differs(const SpecField& field) {
 // "optimizer.momentum": "Optimizer: momentum"; what was chosen has the name of the choice.
 QString nameOf(const QString& key) {
     const QString group = key.section('.', 0, 0), name = key.section('.', 1);
-    if (name.isEmpty() || name == "id") return labelOf(group);
+    if (name.isEmpty()) return labelOf(group);
     const QString label = labelOf(name);
     return labelOf(group) + ": " + label[0].toLower() + label.mid(1);
 }
 
 }  // namespace
 
-std::vector<std::pair<QString, QString>> flattened(const TrialSpec& spec) {
-    std::vector<std::pair<QString, QString>> out;
-    flatten(Json::parse(toJson(spec)), {}, out);
-    return out;
-}
-
 std::vector<SpecField> fieldsOf(std::span<const TrialSpec> specs) {
     std::vector<SpecField> fields;
     const auto count = static_cast<qsizetype>(specs.size());
     for (qsizetype i = 0; i < count; ++i) {
         std::size_t next = 0;
-        for (const auto& [key, value] : flattened(specs[static_cast<std::size_t>(i)])) {
-            const auto at = placeOf(fields, key, next);
+        for (const auto& [path, value] : settingsOf(specs[static_cast<std::size_t>(i)])) {
+            const auto at = placeOf(fields, QString::fromStdString(path), next);
+            const auto shown = QString::fromStdString(text(value));
             fields[at].values.resize(count);
-            fields[at].values[i] = value.isNull() ? QStringLiteral("") : value;
+            fields[at].values[i] = shown.isNull() ? QStringLiteral("") : shown;
             next = at + 1;
         }
     }

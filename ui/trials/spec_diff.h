@@ -3,7 +3,6 @@
 #include <QString>
 #include <QStringList>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "engine/spec/trial_spec.h"
@@ -13,13 +12,11 @@ namespace lockstep::ui {
 // One field of several specs: its value in each, in their order; null where a spec does not state it (the default
 // holds).
 struct SpecField {
-    QString key;  // as in the spec file: "optimizer.momentum"
+    QString key;  // the setting's path: "optimizer.momentum"
     QStringList values;
     bool operator==(const SpecField&) const = default;
 };
 
-// A spec's keys and values as toJson writes them, objects flattened with dots.
-std::vector<std::pair<QString, QString>> flattened(const TrialSpec& spec);
 // All fields in the order of the specs' files, or only those in which they differ.
 std::vector<SpecField> fieldsOf(std::span<const TrialSpec> specs);
 std::vector<SpecField> differencesOf(std::span<const TrialSpec> specs);
