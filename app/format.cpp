@@ -6,8 +6,6 @@
 #include <cmath>
 #include <ctime>
 
-#include "engine/spec/perplexity.h"
-
 namespace lockstep {
 
 std::string durationText(double seconds) {
@@ -23,10 +21,22 @@ std::string percentText(double fraction) {
     return std::isfinite(fraction) ? fmt::format("{:.2f} %", 100 * fraction) : "–";
 }
 
-std::string perplexityText(double loss) { return std::isfinite(loss) ? fmt::format("{:#.4g}", perplexity(loss)) : "–"; }
+std::string metricText(const Metric& metric, double value) {
+    if (metric.unit == MetricUnit::SamplesPerSecond) return rateText(value);
+    if (metric.unit == MetricUnit::Seconds) return durationText(value);
+    const bool inBits = metric.unit == MetricUnit::BitsPerByte;
+    if (!std::isfinite(value)) return inBits ? "– bits per byte" : "–";
+    switch (metric.unit) {
+        case MetricUnit::Share: return percentText(value);
+        case MetricUnit::Odds: return fmt::format("{:#.4g}", value);
+        case MetricUnit::BitsPerByte: return fmt::format("{:.3f} bits per byte", value);
+        default: return fmt::format("{:.4f}", value);
+    }
+}
 
-std::string bitsText(double loss) {
-    return std::isfinite(loss) ? fmt::format("{:.3f} bits per byte", bitsPerByte(loss)) : "– bits per byte";
+std::string namedText(const Metric& metric, double value) {
+    const bool saysItself = metric.unit == MetricUnit::BitsPerByte || metric.unit == MetricUnit::SamplesPerSecond;
+    return (saysItself ? "" : std::string(metric.name) + ' ') + metricText(metric, value);
 }
 
 std::string countText(std::int64_t count) {

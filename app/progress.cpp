@@ -67,7 +67,7 @@ std::string Progress::line(int columns) const {
         fmt::format("step {}/{} {}", m_step.step, totalSteps(), bar(share, 12)),
         rateText(m_step.samplesPerSecond),
         fmt::format("loss {:.4f}", m_step.loss),
-        foretells() ? "perplexity " + perplexityText(m_step.loss) : "accuracy " + percentText(m_step.accuracy),
+        namedText(*metrics().training, valueIn(m_step, *metrics().training)),
         left < 0 ? std::string("ETA …") : "ETA " + durationText(left),
     };
     std::string out;

@@ -4,7 +4,7 @@
 #include <deque>
 #include <string>
 
-#include "engine/spec/perplexity.h"
+#include "engine/spec/metrics.h"
 #include "engine/spec/train_event.h"
 
 namespace lockstep {
@@ -27,7 +27,7 @@ public:
 
     const RunStarted& started() const { return m_started; }
     const StepDone& step() const { return m_step; }
-    bool foretells() const { return m_started.task == kNextTokens; }  // bytes: perplexity counts, not accuracy
+    const TaskMetrics& metrics() const { return metricsFor(m_started.task); }  // what counts for this run
     std::int64_t totalSteps() const { return m_started.stepsPerEpoch * m_started.epochs; }
 
 private:

@@ -25,13 +25,20 @@ std::string plural(std::int64_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string testText(const RunFinished& event, bool foretells) {
+// "accuracy 91.83 %", "perplexity 7.413, 2.890 bits per byte"
+std::string testText(const EvalDone& test, const TaskMetrics& metrics) {
+    const std::string text = namedText(*metrics.test, valueIn(test, *metrics.test));
+    return metrics.aside ? text + ", " + namedText(*metrics.aside, valueIn(test, *metrics.aside)) : text;
+}
+
+std::string testText(const RunFinished& event, const TaskMetrics& metrics) {
     if (std::isnan(event.testAccuracy)) return "not evaluated yet";
-    if (foretells)
-        return fmt::format("test perplexity {}, {}, test loss {:.4f}", perplexityText(event.testLoss),
-                           bitsText(event.testLoss), event.testLoss);
-    return fmt::format("test accuracy {} (best {}), test loss {:.4f}", percentText(event.testAccuracy),
-                       percentText(event.bestAccuracy), event.testLoss);
+    EvalDone last;
+    last.loss = event.testLoss;
+    last.accuracy = event.testAccuracy;
+    const bool knowsBest = metrics.test->evaluated == &EvalDone::accuracy;
+    return fmt::format("test {}{}, test loss {:.4f}", testText(last, metrics),
+                       knowsBest ? fmt::format(" (best {})", percentText(event.bestAccuracy)) : "", event.testLoss);
 }
 
 std::string linkText(double bandwidth, double latency) {
@@ -118,14 +125,10 @@ void RunPrinter::say(const StepDone&) { showLine(m_progress.line(1000), m_progre
 void RunPrinter::say(const EvalDone& event) {
     clearLine();
     const auto left = m_progress.eta();
-    const bool foretells = m_progress.foretells();
-    const auto quality = [&](double loss, double accuracy) {
-        return foretells ? "perplexity " + perplexityText(loss) : "accuracy " + percentText(accuracy);
-    };
-    const std::string more = foretells ? ", " + bitsText(event.loss) : event.best ? " (best)" : "";
+    const TaskMetrics& metrics = m_progress.metrics();
     fmt::print("epoch {}/{}  train loss {:.4f} {}  test loss {:.4f} {}{}  {}{}\n", event.epoch,
-               m_progress.started().epochs, event.trainLoss, quality(event.trainLoss, event.trainAccuracy), event.loss,
-               quality(event.loss, event.accuracy), more, rateText(event.samplesPerSecond),
+               m_progress.started().epochs, event.trainLoss, namedText(*metrics.epoch, valueIn(event, *metrics.epoch)),
+               event.loss, testText(event, metrics), event.best ? " (best)" : "", rateText(event.samplesPerSecond),
                left > 0 ? "  ETA " + durationText(left) : "");
     m_lastLine = Clock::now();
 }
@@ -168,7 +171,7 @@ void RunPrinter::say(const RunFinished& event) {
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
     fmt::print("{} {} after {} in {}: {}, {} in training\n", who,
                event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"),
-               durationText(event.seconds), testText(event, m_progress.foretells()),
+               durationText(event.seconds), testText(event, m_progress.metrics()),
                rateText(event.trainSamplesPerSecond));
     if (event.trial == 0) return;
     if (event.outcome == "stopped")

@@ -1,7 +1,6 @@
 #include "app/trial_json.h"
 
 #include "engine/model/registry.h"
-#include "engine/spec/perplexity.h"
 
 namespace lockstep {
 
@@ -11,9 +10,9 @@ Json orNull(const std::optional<double>& value) { return value ? Json(*value) : 
 
 }  // namespace
 
-bool foretells(const std::string& model) {
+const TaskMetrics& metricsOf(const std::string& model) {
     const ModelEntry* entry = findModel(builtinModels(), model);
-    return entry && entry->task == ModelTask::NextTokens;
+    return metricsFor(entry ? text(entry->task) : std::string_view());
 }
 
 Json trialJson(const TrialRow& row) {
@@ -41,10 +40,10 @@ Json trialJson(const TrialRow& row) {
                 {"failure", row.failure},
                 {"note", row.note},
                 {"deleted", row.deleted}};
-    if (!foretells(row.model)) return out;
-    const auto derived = [&](double (*from)(double)) { return row.testLoss ? Json(from(*row.testLoss)) : Json(); };
-    out["test_perplexity"] = derived(&perplexity);
-    out["test_bits_per_byte"] = derived(&bitsPerByte);
+    const TaskMetrics& metrics = metricsOf(row.model);
+    for (const Metric* each : {metrics.test, metrics.aside}) {
+        if (each && each->derive) out[std::string(each->key)] = orNull(newest(row, *each));
+    }
     return out;
 }
 

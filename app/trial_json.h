@@ -4,8 +4,7 @@
 
 namespace lockstep {
 
-// Whether trials of the model foretell bytes, so that perplexity counts, not accuracy; false: there is no such model.
-bool foretells(const std::string& model);
-Json trialJson(const TrialRow& row);  // what is not known is null
+const TaskMetrics& metricsOf(const std::string& model);  // what counts for its trials; see metricsFor()
+Json trialJson(const TrialRow& row);                     // what is not known is null
 
 }  // namespace lockstep

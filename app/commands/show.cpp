@@ -10,7 +10,6 @@
 #include "app/listing.h"
 #include "app/run_printer.h"
 #include "app/trial_json.h"
-#include "engine/spec/perplexity.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/train/schedule.h"
 
@@ -68,6 +67,24 @@ void printSettings(const TrialSpec& spec) {
     fmt::print("{}", table.text());
 }
 
+// First what counts for such a model, with its best; then what else rows keep.
+void addMetrics(Table& table, const TrialRow& row) {
+    const TaskMetrics& counts = metricsOf(row.model);
+    const auto add = [&](const std::string& label, auto valueOf) {
+        const auto value = valueOf(row, *counts.test);
+        if (!value) return;
+        const std::string aside = counts.aside ? ", " + metricText(*counts.aside, *valueOf(row, *counts.aside)) : "";
+        table.add({label + ' ' + std::string(counts.test->name), metricText(*counts.test, *value) + aside});
+    };
+    add("test", &newest);
+    add("best", &best);
+    for (const Metric& metric : metrics()) {
+        const auto value = newest(row, metric);
+        if (!metric.evaluated || &metric == counts.test || !value) continue;
+        table.add({"test " + std::string(metric.name), metricText(metric, *value)});
+    }
+}
+
 void addMessages(Table& table, const std::vector<Message>& messages, const Words& words) {
     for (std::size_t i = 0; i < std::min(messages.size(), kMostMessages); ++i)
         table.add({messages[i].level, words.what(messages[i].text)});
@@ -81,14 +98,7 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
     table.add({"state", row.deleted ? row.state + ", in the trash" : row.state});
     table.add({"progress",
                fmt::format("epoch {} of {}, step {}, attempt {}", row.epoch, row.epochs, row.step, row.attempts)});
-    if (foretells(row.model) && row.testLoss) {
-        table.add({"test perplexity", perplexityText(*row.testLoss) + ", " + bitsText(*row.testLoss)});
-    }
-    if (foretells(row.model) && row.lowestTestLoss)
-        table.add({"best perplexity", perplexityText(*row.lowestTestLoss) + ", " + bitsText(*row.lowestTestLoss)});
-    if (row.testAccuracy) table.add({"test accuracy", percentText(*row.testAccuracy)});
-    if (row.bestAccuracy && !foretells(row.model)) table.add({"best accuracy", percentText(*row.bestAccuracy)});
-    if (row.testLoss) table.add({"test loss", fmt::format("{:.4f}", *row.testLoss)});
+    addMetrics(table, row);
     if (row.samplesPerSecond) table.add({"training rate", rateText(*row.samplesPerSecond)});
     if (row.seconds) table.add({"time", durationText(*row.seconds)});
     table.add({"started", timeText(row.createdAt)});
@@ -103,10 +113,10 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
     fmt::print("{}", table.text());
 }
 
-void printCurve(const std::string& metric, const std::vector<SeriesPoint>& points, double (*shown)(double) = nullptr) {
+void printCurve(const std::string& metric, const std::vector<SeriesPoint>& points) {
     if (points.empty()) return;
     std::vector<double> values;
-    for (const auto& point : points) values.push_back(shown ? shown(point.value) : point.value);
+    for (const auto& point : points) values.push_back(point.value);
     const auto curve = curveText(values, kCurveWidth, kCurveHeight);
     if (curve.empty()) return;
     fmt::print("\n{} over steps {} to {}\n{}", metric, points.front().step, points.back().step, curve);
@@ -114,9 +124,9 @@ void printCurve(const std::string& metric, const std::vector<SeriesPoint>& point
 
 // Without a metric that was asked for: what is learnt from, and what it comes to.
 void printCurves(const TrialQuery& query, const TrialRow& row) {
+    const std::string test(metricsOf(row.model).test->key);
     printCurve("loss", query.series(row.id, "loss"));
-    if (!foretells(row.model)) return printCurve("test_accuracy", query.series(row.id, "test_accuracy"));
-    printCurve("test perplexity", query.series(row.id, "test_loss"), &perplexity);
+    printCurve(test, query.series(row.id, test));
     if (const auto sample = query.text(row.id))
         fmt::print("\nwritten after epoch {}\n{}", sample->epoch, sampleText(*sample));
 }

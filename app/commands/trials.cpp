@@ -18,10 +18,11 @@ struct Options {
 
 std::string progressOf(const TrialRow& row) { return fmt::format("{}/{}", row.epoch, row.epochs); }
 
-// Of language models the perplexity, which is the best where the loss is.
 std::string bestOf(const TrialRow& row) {
-    if (foretells(row.model)) return row.lowestTestLoss ? "perplexity " + perplexityText(*row.lowestTestLoss) : "–";
-    return row.bestAccuracy ? percentText(*row.bestAccuracy) : "–";
+    const Metric& metric = *metricsOf(row.model).test;
+    const auto value = best(row, metric);
+    if (!value) return "–";
+    return metric.unit == MetricUnit::Share ? metricText(metric, *value) : namedText(metric, *value);
 }
 
 int trials(Context&, const Options& options) {

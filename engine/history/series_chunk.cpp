@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/spec/metrics.h"
+
 namespace lockstep {
 
 namespace {
@@ -14,13 +16,15 @@ static_assert(std::endian::native == std::endian::little, "blobs of the history 
 
 // One list of the columns, for writing and reading alike.
 void visitScalars(auto& step, auto&& visit) {
-    visit("epoch", step.epoch), visit("samples", step.samples);
-    visit("loss", step.loss), visit("accuracy", step.accuracy);
-    visit("learning_rate", step.learningRate), visit("gradient_norm", step.gradientNorm);
-    visit("samples_per_second", step.samplesPerSecond);
+    visit(std::string("epoch"), step.epoch), visit(std::string("samples"), step.samples);
+    for (const Metric& metric : metrics()) {
+        if (metric.step) visit(std::string(metric.key), step.*metric.step);
+    }
 }
 void visitRanks(auto& step, auto&& visit) {
-    visit("compute.", step.compute), visit("reduce.", step.reduce), visit("wait.", step.wait);
+    for (const Metric& metric : metrics()) {
+        if (metric.ranks) visit(std::string(metric.key) + '.', step.*metric.ranks);
+    }
 }
 
 using Columns = std::map<std::string, std::vector<double>>;
@@ -39,7 +43,7 @@ T fieldOf(double number) {
 
 StepDone stepAt(const Columns& columns, std::size_t row) {
     StepDone step;
-    visitScalars(step, [&]<class T>(const char* name, T& value) {
+    visitScalars(step, [&]<class T>(const std::string& name, T& value) {
         const auto column = columns.find(name);
         if (column != columns.end() && row < column->second.size()) value = fieldOf<T>(column->second[row]);
     });
@@ -108,7 +112,8 @@ bool SeriesChunk::accepts(std::int64_t number, const StepDone& step) const {
 void SeriesChunk::add(const StepDone& step) {
     m_steps.push_back(step.step);
     m_seconds.push_back(step.seconds);
-    visitScalars(step, [&](const char* name, auto value) { m_columns[name].push_back(static_cast<double>(value)); });
+    visitScalars(step,
+                 [&](const std::string& name, auto value) { m_columns[name].push_back(static_cast<double>(value)); });
     visitRanks(step, [&](const std::string& name, const std::vector<float>& values) {
         for (std::size_t rank = 0; rank < values.size(); ++rank)
             m_columns[name + std::to_string(rank)].push_back(values[rank]);

@@ -10,8 +10,8 @@
 
 namespace lockstep {
 
-// Consecutive step events of one attempt, turned into columns; see series_chunk in resources/schema. Metrics are named
-// after the fields of StepDone ("loss", "learning_rate"…), per-rank ones "compute.0", "reduce.0", "wait.0".
+// Consecutive step events of one attempt, turned into columns; see series_chunk in resources/schema. See metrics.h
+// for their names; those of ranks are "compute.0", "compute.1"…
 class SeriesChunk {
 public:
     static constexpr std::size_t kCapacity = 512;

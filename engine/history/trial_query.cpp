@@ -1,14 +1,15 @@
 #include "engine/history/trial_query.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "engine/history/database.h"
 #include "engine/history/series_chunk.h"
+#include "engine/spec/metrics.h"
 
 namespace lockstep {
 
@@ -17,18 +18,46 @@ namespace {
 using SQLite::Database;
 using SQLite::Statement;
 
-constexpr const char* kRow =
-    "SELECT id, title, state, dataset, model, devices, created_at, finished_at, run_directory,"
-    " failure_kind, failure_where, failure_what, failure_rank, note, attempts, step, epoch, epochs, batch,"
-    " learning_rate, best_accuracy, test_accuracy, test_loss, samples_per_second, seconds, deleted, star, archived,"
-    " lowest_test_loss FROM trial ";
+// Where a column of the table lies in a row.
+struct RowColumn {
+    const char* name;
+    std::variant<std::int64_t TrialRow::*, double TrialRow::*, std::optional<double> TrialRow::*,
+                 std::string TrialRow::*, bool TrialRow::*>
+        at;
+};
+constexpr RowColumn kColumns[] = {{"id", &TrialRow::id},
+                                  {"title", &TrialRow::title},
+                                  {"state", &TrialRow::state},
+                                  {"dataset", &TrialRow::dataset},
+                                  {"model", &TrialRow::model},
+                                  {"devices", &TrialRow::devices},
+                                  {"created_at", &TrialRow::createdAt},
+                                  {"finished_at", &TrialRow::finishedAt},
+                                  {"run_directory", &TrialRow::runDirectory},
+                                  {"note", &TrialRow::note},
+                                  {"attempts", &TrialRow::attempts},
+                                  {"step", &TrialRow::step},
+                                  {"epoch", &TrialRow::epoch},
+                                  {"epochs", &TrialRow::epochs},
+                                  {"batch", &TrialRow::batch},
+                                  {"learning_rate", &TrialRow::learningRate},
+                                  {"best_accuracy", &TrialRow::bestAccuracy},
+                                  {"test_accuracy", &TrialRow::testAccuracy},
+                                  {"test_loss", &TrialRow::testLoss},
+                                  {"lowest_test_loss", &TrialRow::lowestTestLoss},
+                                  {"samples_per_second", &TrialRow::samplesPerSecond},
+                                  {"seconds", &TrialRow::seconds},
+                                  {"deleted", &TrialRow::deleted},
+                                  {"star", &TrialRow::star},
+                                  {"archived", &TrialRow::archived}};
 
-// Metrics of evaluations by their field in EvalDone's JSON; those that a later attempt took back do not count.
-constexpr std::array<std::pair<std::string_view, const char*>, 5> kEvaluated = {{{"test_accuracy", "$.accuracy"},
-                                                                                 {"test_accuracy5", "$.accuracy5"},
-                                                                                 {"test_loss", "$.loss"},
-                                                                                 {"train_accuracy", "$.train_accuracy"},
-                                                                                 {"train_loss", "$.train_loss"}}};
+const std::string kRow = [] {
+    std::string text = "SELECT ";
+    for (const RowColumn& each : kColumns) text.append(each.name).append(", ");
+    return text + "failure_kind, failure_where, failure_what, failure_rank FROM trial ";
+}();
+
+// What a later attempt took back does not count.
 constexpr const char* kStanding =
     " FROM event e WHERE e.trial = ?1 AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.trial = e.trial"
     " AND later.number > e.attempt AND later.from_step < e.step)";
@@ -46,21 +75,20 @@ std::string failureOf(Statement& row, int kind) {
     return what.empty() ? text : text + ": " + what;
 }
 
+void read(const SQLite::Column& column, std::int64_t& out) { out = column.getInt64(); }
+void read(const SQLite::Column& column, double& out) { out = column.getDouble(); }
+void read(const SQLite::Column& column, std::string& out) { out = column.getString(); }
+void read(const SQLite::Column& column, bool& out) { out = column.getInt64() != 0; }
+void read(const SQLite::Column& column, std::optional<double>& out) {
+    if (!column.isNull()) out = column.getDouble();
+}
+
 TrialRow rowOf(Statement& query) {
-    const auto words = [&](int i) { return query.getColumn(i).getString(); };
-    const auto integer = [&](int i) { return query.getColumn(i).getInt64(); };
-    const auto number = [&](int i) {
-        return query.getColumn(i).isNull() ? std::nullopt : std::optional(query.getColumn(i).getDouble());
-    };
     TrialRow row;
-    row.id = integer(0), row.title = words(1), row.state = words(2), row.dataset = words(3), row.model = words(4);
-    row.devices = words(5), row.createdAt = words(6), row.finishedAt = words(7), row.runDirectory = words(8);
-    row.failure = failureOf(query, 9), row.note = words(13);
-    row.attempts = integer(14), row.step = integer(15), row.epoch = integer(16), row.epochs = integer(17);
-    row.batch = integer(18), row.learningRate = query.getColumn(19).getDouble();
-    row.bestAccuracy = number(20), row.testAccuracy = number(21), row.testLoss = number(22);
-    row.samplesPerSecond = number(23), row.seconds = number(24), row.deleted = integer(25) != 0;
-    row.star = integer(26) != 0, row.archived = integer(27) != 0, row.lowestTestLoss = number(28);
+    int column = 0;
+    for (const RowColumn& each : kColumns)
+        std::visit([&](auto at) { read(query.getColumn(column++), row.*at); }, each.at);
+    row.failure = failureOf(query, column);
     return row;
 }
 
@@ -85,6 +113,21 @@ std::string escapedForLike(const std::string& text) {
     return out;
 }
 
+// The metrics of evaluations that rows repeat for lists.
+struct KeptMetric {
+    std::string_view key;
+    std::optional<double> TrialRow::*newest, TrialRow::*best;
+};
+constexpr KeptMetric kKept[] = {{"test_accuracy", &TrialRow::testAccuracy, &TrialRow::bestAccuracy},
+                                {"test_loss", &TrialRow::testLoss, &TrialRow::lowestTestLoss}};
+
+std::optional<double> keptIn(const TrialRow& row, const Metric& metric,
+                             std::optional<double> TrialRow::*KeptMetric::*which) {
+    const auto kept = std::ranges::find(kKept, metric.derive ? metric.from : metric.key, &KeptMetric::key);
+    const auto value = kept == std::end(kKept) ? std::nullopt : row.*((*kept).*which);
+    return value && metric.derive ? metric.derive(*value) : value;
+}
+
 NumberedEvent readEvent(const std::string& json) {
     auto event = eventFromJsonLine(json);
     if (!event.ok()) throw ProblemError(event.problems().front());
@@ -102,11 +145,13 @@ std::vector<NumberedEvent> readStateEvents(Database& database, std::int64_t tria
     return events;
 }
 
-std::vector<SeriesPoint> readEvaluations(Database& database, std::int64_t trial, const char* field) {
+std::string pathOf(const Metric& metric) { return "$." + std::string(metric.field); }
+
+std::vector<SeriesPoint> readEvaluations(Database& database, std::int64_t trial, const Metric& metric) {
     std::vector<SeriesPoint> points;
     Statement query(database, "SELECT e.step, json_extract(e.json, '$.seconds'), json_extract(e.json, ?2)" +
                                   kStandingEvaluations + " ORDER BY e.attempt, e.number");
-    query.bind(1, trial), query.bind(2, field);
+    query.bind(1, trial), query.bind(2, pathOf(metric));
     while (query.executeStep()) {
         points.push_back(
             {query.getColumn(0).getInt64(), query.getColumn(1).getDouble(), query.getColumn(2).getDouble()});
@@ -129,7 +174,31 @@ std::vector<SeriesPoint> readSeries(Database& database, std::int64_t trial, cons
     return points;
 }
 
+std::vector<SeriesPoint> pointsOf(Database& database, std::int64_t trial, const std::string& key) {
+    const Metric* metric = findMetric(key);
+    if (metric && metric->evaluated) return readEvaluations(database, trial, *metric);
+    if (!metric || !metric->derive) return readSeries(database, trial, key);
+    auto points = pointsOf(database, trial, std::string(metric->from));
+    for (SeriesPoint& each : points) each.value = metric->derive(each.value);
+    return points;
+}
+
+// What the model learns, as its latest attempt said.
+std::string taskOf(Database& database, std::int64_t trial) {
+    Statement query(database,
+                    "SELECT json_extract(json, '$.task') FROM event WHERE trial = ? AND kind = 'run_started'"
+                    " ORDER BY attempt DESC, number DESC LIMIT 1");
+    query.bind(1, trial);
+    return query.executeStep() && !query.getColumn(0).isNull() ? query.getColumn(0).getString() : std::string();
+}
+
 }  // namespace
+
+std::optional<double> newest(const TrialRow& row, const Metric& metric) {
+    return keptIn(row, metric, &KeptMetric::newest);
+}
+
+std::optional<double> best(const TrialRow& row, const Metric& metric) { return keptIn(row, metric, &KeptMetric::best); }
 
 class TrialQuery::Impl {
 public:
@@ -164,7 +233,7 @@ Result<std::unique_ptr<TrialQuery>> TrialQuery::open(const std::filesystem::path
 std::vector<TrialRow> TrialQuery::list(const TrialFilter& filter) const {
     return m_impl->read([&](Database& database) {
         Statement query(database,
-                        std::string(kRow) +
+                        kRow +
                             "WHERE deleted = ?1 AND (title LIKE ?2 ESCAPE '\\' OR dataset LIKE ?2 ESCAPE '\\'"
                             " OR model LIKE ?2 ESCAPE '\\' OR note LIKE ?2 ESCAPE '\\')"
                             " AND (?4 IS NULL OR archived = ?4)"
@@ -184,7 +253,7 @@ std::vector<TrialRow> TrialQuery::list(const TrialFilter& filter) const {
 
 std::optional<TrialRow> TrialQuery::find(std::int64_t trial) const {
     return m_impl->read([&](Database& database) {
-        Statement query(database, std::string(kRow) + "WHERE id = ?");
+        Statement query(database, kRow + "WHERE id = ?");
         query.bind(1, trial);
         std::vector<TrialRow> rows;
         if (query.executeStep()) rows.push_back(rowOf(query));
@@ -216,22 +285,21 @@ std::vector<std::string> TrialQuery::metrics(std::int64_t trial) const {
                         " (SELECT id FROM series_chunk WHERE trial = ?) ORDER BY metric");
         steps.bind(1, trial);
         while (steps.executeStep()) names.push_back(steps.getColumn(0).getString());
-        for (const auto& [name, field] : kEvaluated) {
+        const std::string task = taskOf(database, trial);
+        for (const Metric& metric : lockstep::metrics()) {
+            if (!metric.task.empty() && metric.task != task) continue;
+            if (metric.derive && std::ranges::find(names, metric.from) != names.end()) names.emplace_back(metric.key);
+            if (!metric.evaluated) continue;
             Statement evaluations(database, "SELECT 1" + kStandingEvaluations + " LIMIT 1");
-            evaluations.bind(1, trial), evaluations.bind(2, field);
-            if (evaluations.executeStep()) names.emplace_back(name);
+            evaluations.bind(1, trial), evaluations.bind(2, pathOf(metric));
+            if (evaluations.executeStep()) names.emplace_back(metric.key);
         }
         return names;
     });
 }
 
 std::vector<SeriesPoint> TrialQuery::series(std::int64_t trial, const std::string& metric) const {
-    return m_impl->read([&](Database& database) {
-        for (const auto& [name, field] : kEvaluated) {
-            if (name == metric) return readEvaluations(database, trial, field);
-        }
-        return readSeries(database, trial, metric);
-    });
+    return m_impl->read([&](Database& database) { return pointsOf(database, trial, metric); });
 }
 
 std::vector<NumberedEvent> TrialQuery::events(std::int64_t trial, std::int64_t first) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/spec/metrics.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
 #include "engine/spec/trial_spec.h"
@@ -24,6 +25,11 @@ struct TrialRow {
 
     bool operator==(const TrialRow&) const = default;
 };
+
+// Of a metric of evaluations, also one that follows from another: the newest value, and the best so far. Empty: there
+// is none yet, or rows do not keep this metric.
+std::optional<double> newest(const TrialRow& row, const Metric& metric);
+std::optional<double> best(const TrialRow& row, const Metric& metric);
 
 struct TrialFilter {
     std::string text = {};                        // in title, dataset, model, note
@@ -51,8 +57,8 @@ public:
     std::optional<TrialRow> find(std::int64_t trial) const;
     // With the title the trial has now. Problems: "history.no-such-trial", or as trialSpecFromJson.
     Result<TrialSpec> spec(std::int64_t trial) const;
-    // "loss", "accuracy", "compute.0" (rank 0)… of the steps; "test_loss", "test_accuracy", "test_accuracy5",
-    // "train_loss", "train_accuracy" of the evaluations. Series run over all attempts, without what a resume took back.
+    // Those of metrics.h that the trial has, and "compute.0", "compute.1"… by rank. Series run over all attempts,
+    // without what a resume took back.
     std::vector<std::string> metrics(std::int64_t trial) const;
     std::vector<SeriesPoint> series(std::int64_t trial, const std::string& metric) const;
     // Every event of the trial's latest attempt from `first` on, in order, as far as committed.

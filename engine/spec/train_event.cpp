@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/spec/json_text.h"
+#include "engine/spec/metrics.h"
 
 namespace lockstep {
 
@@ -25,14 +26,18 @@ void visit(auto& v, auto& e, const RunStarted*) {
     v("link_latency", e.linkLatency), v("task", e.task);
 }
 void visit(auto& v, auto& e, const StepDone*) {
-    v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("loss", e.loss), v("accuracy", e.accuracy);
-    v("learning_rate", e.learningRate), v("gradient_norm", e.gradientNorm), v("seconds", e.seconds);
-    v("samples_per_second", e.samplesPerSecond), v("compute", e.compute), v("reduce", e.reduce), v("wait", e.wait);
+    v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds);
+    for (const Metric& metric : metrics()) {
+        if (metric.step) v(metric.field, e.*metric.step);
+        if (metric.ranks) v(metric.field, e.*metric.ranks);
+    }
 }
 void visit(auto& v, auto& e, const EvalDone*) {
-    v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("loss", e.loss), v("accuracy", e.accuracy);
-    v("accuracy5", e.accuracy5), v("train_loss", e.trainLoss), v("train_accuracy", e.trainAccuracy);
-    v("seconds", e.seconds), v("samples_per_second", e.samplesPerSecond), v("best", e.best);
+    v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds);
+    for (const Metric& metric : metrics()) {
+        if (metric.evaluated) v(metric.field, e.*metric.evaluated);
+    }
+    v("samples_per_second", e.samplesPerSecond), v("best", e.best);
 }
 void visit(auto& v, auto& e, const CheckpointWritten*) {
     v("step", e.step), v("epoch", e.epoch), v("file", e.file), v("role", e.role);
@@ -68,7 +73,7 @@ class Writer {
 public:
     explicit Writer(std::string& out) : m_out(out) {}
 
-    void operator()(const char* key, const auto& value) {
+    void operator()(std::string_view key, const auto& value) {
         m_out += ",\"";
         m_out += key;
         m_out += "\":";
@@ -103,21 +108,23 @@ private:
     std::string& m_out;
 };
 
-[[noreturn]] void badField(const char* key) { throw ProblemError({key, "event.bad-field", {key}}); }
+[[noreturn]] void badField(std::string_view key) {
+    throw ProblemError({std::string(key), "event.bad-field", {std::string(key)}});
+}
 
 // Absent keys keep their defaults, so that a newer version may read an older one's events.
 class Reader {
 public:
     explicit Reader(const Json& object) : m_object(object) {}
 
-    void operator()(const char* key, auto& value) {
+    void operator()(std::string_view key, auto& value) {
         const auto found = m_object.find(key);
         if (found != m_object.end()) get(key, *found, value);
     }
 
 private:
     template <class T>
-    static void get(const char* key, const Json& json, T& value) requires std::is_integral_v<T> {
+    static void get(std::string_view key, const Json& json, T& value) requires std::is_integral_v<T> {
         if (!json.is_number_integer()) badField(key);
         const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
                                                     : std::in_range<T>(json.get<std::int64_t>());
@@ -125,21 +132,21 @@ private:
         value = json.get<T>();
     }
     template <class T>
-    static void get(const char* key, const Json& json, T& value) requires std::is_floating_point_v<T> {
+    static void get(std::string_view key, const Json& json, T& value) requires std::is_floating_point_v<T> {
         if (json.is_null()) value = std::numeric_limits<T>::quiet_NaN();
         else if (json.is_number()) value = json.get<T>();
         else badField(key);
     }
-    static void get(const char* key, const Json& json, bool& value) {
+    static void get(std::string_view key, const Json& json, bool& value) {
         if (!json.is_boolean()) badField(key);
         value = json.get<bool>();
     }
-    static void get(const char* key, const Json& json, std::string& value) {
+    static void get(std::string_view key, const Json& json, std::string& value) {
         if (!json.is_string()) badField(key);
         value = json.get<std::string>();
     }
     template <class T>
-    static void get(const char* key, const Json& json, std::vector<T>& values) {
+    static void get(std::string_view key, const Json& json, std::vector<T>& values) {
         if (!json.is_array()) badField(key);
         values.clear();
         for (const auto& each : json) get(key, each, values.emplace_back());

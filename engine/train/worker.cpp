@@ -1,4 +1,5 @@
 #include "engine/train/worker.h"
+#include "engine/spec/metrics.h"
 
 #include <algorithm>
 #include <cmath>
@@ -110,8 +111,8 @@ void Worker::restore(const Checkpoint& checkpoint) {
     m_step = checkpoint.step;
     m_epoch = checkpoint.epoch;
     m_stepInEpoch = checkpoint.stepInEpoch;
-    m_bestAccuracy = checkpoint.bestAccuracy;
-    m_lowestLoss = checkpoint.lowestLoss;
+    m_best.accuracy = checkpoint.bestAccuracy >= 0 ? checkpoint.bestAccuracy : kNever;
+    m_best.loss = checkpoint.lowestLoss.value_or(kNever);
     m_lossScale.restore(checkpoint.lossScale, checkpoint.lossScaleUpdates);
     m_epochSums = MetricSums::from(checkpoint.epochSums);
     m_trainClock = Stopwatch(checkpoint.trainSeconds);
@@ -222,8 +223,9 @@ void Worker::pause() {
 
 void Worker::finishEpoch() {
     evaluate();
-    const bool best = noteBest();
-    if (leads()) reportEvaluation(best);
+    EvalDone done = evaluation();
+    done.best = noteBest(done);
+    if (leads()) m_run.events.post(done);
     writeText();
     ++m_epoch;
     m_stepInEpoch = 0;
@@ -233,19 +235,24 @@ void Worker::finishEpoch() {
     m_stop = m_stop || m_stopAfterEpoch;
     checkReplicas();
     if (!leads() || m_leaves) return;
-    if (best) writeCheckpoint("best");
+    if (done.best) writeCheckpoint("best");
     writeCheckpoint("last");
 }
 
-// Of a language model, whose perplexity counts, the evaluation of the lowest loss is the best; of others that of the
-// highest accuracy.
-bool Worker::noteBest() {
-    const double loss = m_test.meanLoss(), accuracy = m_test.accuracy();
-    if (!std::isfinite(loss)) return false;
-    const bool lower = !m_lowestLoss || loss<*m_lowestLoss, higher = accuracy> m_bestAccuracy;
-    if (lower) m_lowestLoss = loss;
-    if (higher) m_bestAccuracy = accuracy;
-    return m_run.resolved.model->task == ModelTask::NextTokens ? lower : higher;
+// The best of each metric is kept; whose is the trial's best depends on what the model learns.
+bool Worker::noteBest(const EvalDone& now) {
+    if (!std::isfinite(now.loss)) return false;
+    const Metric* objective = metricsFor(text(m_run.resolved.model->task)).objective;
+    bool best = false;
+    for (const Metric& metric : metrics()) {
+        if (!metric.evaluated) continue;
+        const double value = now.*metric.evaluated;
+        double& before = m_best.*metric.evaluated;
+        if (!std::isnan(before) && !isBetter(metric, value, before)) continue;
+        before = value;
+        best = best || &metric == objective;
+    }
+    return best;
 }
 
 // Every rank its share; the sums meet once, at the end. In a reproducible run they meet at every step, so that the
@@ -279,7 +286,6 @@ void Worker::finish(bool stopped) {
     if (!leads() || m_leaves) return;
     if (stopped) m_run.events.post(StateChanged{"stopping", m_step});
     if (writes) writeCheckpoint("last");
-    constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
     const bool evaluated = m_test.samples > 0;
     const double spent = m_trainClock.seconds() - m_trainSecondsBefore;
     m_finished = {stopped ? "stopped" : "finished",
@@ -288,7 +294,7 @@ void Worker::finish(bool stopped) {
                   m_epoch + (m_stepInEpoch > 0 ? 1 : 0),
                   evaluated ? m_test.accuracy() : kNever,
                   evaluated ? m_test.meanLoss() : kNever,
-                  m_bestAccuracy >= 0 ? m_bestAccuracy : kNever,
+                  m_best.accuracy,
                   spent > 0 ? m_attemptSamples / spent : 0,
                   m_runClock.seconds()};
 }

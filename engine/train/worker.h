@@ -1,5 +1,6 @@
 #pragma once
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -98,7 +99,7 @@ private:
     void trainStep();
     void finishEpoch();
     void evaluate();
-    bool noteBest();  // whether the evaluation is the best so far
+    bool noteBest(const EvalDone& now);  // whether the evaluation is the best so far
     void finish(bool stopped);
 
     // Batches of one split. ahead: the next one, which is on its way to a device with memory of its own.
@@ -124,7 +125,7 @@ private:
     void lookForStragglers();
     bool goesOn() const { return !m_stop && !m_leaves; }
     void reportStep(std::size_t which, double samples);
-    void reportEvaluation(bool best);
+    EvalDone evaluation() const;
     void openWriter();
     void writeText();
     bool writeByte(std::string& text);
@@ -156,8 +157,9 @@ private:
     int m_skipped = 0;      // updates in a row that were not finite
     LossScale m_lossScale;
     MetricSums m_epochSums, m_test;
-    double m_bestAccuracy = -1;  // of evaluations so far, as in a checkpoint
-    std::optional<double> m_lowestLoss;
+    static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
+    // Of each metric its best so far; not a number before the first evaluation.
+    EvalDone m_best{0, 0, 0, kNever, kNever, kNever, kNever, kNever, 0, 0, false};
 
     Stopwatch m_trainClock, m_runClock;
     RateMeter m_rate;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "engine/core/error.h"
 #include "engine/train/worker.h"
@@ -65,13 +66,14 @@ void Worker::checkReplicas() {
 }
 
 void Worker::keepSnapshot() {
+    const auto lowestLoss = std::isnan(m_best.loss) ? std::nullopt : std::optional(m_best.loss);
     auto snapshot = std::make_shared<Checkpoint>(Checkpoint{spec(),
                                                             m_run.options.trial,
                                                             m_step,
                                                             m_epoch,
                                                             m_stepInEpoch,
-                                                            m_bestAccuracy,
-                                                            m_lowestLoss,
+                                                            std::isnan(m_best.accuracy) ? -1 : m_best.accuracy,
+                                                            lowestLoss,
                                                             m_epochSums.named(),
                                                             m_trainClock.seconds(),
                                                             m_lossScale.value(),

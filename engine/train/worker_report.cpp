@@ -74,7 +74,7 @@ void Worker::lookForStragglers() {
     if (const auto found = m_loads.straggler(m_step)) m_run.events.post(*found);
 }
 
-void Worker::reportEvaluation(bool best) {
+EvalDone Worker::evaluation() const {
     const double spent = m_trainClock.seconds() - m_epochBegan;
     EvalDone done;
     done.step = m_step;
@@ -89,8 +89,7 @@ void Worker::reportEvaluation(bool best) {
     done.trainAccuracy = m_epochSums.accuracy();
     done.seconds = m_runClock.seconds();
     done.samplesPerSecond = spent > 0 ? m_epochSamples / spent : 0;
-    done.best = best;
-    m_run.events.post(done);
+    return done;
 }
 
 void Worker::openWriter() {

@@ -86,9 +86,9 @@ private slots:
         step.loss = std::log(256);
         progress.take(step);
         QVERIFY2(progress.line(200).ends_with("loss 5.5452  perplexity 256.0  ETA …"), progress.line(200).c_str());
-        QCOMPARE(bitsText(step.loss), std::string("8.000 bits per byte"));
-        QCOMPARE(perplexityText(2), std::string("7.389"));
-        QCOMPARE(perplexityText(NAN), std::string("–"));
+        QCOMPARE(namedText(*findMetric("test_bits_per_byte"), 8), std::string("8.000 bits per byte"));
+        QCOMPARE(metricText(*findMetric("perplexity"), 7.38906), std::string("7.389"));
+        QCOMPARE(metricText(*findMetric("perplexity"), NAN), std::string("–"));
     }
 
     void aSampleStandsApart() {
