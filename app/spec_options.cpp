@@ -59,6 +59,20 @@ std::string namesOf(const Entries& entries) {
     return names;
 }
 
+// CLI11 sets the lines of a help text one below the other, but does not break them.
+std::string broken(const std::string& help) {
+    constexpr std::size_t kColumns = 88;
+    std::string out;
+    for (std::size_t begin = 0; begin < help.size();) {
+        std::size_t end = std::min(begin + kColumns, help.size());
+        if (const auto blank = help.rfind(' ', end); end < help.size() && blank != help.npos && blank > begin)
+            end = blank;
+        out += (out.empty() ? "" : "\n") + help.substr(begin, end - begin);
+        begin = end + 1;
+    }
+    return out;
+}
+
 const char* kindName(std::string_view path, const TrialField* field) {
     if (path == kDataPath) return "PATH";
     if (!field || !field->field.choices.empty()) return "NAME";
@@ -123,7 +137,8 @@ CLI::Option* addSetting(CLI::App& command, SpecOptions& options, std::string_vie
     const auto take = [&options, path = std::string(path)](const std::string& text) {
         options.given.emplace_back(path, text);
     };
-    return command.add_option_function<std::string>(name, take, help.empty() && field ? field->field.meaning : help)
+    return command
+        .add_option_function<std::string>(name, take, broken(help.empty() && field ? field->field.meaning : help))
         ->type_name(kindName(path, field));
 }
 

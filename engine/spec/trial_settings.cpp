@@ -171,9 +171,12 @@ std::vector<Setting> settingsIn(std::string_view json) {
     if (!object.is_object()) return all;
     for (const auto& [key, value] : object.items()) {
         if (!value.is_object()) all.push_back({key, valueOf(value)});
-        else
-            for (const auto& [name, each] : value.items())
-                all.push_back({SettingPath{key, name}.text(), valueOf(each)});
+        if (!value.is_object()) continue;
+        if (isChoice(key) && value.contains("id")) all.push_back({key, valueOf(value["id"])});  // then its settings
+        for (const auto& [name, each] : value.items()) {
+            const SettingPath path{key, name};
+            if (!path.isChoice()) all.push_back({path.text(), valueOf(each)});
+        }
     }
     return all;
 }

@@ -11,8 +11,8 @@
 
 namespace lockstep {
 
-// Where a setting of a trial lies, as spec files, the command line, forms, comparisons and problems name it: "batch",
-// "optimizer" (which one), "optimizer.momentum", "dataset.path", "augmentation.flip".
+// Where a setting of a trial lies, as spec files, the command line, forms, comparisons and problems name it: "batch" is
+// the trial's own, "optimizer" says which one, and behind a dot follow its settings: "optimizer.momentum".
 struct SettingPath {
     std::string group;  // "optimizer"; empty: the trial's own
     std::string name;   // "momentum"; of a choice itself "id"

@@ -196,9 +196,7 @@ private:
         return check(each.field, each.valueIn(m_spec), each.field.name);
     }
 
-    bool isGood(std::string_view name) const {
-        return !problemOf(*findTrialField(name));
-    }
+    bool isGood(std::string_view name) const { return !problemOf(*findTrialField(name)); }
 
     const TrialSpec& m_spec;
     const Environment& m_environment;

@@ -37,7 +37,7 @@ private slots:
         row("no command", {}, 2, {"--help"});
         row("unknown command", {"trian"}, 2, {"trian"});
         row("unknown option", synthetic({"--epoch", "3"}), 2, {"--epoch"});
-        row("not a number", synthetic({"--batch", "many"}), 2, {"--batch", "many"});
+        row("not a number", synthetic({"--batch", "many"}), 2, {"batch: \"many\" is not a whole number"});
         row("unknown setting", synthetic({"--set", "optimizer.momentmu=0.9"}), 2, {"optimizer.momentmu", "momentum"});
         row("unknown top setting", synthetic({"--set", "momentum=0.9"}), 2, {"momentum", "optimizer"});
         row("setting without value", synthetic({"--set", "optimizer.momentum"}), 2,

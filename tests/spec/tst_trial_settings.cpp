@@ -51,6 +51,8 @@ private slots:
         QCOMPARE(here.size(), there.size());
         for (std::size_t i = 0; i < here.size(); ++i) QVERIFY2(here[i] == there[i], here[i].path.c_str());
         QVERIFY(settingsIn("[1]").empty() && settingsIn("{").empty());
+        const auto sorted = settingsIn(R"({"optimizer": {"beta1": 0.8, "id": "adamw"}})");
+        QVERIFY(sorted.size() == 2 && sorted[0].path == "optimizer" && sorted[1].path == "optimizer.beta1");
     }
 
     void whatIsReadCanBeWritten() {

@@ -428,7 +428,8 @@ void TestTrialsPage::pictures() {
         picture("twelve");
         full.page->findChild<QCheckBox*>("bySeeds")->setChecked(true);
         for (auto* box : full.page->findChildren<QComboBox*>())
-            if (box->accessibleName() == "Quantity of the curves") box->setCurrentIndex(2);
+            if (box->accessibleName() == "Quantity of the curves")
+                box->setCurrentIndex(box->findData("both_accuracies"));
         picture("bands");
         full.action("Archive").trigger();
         picture("archived");
