@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct AttachOptions {
     std::int64_t trial = 0;
     bool json = false;
 };
@@ -21,7 +21,7 @@ int statusOf(const TrainEvent& last) {
     return std::get<RunFinished>(last).outcome == "stopped" ? kStopped : kDone;
 }
 
-int attach(Context& context, const Options& options) {
+int attach(Context& context, const AttachOptions& options) {
     auto trials = openTrials();
     trials.row(options.trial);
     RunPrinter printer(RunPrinter::styleFor(options.json), context.words());
@@ -36,7 +36,7 @@ int attach(Context& context, const Options& options) {
 }  // namespace
 
 void addAttach(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<AttachOptions>();
     auto* command = program.add_subcommand("attach", "Follow a running trial from its first event to its end");
     addTrialOption(*command, options->trial);
     command->add_flag("--json", options->json, "One JSON object per event");

@@ -14,7 +14,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct BenchOptions {
     SpecOptions spec;
     InputOptions input;
     std::int64_t steps = 20, warmup = 3;
@@ -82,7 +82,7 @@ Json resultJson(const ResolvedSpec& resolved, const BenchResult& result) {
             {"samples_per_second", result.samplesPerSecond}};
 }
 
-int bench(Context& context, const Options& options) {
+int bench(Context& context, const BenchOptions& options) {
     const auto spec = specFrom(options.spec, benchDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
     const auto resolved = resolve(spec.value(), context.environment());
@@ -101,7 +101,7 @@ int bench(Context& context, const Options& options) {
 }  // namespace
 
 void addBench(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<BenchOptions>();
     auto* command = program.add_subcommand("bench", "The speed of training's own program on data that lie in memory");
     addModelOptions(*command, options->spec);
     addInputOptions(*command, options->input);

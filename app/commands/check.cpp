@@ -20,7 +20,7 @@ constexpr std::int64_t kSlopeSamples = 4, kMemorisedSamples = 64, kUpdatesPerLin
 // A gradient is as right for short texts as for long ones, and noise is learnt by heart sooner.
 constexpr int kUsualTokens = 32;
 
-struct Options {
+struct CheckOptions {
     SpecOptions spec;
     InputOptions input;
     double seconds = 60;
@@ -55,7 +55,7 @@ void printSlope(const SlopeCheck& slope) {
     std::fflush(stdout);
 }
 
-void printUpdate(const MemorisedBatch& now) {
+void printCheckUpdate(const MemorisedBatch& now) {
     if (now.updates % kUpdatesPerLine != 0 && !now.isMemorised()) return;
     fmt::print("{:>6}  {:>9.6f}  {:>8}\n", now.updates, now.loss, percentText(now.accuracy));
     std::fflush(stdout);
@@ -67,7 +67,7 @@ struct Findings {
     std::vector<Problem> problems;
 };
 
-std::vector<Problem> problemsOf(const Findings& found, const TrialSpec& spec) {
+std::vector<Problem> problemsOfCheck(const Findings& found, const TrialSpec& spec) {
     std::vector<Problem> problems;
     const auto wrong = std::ranges::find(found.slopes, false, &SlopeCheck::holds);
     if (wrong != found.slopes.end())
@@ -96,7 +96,7 @@ void printMemoryHead(const Findings& found, const TrialSpec& spec) {
                spec.devices);
 }
 
-void printVerdict(const Findings& found, const TrialSpec& spec, const Words& words) {
+void printCheckVerdict(const Findings& found, const TrialSpec& spec, const Words& words) {
     if (found.problems.empty())
         fmt::print("\nRIGHT: the gradients are the slopes, and all {} samples are known after {} updates.\n",
                    spec.batch, found.memorised.updates);
@@ -121,7 +121,7 @@ Json findingsJson(const Findings& found, const TrialSpec& spec, const Words& wor
             {"problems", problemsJson(found.problems, words)}};
 }
 
-int check(Context& context, const Options& options) {
+int check(Context& context, const CheckOptions& options) {
     if (options.json) context.reportAsJson();
     const auto spec = specFrom(options.spec, memoriseDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
@@ -139,9 +139,9 @@ int check(Context& context, const Options& options) {
     if (prints) printSlopesHead(spec.value());
     found.slopes = checkSlopes({judged.value(), samples, options.seconds, prints ? printSlope : nullptr});
     if (prints) printMemoryHead(found, spec.value());
-    found.memorised = memorise({trained.value(), samples, options.updates, prints ? printUpdate : nullptr});
-    found.problems = problemsOf(found, spec.value());
-    if (prints) printVerdict(found, spec.value(), context.words());
+    found.memorised = memorise({trained.value(), samples, options.updates, prints ? printCheckUpdate : nullptr});
+    found.problems = problemsOfCheck(found, spec.value());
+    if (prints) printCheckVerdict(found, spec.value(), context.words());
     else fmt::print("{}\n", lineOf(findingsJson(found, spec.value(), context.words())));
     return found.problems.empty() ? kDone : kFailed;
 }
@@ -149,7 +149,7 @@ int check(Context& context, const Options& options) {
 }  // namespace
 
 void addCheck(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<CheckOptions>();
     auto* command =
         program.add_subcommand("check", "Whether a model's gradients are right, and whether it can learn at all");
     addSetting(*command, options->spec, "model", "model", "As lockstep models lists them")

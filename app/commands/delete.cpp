@@ -9,12 +9,12 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct DeleteOptions {
     std::int64_t trial = 0;
     bool purge = false, restore = false;
 };
 
-int erase(Context& context, const Options& options) {
+int erase(Context& context, const DeleteOptions& options) {
     auto trials = openTrials();
     const auto trial = options.trial;
     if (options.restore) {
@@ -35,7 +35,7 @@ int erase(Context& context, const Options& options) {
 }  // namespace
 
 void addDelete(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<DeleteOptions>();
     auto* command =
         program.add_subcommand("delete", "Move a trial to the trash; with --purge remove it and its checkpoints");
     addTrialOption(*command, options->trial);

@@ -35,7 +35,7 @@ int devices(Context& context, bool json) {
     return kDone;
 }
 
-constexpr const char* kHelp = R"(
+constexpr const char* kDevicesHelp = R"(
 How --devices is written:
   cpu:2       two devices that share the permitted cores
   cpu:2x1     two devices of one core each
@@ -49,7 +49,7 @@ void addDevices(CLI::App& program, Run& run) {
     const auto json = std::make_shared<bool>(false);
     auto* command = program.add_subcommand("devices", "What this machine can train on, and what is missing and why");
     command->add_flag("--json", *json, "As JSON");
-    command->footer(kHelp);
+    command->footer(kDevicesHelp);
     command->callback([json, &run] { run = [json](Context& context) { return devices(context, *json); }; });
 }
 

@@ -11,12 +11,12 @@ namespace {
 
 constexpr const char* kTorchvision = "torchvision";
 
-struct Options {
+struct ExportWeightsOptions {
     std::string checkpoint, file, names = "lockstep";
     bool averages = false, json = false;
 };
 
-int exportTo(Context& context, const Options& options) {
+int exportTo(Context& context, const ExportWeightsOptions& options) {
     if (options.json) context.reportAsJson();
     std::error_code absent;
     if (std::filesystem::equivalent(options.checkpoint, options.file, absent))
@@ -37,7 +37,7 @@ int exportTo(Context& context, const Options& options) {
     return kDone;
 }
 
-constexpr const char* kHelp = R"(
+constexpr const char* kExportWeightsHelp = R"(
 The file has the parameters and the running statistics of batch norms, and no optimizer state. Its names are those of the
 layers, as `lockstep models NAME` lists them, or torchvision's, for its ResNets and VGGs.
 
@@ -48,7 +48,7 @@ Examples:
 }  // namespace
 
 void addExportWeights(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ExportWeightsOptions>();
     auto* command = program.add_subcommand("export-weights", "Write the weights of a checkpoint alone, as safetensors");
     command->add_option("checkpoint", options->checkpoint, "A trial's last.safetensors or best.safetensors")
         ->required()
@@ -61,7 +61,7 @@ void addExportWeights(CLI::App& program, Run& run) {
         ->check(CLI::IsMember({"lockstep", kTorchvision}));
     command->add_flag("--averages", options->averages, "The averages of the weights, of a trial that kept them");
     command->add_flag("--json", options->json, "As JSON");
-    command->footer(kHelp);
+    command->footer(kExportWeightsHelp);
     command->callback([options, &run] { run = [options](Context& context) { return exportTo(context, *options); }; });
 }
 

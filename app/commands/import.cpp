@@ -11,13 +11,13 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct ImportOptions {
     std::vector<std::int64_t> trials;
     bool json = false;
 };
 
 // Every folder is tried; the first problem decides the exit status.
-int import(Context& context, const Options& options) {
+int import(Context& context, const ImportOptions& options) {
     if (options.json) context.reportAsJson();
     auto known = openTrials();
     TrialStore& store = known.store();
@@ -43,7 +43,7 @@ int import(Context& context, const Options& options) {
 }  // namespace
 
 void addImport(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ImportOptions>();
     auto* command = program.add_subcommand("import", "Take trials whose run folders the history does not know into it");
     command->add_option("trials", options->trials, "Their numbers; all of them unless given")->type_name("ID");
     command->add_flag("--json", options->json, "As JSON");

@@ -15,7 +15,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct InspectOptions {
     std::string path, format;
     bool json = false;
 };
@@ -48,7 +48,7 @@ void printReport(const DatasetReport& report, const std::string& path, const Wor
         fmt::print("  {}: {}\n", printable(skipped.file.string()), words.what(skipped.reason));
 }
 
-Result<const DatasetEntry*> entryFor(const Options& options, const Environment& environment) {
+Result<const DatasetEntry*> entryFor(const InspectOptions& options, const Environment& environment) {
     if (options.format.empty()) return recogniseDataset(environment.datasets(), options.path);
     if (const auto* entry = environment.dataset(options.format)) return entry;
     std::string known;
@@ -67,7 +67,7 @@ Result<DatasetReport> reportOf(const DatasetEntry& entry, const std::string& pat
     return report;
 }
 
-int inspect(Context& context, const Options& options) {
+int inspect(Context& context, const InspectOptions& options) {
     const auto entry = entryFor(options, context.environment());
     if (!entry.ok()) return context.report(entry.problems());
     const auto report = reportOf(*entry.value(), options.path);
@@ -80,7 +80,7 @@ int inspect(Context& context, const Options& options) {
 }  // namespace
 
 void addInspect(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<InspectOptions>();
     auto* command = program.add_subcommand("inspect", "Look at data: format, counts, classes, balance, skipped files");
     command->add_option("path", options->path, "A folder or file")->required()->type_name("PATH");
     command->add_option("--format", options->format, "Read it as this dataset, whatever it looks like")

@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct ModelsOptions {
     std::string name;
     InputOptions input;
     bool json = false;
@@ -56,7 +56,7 @@ void printModel(const ModelEntry& model, const ModelInput& input, const Graph& f
     fmt::print("\n{}", params.text());
 }
 
-int models(Context& context, const Options& options) {
+int models(Context& context, const ModelsOptions& options) {
     if (options.name.empty()) return list(context, options.json);
     const auto* model = context.environment().model(options.name);
     if (!model) {
@@ -82,7 +82,7 @@ int models(Context& context, const Options& options) {
 }  // namespace
 
 void addModels(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ModelsOptions>();
     auto* command = program.add_subcommand("models", "The architectures; with a name, its layers, sizes and settings");
     command->add_option("name", options->name, "A model")->type_name("NAME");
     addInputOptions(*command, options->input);

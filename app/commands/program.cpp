@@ -12,7 +12,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct ProgramOptions {
     SpecOptions spec;
     InputOptions input;
     bool evaluation = false;
@@ -24,7 +24,7 @@ TrialSpec programDefaults() {
     return spec;
 }
 
-int program(Context& context, const Options& options) {
+int program(Context& context, const ProgramOptions& options) {
     const auto spec = specFrom(options.spec, programDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
     const auto resolved = resolve(spec.value(), context.environment());
@@ -42,7 +42,7 @@ int program(Context& context, const Options& options) {
 }  // namespace
 
 void addProgram(CLI::App& root, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ProgramOptions>();
     auto* command =
         root.add_subcommand("program", "The compiled program of rank 0: steps, lanes, layouts, buckets, memory");
     addSourceOptions(*command, options->spec);

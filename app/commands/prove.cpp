@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostLayers = 10;
 
-struct Options {
+struct ProveOptions {
     SpecOptions spec;
     std::int64_t updates = 10;
     std::string breaks;
@@ -61,7 +61,7 @@ void printHead(const ResolvedSpec& resolved, const std::optional<ProofBreak>& ho
     std::fflush(stdout);
 }
 
-void printUpdate(const UpdateProof& update) {
+void printProveUpdate(const UpdateProof& update) {
     const auto& worst = worstOf(update.judged.gradients);
     fmt::print("{:>6}  {:>7}  {:>9.6f}  {:>9.6f}  {:>7}  {:>5}  {:>12}  {:>7}  {}\n", update.update, update.samples,
                update.loss, update.drifting.loss, differenceText(update.drifting.distance), update.tries,
@@ -103,7 +103,7 @@ std::string verdict(const Proof& proof) {
                        proof.devices, what);
 }
 
-void printVerdict(const Proof& proof, const Words& words) {
+void printProveVerdict(const Proof& proof, const Words& words) {
     printLayers(proof.updates.back());
     fmt::print("\n{}\n\n{}\n", toleranceText(proof.tolerance), verdict(proof));
     if (proof.cause) fmt::print("{}\n  → {}\n", words.what(*proof.cause), words.remedy(*proof.cause));
@@ -132,7 +132,7 @@ Json updateJson(const UpdateProof& update) {
             {"statistics", differencesJson(update.judged.statistics)}};
 }
 
-Json proofJson(const Proof& proof, const ResolvedSpec& resolved, const Options& options, const Words& words) {
+Json proofJson(const Proof& proof, const ResolvedSpec& resolved, const ProveOptions& options, const Words& words) {
     Json updates = Json::array();
     for (const auto& update : proof.updates) updates.push_back(updateJson(update));
     const auto worst = proof.worst();
@@ -166,7 +166,7 @@ Result<ResolvedSpec> resolvedFor(const TrialSpec& spec, const std::optional<Proo
     return shown.batch == spec.batch ? resolved : resolve(shown, environment);
 }
 
-int prove(Context& context, const Options& options) {
+int prove(Context& context, const ProveOptions& options) {
     if (options.json) context.reportAsJson();
     const auto how = proofBreakFrom(options.breaks);
     const auto spec = specFrom(options.spec, proveDefaults(), context.environment());
@@ -179,19 +179,19 @@ int prove(Context& context, const Options& options) {
     if (!options.json) {
         request.onUpdate = [&](const UpdateProof& update) {
             if (update.update == 1) printHead(resolved.value(), how, spec.value().batch);
-            printUpdate(update);
+            printProveUpdate(update);
         };
     }
     const Proof proof = lockstep::prove(request);
     if (options.json) fmt::print("{}\n", lineOf(proofJson(proof, resolved.value(), options, context.words())));
-    else printVerdict(proof, context.words());
+    else printProveVerdict(proof, context.words());
     return proof.equal() ? kDone : kFailed;
 }
 
 }  // namespace
 
 void addProve(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ProveOptions>();
     auto* command = program.add_subcommand(
         "prove", "Whether several devices train as one does: the same batches on both, every gradient compared");
     addSourceOptions(*command, options->spec);

@@ -10,7 +10,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct ResumeOptions {
     std::int64_t trial = 0;
     Output output;
 };
@@ -27,7 +27,7 @@ int goOn(TrialService& trials, std::int64_t trial, bool json) {
     return kDone;
 }
 
-int resume(Context& context, const Options& options) {
+int resume(Context& context, const ResumeOptions& options) {
     if (options.output.json) context.reportAsJson();
     auto trials = openTrials();
     if (trials.row(options.trial).state == text(RunState::Paused))
@@ -41,7 +41,7 @@ int resume(Context& context, const Options& options) {
 }  // namespace
 
 void addResume(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ResumeOptions>();
     auto* command =
         program.add_subcommand("resume", "Go on with a stopped, failed or crashed trial from its last checkpoint");
     addTrialOption(*command, options->trial);

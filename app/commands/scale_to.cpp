@@ -9,12 +9,12 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct ScaleToOptions {
     std::int64_t trial = 0;
     int devices = 0;
 };
 
-int scaleTo(const Options& options) {
+int scaleTo(const ScaleToOptions& options) {
     openTrials().control(options.trial, {"scale-to", options.devices});
     fmt::print("Trial {} goes on with {} device{} after the current step, with the same batch.\n", options.trial,
                options.devices, options.devices == 1 ? "" : "s");
@@ -30,7 +30,7 @@ int balance(std::int64_t trial) {
 }  // namespace
 
 void addScaleTo(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ScaleToOptions>();
     auto* command = program.add_subcommand("scale-to", "Go on with more or fewer devices, from the next step on");
     addTrialOption(*command, options->trial);
     command->add_option("devices", options->devices, "How many devices, of the kind that the trial uses")

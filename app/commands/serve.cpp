@@ -20,7 +20,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr const char* kHelp = R"(
+constexpr const char* kServeHelp = R"(
 One JSON object a line on the standard input, one answer a line on the standard output; ends with its input.
   {"id":1,"request":"devices"}
   {"id":2,"request":"datasets"}
@@ -229,7 +229,7 @@ int serve(Context& context) {
 void addServe(CLI::App& program, Run& run) {
     auto* command =
         program.add_subcommand("serve", "Answer questions about devices, datasets, models and specs, line by line");
-    command->footer(kHelp);
+    command->footer(kServeHelp);
     command->callback([&run] { run = serve; });
 }
 

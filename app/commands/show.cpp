@@ -17,7 +17,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct ShowOptions {
     std::int64_t trial = 0;
     bool json = false, onlySpec = false;
     std::string metric;
@@ -132,7 +132,7 @@ void printCurves(const TrialQuery& query, const TrialRow& row) {
 }
 
 // Why the latest attempt failed; empty: it did not.
-std::vector<Problem> problemsOf(const TrialQuery& query, std::int64_t trial) {
+std::vector<Problem> problemsOfShow(const TrialQuery& query, std::int64_t trial) {
     const auto failed = query.failure(trial);
     return failed ? std::vector{problemOf(*failed)} : std::vector<Problem>{};
 }
@@ -150,7 +150,7 @@ Json messagesJson(const std::vector<Message>& messages, const Words& words) {
 Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spec, const std::string& metric,
               const Words& words) {
     Json out = trialJson(row);
-    out["problems"] = problemsJson(problemsOf(query, row.id), words);
+    out["problems"] = problemsJson(problemsOfShow(query, row.id), words);
     out["messages"] = messagesJson(query.messages(row.id), words);
     out["spec"] = Json::parse(toJson(spec));
     out["metrics"] = query.metrics(row.id);
@@ -166,7 +166,7 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
     return out;
 }
 
-int show(Context& context, const Options& options) {
+int show(Context& context, const ShowOptions& options) {
     auto trials = openTrials();
     const auto row = trials.row(options.trial);
     const TrialQuery& query = trials.query();
@@ -180,7 +180,7 @@ int show(Context& context, const Options& options) {
         fmt::print("Trial {}{}\n\n", row.id, row.title.empty() ? "" : ": " + printable(row.title));
         printSettings(spec.value());
         fmt::print("\n");
-        printResults(row, problemsOf(query, row.id), query.messages(row.id), context.words());
+        printResults(row, problemsOfShow(query, row.id), query.messages(row.id), context.words());
         if (options.metric.empty()) printCurves(query, row);
         else printCurve(options.metric, query.series(row.id, options.metric));
     }
@@ -190,7 +190,7 @@ int show(Context& context, const Options& options) {
 }  // namespace
 
 void addShow(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<ShowOptions>();
     auto* command = program.add_subcommand("show", "One trial: settings, results, curves");
     addTrialOption(*command, options->trial);
     command->add_option("--metric", options->metric, "The curve of this metric, for example gradient_norm")

@@ -10,12 +10,12 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct StopOptions {
     std::int64_t trial = 0;
     bool afterEpoch = false, wait = false;
 };
 
-int stop(Context&, const Options& options) {
+int stop(Context&, const StopOptions& options) {
     auto trials = openTrials();
     const auto done = trials.control(options.trial, {options.afterEpoch ? "stop-after-epoch" : "stop"});
     if (done == TrialService::Controlled::Cancelled) {
@@ -40,7 +40,7 @@ int pause(Context&, std::int64_t trial) {
 }  // namespace
 
 void addStop(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<StopOptions>();
     auto* command = program.add_subcommand(
         "stop", "Stop a running trial with a checkpoint, from which resume goes on; or cancel a queued one");
     addTrialOption(*command, options->trial);

@@ -8,7 +8,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct TrainOptions {
     SpecOptions spec;
     Output output;
     bool withoutHistory = false, onlySpec = false;
@@ -16,7 +16,7 @@ struct Options {
     std::int64_t queued = 0;  // a trial of the history; 0: a new one
 };
 
-constexpr const char* kHelp = R"(
+constexpr const char* kTrainHelp = R"(
 Examples:
   lockstep train --preset fashion
   lockstep train --dataset fashion-mnist --model lenet5 --devices cpu:2 --epochs 3
@@ -32,7 +32,7 @@ int printSpec(const TrialSpec& spec) {
     return kDone;
 }
 
-int runWithoutHistory(Context& context, const Options& options, TrialSpec spec, std::optional<Checkpoint> from) {
+int runWithoutHistory(Context& context, const TrainOptions& options, TrialSpec spec, std::optional<Checkpoint> from) {
     return watchRun(context, options.output, [&](const Watcher& watcher) {
         return runPlainly(
             {std::move(spec), options.out, std::move(from), &watcher.control, {&watcher.terminal}, watcher.onStuck},
@@ -40,7 +40,7 @@ int runWithoutHistory(Context& context, const Options& options, TrialSpec spec, 
     });
 }
 
-int train(Context& context, const Options& options) {
+int train(Context& context, const TrainOptions& options) {
     if (options.output.json) context.reportAsJson();
     if (options.queued > 0) {
         return watchRun(context, options.output, [&](const Watcher& watcher) {
@@ -81,7 +81,7 @@ void addQueuedOption(CLI::App& command, std::int64_t& trial) {
 }  // namespace
 
 void addTrain(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TrainOptions>();
     auto* command = program.add_subcommand("train", "Train a model: from flags, a preset or a spec file");
     addSourceOptions(*command, options->spec);
     addDataOptions(*command, options->spec);
@@ -93,7 +93,7 @@ void addTrain(CLI::App& program, Run& run) {
     command->add_option("--out", options->out, "Without history: the folder for checkpoints")->type_name("FOLDER");
     command->add_option("--from", options->from, "Without history: go on from this checkpoint")->type_name("FILE");
     if (hasHistory()) addQueuedOption(*command, options->queued);
-    command->footer(kHelp);
+    command->footer(kTrainHelp);
     command->callback([options, &run] { run = [options](Context& context) { return train(context, *options); }; });
 }
 

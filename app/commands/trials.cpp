@@ -11,7 +11,7 @@ namespace lockstep {
 
 namespace {
 
-struct Options {
+struct TrialsOptions {
     TrialFilter filter;
     bool json = false;
 };
@@ -25,7 +25,7 @@ std::string bestOf(const TrialRow& row) {
     return metric.unit == MetricUnit::Share ? metricText(metric, *value) : namedText(metric, *value);
 }
 
-int trials(Context&, const Options& options) {
+int trials(Context&, const TrialsOptions& options) {
     const auto rows = openTrials().list(options.filter);
     if (options.json) {
         Json out = Json::array();
@@ -50,7 +50,7 @@ int trials(Context&, const Options& options) {
 }  // namespace
 
 void addTrials(CLI::App& program, Run& run) {
-    const auto options = std::make_shared<Options>();
+    const auto options = std::make_shared<TrialsOptions>();
     auto* command = program.add_subcommand("trials", "The history: every trial, newest first");
     command->add_option("--text", options->filter.text, "Only those with this in title, dataset, model or note")
         ->type_name("TEXT");

@@ -75,7 +75,7 @@ private:
         });
         mutant.limit.setSingleShot(true);
         mutant.limit.start(kLimit);
-        mutant.process.start(mutant.program, mutant.functions);
+        mutant.process.start(mutant.program, QStringList{mutant.test} + mutant.functions);
         if (!mutant.process.waitForStarted()) end(mutant);
     }
 

@@ -109,15 +109,15 @@ void TimelineModel::addWaitForData(int rank, const Span& span) {
 
 TimelineModel::Lane* TimelineModel::laneFor(int rank, const Span& span) {
     const Row row = rowOf(span.kind);
-    Slots& slots = m_slots[{rank, row}];
+    Slots& lanes = m_slots[{rank, row}];
     Lane* lowest = nullptr;
-    for (Lane* lane : slots) {
+    for (Lane* lane : lanes) {
         if (!lane->spans.fits(span.begin)) continue;
         if (lane->spans.lastName() == span.name) return lane;
         if (!lowest) lowest = lane;
     }
-    if (lowest || slots.size() >= kMostSlots) return lowest;
-    return slots.emplace_back(newLane(rank, row, static_cast<int>(slots.size())));
+    if (lowest || lanes.size() >= kMostSlots) return lowest;
+    return lanes.emplace_back(newLane(rank, row, static_cast<int>(lanes.size())));
 }
 
 TimelineModel::Lane* TimelineModel::newLane(int rank, Row row, int slot) {
