@@ -1,5 +1,6 @@
 #pragma once
 #include "engine/backend/cpu/kernels.h"
+#include "engine/backend/cpu/wait_policy.h"
 #include "engine/backend/device.h"
 #include "engine/backend/host_memory.h"
 
@@ -36,6 +37,7 @@ private:
     int m_teamBefore;  // of the opening thread, given back at the end
     unsigned m_modeBefore;
     Machine m_machine;
+    std::shared_ptr<WaitPolicy> m_waiting = WaitPolicy::shared();
     HostStream m_stream;
 };
 

@@ -1,0 +1,102 @@
+#include "engine/backend/cpu/wait_policy.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <optional>
+#include <semaphore>
+
+#include <omp.h>
+
+namespace lockstep::cpu {
+
+namespace {
+
+constexpr auto kLookEvery = std::chrono::milliseconds(50);
+constexpr double kMissed = 0.05;  // of a core: less happens on idle machines, too
+constexpr double kCalm = 1;       // seconds
+
+// GCC's manual, GOMP_SPINCOUNT: "when there are more OpenMP threads than available CPUs, 1000 and 100 spins are used".
+// While one of these lives there are: a team of its own that has nothing to do, and sleeps.
+class IdleTeam {
+public:
+    IdleTeam() : m_thread([this] { hold(); }) { m_ready.acquire(); }
+    ~IdleTeam() { m_end.release(); }
+    IdleTeam(const IdleTeam&) = delete;
+    IdleTeam& operator=(const IdleTeam&) = delete;
+
+private:
+    void hold() {
+#pragma omp parallel num_threads(omp_get_num_procs() + 1)
+        {}
+        m_ready.release();
+        m_end.acquire();
+    }
+
+    std::binary_semaphore m_ready{0}, m_end{0};
+    std::jthread m_thread;
+};
+
+bool isSetByUser() { return std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT"); }
+
+}  // namespace
+
+double secondsWithoutCore() {
+    double nanoseconds = 0;
+    bool found = false;
+    std::error_code error;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) {
+        std::ifstream file(task.path() / "schedstat");  // time on a core, time without one, times it got one
+        double on = 0, without = 0;
+        if (!(file >> on >> without)) continue;  // the thread has just ended
+        nanoseconds += without;
+        found = true;
+    }
+    return found ? nanoseconds / 1e9 : -1;
+}
+
+bool Contention::busyAfter(double starved, double seconds) {
+    m_calm = starved > kMissed * seconds ? 0 : m_calm + seconds;
+    m_busy = m_calm == 0 || (m_busy && m_calm < kCalm);
+    return m_busy;
+}
+
+std::shared_ptr<WaitPolicy> WaitPolicy::shared() {
+    static std::mutex mutex;
+    static std::weak_ptr<WaitPolicy> known;
+    const std::lock_guard lock(mutex);
+    auto policy = known.lock();
+    if (!policy) known = policy = std::shared_ptr<WaitPolicy>(new WaitPolicy);
+    return policy;
+}
+
+WaitPolicy::WaitPolicy() {
+    if (isSetByUser() || secondsWithoutCore() < 0) return;
+    m_watcher = std::jthread(watch);
+}
+
+void WaitPolicy::watch(const std::stop_token& stop) {
+    using Clock = std::chrono::steady_clock;
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    Contention contention;
+    std::optional<IdleTeam> team;
+    double without = secondsWithoutCore();
+    auto at = Clock::now();
+    while (!stopped.wait_for(lock, stop, kLookEvery, [&] { return stop.stop_requested(); })) {
+        const double nowWithout = secondsWithoutCore();
+        const auto now = Clock::now();
+        // A thread that has ended takes what it waited along: then there is less than before.
+        const bool busy = contention.busyAfter(nowWithout - without, std::chrono::duration<double>(now - at).count());
+        if (busy && !team) team.emplace();
+        if (!busy) team.reset();
+        without = nowWithout;
+        at = now;
+    }
+}
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,45 @@
+#pragma once
+#include <memory>
+#include <stop_token>
+#include <thread>
+
+// How the threads of a team wait for each other. Looking again and again (libgomp's way for some milliseconds) is
+// quickest while every thread has a core. On a machine that others use, too, it keeps the very thread that is waited
+// for off its core, and each of thousands of parallel regions lasts a time slice: three trials on two cores then train
+// at a fiftieth of their share. Sleeping at once costs an idle machine a wake-up per region. So the process looks how
+// long its threads wait for cores, and chooses.
+namespace lockstep::cpu {
+
+// Decides from what share of the time threads that could run had no core. Pure; see the tests for what it does.
+class Contention {
+public:
+    // `starved`: seconds that the process's threads have waited for cores, all together, within `seconds`.
+    // Returns whether the machine counts as busy from now on: at once when more than a twentieth of a core was missing,
+    // and no longer after a second without.
+    bool busyAfter(double starved, double seconds);
+
+private:
+    bool m_busy = false;
+    double m_calm = 0;  // seconds since something was missing
+};
+
+// While one lives, libgomp's waits in this process are short on a busy machine and as they are on an idle one. Owns a
+// thread. Nothing happens where the environment sets OMP_WAIT_POLICY or GOMP_SPINCOUNT, or where the system does not
+// say how long threads wait for cores (Linux: /proc/self/task/*/schedstat).
+class WaitPolicy {
+public:
+    static std::shared_ptr<WaitPolicy> shared();  // one for all devices of the process; any thread
+    WaitPolicy(const WaitPolicy&) = delete;
+    WaitPolicy& operator=(const WaitPolicy&) = delete;
+
+private:
+    WaitPolicy();
+    static void watch(const std::stop_token& stop);
+
+    std::jthread m_watcher;
+};
+
+// Seconds that this process's threads have waited for cores since each began; negative: the system does not say.
+double secondsWithoutCore();
+
+}  // namespace lockstep::cpu
