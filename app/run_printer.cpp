@@ -168,6 +168,10 @@ void RunPrinter::say(const StragglerFound& event) {
 
 void RunPrinter::say(const RunFinished& event) {
     clearLine();
+    for (std::size_t rank = 0; rank < event.heldUp.size(); ++rank) {
+        if (event.heldUp[rank] > 0)
+            fmt::print("In all, rank {} kept the others waiting for {}\n", rank, durationText(event.heldUp[rank]));
+    }
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
     fmt::print("{} {} after {} in {}: {}, {} in training\n", who,
                event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"),

@@ -50,6 +50,7 @@ void visit(auto& v, auto& e, const RunFinished*) {
     v("outcome", e.outcome), v("trial", e.trial), v("step", e.step), v("epoch", e.epoch);
     v("test_accuracy", e.testAccuracy), v("test_loss", e.testLoss), v("best_accuracy", e.bestAccuracy);
     v("train_samples_per_second", e.trainSamplesPerSecond), v("seconds", e.seconds);
+    v("held_up", e.heldUp);
 }
 void visit(auto& v, auto& e, const RunFailed*) {
     v("kind", e.kind), v("where", e.where), v("what", e.what), v("rank", e.rank), v("step", e.step);

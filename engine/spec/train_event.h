@@ -63,7 +63,7 @@ struct WorldChanged {
     std::string what;                  // the cause in words, where something failed
     std::vector<std::string> devices;  // ids, one per rank from now on
 };
-// One rank kept the others waiting, over the updates since the last such look.
+// One rank keeps the others waiting, and has done so for some seconds; RunFinished sums it up.
 struct StragglerFound {
     std::int64_t step = 0;
     int rank = 0;
@@ -93,6 +93,8 @@ struct RunFinished {
     double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;  // not a number before the first evaluation
     double trainSamplesPerSecond = 0;  // all training samples over training time: loading in, evaluation out
     double seconds = 0;
+    // Seconds for which each of the last ranks kept the others waiting while it was a straggler; empty: none was.
+    std::vector<double> heldUp = {};
 };
 struct RunFailed {
     std::string kind, where, what;  // kind: text(EngineError::Kind), or a problem's code: failureFrom()

@@ -7,8 +7,12 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::int64_t kWindow = 50;  // updates between looks
-constexpr double kWorthTelling = 0.1, kWorthBalancing = 0.05;
+// Between looks: where updates are short, who came last in a few of them is chance.
+constexpr std::int64_t kWindow = 50;
+constexpr double kWindowSeconds = 2;
+constexpr int kLooks = 3;                              // that agree, before anything is said
+constexpr double kWorthTelling = 0.1, kEnough = 0.05;  // of an update's time: to become a straggler, to stay one
+constexpr double kWorthBalancing = 0.05;
 
 // The largest and the next of `count` values.
 struct Lead {
@@ -39,7 +43,12 @@ void addTo(RankLoad& sum, const RankLoad& load) {
 }  // namespace
 
 LoadMeter::LoadMeter(std::vector<std::int64_t> shares, bool balances)
-    : m_shares(std::move(shares)), m_balances(balances), m_sums(m_shares.size()), m_window(m_shares.size()) {}
+    : m_shares(std::move(shares)),
+      m_balances(balances),
+      m_sums(m_shares.size()),
+      m_window(m_shares.size()),
+      m_heldUp(m_shares.size()),
+      m_told(m_shares.size()) {}
 
 void LoadMeter::add(std::span<const RankLoad> loads) {
     for (std::size_t rank = 0; rank < m_sums.size(); ++rank) {
@@ -51,16 +60,39 @@ void LoadMeter::add(std::span<const RankLoad> loads) {
 }
 
 std::optional<StragglerFound> LoadMeter::straggler(std::int64_t step) {
-    if (m_inWindow < kWindow || m_sums.size() < 2) return std::nullopt;
+    if (m_inWindow < kWindow || m_sums.size() < 2 || windowSeconds() < kWindowSeconds) return std::nullopt;
     StragglerFound found = find();
+    found.step = step;
+    const double lost = found.seconds * static_cast<double>(m_inWindow);
     std::ranges::fill(m_window, RankLoad{});
     m_inWindow = 0;
-    found.step = step;
-    const bool isOne = found.share > kWorthTelling;
-    const bool isNews = isOne && (found.rank != m_rank || found.cause != m_cause);
-    m_rank = isOne ? found.rank : -1;
-    m_cause = isOne ? found.cause : "";
-    return isNews ? std::optional(found) : std::nullopt;
+    return isNews(found, lost) ? std::optional(found) : std::nullopt;
+}
+
+bool LoadMeter::isNews(const StragglerFound& found, double lost) {
+    const bool isOne = found.share > (found.rank == m_straggler ? kEnough : kWorthTelling);
+    const int seen = isOne ? found.rank : -1;
+    if (std::exchange(m_seen, seen) != seen) m_looks = 0, m_lost = 0;
+    m_lost += lost;
+    if (++m_looks < kLooks) return false;
+    if (std::exchange(m_straggler, seen) != seen) m_isUntold = true;
+    if (seen < 0) return false;
+    const auto rank = static_cast<std::size_t>(seen);
+    m_heldUp[rank] += std::exchange(m_lost, 0);
+    if (!m_isUntold || m_heldUp[rank] < 2 * m_told[rank]) return false;
+    m_isUntold = false;
+    m_told[rank] = m_heldUp[rank];
+    return true;
+}
+
+std::vector<double> LoadMeter::heldUp() const {
+    return std::ranges::any_of(m_heldUp, [](double seconds) { return seconds > 0; }) ? m_heldUp : std::vector<double>();
+}
+
+double LoadMeter::windowSeconds() const {
+    double longest = 0;
+    for (const RankLoad& each : m_window) longest = std::max(longest, each.compute + each.wait + each.reduce);
+    return longest;
 }
 
 // Whoever comes last to the summing waits least in it; who is slow in the summing itself is last out of it.

@@ -19,9 +19,12 @@ public:
 
     void add(std::span<const RankLoad> loads);
 
-    // Every fifty updates at most: the rank that came last by more than a tenth of the time of an update, if it is
-    // another one, or for another cause, than it was last time. `step` goes into the event.
+    // A rank that has come last by more than a tenth of the time of an update for at least six seconds and 150 updates;
+    // once, until it has kept up for as long or another took its place. One that comes and goes is named again when
+    // what it has cost has doubled. `step` goes into the event.
     std::optional<StragglerFound> straggler(std::int64_t step);
+    // Seconds for which each rank kept the others waiting while it was a straggler; empty: none was.
+    std::vector<double> heldUp() const;
 
     // Shares in proportion to the samples per second that each rank computed; empty before twenty updates are known, or
     // where a rank had no samples to be measured by.
@@ -31,14 +34,19 @@ public:
 
 private:
     bool isKnown() const { return m_updates >= 20; }
+    double windowSeconds() const;
     StragglerFound find() const;
+    bool isNews(const StragglerFound& found, double lost);
 
     std::vector<std::int64_t> m_shares;
     bool m_balances;
     std::vector<RankLoad> m_sums, m_window;  // since the beginning, and since the last look; over updates
     std::int64_t m_updates = 0, m_inWindow = 0;
-    int m_rank = -1;  // the straggler of the last look, and why
-    std::string m_cause;
+    int m_straggler = -1, m_seen = -1;     // who is one, and who looked like one at the last look; -1: nobody
+    int m_looks = 0;                       // that saw m_seen, in a row
+    double m_lost = 0;                     // in them, in seconds, not yet in m_heldUp
+    bool m_isUntold = false;               // m_straggler has become one since it was last named
+    std::vector<double> m_heldUp, m_told;  // seconds by rank: so far, and when it was last named
 };
 
 }  // namespace lockstep

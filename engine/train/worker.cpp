@@ -296,7 +296,8 @@ void Worker::finish(bool stopped) {
                   evaluated ? m_test.meanLoss() : kNever,
                   m_best.accuracy,
                   spent > 0 ? m_attemptSamples / spent : 0,
-                  m_runClock.seconds()};
+                  m_runClock.seconds(),
+                  m_loads.heldUp()};
 }
 
 }  // namespace lockstep

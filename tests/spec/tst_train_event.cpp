@@ -34,8 +34,8 @@ TrainEvent anyEvent() {
         case 4: return StateChanged{anyAscii(), anyWhole()};
         case 5: return Message{anyAscii(), {anyAscii(), anyAscii(), {anyAscii()}}};
         case 6:
-            return RunFinished{anyAscii(),  anyWhole(),  anyWhole(),  anyWhole(), anyDouble(),
-                               anyDouble(), anyDouble(), anyDouble(), anyDouble()};
+            return RunFinished{anyAscii(),  anyWhole(),  anyWhole(),  anyWhole(),  anyDouble(),
+                               anyDouble(), anyDouble(), anyDouble(), anyDouble(), {anyDouble(), anyDouble()}};
         case 7: return TextSample{anyWhole(), anyWhole(), anyAscii(), anyAscii()};
         case 8: return DataProgress{anyWhole(), anyWhole(), anyDouble()};
         default:
@@ -69,7 +69,7 @@ private slots:
         QCOMPARE(toJsonLine(finished, 12),
                  std::string(R"({"n":12,"event":"run_finished","outcome":"finished","trial":7,"step":100,"epoch":5,)"
                              R"("test_accuracy":0.5,"test_loss":0.25,"best_accuracy":0.75,)"
-                             R"("train_samples_per_second":1000,"seconds":2})"));
+                             R"("train_samples_per_second":1000,"seconds":2,"held_up":[]})"));
     }
 
     void notANumberIsNull() {

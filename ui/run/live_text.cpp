@@ -76,6 +76,17 @@ QString words(const StragglerFound& found) {
         .arg(runStepTime(found.seconds), runShare(found.share), why, count(found.step));
 }
 
+QString words(const RunFinished& finished) {
+    QStringList lines;
+    for (std::size_t rank = 0; rank < finished.heldUp.size(); ++rank) {
+        if (finished.heldUp[rank] > 0)
+            lines << QCoreApplication::translate("lockstep::ui", "In all, device %1 kept the others waiting for %2.")
+                         .arg(rank)
+                         .arg(runDuration(finished.heldUp[rank]));
+    }
+    return lines.join('\n');
+}
+
 QString words(const Message& message, const Explain& explain) {
     const Explanation said = explain(message.text);
     return (message.level == "warning" ? "⚠ " : "") + said.what + (said.remedy.isEmpty() ? "" : "\n" + said.remedy);
@@ -96,7 +107,8 @@ QString perplexityText(double loss) {
 QString liveNote(const RunNote& note, const Explain& explain) {
     if (const auto* message = std::get_if<Message>(&note)) return words(*message, explain);
     if (const auto* change = std::get_if<WorldChanged>(&note)) return words(*change);
-    return words(std::get<StragglerFound>(note));
+    if (const auto* straggler = std::get_if<StragglerFound>(&note)) return words(*straggler);
+    return words(std::get<RunFinished>(note));
 }
 
 QString liveTitle(std::int64_t trial, const std::optional<TrialRow>& row) {

@@ -57,10 +57,12 @@ RunRecord::RunRecord() {
 void RunRecord::addEarlier(const TrainEvent& event) {
     if (const auto* message = std::get_if<Message>(&event)) m_notes.emplace_back(*message);
     if (const auto* change = std::get_if<WorldChanged>(&event)) m_notes.emplace_back(*change);
-    if (const auto* straggler = std::get_if<StragglerFound>(&event)) m_notes.emplace_back(*straggler);
+    if (const auto* straggler = std::get_if<StragglerFound>(&event)) note(*straggler);
+    if (const auto* finished = std::get_if<RunFinished>(&event)) note(*finished);
     if (const auto* sample = std::get_if<TextSample>(&event)) m_texts.push_back(*sample);
     const auto* started = std::get_if<RunStarted>(&event);
     if (!started) return;
+    m_named.clear();
     dropAfter(m_texts, started->firstStep);
     std::erase_if(m_worlds, [&](const World& each) { return each.firstStep >= started->firstStep; });
     m_worlds.push_back({started->firstStep, started->devices.size()});
@@ -167,6 +169,7 @@ void RunRecord::on(const RunStarted& event) {
     m_failed.reset();
     m_state = RunState::Preparing;
     m_awaitsWorld = false;
+    m_named.clear();
     cutBackTo(event.firstStep);
     m_latest.assign(event.devices.size(), {});
     m_sums = m_latest;
@@ -223,11 +226,21 @@ void RunRecord::on(const EvalDone& event) {
     at(RunCurve::TestAccuracy).append(step, m_offset + event.seconds, event.accuracy);
 }
 
+// Earlier versions named the same ones again and again.
+void RunRecord::note(const StragglerFound& found) {
+    if (m_named.insert(found.rank).second) m_notes.emplace_back(found);
+}
+
+void RunRecord::note(const RunFinished& finished) {
+    if (!finished.heldUp.empty()) m_notes.emplace_back(finished);
+}
+
 void RunRecord::on(const StateChanged& event) {
     if (const auto state = runStateFrom(event.state)) m_state = *state;
 }
 
 void RunRecord::on(const RunFinished& event) {
+    note(event);
     m_finished = event;
     m_state = runStateFrom(event.outcome).value_or(RunState::Finished);
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,7 +24,7 @@ enum class RunCurve { Loss, Accuracy, LearningRate, GradientNorm, Rate, RatePerD
 constexpr std::size_t kStepCurves = 6, kRunCurves = 8;
 
 // What a run said for a person, in the order in which it came to pass.
-using RunNote = std::variant<Message, WorldChanged, StragglerFound>;
+using RunNote = std::variant<Message, WorldChanged, StragglerFound, RunFinished>;
 
 // A run as its events tell it: filled by one owner, read by views. It moves and is not copied, because curves are
 // shared with views while the run goes on. One thread.
@@ -107,10 +108,12 @@ private:
     void on(const Message& event) { m_notes.emplace_back(event); }
     void on(const WorldChanged& event);
     void on(const TextSample& event) { m_texts.push_back(event); }
-    void on(const StragglerFound& event) { m_notes.emplace_back(event); }
+    void on(const StragglerFound& event) { note(event); }
     void on(const RunFinished& event);
     void on(const RunFailed& event);
     void on(const DataProgress& event) { m_reading = event; }
+    void note(const StragglerFound& found);
+    void note(const RunFinished& finished);
     void addLoads(const StepDone& event);
 
     std::array<std::shared_ptr<Curve>, kRunCurves> m_curves;
@@ -125,6 +128,7 @@ private:
     std::vector<TextSample> m_texts;
     std::vector<CheckpointWritten> m_checkpoints;
     std::vector<RunNote> m_notes;
+    std::set<int> m_named;                   // stragglers of this attempt that have a note
     std::vector<RankLoad> m_latest, m_sums;  // sums decay; m_mass is their weight
     double m_mass = 0;
     std::int64_t m_next = 1, m_missing = 0, m_step = 0, m_epoch = 0;

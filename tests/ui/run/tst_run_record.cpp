@@ -265,6 +265,30 @@ private slots:
                 "Device 1 keeps the others waiting: 12.00 ms per update (25 %), it computes longer. Seen at step 50."));
         QVERIFY(said(StragglerFound{50, 1, "data", 0.012, 0.25}).contains("samples"));
         QCOMPARE(said(Message{"warning", {"", "some.code", {}}}), QString("⚠ explained some.code\ndo something"));
+        RunFinished end;
+        end.heldUp = {0, 72, 3.5};
+        QCOMPARE(said(end), QString("In all, device 1 kept the others waiting for 1 min 12 s.\n"
+                                    "In all, device 2 kept the others waiting for 3.5 s."));
+    }
+
+    // As earlier versions did, whose runs are looked at still.
+    void aStragglerNamedAgainAndAgainIsOneNote() {
+        RunRecord record;
+        record.addEarlier(started());
+        for (int step = 50; step < 1000; step += 50)
+            record.addEarlier(StragglerFound{step, step / 50 % 2, "compute", 0.0002, 0.2});
+        QCOMPARE(record.notes().size(), std::size_t{2});
+        record.expect(9);
+        record.take({9, started(2, 200)});
+        record.take({10, StragglerFound{250, 1, "compute", 0.012, 0.25}});
+        record.take({11, StragglerFound{300, 1, "data", 0.012, 0.25}});
+        QCOMPARE(record.notes().size(), std::size_t{3});
+        RunFinished end;
+        record.take({12, end});
+        QCOMPARE(record.notes().size(), std::size_t{3});
+        end.heldUp = {0, 4};
+        record.take({13, end});
+        QCOMPARE(record.notes().size(), std::size_t{4});
     }
 
     void theHeaderSaysWhatIsUnusual() {
