@@ -1,11 +1,10 @@
 #include <QApplication>
+#include <QCommandLineParser>
 #include <QPainter>
 #include <QSettings>
 #include <QSvgRenderer>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <optional>
 
 #include "app/exit_codes.h"
 #include "app/words.h"
@@ -18,13 +17,6 @@
 
 namespace {
 
-constexpr const char* kHelp =
-    "lockstep-studio: choose, train, watch and compare in a window.\n\n"
-    "Usage: lockstep-studio [--trial N] [--help] [--version]\n\n"
-    "  --trial N   open with the page of trial N\n\n"
-    "It starts `lockstep`, which lies beside it, for every run; runs go on without the window. State lives in XDG\n"
-    "folders, or in $LOCKSTEP_HOME. On a machine without a display use `lockstep train --preset fashion`.\n";
-
 // The name of the .desktop file and of the icon.
 constexpr const char* kAppId = "io.github.lockstep.studio";
 
@@ -33,21 +25,43 @@ bool has(const char* variable) {
     return value && *value;
 }
 
-bool asksFor(int argc, char** argv, const char* option) {
-    for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], option) == 0) return true;
+// What the program takes. Its own --help and --version, so that they do without a display.
+class Arguments {
+public:
+    Arguments() {
+        m_parser.setApplicationDescription(tr(
+            "lockstep-studio: choose, train, watch and compare in a window.\n\n"
+            "It starts `lockstep`, which lies beside it, for every run; runs go on without the window. State lives in\n"
+            "XDG folders, or in $LOCKSTEP_HOME. On a machine without a display use `lockstep train --preset "
+            "fashion`."));
+        m_parser.addOptions({m_trial, m_help, m_version});
     }
-    return false;
-}
 
-// The value of --trial; 0: not asked for. Empty: no number.
-std::optional<std::int64_t> trialAskedFor(const QStringList& arguments) {
-    const auto at = arguments.indexOf("--trial");
-    if (at < 0) return 0;
-    bool isNumber = false;
-    const qlonglong trial = arguments.value(at + 1).toLongLong(&isNumber);
-    return isNumber && trial > 0 ? std::optional<std::int64_t>(trial) : std::nullopt;
-}
+    bool parse(const QStringList& arguments) { return m_parser.parse(arguments); }
+    bool asksForHelp() const { return m_parser.isSet(m_help); }
+    bool asksForVersion() const { return m_parser.isSet(m_version); }
+    QString help() const { return m_parser.helpText(); }
+
+    // Why the arguments that were parsed cannot be; empty: they can.
+    QString complaint() const {
+        if (!m_parser.errorText().isEmpty()) return m_parser.errorText();
+        const auto strays = m_parser.positionalArguments();
+        if (!strays.isEmpty()) return tr("nothing can be done with \"%1\"").arg(strays.first());
+        return m_parser.isSet(m_trial) && trial() <= 0
+                   ? tr("--trial needs the number of a trial, as `lockstep trials` lists them")
+                   : QString();
+    }
+
+    qlonglong trial() const { return m_parser.value(m_trial).toLongLong(); }  // 0: none is asked for, or no number
+
+private:
+    static QString tr(const char* text) { return QCoreApplication::translate("Arguments", text); }
+
+    QCommandLineParser m_parser;
+    const QCommandLineOption m_trial{"trial", tr("Open with the page of this trial."), "N"};
+    const QCommandLineOption m_help{{"h", "help"}, tr("Print what the program takes.")};
+    const QCommandLineOption m_version{"version", tr("Print the version.")};
+};
 
 void useSettingsIn(const std::filesystem::path& folder) {
     QSettings::setDefaultFormat(QSettings::IniFormat);
@@ -75,8 +89,10 @@ QIcon windowIcon() {
 
 int main(int argc, char** argv) {
     using namespace lockstep;
-    if (asksFor(argc, argv, "--help") || asksFor(argc, argv, "-h")) return std::puts(kHelp) < 0 ? kFailed : kDone;
-    if (asksFor(argc, argv, "--version")) return std::puts("lockstep-studio " LOCKSTEP_VERSION) < 0 ? kFailed : kDone;
+    Arguments arguments;
+    arguments.parse(QStringList(argv, argv + argc));  // with Qt's own options, which the application below takes away
+    if (arguments.asksForHelp()) return std::puts(qPrintable(arguments.help())) < 0 ? kFailed : kDone;
+    if (arguments.asksForVersion()) return std::puts("lockstep-studio " LOCKSTEP_VERSION) < 0 ? kFailed : kDone;
     if (!has("DISPLAY") && !has("WAYLAND_DISPLAY") && !has("QT_QPA_PLATFORM")) {
         std::fputs(
             "lockstep-studio: there is no display here (DISPLAY and WAYLAND_DISPLAY are unset).\n"
@@ -88,9 +104,9 @@ int main(int argc, char** argv) {
     QApplication application(argc, argv);
     QApplication::setDesktopFileName(kAppId);
     QApplication::setWindowIcon(windowIcon());
-    const auto trial = trialAskedFor(application.arguments());
-    if (!trial) {
-        std::fputs("lockstep-studio: --trial needs the number of a trial, as `lockstep trials` lists them\n", stderr);
+    arguments.parse(QApplication::arguments());
+    if (const QString complaint = arguments.complaint(); !complaint.isEmpty()) {
+        std::fputs(qPrintable("lockstep-studio: " + complaint + "\n"), stderr);
         return kBadRequest;
     }
     const auto prepared = preparePlaces(placesFromEnvironment());
@@ -107,7 +123,7 @@ int main(int argc, char** argv) {
                                QString::fromStdString(words.remedy(problem))};
     };
     ui::MainWindow window(QCoreApplication::applicationDirPath() + "/lockstep", places, explain);
-    if (*trial > 0) window.openRun(*trial);
+    if (arguments.trial() > 0) window.openRun(arguments.trial());
     window.show();
     return QApplication::exec();
 }
