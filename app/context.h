@@ -12,15 +12,15 @@ namespace lockstep {
 // What the commands share. The machine is looked at on first need, so that `lockstep trials` opens no backend.
 class Context {
 public:
+    // With `json`, report() also writes {"problems":[…]} as a line to the standard output.
+    explicit Context(bool json) : m_json(json) {}
+
     const Environment& environment() { return surroundings().environment; }
     const std::vector<PluginReport>& plugins() { return surroundings().plugins; }
     const Words& words() const { return m_words; }
 
     // Writes the problems to the standard error; returns the exit status that fits them.
     int report(const std::vector<Problem>& problems) const;
-
-    // From here on report() also writes {"problems":[…]} as a line to the standard output: for --json.
-    void reportAsJson() { m_json = true; }
 
 private:
     const Surroundings& surroundings() {
@@ -29,7 +29,7 @@ private:
     }
 
     Words m_words;
-    bool m_json = false;
+    bool m_json;
     std::unique_ptr<Surroundings> m_surroundings;
 };
 

@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <span>
+#include <sstream>
 
 #include "app/commands/commands.h"
-#include "app/printable.h"
+#include "app/standard_streams.h"
 #include "engine/core/error.h"
 
 namespace {
@@ -19,9 +24,11 @@ Examples:
 Places: LOCKSTEP_HOME moves all state to one folder; otherwise the XDG places are used (~/.local/share/lockstep).
 LOCKSTEP_PLUGINS names folders with plugins, LOCKSTEP_BACKENDS the folder of the CUDA module.
 
-Exit status: 0 done; 1 the run or the command failed; 2 the request is wrong (usage, settings, data); 3 no such trial,
-preset or model; 4 stopped on request before the end, with a checkpoint if it had begun to train; 130 ended at once by a
-second Ctrl+C.)";
+Exit status: 0 done; 1 the run or the command failed, or its output could not be written; 2 the request is wrong (usage,
+settings, data); 3 no such trial, preset or model; 4 stopped before the end, on request or because the reader of its
+output has gone, with a checkpoint if it had begun to train; 130 ended at once by a second Ctrl+C.
+
+With --json errors, too, are an object on the standard output: {"problems":[{"code":…,"what":…,"remedy":…}]}.)";
 
 // CLI11 would say of a misspelt command only that one is required.
 std::string complaint(const CLI::App& program, const CLI::ParseError& error, std::string_view first) {
@@ -30,11 +37,8 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error, std
     return fmt::format("there is no command \"{}\"", first);
 }
 
-int usage(const std::string& complaint) {
-    fmt::print(stderr,
-               "lockstep: {}\n  → lockstep --help lists the commands; lockstep COMMAND --help what a command takes.\n",
-               lockstep::printable(complaint));
-    return lockstep::kBadRequest;
+bool wantsJson(std::span<char*> arguments) {
+    return std::ranges::any_of(arguments, [](std::string_view each) { return each == "--json"; });
 }
 
 // The one place where what went wrong below ends: a sentence and a status, never an abort.
@@ -56,11 +60,28 @@ int guarded(lockstep::Context& context, const lockstep::Run& run) {
     return lockstep::kFailed;
 }
 
-bool outputIsWhole() { return std::fflush(stdout) == 0 && !std::ferror(stdout); }
+// A reader who has gone has seen what it wanted.
+int ended(int status) {
+    std::fflush(stdout);
+    const int error = lockstep::outputError();
+    if (error == 0 || error == EPIPE) return status;
+    fmt::print(stderr, "lockstep: the standard output could not be written whole: {}\n{}", std::strerror(error),
+               "  → What is there is the beginning. Make room, or send the output elsewhere, and ask again.\n");
+    return status == lockstep::kDone ? lockstep::kFailed : status;
+}
+
+// What --help and --version ask for.
+int answered(const CLI::App& program, const CLI::Success& asked) {
+    std::ostringstream answer;
+    const int status = program.exit(asked, answer, answer);
+    fmt::print("{}", answer.str());
+    return ended(status);
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
+    lockstep::guardStandardStreams();
     CLI::App program("Lockstep: data-parallel training that shows what every device is doing", "lockstep");
     program.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     program.require_subcommand(1);
@@ -68,16 +89,17 @@ int main(int argc, char** argv) {
     program.footer(kFooter);
     lockstep::Run run;
     for (const auto add : lockstep::allCommands()) add(program, run);
+    if (argc < 2) {
+        fmt::print("{}", program.help());
+        return ended(lockstep::kBadRequest);
+    }
+    lockstep::Context context(wantsJson({argv, static_cast<std::size_t>(argc)}));
     try {
         program.parse(argc, argv);
-    } catch (const CLI::Success& help) {
-        return program.exit(help);
+    } catch (const CLI::Success& asked) {
+        return answered(program, asked);
     } catch (const CLI::ParseError& error) {
-        return usage(complaint(program, error, argc > 1 ? argv[1] : ""));
+        return ended(context.report({{"", "cli.usage", {complaint(program, error, argv[1])}}}));
     }
-    lockstep::Context context;
-    const int status = guarded(context, run);
-    if (outputIsWhole()) return status;
-    fmt::print(stderr, "lockstep: the output could not be written whole\n  → Is the disk behind it full?\n");
-    return status == lockstep::kDone ? lockstep::kFailed : status;
+    return ended(guarded(context, run));
 }

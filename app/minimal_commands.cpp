@@ -1,3 +1,4 @@
+#include "app/checkpoint_file.h"
 #include "app/commands/commands.h"
 #include "app/train_run.h"
 
@@ -12,6 +13,12 @@ std::span<const AddCommand> allCommands() {
 }
 
 bool hasHistory() { return false; }
+
+bool namesTrial(const std::string&) { return false; }
+
+Result<std::filesystem::path> checkpointFile(const std::string& word, CheckpointRole) {
+    return std::filesystem::path(word);
+}
 
 Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, const Environment& environment) {
     return runPlainly({spec, {}, std::nullopt, &watcher.control, {&watcher.terminal}, watcher.onStuck}, environment);

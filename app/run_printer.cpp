@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/format.h"
+#include "app/standard_streams.h"
 
 namespace lockstep {
 
@@ -76,10 +77,18 @@ void RunPrinter::print(std::int64_t number, const TrainEvent& event) {
     if (m_style == Style::Lines || m_style == Style::LinesWithoutSteps) {
         std::puts(toJsonLine(event, number).c_str());
         if (const auto* failed = std::get_if<RunFailed>(&event)) say(*failed);
+        if (const auto* message = std::get_if<Message>(&event); message && m_outputFailed) say(*message);
     } else {
         std::visit([&](const auto& each) { say(each); }, event);
     }
     std::fflush(stdout);
+    noticeOutputError();
+}
+
+void RunPrinter::noticeOutputError() {
+    if (m_outputFailed || outputError() == 0) return;
+    m_outputFailed = true;
+    if (m_onOutputError) m_onOutputError(outputError());
 }
 
 void RunPrinter::clearLine() {

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -23,7 +24,11 @@ public:
     void print(std::int64_t number, const TrainEvent& event);
     void clearLine();  // what is printed beside the events begins on a line of its own
 
+    // Called once, from print(), when the standard output can no longer be written: see outputError().
+    void onOutputError(std::function<void(int error)> handler) { m_onOutputError = std::move(handler); }
+
 private:
+    void noticeOutputError();
     void say(const RunStarted& event);
     void say(const StepDone& event);
     void say(const EvalDone& event);
@@ -43,7 +48,8 @@ private:
     const Words& m_words;
     Progress m_progress;
     Clock::time_point m_lastLine{};
-    bool m_lineShown = false;
+    bool m_lineShown = false, m_outputFailed = false;
+    std::function<void(int error)> m_onOutputError;
 };
 
 // A failed run as a problem of the catalogue: "run.failed.<kind>", or the problem that a person can repair.

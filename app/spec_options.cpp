@@ -169,8 +169,10 @@ void addModelOptions(CLI::App& command, SpecOptions& options) {
 }
 
 void addRunOptions(CLI::App& command, SpecOptions& options) {
-    for (const char* path : {"weights", "new_head", "frozen", "epochs", "learning_rate"})
-        addSetting(command, options, path);
+    addSetting(command, options, "weights",
+               "Start from these weights: a trial's best, or safetensors of a trial or of torchvision's networks")
+        ->type_name("ID|FILE");
+    for (const char* path : {"new_head", "frozen", "epochs", "learning_rate"}) addSetting(command, options, path);
     addSetting(command, options, "schedule", "One of: " + namesOf(schedules()));
     for (const char* path : {"label_smoothing", "seed", "title"}) addSetting(command, options, path);
 }

@@ -6,8 +6,8 @@
 namespace lockstep {
 
 // While it lives, Ctrl+C (also SIGTERM, and SIGHUP of a closed terminal) asks the run to stop with a checkpoint; a
-// second one ends the program at once with status 130. A closed pipe on the standard output does not end a run. One at
-// a time.
+// second one ends the program at once with status 130. From then on SIGPIPE is ignored: a reader who goes is an error
+// of the output. One at a time.
 class StopSignals {
 public:
     explicit StopSignals(RunControl& control);

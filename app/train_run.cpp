@@ -1,10 +1,23 @@
 #include "app/train_run.h"
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "app/stop_signals.h"
 
 namespace lockstep {
+
+namespace {
+
+// Nobody looks on any more: the run ends as it would at Ctrl+C. A full disk is no reason to lose one.
+void respondTo(int outputError, RunControl& control) {
+    if (outputError != EPIPE) return control.note({"", "output.unwritable", {std::strerror(outputError)}});
+    control.note({"", "output.reader-gone", {}});
+    control.stop();
+}
+
+}  // namespace
 
 int exitStatusOf(const RunFailed& failed) { return problemIn(failed) ? kBadRequest : kFailed; }
 
@@ -31,6 +44,7 @@ int watchRun(Context& context, const Output& output, const StartRun& start) {
     auto style = RunPrinter::styleFor(output.json);
     if (output.withoutSteps) style = RunPrinter::Style::LinesWithoutSteps;
     RunPrinter printer(style, context.words());
+    printer.onOutputError([&control](int error) { respondTo(error, control); });
     Result<RunResult> result = Problem{};
     {
         const StopSignals signals(control);

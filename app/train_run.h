@@ -19,7 +19,8 @@ struct Watcher {
     std::function<void(const RunFailed&)> onStuck;
 };
 
-// Prints a run while `start` runs it, stops it on Ctrl+C, and turns its end into an exit status.
+// Prints a run while `start` runs it, stops it on Ctrl+C or when the reader of the output has gone, and turns its end
+// into an exit status. An output that cannot be written otherwise is noted in the run's events, and the run goes on.
 using StartRun = std::function<Result<RunResult>(const Watcher& watcher)>;
 int watchRun(Context& context, const Output& output, const StartRun& start);
 

@@ -9,6 +9,7 @@
 #include "app/format.h"
 #include "app/listing.h"
 #include "app/model_input.h"
+#include "app/not_negative.h"
 #include "app/spec_options.h"
 
 namespace lockstep {
@@ -122,7 +123,6 @@ Json findingsJson(const Findings& found, const TrialSpec& spec, const Words& wor
 }
 
 int check(Context& context, const CheckOptions& options) {
-    if (options.json) context.reportAsJson();
     const auto spec = specFrom(options.spec, memoriseDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());
     const auto trained = resolve(spec.value(), context.environment());
@@ -164,7 +164,7 @@ void addCheck(CLI::App& program, Run& run) {
     addSetting(*command, options->spec, "seed");
     command->add_option("--seconds", options->seconds, "No further gradient is begun after so long; 0: all of them")
         ->type_name("S")
-        ->check(CLI::NonNegativeNumber)
+        ->check(notNegative())
         ->capture_default_str();
     command->add_option("--updates", options->updates, "At most so many to learn them in")
         ->type_name("N")

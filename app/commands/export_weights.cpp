@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "app/checkpoint_file.h"
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/listing.h"
@@ -13,27 +14,38 @@ constexpr const char* kTorchvision = "torchvision";
 
 struct ExportWeightsOptions {
     std::string checkpoint, file, names = "lockstep";
-    bool averages = false, json = false;
+    bool best = false, last = false, averages = false, json = false;
 };
 
+Result<std::filesystem::path> sourceOf(const ExportWeightsOptions& options) {
+    if ((options.best || options.last) && !namesTrial(options.checkpoint))
+        return Problem{options.checkpoint, "export.no-choice", {options.best ? "--best" : "--last"}};
+    return checkpointFile(options.checkpoint, options.last ? CheckpointRole::Last : CheckpointRole::Best);
+}
+
 int exportTo(Context& context, const ExportWeightsOptions& options) {
-    if (options.json) context.reportAsJson();
+    const auto source = sourceOf(options);
+    if (!source.ok()) return context.report(source.problems());
     std::error_code absent;
-    if (std::filesystem::equivalent(options.checkpoint, options.file, absent))
+    if (std::filesystem::equivalent(source.value(), options.file, absent))
         return context.report({{options.file, "export.same-file", {}}});
-    const auto checkpoint = readCheckpoint(options.checkpoint);
+    const auto checkpoint = readCheckpoint(source.value());
     if (!checkpoint.ok()) return context.report(checkpoint.problems());
     const WeightsExport request{options.names == kTorchvision, options.averages};
     const auto written = exportWeights(checkpoint.value(), context.environment(), request, options.file);
     if (!written.ok()) return context.report(written.problems());
     const auto& [tensors, bytes] = written.value();
     if (options.json) {
-        fmt::print("{}\n",
-                   lineOf({{"file", options.file}, {"names", options.names}, {"tensors", tensors}, {"bytes", bytes}}));
+        fmt::print("{}\n", lineOf({{"file", options.file},
+                                   {"checkpoint", source.value().string()},
+                                   {"names", options.names},
+                                   {"tensors", tensors},
+                                   {"bytes", bytes}}));
         return kDone;
     }
-    fmt::print("{}: {} tensors of {} after {} updates, {}\n", printable(options.file), tensors,
-               printable(checkpoint.value().spec.model.id), countText(checkpoint.value().step), bytesText(bytes));
+    fmt::print("{}: {} tensors of {} after {} updates, {}, from {}\n", printable(options.file), tensors,
+               printable(checkpoint.value().spec.model.id), countText(checkpoint.value().step), bytesText(bytes),
+               printable(source.value().string()));
     return kDone;
 }
 
@@ -42,23 +54,26 @@ The file has the parameters and the running statistics of batch norms, and no op
 layers, as `lockstep models NAME` lists them, or torchvision's, for its ResNets and VGGs.
 
 Examples:
-  lockstep export-weights best.safetensors resnet18.safetensors --names torchvision
-  lockstep train --preset fashion --weights resnet18.safetensors --new-head auto)";
+  lockstep export-weights 3 weights.safetensors
+  lockstep export-weights 3 resnet18.safetensors --last --names torchvision
+  lockstep train --preset fashion --weights weights.safetensors --new-head auto)";
 
 }  // namespace
 
 void addExportWeights(CLI::App& program, Run& run) {
     const auto options = std::make_shared<ExportWeightsOptions>();
     auto* command = program.add_subcommand("export-weights", "Write the weights of a checkpoint alone, as safetensors");
-    command->add_option("checkpoint", options->checkpoint, "A trial's last.safetensors or best.safetensors")
+    command->add_option("checkpoint", options->checkpoint, "A trial of the history, or the file of a checkpoint")
         ->required()
-        ->type_name("CHECKPOINT");
+        ->type_name("ID|FILE");
     command->add_option("file", options->file, "Where to write; what is there is replaced")
         ->required()
         ->type_name("FILE");
     command->add_option("--names", options->names, "lockstep, or torchvision for its ResNets and VGGs")
         ->type_name("NAME")
         ->check(CLI::IsMember({"lockstep", kTorchvision}));
+    auto* best = command->add_flag("--best", options->best, "Of a trial: the best evaluation's weights (the default)");
+    command->add_flag("--last", options->last, "Of a trial: the latest weights")->excludes(best);
     command->add_flag("--averages", options->averages, "The averages of the weights, of a trial that kept them");
     command->add_flag("--json", options->json, "As JSON");
     command->footer(kExportWeightsHelp);

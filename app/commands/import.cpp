@@ -18,7 +18,6 @@ struct ImportOptions {
 
 // Every folder is tried; the first problem decides the exit status.
 int import(Context& context, const ImportOptions& options) {
-    if (options.json) context.reportAsJson();
     auto known = openTrials();
     TrialStore& store = known.store();
     std::vector<Problem> problems;

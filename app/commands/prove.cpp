@@ -167,7 +167,6 @@ Result<ResolvedSpec> resolvedFor(const TrialSpec& spec, const std::optional<Proo
 }
 
 int prove(Context& context, const ProveOptions& options) {
-    if (options.json) context.reportAsJson();
     const auto how = proofBreakFrom(options.breaks);
     const auto spec = specFrom(options.spec, proveDefaults(), context.environment());
     if (!spec.ok()) return context.report(spec.problems());

@@ -28,7 +28,6 @@ int goOn(TrialService& trials, std::int64_t trial, bool json) {
 }
 
 int resume(Context& context, const ResumeOptions& options) {
-    if (options.output.json) context.reportAsJson();
     auto trials = openTrials();
     if (trials.row(options.trial).state == text(RunState::Paused))
         return goOn(trials, options.trial, options.output.json);

@@ -8,6 +8,7 @@
 #include "app/listing.h"
 #include "app/samples.h"
 #include "app/spec_options.h"
+#include "app/standard_streams.h"
 #include "datasets/catalog.h"
 #include "engine/core/error.h"
 #include "engine/core/strict_json.h"
@@ -219,7 +220,8 @@ int serve(Context& context) {
     Server server(context);
     for (std::string line; nextLine(*std::cin.rdbuf(), line);) {
         fmt::print("{}\n", lineOf(answerTo(server, line, context.words())));
-        if (std::fflush(stdout) != 0) return kFailed;
+        std::fflush(stdout);
+        if (outputError() != 0) return kFailed;
     }
     return kDone;
 }

@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <string_view>
 
+#include "app/checkpoint_file.h"
 #include "app/commands/commands.h"
 #include "app/spec_options.h"
 #include "app/train_run.h"
@@ -40,8 +44,30 @@ int runWithoutHistory(Context& context, const TrainOptions& options, TrialSpec s
     });
 }
 
+bool saysWhatToTrain(const TrainOptions& options) {
+    constexpr std::array<std::string_view, 3> kSayIt{"dataset", "dataset.path", "model"};
+    const SpecOptions& spec = options.spec;
+    const auto says = [&](const auto& given) { return std::ranges::find(kSayIt, given.first) != kSayIt.end(); };
+    return !spec.preset.empty() || !spec.file.empty() || !options.from.empty() || !spec.settings.empty() ||
+           std::ranges::any_of(spec.given, says);
+}
+
+Problem nothingToTrain(const TrialSpec& spec) {
+    return {"", "cli.nothing-to-train", {spec.dataset.id, spec.model.id, spec.devices, std::to_string(spec.epochs)}};
+}
+
+// The best weights of a trial that --weights names.
+Result<SpecOptions> withWeights(SpecOptions options) {
+    for (auto& [path, value] : options.given) {
+        if (path != "weights" || value.empty()) continue;
+        auto file = checkpointFile(value, CheckpointRole::Best);
+        if (!file.ok()) return file.problems();
+        value = file.value().string();
+    }
+    return options;
+}
+
 int train(Context& context, const TrainOptions& options) {
-    if (options.output.json) context.reportAsJson();
     if (options.queued > 0) {
         return watchRun(context, options.output, [&](const Watcher& watcher) {
             return runFromHistory(options.queued, false, watcher, context.environment());
@@ -50,14 +76,19 @@ int train(Context& context, const TrainOptions& options) {
     std::optional<Checkpoint> from;
     TrialSpec base;
     if (!options.from.empty()) {
-        auto checkpoint = readCheckpoint(options.from);
+        const auto file = checkpointFile(options.from, CheckpointRole::Last);
+        if (!file.ok()) return context.report(file.problems());
+        auto checkpoint = readCheckpoint(file.value());
         if (!checkpoint.ok()) return context.report(checkpoint.problems());
         from = std::move(checkpoint).value();
         base = from->spec;
     }
-    const auto spec = specFrom(options.spec, base, context.environment());
+    const auto said = withWeights(options.spec);
+    if (!said.ok()) return context.report(said.problems());
+    const auto spec = specFrom(said.value(), base, context.environment());
     if (!spec.ok()) return context.report(spec.problems());
     if (options.onlySpec) return printSpec(spec.value());
+    if (!saysWhatToTrain(options)) return context.report({nothingToTrain(spec.value())});
     if (from || options.withoutHistory || !hasHistory() || !options.out.empty()) {
         return runWithoutHistory(context, options, spec.value(), std::move(from));
     }
@@ -91,7 +122,8 @@ void addTrain(CLI::App& program, Run& run) {
     command->add_flag("--print-spec", options->onlySpec, "Print the spec that these options mean, and train nothing");
     command->add_flag("--no-history", options->withoutHistory, "Leave the history alone");
     command->add_option("--out", options->out, "Without history: the folder for checkpoints")->type_name("FOLDER");
-    command->add_option("--from", options->from, "Without history: go on from this checkpoint")->type_name("FILE");
+    command->add_option("--from", options->from, "Without history: go on from this checkpoint, or a trial's last")
+        ->type_name("FILE|ID");
     if (hasHistory()) addQueuedOption(*command, options->queued);
     command->footer(kTrainHelp);
     command->callback([options, &run] { run = [options](Context& context) { return train(context, *options); }; });

@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/not_negative.h"
 #include "app/trial_json.h"
 
 namespace lockstep {
@@ -54,9 +55,7 @@ void addTrials(CLI::App& program, Run& run) {
     auto* command = program.add_subcommand("trials", "The history: every trial, newest first");
     command->add_option("--text", options->filter.text, "Only those with this in title, dataset, model or note")
         ->type_name("TEXT");
-    command->add_option("--limit", options->filter.limit, "At most so many")
-        ->type_name("N")
-        ->check(CLI::NonNegativeNumber);
+    command->add_option("--limit", options->filter.limit, "At most so many")->type_name("N")->check(notNegative());
     command->add_flag("--deleted", options->filter.deleted, "Those in the trash");
     command->add_flag("--json", options->json, "As JSON");
     command->footer(

@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "engine/core/trace.h"
@@ -49,11 +51,25 @@ public:
     int takeDevices() noexcept { return m_devices.exchange(0); }  // 0: not asked for
     bool takeBalance() noexcept { return m_balance.exchange(false); }
     void waitWhilePaused() const { m_pause.wait(true); }
+    // A word of whoever watches the run: it becomes a warning among the run's events, with the next step.
+    void note(Problem problem) {
+        const std::lock_guard lock(m_notesMutex);
+        m_notes.push_back(std::move(problem));
+        m_hasNotes.store(true);
+    }
+    std::vector<Problem> takeNotes() {
+        if (!m_hasNotes.load()) return {};
+        const std::lock_guard lock(m_notesMutex);
+        m_hasNotes.store(false);
+        return std::exchange(m_notes, {});
+    }
 
 private:
-    std::atomic<bool> m_pause{false}, m_stopAfterEpoch{false}, m_balance{false};
+    std::atomic<bool> m_pause{false}, m_stopAfterEpoch{false}, m_balance{false}, m_hasNotes{false};
     std::stop_source m_stop;
     std::atomic<int> m_devices{0};
+    std::mutex m_notesMutex;
+    std::vector<Problem> m_notes;
 };
 
 // A stretch of a trial that one world of ranks trains.

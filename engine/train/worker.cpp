@@ -284,6 +284,7 @@ void Worker::finish(bool stopped) {
     const bool writes = stopped && m_stepInEpoch > 0;
     if (writes) checkReplicas();
     if (!leads() || m_leaves) return;
+    reportNotes();
     if (stopped) m_run.events.post(StateChanged{"stopping", m_step});
     if (writes) writeCheckpoint("last");
     const bool evaluated = m_test.samples > 0;

@@ -123,6 +123,7 @@ private:
     void keepSnapshot();
     void changeWorld();
     void lookForStragglers();
+    void reportNotes();
     bool goesOn() const { return !m_stop && !m_leaves; }
     void reportStep(std::size_t which, double samples);
     EvalDone evaluation() const;

@@ -64,6 +64,11 @@ void Worker::reportStep(std::size_t which, double samples) {
     }
     m_run.events.post(m_stepEvent);
     lookForStragglers();
+    reportNotes();
+}
+
+void Worker::reportNotes() {
+    for (Problem& note : m_run.control.takeNotes()) m_run.events.post(Message{"warning", std::move(note)});
 }
 
 void Worker::lookForStragglers() {

@@ -21,12 +21,16 @@ QJsonObject Outcome::last() const {
 LockstepProgram::LockstepProgram() : m_home(m_folder.filePath("home")) {}
 
 std::unique_ptr<QProcess> LockstepProgram::start(const QStringList& arguments) const {
+    return launch(LOCKSTEP_PROGRAM, arguments);
+}
+
+std::unique_ptr<QProcess> LockstepProgram::launch(const QString& program, const QStringList& arguments) const {
     auto process = std::make_unique<QProcess>();
     auto environment = QProcessEnvironment::systemEnvironment();
     environment.insert("LOCKSTEP_HOME", m_home);
     environment.remove("LOCKSTEP_PLUGINS");
     process->setProcessEnvironment(environment);
-    process->start(LOCKSTEP_PROGRAM, arguments);
+    process->start(program, arguments);
     process->waitForStarted();
     return process;
 }
@@ -46,6 +50,10 @@ Outcome LockstepProgram::run(const QStringList& arguments, const QByteArray& inp
     const auto process = start(arguments);
     process->write(input);
     return finish(*process);
+}
+
+Outcome LockstepProgram::shell(const QString& script, const QStringList& arguments) const {
+    return finish(*launch("bash", QStringList{"-c", script, LOCKSTEP_PROGRAM} + arguments));
 }
 
 int LockstepProgram::waitUntilRunning() const {

@@ -17,6 +17,8 @@ class LockstepProgram {
 public:
     LockstepProgram();
     Outcome run(const QStringList& arguments, const QByteArray& input = {}) const;
+    // With bash between, in whose script "$0" "$@" is the program with its arguments.
+    Outcome shell(const QString& script, const QStringList& arguments) const;
     std::unique_ptr<QProcess> start(const QStringList& arguments) const;
     static Outcome finish(QProcess& process, int seconds = 60);
 
@@ -30,6 +32,8 @@ public:
     QString write(const QString& name, const QByteArray& bytes) const;  // returns the path
 
 private:
+    std::unique_ptr<QProcess> launch(const QString& program, const QStringList& arguments) const;
+
     QTemporaryDir m_folder;
     QString m_home;
 };

@@ -34,7 +34,8 @@ private slots:
         const auto row = [](const char* name, const QStringList& arguments, int status, const QStringList& said) {
             QTest::newRow(name) << arguments << status << said;
         };
-        row("no command", {}, 2, {"--help"});
+        row("nothing to train", {"train"}, 2, {"fashion-mnist", "5 epochs", "--preset fashion", "--data"});
+        row("nothing to train for long", {"train", "--epochs", "3"}, 2, {"3 epochs", "--preset fashion"});
         row("unknown command", {"trian"}, 2, {"trian"});
         row("unknown option", synthetic({"--epoch", "3"}), 2, {"--epoch"});
         row("not a number", synthetic({"--batch", "many"}), 2, {"batch: \"many\" is not a whole number"});
@@ -80,7 +81,12 @@ private slots:
         row("export of nothing", {"export-weights", "/nowhere/last.safetensors", "w"}, 2,
             {"/nowhere/last.safetensors"});
         row("export by other names", {"export-weights", "a", "b", "--names", "keras"}, 2, {"--names", "torchvision"});
+        row("export of no trial", {"export-weights", "99", "w"}, 3, {"99", "lockstep trials"});
+        row("weights of no trial", synthetic({"--weights", "99"}), 3, {"99", "lockstep trials"});
+        row("from no trial", {"train", "--from", "99999999999999999999"}, 3, {"lockstep trials"});
+        row("choice of a file", {"export-weights", "a.safetensors", "w", "--last"}, 2, {"a.safetensors", "--last"});
         row("inspect nothing", {"inspect", "/nowhere"}, 2, {"/nowhere"});
+        row("a limit below none", {"trials", "--limit", "-1"}, 2, {"--limit", "-1", "below 0"});
     }
     void requests() {
         QFETCH(QStringList, arguments);
@@ -90,6 +96,45 @@ private slots:
         QVERIFY2(outcome.status == status, qPrintable(QString::number(outcome.status) + outcome.out + outcome.err));
         for (const auto& word : said) QVERIFY2(outcome.err.contains(word), qPrintable(word + " in: " + outcome.err));
         QVERIFY2(outcome.err.contains("→"), qPrintable(outcome.err));
+    }
+
+    void aloneItHelps() {
+        const auto outcome = m_program.run({});
+        QCOMPARE(outcome.status, 2);
+        QCOMPARE(outcome.out, m_program.run({"--help"}).out);
+        QVERIFY(outcome.err.isEmpty());
+    }
+
+    void errorsAreObjectsWhereJsonIsAskedFor_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("code");
+        const auto row = [](const QStringList& arguments, const char* code) {
+            QTest::newRow(qPrintable(arguments.join(' '))) << arguments + QStringList{"--json"} << code;
+        };
+        row({"show", "99"}, "trial.unknown");
+        row({"attach", "99"}, "trial.unknown");
+        row({"resume", "99"}, "trial.unknown");
+        row({"export-weights", "99", "w"}, "trial.unknown");
+        row({"export-weights", "/nowhere/last.safetensors", "w"}, "checkpoint.unreadable");
+        row({"inspect", "/nowhere"}, "dataset.not-found");
+        row({"models", "nix"}, "model.unknown");
+        row({"bench", "--model", "nix"}, "spec.unknown-model");
+        row({"check", "nix"}, "spec.unknown-model");
+        row({"prove", "--model", "nix"}, "spec.unknown-model");
+        row({"train"}, "cli.nothing-to-train");
+        row({"show", "last"}, "cli.usage");
+        row({"trials", "--limit", "-1"}, "cli.usage");
+        row({"trian"}, "cli.usage");
+    }
+    void errorsAreObjectsWhereJsonIsAskedFor() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, code);
+        const auto outcome = m_program.run(arguments);
+        QVERIFY(outcome.status == 2 || outcome.status == 3);
+        QCOMPARE(outcome.lines().size(), 1);
+        const auto problem = outcome.last()["problems"].toArray().at(0).toObject();
+        QCOMPARE(problem["code"].toString(), code);
+        for (const char* part : {"what", "remedy"}) QVERIFY(outcome.err.contains(problem[part].toString()));
     }
 
     void texts() {
@@ -208,15 +253,6 @@ private slots:
                  qPrintable(large.err));
         QCOMPARE(trials.last()["trials"].toArray().size(), 2);
         QCOMPARE(unharmed["state"].toString(), QString("finished"));
-    }
-
-    void fullStandardOutput() {
-        if (!QFile::exists("/dev/full")) QSKIP("no /dev/full");
-        QProcess process;
-        process.setStandardOutputFile("/dev/full");
-        process.start(LOCKSTEP_PROGRAM, {"models"});
-        QVERIFY(process.waitForFinished());
-        QCOMPARE(process.exitCode(), 1);
     }
 
 private:

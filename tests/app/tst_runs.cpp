@@ -59,6 +59,10 @@ private slots:
         QCOMPARE(written["tensors"].toInt(), 6);
         QVERIFY(QFileInfo(file).size() < QFileInfo(checkpoint).size() * 2 / 3);
         QVERIFY(program.run({"export-weights", checkpoint, file}).out.contains("6 tensors of mlp after 20 updates"));
+        const auto ofTrial = program.run({"export-weights", "1", file, "--json"}).last();
+        QCOMPARE(ofTrial["checkpoint"].toString(), QString(checkpoint).replace("last", "best"));
+        QCOMPARE(program.run({"export-weights", "1", file, "--last", "--json"}).last()["checkpoint"].toString(),
+                 checkpoint);
         QCOMPARE(program.run({"export-weights", checkpoint, checkpoint}).status, 2);
         QCOMPARE(program.run({"export-weights", checkpoint, file, "--names", "torchvision"}).status, 2);
 
@@ -71,6 +75,8 @@ private slots:
         const auto spec = program.trial(3)["spec"].toObject();  // the refused one has left no row
         QCOMPARE(spec["weights"].toString(), file);
         QCOMPARE(spec["frozen"].toString(), QString("dense1,dense2"));
+        const auto printed = program.run(shortRun() + QStringList{"--weights", "1", "--print-spec"});
+        QVERIFY2(printed.out.contains("runs/1/checkpoints/best.safetensors"), qPrintable(printed.out));
     }
 
     // A language model is told by its perplexity, and by what it writes.

@@ -1,0 +1,16 @@
+#pragma once
+#include <CLI/CLI.hpp>
+
+namespace lockstep {
+
+// A check of an option's number. CLI11's own names the largest double there is, in 309 digits.
+inline CLI::Validator notNegative() {
+    return {[](std::string& text) {
+                double value = 0;
+                const bool isNumber = CLI::detail::lexical_cast(text, value);
+                return isNumber && value < 0 ? text + " is below 0" : std::string();
+            },
+            ""};
+}
+
+}  // namespace lockstep
