@@ -39,6 +39,8 @@ void checkHome(std::vector<Finding>& out, const Words& words) {
         store.ok() ? TrialQuery::open(places.value().history()) : Result<std::unique_ptr<TrialQuery>>(store.problems());
     if (!query.ok()) {
         out.push_back(findingOf(Verdict::Bad, "history", query.problems().front(), words));
+    } else if (const auto damage = query.value()->damage()) {
+        out.push_back(findingOf(Verdict::Bad, "history", *damage, words));
     } else {
         const auto count = query.value()->list({}).size();
         out.push_back({Verdict::Good,

@@ -362,6 +362,25 @@ std::int64_t TrialQuery::lastEvent(std::int64_t trial) const {
     });
 }
 
+std::optional<Problem> TrialQuery::damage() const {
+    try {
+        const auto verdict = m_impl->read(
+            [](Database& database) { return database.execAndGet("PRAGMA integrity_check(1)").getString(); });
+        if (verdict == "ok") return std::nullopt;
+        return Problem{m_impl->file.string(), "history.corrupt", {verdict}};
+    } catch (const ProblemError& error) {
+        return error.problem();
+    }
+}
+
+bool TrialQuery::wroteCheckpoint(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) {
+        Statement query(database, "SELECT 1 FROM event WHERE trial = ? AND kind = 'checkpoint_written' LIMIT 1");
+        query.bind(1, trial);
+        return query.executeStep();
+    });
+}
+
 std::int64_t TrialQuery::dataVersion() const {
     return translated(m_impl->file, [&] { return m_impl->database->execAndGet("PRAGMA data_version").getInt64(); });
 }

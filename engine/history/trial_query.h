@@ -67,6 +67,10 @@ public:
     std::vector<Message> messages(std::int64_t trial) const;     // of the latest attempt, in order
     std::optional<TextSample> text(std::int64_t trial) const;    // the last that was written and stands
     std::int64_t lastEvent(std::int64_t trial) const;            // newest number of any attempt; 0: none
+    // Reads the file through: what SQLite finds wrong with it, "history.corrupt". Seconds for a large history.
+    std::optional<Problem> damage() const;
+    // Whether any attempt of the trial has written a checkpoint.
+    bool wroteCheckpoint(std::int64_t trial) const;
     // Differs from its value before if any other connection has committed since; cheap. Means nothing to another query.
     std::int64_t dataVersion() const;
 

@@ -25,6 +25,7 @@ private slots:
     void otherFilesAreRefusedUntouched();
     void aTruncatedFileIsAProblem();
     void flippedBytesNeverCrash();
+    void damageInALargeFileIsFound();
     void absentAndImpossiblePlaces();
 };
 
@@ -236,6 +237,24 @@ void tst_HistoryFile::flippedBytesNeverCrash() {
         }
         for (const char* companion : {"-wal", "-shm"}) fs::remove(damaged.string() + companion);
     }
+}
+
+// Larger than what is read through at each opening.
+void tst_HistoryFile::damageInALargeFileIsFound() {
+    const Folder folder;
+    fillHistory(folder.file());
+    ask(folder.file(),
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)"
+        " INSERT INTO event SELECT 1, 1, 10000 + i, 'message', 0, hex(randomblob(400)) FROM n");
+    QVERIFY(!openQuery(folder.file())->damage());
+    auto bytes = bytesOf(folder.file());
+    QVERIFY(bytes.size() > (20u << 20));
+    std::mt19937 random(3);
+    for (int i = 0; i < 2000; ++i) bytes[(1u << 20) + random() % (bytes.size() - (1u << 20))] ^= 4;
+    put(folder.file(), bytes);
+    const auto query = TrialQuery::open(folder.file());
+    QVERIFY2(query.ok(), "opening does not read it through");
+    QCOMPARE(query.value()->damage()->code, std::string("history.corrupt"));
 }
 
 void tst_HistoryFile::absentAndImpossiblePlaces() {
