@@ -1,5 +1,10 @@
 #include "app/history_access.h"
 
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
 namespace lockstep {
 
 TrialService openTrials() {
@@ -8,6 +13,20 @@ TrialService openTrials() {
     TrialService trials(places.value());
     trials.settleCrashed();
     return trials;
+}
+
+TrialService openTrialsToRead(const Context& context) {
+    try {
+        return openTrials();
+    } catch (const ProblemError& error) {
+        constexpr std::array kUnwritten = {"home.unwritable", "history.unwritable", "history.full", "history.busy"};
+        if (std::ranges::find(kUnwritten, error.problem().code) == kUnwritten.end()) throw;
+        TrialService trials(placesFromEnvironment());
+        trials.open();
+        const Problem note{"", "history.unreached", {context.words().what(error.problem())}};
+        fmt::print(stderr, "{}", context.words().report({note}));
+        return trials;
+    }
 }
 
 CLI::Option* addTrialOption(CLI::App& command, std::int64_t& trial) {

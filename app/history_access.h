@@ -7,6 +7,9 @@ namespace lockstep {
 // The trials as the commands use them: the history is made where there is none, and says which trials have crashed.
 // Throws ProblemError.
 TrialService openTrials();
+// For commands that only read: where nothing may be written (another's home, a full disk), read alone, with a word of
+// it on the standard error.
+TrialService openTrialsToRead(const Context& context);
 
 // The trial's positional option, shared by the commands that take one.
 CLI::Option* addTrialOption(CLI::App& command, std::int64_t& trial);

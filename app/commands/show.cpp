@@ -167,7 +167,7 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
 }
 
 int show(Context& context, const ShowOptions& options) {
-    auto trials = openTrials();
+    auto trials = openTrialsToRead(context);
     const auto row = trials.row(options.trial);
     const TrialQuery& query = trials.query();
     const auto spec = query.spec(options.trial);

@@ -26,8 +26,8 @@ std::string bestOf(const TrialRow& row) {
     return metric.unit == MetricUnit::Share ? metricText(metric, *value) : namedText(metric, *value);
 }
 
-int trials(Context&, const TrialsOptions& options) {
-    const auto rows = openTrials().list(options.filter);
+int trials(Context& context, const TrialsOptions& options) {
+    const auto rows = openTrialsToRead(context).list(options.filter);
     if (options.json) {
         Json out = Json::array();
         for (const auto& row : rows) out.push_back(trialJson(row));

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <system_error>
+#include <thread>
 
 #include "engine/core/user_folders.h"
 
@@ -35,6 +37,18 @@ int makePrivate(const fs::path& folder) {
     return chmod(folder.c_str(), 0700) == 0 ? 0 : errno;
 }
 
+// A history is empty for the moment in which it is made, but not with runs beside it; a lost one is made anew where it
+// is absent.
+bool isEmptied(const Places& places) {
+    std::error_code error;
+    const auto empty = [&] {
+        return fs::is_regular_file(places.history(), error) && fs::file_size(places.history(), error) == 0;
+    };
+    if (!empty() || fs::is_empty(places.runs(), error)) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return empty();
+}
+
 }  // namespace
 
 Places placesFromEnvironment() {
@@ -53,6 +67,7 @@ Result<Places> preparePlaces(const Places& places) {
         if (const int error = makeFolder(folder)) return unwritable(folder, error);
     }
     if (const int error = makePrivate(places.runtime)) return unwritable(places.runtime, error);
+    if (isEmptied(places)) return Problem{places.history().string(), "history.emptied", {places.runs().string()}};
     return places;
 }
 

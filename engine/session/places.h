@@ -21,7 +21,8 @@ struct Places {
 };
 
 Places placesFromEnvironment();  // reads the environment, creates nothing
-// Creates the folders. Problem "home.unwritable" with the folder and the system's words.
+// Creates the folders. Problems: "home.unwritable" with the folder and the system's words; "history.emptied": the
+// history has 0 bytes, though there are run folders.
 Result<Places> preparePlaces(const Places& places);
 // For one below them. Throws ProblemError, the same.
 void requireFolder(const std::filesystem::path& folder);

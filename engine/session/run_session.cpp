@@ -111,7 +111,7 @@ private:
         const TrialRow row = *query->find(m_trial);
         m_state = runStateFrom(row.state).value_or(RunState::Crashed);
         if (m_request.resume) {
-            claimForResume(row.attempts > 0);
+            claimForResume(*query, row.attempts > 0);
             m_firstEvent = query->lastEvent(m_trial) + 1;
         } else {
             if (m_state != RunState::Queued) refuseState("run.not-queued");
@@ -135,10 +135,13 @@ private:
 
     // Its lease was free, so nobody runs it, whatever its row says. Between the two states of a new attempt it is
     // queued for a moment: an end in between leaves it so.
-    void claimForResume(bool hasBegun) {
+    void claimForResume(const TrialQuery& query, bool hasBegun) {
         if (!isFinal(m_state) && hasBegun) advance(RunSignal::Crash);
         if (!next(m_state, RunSignal::Attempt)) refuseState("run.not-resumable");
         m_checkpoint = newestCheckpoint();
+        if (!m_checkpoint && query.wroteCheckpoint(m_trial))
+            throw ProblemError({checkpoints().string(), "run.no-checkpoint", {std::to_string(m_trial)}});
+        if (!m_checkpoint) tell({"", "run.starts-again", {std::to_string(m_trial)}});
     }
 
     [[noreturn]] void refuseState(const char* code) const {
@@ -175,10 +178,9 @@ private:
 
     // An epoch's best is written before its last: of a run that was killed between the two, the best goes further, or
     // is all there is.
-    Checkpoint newestCheckpoint() const {
+    std::optional<Checkpoint> newestCheckpoint() const {
         const fs::path last = checkpoints() / "last.safetensors", best = checkpoints() / "best.safetensors";
-        if (!fs::exists(last) && !fs::exists(best))
-            throw ProblemError({last.string(), "run.no-checkpoint", {std::to_string(m_trial)}});
+        if (!fs::exists(last) && !fs::exists(best)) return std::nullopt;
         if (!fs::exists(last)) return required(readCheckpoint(best));
         Checkpoint newest = required(readCheckpoint(last));
         if (!fs::exists(best) || fs::last_write_time(best) <= fs::last_write_time(last)) return newest;

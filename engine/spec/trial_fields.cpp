@@ -125,6 +125,8 @@ std::vector<TrialField> ofItsFaults() {
         field(&S::checkEvery, "check_every", 0, 1'000'000, "updates",
               "Every so often the devices' weights are compared and a snapshot is kept in memory; 0: at checkpoints "
               "only."),
+        field(&S::checkpointMinutes, "checkpoint_minutes", 0, 100'000, "minutes",
+              "Within an epoch a checkpoint is written every so often; 0: after each epoch only."),
         choice(&S::onLostDevice, "on_lost_device", {"continue", "stop"},
                "When a device fails: continue on the others from the last snapshot, or stop."),
         choice(&S::onNonFinite, "on_non_finite", {"stop", "skip"},

@@ -111,7 +111,8 @@ struct RunResult {
 // the next attempt, the same global batch. Everything that goes wrong after resolve() becomes a RunFailed event and a
 // Failed result; nothing is thrown. Exactly one RunFinished or RunFailed is the last event. A problem that a person can
 // repair fails the run as failureFrom() tells it. Rank -1: nobody's in particular (planning; what is not finite, a sum
-// over all ranks). Checkpoints: last.safetensors after each epoch and at a stop, best.safetensors when the test
+// over all ranks). Checkpoints: last.safetensors after each epoch, every
+// spec.checkpointMinutes within one, and at a stop; best.safetensors when the test
 // accuracy, or a language model's test loss, is the best so far.
 RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
                    RunControl& control, const std::vector<EventSink*>& sinks);

@@ -2,6 +2,7 @@
 #include "engine/spec/metrics.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -15,7 +16,7 @@ namespace {
 
 // Requests that travel through the reduced scalar "control", to which rank 0 alone contributes these; any rank may add
 // kWantsCheck, so that the sum tells how many do.
-enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4, kChangeWorld = 8, kWantsCheck = 64 };
+enum : int { kPause = 1, kStop = 2, kStopAfterEpoch = 4, kChangeWorld = 8, kCheckpoint = 16, kWantsCheck = 64 };
 
 bool isAverage(const std::string& tensor) { return tensor.starts_with(Replica::kAverage); }
 
@@ -189,7 +190,13 @@ int Worker::request() const {
     const RunControl& control = m_run.control;
     return (control.paused() ? kPause : 0) | (control.stopping() ? kStop : 0) |
            (control.stoppingAfterEpoch() ? kStopAfterEpoch : 0) |
-           (control.changing() || m_loads.wantsBalance() ? kChangeWorld : 0);
+           (control.changing() || m_loads.wantsBalance() ? kChangeWorld : 0) | (checkpointIsDue() ? kCheckpoint : 0);
+}
+
+bool Worker::checkpointIsDue() const {
+    const double minutes = spec().checkpointMinutes;
+    const std::chrono::duration<double, std::ratio<60>> since = std::chrono::steady_clock::now() - m_lastCheckpoint;
+    return minutes > 0 && !m_run.options.checkpointFolder.empty() && since.count() >= minutes;
 }
 
 double Worker::control() const { return request() + (m_replica->damage().empty() ? 0 : kWantsCheck); }
@@ -199,7 +206,9 @@ void Worker::obey(double control) {
     m_stop = m_stop || (requests & kStop);
     m_stopAfterEpoch = m_stopAfterEpoch || (requests & kStopAfterEpoch);
     if ((requests & kPause) && !m_stop) pause();
-    checkWhenDue(sum >= kWantsCheck);
+    const bool writes = (requests & kCheckpoint) && goesOn() && m_stepInEpoch < stepsPerEpoch();
+    checkWhenDue(writes || sum >= kWantsCheck);
+    if (writes && leads() && !m_leaves) writeCheckpoint("last");
     if ((requests & kChangeWorld) && goesOn()) changeWorld();
 }
 
@@ -212,7 +221,7 @@ void Worker::pause() {
     if (leads()) {
         m_run.events.post(StateChanged{"paused", m_step});
         m_run.control.waitWhilePaused();
-        requests = request() & ~(kPause | kChangeWorld);
+        requests = request() & ~(kPause | kChangeWorld | kCheckpoint);
     }
     m_group.wait(m_group.broadcast(&requests, sizeof requests, 0));
     m_runClock.start();

@@ -1,5 +1,6 @@
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -113,6 +114,7 @@ private:
     void requireFinite(std::size_t which);
     std::string firstNonFinite(double lossSum);
     int request() const;
+    bool checkpointIsDue() const;  // within an epoch; rank 0's
     double control() const;
     void obey(double control);
     void pause();
@@ -162,6 +164,7 @@ private:
     // Of each metric its best so far; not a number before the first evaluation.
     EvalDone m_best{0, 0, 0, kNever, kNever, kNever, kNever, kNever, 0, 0, false};
 
+    std::chrono::steady_clock::time_point m_lastCheckpoint = std::chrono::steady_clock::now();
     Stopwatch m_trainClock, m_runClock;
     RateMeter m_rate;
     std::int64_t m_stepEnded = 0;  // traceNow(); what a rank does between two steps is its computing, too

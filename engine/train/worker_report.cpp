@@ -137,6 +137,7 @@ void Worker::writeCheckpoint(const char* role) {
                           "cannot create " + folder.string() + ": " + error.message());
     const std::filesystem::path file = folder / (std::string(role) + ".safetensors");
     lockstep::writeCheckpoint(file, *m_run.continuation.snapshot);
+    m_lastCheckpoint = std::chrono::steady_clock::now();
     m_run.events.post(CheckpointWritten{m_step, m_epoch + (m_stepInEpoch > 0 ? 1 : 0), file.string(), role});
 }
 

@@ -1,5 +1,10 @@
 #include "engine/trials/judged_state.h"
 
+#include <cinttypes>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
 #include "engine/session/lease.h"
 
 namespace lockstep {
@@ -21,6 +26,23 @@ void settle(TrialStore& store, const TrialQuery& query, const Places& places, st
     const auto row = query.find(trial);
     const auto state = row ? runStateFrom(row->state) : std::nullopt;
     if (state && isUnderWay(*state)) store.setState(trial, RunState::Crashed);
+}
+
+// What killed runs left behind: whoever holds the lease may be about to listen.
+void sweepSockets(const Places& places) {
+    std::error_code error;
+    for (const auto& each : std::filesystem::directory_iterator(places.runtime, error)) {
+        const std::string name = each.path().filename().string();
+        std::int64_t trial = 0;
+        if (std::sscanf(name.c_str(), "run-%" SCNd64 ".sock", &trial) != 1) continue;
+        if (each.path() != places.socket(trial) || !each.is_socket(error)) continue;
+        std::optional<Lease> lease;
+        if (std::filesystem::is_directory(places.run(trial))) {
+            lease = Lease::tryAcquire(places.lease(trial));
+            if (!lease) continue;
+        }
+        std::filesystem::remove(each.path(), error);
+    }
 }
 
 }  // namespace
@@ -51,6 +73,7 @@ void settleCrashed(TrialStore& store, const TrialQuery& query, const Places& pla
             if (looksCrashed(row, places)) settle(store, query, places, row.id);
         }
     }
+    sweepSockets(places);
 }
 
 }  // namespace lockstep

@@ -4,6 +4,8 @@
 
 #include <QTemporaryDir>
 #include <QtTest>
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <future>
 #include <set>
@@ -14,6 +16,7 @@
 #include "engine/core/durable_file.h"
 #include "engine/core/error.h"
 #include "engine/session/adopt_runs.h"
+#include "engine/session/local_socket.h"
 #include "engine/session/run_session.h"
 #include "engine/session/session_client.h"
 #include "engine/session/trace_file.h"
@@ -42,6 +45,10 @@ private slots:
     void aFolderWithoutItsLogIsImported();
     void whatIsNoRunIsNotImported();
     void aFolderOfAnotherTrialIsNotResumed();
+    void aCheckpointWithinAnEpochGoesOnBitForBit();
+    void aRunKilledBeforeItsFirstCheckpointStartsAgain();
+    void socketsOfKilledRunsAreRemoved();
+    void anEmptiedHistoryIsNotTakenForANewOne();
 };
 
 namespace {
@@ -539,6 +546,91 @@ void tst_RunSession::aFolderOfAnotherTrialIsNotResumed() {
     other.devices = "reference:1";
     replaceFile(home.places.run(1) / "spec.json", toJson(other));
     QVERIFY(home.resume(1).ok());
+}
+
+// As a run that was killed after its second update, of four in the epoch.
+void tst_RunSession::aCheckpointWithinAnEpochGoesOnBitForBit() {
+    const Home home;
+    const fs::path last = home.places.run(1) / "checkpoints" / "last.safetensors", kept = home.places.data / "kept";
+    class Keeper : public EventSink {
+    public:
+        Keeper(fs::path from, fs::path to) : m_from(std::move(from)), m_to(std::move(to)) {}
+        void post(std::int64_t, const TrainEvent& event) override {
+            const auto* written = std::get_if<CheckpointWritten>(&event);
+            if (written && written->step == 2) fs::copy_file(m_from, m_to);
+        }
+
+    private:
+        fs::path m_from, m_to;
+    } keeper(last, kept);
+    auto spec = smallSpec(1);
+    spec.checkpointMinutes = 1e-9;
+    QVERIFY(home.run({.trial = home.accept(spec), .extraSinks = {&keeper}}).ok());
+    const auto whole = readCheckpoint(last).value();
+    QCOMPARE(readCheckpoint(kept).value().stepInEpoch, std::int64_t{2});
+    fs::remove_all(last.parent_path());
+    fs::create_directory(last.parent_path());
+    fs::rename(kept, last);
+    home.store()->setState(1, RunState::Crashed);
+    QVERIFY(home.resume(1).ok());
+    const auto resumed = readCheckpoint(last).value();
+    QCOMPARE(resumed.step, whole.step);
+    QCOMPARE(resumed.epochSums, whole.epochSums);
+    for (const auto& [name, tensor] : whole.tensors) {
+        const auto& other = resumed.tensors.at(name);
+        QVERIFY2(std::memcmp(tensor.data(), other.data(), tensor.bytes()) == 0, name.c_str());
+    }
+}
+
+void tst_RunSession::aRunKilledBeforeItsFirstCheckpointStartsAgain() {
+    const Home home;
+    QVERIFY(preparePlaces(home.places).ok());
+    const auto trial = home.store()->createTrial(smallSpec(1), home.places.runs());
+    home.store()->beginAttempt(trial, 0);
+    home.store()->setState(trial, RunState::Running);
+    class Listener : public EventSink {
+    public:
+        std::vector<std::string> said;
+        void post(std::int64_t, const TrainEvent& event) override {
+            if (const auto* message = std::get_if<Message>(&event)) said.push_back(message->text.code);
+        }
+    } listener;
+    const auto again = home.run({.trial = trial, .resume = true, .extraSinks = {&listener}});
+    QVERIFY2(again.ok(), codeOf(again).c_str());
+    QVERIFY(std::ranges::find(listener.said, "run.starts-again") != listener.said.end());
+    const auto row = *home.query()->find(trial);
+    QCOMPARE(row.state, std::string("finished"));
+    QCOMPARE(row.attempts, std::int64_t{2});
+    QCOMPARE(row.step, std::int64_t{4});
+}
+
+void tst_RunSession::socketsOfKilledRunsAreRemoved() {
+    const Home home;
+    QVERIFY(preparePlaces(home.places).ok());
+    const auto store = home.store();
+    for (int i = 0; i < 2; ++i) {
+        const auto trial = store->createTrial({}, home.places.runs());
+        Descriptor socket;
+        QCOMPARE(listenLocal(home.places.socket(trial), socket), 0);
+    }
+    std::ofstream(home.places.socket(3)) << "a person's";
+    const auto held = Lease::tryAcquire(home.places.lease(1));
+    settleCrashed(*store, *home.query(), home.places);
+    QVERIFY(fs::exists(home.places.socket(1)));
+    QVERIFY(!fs::exists(home.places.socket(2)));
+    QVERIFY(fs::exists(home.places.socket(3)));
+}
+
+void tst_RunSession::anEmptiedHistoryIsNotTakenForANewOne() {
+    const Home home;
+    QVERIFY(preparePlaces(home.places).ok());
+    std::ofstream(home.places.history()).flush();
+    QVERIFY(preparePlaces(home.places).ok());  // nothing is lost
+    fs::create_directory(home.places.run(1));
+    QCOMPARE(codeOf(preparePlaces(home.places)), std::string("history.emptied"));
+    QCOMPARE(codeOf(home.run({smallSpec(1), {}, {}, nullptr})), std::string("history.emptied"));
+    fs::remove(home.places.history());
+    QVERIFY(preparePlaces(home.places).ok());
 }
 
 QTEST_APPLESS_MAIN(tst_RunSession)

@@ -97,6 +97,8 @@ private slots:
         row("too few shares", "shares", "spec.shares-count", [](TrialSpec& s) { s.shares = "2"; });
         row("rule", "learning_rate_rule", "spec.not-a-choice", [](TrialSpec& s) { s.learningRateRule = "cubic"; });
         row("batch norm", "batch_norm", "spec.not-a-choice", [](TrialSpec& s) { s.batchNorm = "global"; });
+        row("checkpoint minutes", "checkpoint_minutes", "spec.out-of-range",
+            [](TrialSpec& s) { s.checkpointMinutes = -1; });
         row("check", "check_every", "spec.out-of-range", [](TrialSpec& s) { s.checkEvery = -1; });
         row("timeout", "timeout", "spec.out-of-range", [](TrialSpec& s) { s.timeout = 0; });
         row("link", "link_bandwidth", "spec.out-of-range", [](TrialSpec& s) { s.linkBandwidth = -1; });
