@@ -628,7 +628,7 @@ void tst_RunSession::anEmptiedHistoryIsNotTakenForANewOne() {
     QVERIFY(preparePlaces(home.places).ok());  // nothing is lost
     fs::create_directory(home.places.run(1));
     QCOMPARE(codeOf(preparePlaces(home.places)), std::string("history.emptied"));
-    QCOMPARE(codeOf(home.run({smallSpec(1), {}, {}, nullptr})), std::string("history.emptied"));
+    QCOMPARE(codeOf(home.resume(1)), std::string("history.emptied"));
     fs::remove(home.places.history());
     QVERIFY(preparePlaces(home.places).ok());
 }

@@ -15,6 +15,7 @@ QString labelOf(const QString& name) {
                                               {"check_every", "Compare every"},
                                               {"on_lost_device", "Lost device"},
                                               {"on_non_finite", "Non-finite numbers"},
+                                              {"checkpoint_minutes", "Checkpoint every"},
                                               {"timeout", "Wait at most"},
                                               {"link_bandwidth", "Simulated bandwidth"},
                                               {"link_latency", "Simulated latency"},

@@ -105,7 +105,7 @@ private slots:
                                 "moreSettings",
                                 "loader_threads",
                                 "faultSettings",
-                                "check_every",
+                                "checkpoint_minutes",
                                 "link_latency",
                                 "startTraining"};
         qsizetype last = -1;
