@@ -1,16 +1,19 @@
 #pragma once
 #include <QJsonObject>
 #include <QObject>
+#include <QThreadPool>
 #include <QTimer>
+#include <functional>
 #include <vector>
 
 #include "engine/session/places.h"
+#include "engine/trials/launch.h"
 #include "ui/train/problem_list.h"
 
 namespace lockstep::ui {
 
-// Starts runs that outlive the window: `lockstep train` or `lockstep resume` in a session of its own. Its output goes
-// to a file below the places' data folder; from there the launcher learns the trial, or what prevented it. GUI thread.
+// Starts runs that outlive the window: makes the trial's row, then an engine of its own runs it. GUI thread; the
+// history and the new process are waited for on another.
 class RunLauncher : public QObject {
     Q_OBJECT
 public:
@@ -18,40 +21,31 @@ public:
 
     void start(const QJsonObject& spec);
     void resume(qint64 trial);
-    bool isBusy() const { return !m_launches.empty(); }  // some run has neither started nor failed yet
+    bool isBusy() const { return m_open > 0; }  // some run has neither started nor failed yet
     const Places& places() const { return m_places; }
 
 signals:
     void busyChanged(bool busy);
-    void started(qint64 trial);  // it runs; its output is now <run directory>/output-N.log
+    void started(qint64 trial);  // it runs
+    // It was refused, and nothing is left of a trial that was to begin; or the engine failed, and its row says so.
     void failed(const std::vector<lockstep::Problem>& problems);
 
 private:
-    struct Launch {
-        qint64 process = 0;
-        QString spec, log;
-        qint64 read = 0;  // bytes of the log taken so far
-    };
-    enum class Outcome { Open, Over };
-
-    void run(QStringList arguments, Launch launch);
+    using Answer = std::function<void()>;  // on the GUI thread
+    void inBackground(std::function<Answer()> work);
+    Answer launch(qint64 trial, Launch::Kind kind);
+    Answer refuse(const Problems& problems);
     void look();
-    Outcome look(Launch& launch);
-    Outcome takeLine(const Launch& launch, const QByteArray& line);
-    Outcome begun(const Launch& launch, const QJsonObject& event);
-    Outcome goesOn(const Launch& launch, qint64 trial);
-    Outcome fail(const Launch& launch, const Problems& problems, bool keepLog);
-    QString newFile(const QString& ending) const;
-    Problems prepareFolder() const;
-    bool write(const QString& path, const QJsonObject& spec);  // false: failed() has said why
-    Problem silentEnd(const Launch& launch) const;
-    void clearLeftOvers() const;
+    void end(const Launch& launch, const Launch::Outcome& outcome);
+    void opened();
+    void closed();
 
-    QString m_program;
-    Places m_places;
-    QString m_folder;
+    const std::filesystem::path m_program;
+    const Places m_places;
     std::vector<Launch> m_launches;
+    int m_open = 0;  // runs that have neither started nor failed: launches, and those on their way to be one
     QTimer m_timer;
+    QThreadPool m_pool;  // last: its threads use the others
 };
 
 }  // namespace lockstep::ui

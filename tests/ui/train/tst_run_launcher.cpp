@@ -11,6 +11,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "engine/trials/trial_service.h"
 #include "ui/train/run_launcher.h"
 
 using namespace lockstep::ui;
@@ -44,6 +45,7 @@ private slots:
             QTRY_VERIFY(!launcher.isBusy());
         }
         QVERIFY(trial > 0);
+        QCOMPARE(rows().size(), std::size_t{1});
         const auto folder = QString::fromStdString(m_places.run(trial).string());
         QVERIFY(QFile::exists(folder + "/output-1.log"));
         QVERIFY(QDir(m_folder.filePath("launches")).isEmpty());
@@ -67,7 +69,21 @@ private slots:
         QCOMPARE(problems.size(), 2u);
         QCOMPARE(problems[0].field, std::string("model"));
         QCOMPARE(problems[1].field, std::string("epochs"));
+        for (const auto& row : rows()) QVERIFY(row.model != "none");  // what never began leaves no trial
         QVERIFY(QDir(m_folder.filePath("launches")).isEmpty());
+    }
+
+    // Its number is known before an engine says anything.
+    void theTrialIsThereBeforeItsEngineSpeaks() {
+        const auto program = m_folder.filePath("silent");
+        script(program, "sleep 60");
+        RunLauncher launcher(program, m_places);
+        const auto before = rows().size();
+        launcher.start(spec(1));
+        QTRY_COMPARE_WITH_TIMEOUT(rows().size(), before + 1, 20000);
+        QCOMPARE(rows().front().state, std::string("queued"));
+        QVERIFY(launcher.isBusy());
+        lockstep::TrialService(m_places).discard(rows().front().id);
     }
 
     void aTrialThatIsNotThereCannotGoOn() {
@@ -78,46 +94,46 @@ private slots:
     void anEngineThatIsMissingIsSaid() {
         RunLauncher launcher(m_folder.filePath("nothing"), m_places);
         QCOMPARE(failureOf(launcher, [&] { launcher.start(spec(1)); }).at(0).code, std::string("engine.missing"));
+        QVERIFY(QDir(m_folder.filePath("launches")).isEmpty());
     }
 
     void anEngineThatDiesIsQuoted() {
         const auto program = m_folder.filePath("dies");
-        QFile file(program);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write("#!/bin/sh\necho 'no room in the ark' >&2\nexit 1\n");
-        file.close();
-        file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
+        script(program, "echo 'no room in the ark' >&2\nexit 1");
+        const auto before = rows().size();
         RunLauncher launcher(program, m_places);
         const auto problems = failureOf(launcher, [&] { launcher.start(spec(1)); });
         QCOMPARE(problems.at(0).code, std::string("launch.ended"));
         QCOMPARE(problems.at(0).args, std::vector<std::string>{"no room in the ark"});
         QVERIFY(QFile::exists(QString::fromStdString(problems[0].field)));
+        QCOMPARE(rows().size(), before);
     }
 
     void aFolderThatIsNoneIsSaid() {
         auto places = m_places;
         places.data = m_folder.filePath("dies").toStdString();  // a file
         RunLauncher launcher(LOCKSTEP_PROGRAM, places);
-        QCOMPARE(failureOf(launcher, [&] { launcher.start(spec(1)); }).at(0).code, std::string("launch.unwritable"));
+        QCOMPARE(failureOf(launcher, [&] { launcher.start(spec(1)); }).at(0).code, std::string("home.unwritable"));
     }
 
-    // The file with the spec is the first that cannot be written; here because of the process' own limit.
-    void aSpecThatCannotBeWrittenIsSaid() {
+    // The trial's row is the first that cannot be written; here because of the process' own limit.
+    void aRowThatCannotBeWrittenIsSaid() {
         RunLauncher launcher(LOCKSTEP_PROGRAM, m_places);
+        const auto before = rows().size();
         signal(SIGXFSZ, SIG_IGN);
-        rlimit before{};
-        getrlimit(RLIMIT_FSIZE, &before);
-        const rlimit nothing{0, before.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &nothing);
-        Problems told;
-        connect(&launcher, &RunLauncher::failed, &launcher, [&](const Problems& problems) { told = problems; });
-        launcher.start(spec(1));
-        setrlimit(RLIMIT_FSIZE, &before);
-        QCOMPARE(told.size(), 1u);
-        QCOMPARE(told[0].code, std::string("launch.unwritable"));
-        QVERIFY(!told[0].args.at(0).empty());
-        QVERIFY(!launcher.isBusy());
-        QVERIFY(QDir(m_folder.filePath("launches")).entryList({"*.json"}, QDir::Files).isEmpty());
+        rlimit limit{};
+        getrlimit(RLIMIT_FSIZE, &limit);
+        const auto back = qScopeGuard([&] { setrlimit(RLIMIT_FSIZE, &limit); });
+        const rlimit nothing{0, limit.rlim_max};
+        const auto problems = failureOf(launcher, [&] {
+            setrlimit(RLIMIT_FSIZE, &nothing);
+            launcher.start(spec(1));
+        });
+        setrlimit(RLIMIT_FSIZE, &limit);
+        QCOMPARE(problems.size(), 1u);
+        QVERIFY2(problems[0].code.starts_with("history."), problems[0].code.c_str());
+        QTRY_VERIFY(!launcher.isBusy());
+        QCOMPARE(rows().size(), before);
     }
 
     // The home is a disk that has room for the spec, but not for the history and what the engine would say about it.
@@ -149,6 +165,16 @@ private:
         start();
         for (int i = 0; i < 1200 && times == 0; ++i) QTest::qWait(50);
         return times == 1 ? told : Problems{};
+    }
+
+    std::vector<lockstep::TrialRow> rows() const { return lockstep::TrialService(m_places).list({}); }
+
+    static void script(const QString& program, const QByteArray& body) {
+        QFile file(program);
+        if (!file.open(QIODevice::WriteOnly)) qFatal("cannot write a script");
+        file.write("#!/bin/sh\n" + body + "\n");
+        file.close();
+        file.setPermissions(QFile::ReadOwner | QFile::ExeOwner);
     }
 
     static QString lastState(qint64 trial) {
