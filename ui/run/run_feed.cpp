@@ -1,27 +1,20 @@
 #include "ui/run/run_feed.h"
 
-#include <signal.h>
-#include <sys/socket.h>
-
 #include <QElapsedTimer>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QMetaObject>
 #include <QThreadPool>
+#include <condition_variable>
+#include <deque>
 #include <mutex>
 
-#include "engine/session/lease.h"
+#include "engine/trials/judged_state.h"
 
 namespace lockstep::ui {
 
 namespace {
 
-constexpr int kRetryMs = 250, kIdleMs = 1000;
 constexpr int kReadingMs = 4;  // of the GUI thread at a time
-constexpr int kGapTries = 40;
-constexpr std::int64_t kAhead = 16;    // the history has a state event before the socket has
-constexpr int kToleratedFailures = 8;  // a run that prepares, or has just ended, has no socket for a moment
+constexpr std::size_t kMostWaiting = 8192;
 
 std::string commandOf(RunAction action) {
     switch (action) {
@@ -50,32 +43,71 @@ bool isFollowed(RunAction action, RunState state) {
 
 }  // namespace
 
-// Lets a thread of the pool answer a feed that may be gone by then.
-struct RunFeed::Mailbox {
-    std::mutex mutex;
-    RunFeed* feed = nullptr;
+// Takes what the follower tells to the GUI thread. While that has not taken it, the follower waits, and a run's server
+// lets go of steps, which the history has. Outlives its feed until the follower has returned.
+class RunFeed::Inbox : public TrialListener {
+public:
+    Inbox(RunFeed& feed, const Places& places, std::int64_t trial)
+        : m_places(places), m_trial(trial), m_follower(places, trial, *this), m_feed(&feed) {}
 
-    void deliver(std::shared_ptr<RunSnapshot> snapshot) {
-        const std::lock_guard lock(mutex);
-        if (!feed) return;
-        QMetaObject::invokeMethod(
-            feed, [to = feed, snapshot] { to->see(std::move(*snapshot)); }, Qt::QueuedConnection);
+    TrialFollower& follower() { return m_follower; }
+    void close() {
+        m_follower.stop();
+        const std::lock_guard lock(m_mutex);
+        m_feed = nullptr;
+        m_room.notify_all();
     }
+    std::optional<News> next() {
+        const std::lock_guard lock(m_mutex);
+        if (m_waiting.empty()) return std::nullopt;
+        News news = std::move(m_waiting.front());
+        m_waiting.pop_front();
+        m_room.notify_all();
+        return news;
+    }
+
+    void begin(const TrialBeginning& beginning) override {
+        put(std::make_shared<RunSnapshot>(readSnapshot(m_places, beginning)));
+    }
+    void take(const NumberedEvent& event) override { put(event); }
+    void lost(std::int64_t next) override { put(Lost{next}); }
+    void see(const TrialSighting& sighting) override { put(Seen{sighting, hasCheckpoint(m_places, m_trial)}); }
+    void connected(bool connected) override { put(Heard{connected}); }
+    void answered(const ControlAnswer& answer) override { put(answer); }
+
+private:
+    void put(News news) {
+        std::unique_lock lock(m_mutex);
+        m_room.wait(lock, [this] { return !m_feed || m_waiting.size() < kMostWaiting; });
+        if (!m_feed) return;
+        m_waiting.push_back(std::move(news));
+        if (m_waiting.size() == 1) QMetaObject::invokeMethod(m_feed, &RunFeed::drain, Qt::QueuedConnection);
+    }
+
+    const Places m_places;
+    const std::int64_t m_trial;
+    TrialFollower m_follower;
+    std::mutex m_mutex;
+    std::condition_variable m_room;
+    RunFeed* m_feed;  // empty: gone
+    std::deque<News> m_waiting;
 };
 
 RunFeed::RunFeed(Places places, std::int64_t trial, QObject* parent)
-    : QObject(parent), m_places(std::move(places)), m_trial(trial), m_mailbox(std::make_shared<Mailbox>()) {
-    m_mailbox->feed = this;
+    : QObject(parent),
+      m_places(std::move(places)),
+      m_trial(trial),
+      m_inbox(std::make_shared<Inbox>(*this, m_places, trial)),
+      m_thread([inbox = m_inbox] { inbox->follower().follow(); }) {
     m_notify.setSingleShot(true);
-    m_next.setSingleShot(true);
     connect(&m_notify, &QTimer::timeout, this, &RunFeed::tell);
-    connect(&m_next, &QTimer::timeout, this, &RunFeed::checkLease);
-    look(true);
 }
 
+// Its thread may wait for a disk or a run that is slow to answer: the program's end waits for it, the window does not.
 RunFeed::~RunFeed() {
-    const std::lock_guard lock(m_mailbox->mutex);
-    m_mailbox->feed = nullptr;
+    m_inbox->close();
+    QThreadPool::globalInstance()->start(
+        [thread = std::make_shared<std::thread>(std::move(m_thread))] { thread->join(); });
 }
 
 std::vector<Problem> RunFeed::problems() const {
@@ -86,174 +118,63 @@ std::vector<Problem> RunFeed::problems() const {
     return all;
 }
 
-void RunFeed::look(bool connect) {
-    if (m_busy) return;
-    m_busy = true;
-    const SnapshotRequest request{m_trial, m_whole ? std::nullopt : std::optional(m_record.next()), connect};
-    QThreadPool::globalInstance()->start([mailbox = m_mailbox, places = m_places, request] {
-        mailbox->deliver(std::make_shared<RunSnapshot>(readSnapshot(places, request)));
-    });
-}
-
-void RunFeed::lookLater(int milliseconds) { m_next.start(milliseconds); }
-
-// A trial that has ended costs a look at its lease now and then: somebody may resume it.
-void RunFeed::checkLease() {
-    if (m_gapEnd > 0) return look(false);
-    const bool over = m_row && isFinal(state());
-    if (over && !Lease::isHeld(m_places.lease(m_trial))) return lookLater(kIdleMs);
-    if (over) m_whole = true;  // a later attempt takes back a part of this one
-    look(true);
-}
-
-void RunFeed::see(RunSnapshot snapshot) {
-    m_busy = false;
-    m_historyProblem = snapshot.history;
-    m_hasCheckpoint = snapshot.hasCheckpoint;
-    if (!m_whole && snapshot.row && snapshot.row->attempts > m_attempts) return startOver();
-    if (snapshot.row) m_row = snapshot.row;
-    takeSeen(snapshot);
-    settleState(snapshot);
-    if (m_gapEnd > 0) endGap(snapshot);
-    m_failures = snapshot.session ? m_failures + 1 : 0;
-    m_sessionProblem.reset();
-    if (snapshot.session && (snapshot.session->code != "session.not-running" || m_failures > kToleratedFailures)) {
-        m_sessionProblem = snapshot.session;
+void RunFeed::drain() {
+    QElapsedTimer spent;
+    spent.start();
+    while (const auto news = m_inbox->next()) {
+        std::visit([this](const auto& each) { on(each); }, *news);
+        if (spent.elapsed() < kReadingMs) continue;
+        QTimer::singleShot(0, this, &RunFeed::drain);
+        return;
     }
-    if (snapshot.client) adopt(std::move(snapshot.client));
-    if (!m_client || m_gapEnd > 0) goOn(snapshot.held);
+}
+
+void RunFeed::on(const std::shared_ptr<RunSnapshot>& snapshot) {
+    m_record = std::move(snapshot->record);
+    m_isReproducible = snapshot->isReproducible;
+    m_loading = false;
     noteChange();
 }
 
-void RunFeed::takeSeen(RunSnapshot& snapshot) {
-    if (snapshot.record) {
-        m_record = std::move(*snapshot.record);
-        m_attempts = snapshot.row->attempts;
-        m_isReproducible = snapshot.spec && snapshot.spec->reproducible();
-    }
-    if (snapshot.record || snapshot.history) m_whole = false;
-    for (const auto& event : snapshot.events) {
-        if (m_record.take(event) != RunRecord::Taken::Gap) continue;
-        m_record.giveUpUntil(event.number);
-        m_record.take(event);
-    }
-}
-
-// Events say more than the row while they come; the row says what came to pass without one.
-void RunFeed::settleState(const RunSnapshot& snapshot) {
-    if (!snapshot.row) return;
-    const RunState seen = stateSeen(*snapshot.row, snapshot.held);
-    const bool told = m_record.started() && !isFinal(seen);
-    if (!told && !m_client) m_record.setState(seen);
-    if (m_asked && isFollowed(*m_asked, state())) m_asked.reset();
-}
-
-void RunFeed::goOn(bool held) {
-    const bool over = isFinal(state()) && !held;
-    lookLater(over || !held ? kIdleMs : kRetryMs);
-}
-
-void RunFeed::startOver() {
-    hangUp();
-    m_whole = true;
-    m_gapEnd = 0;
-    look(true);
-}
-
-void RunFeed::hangUp() {
-    m_notifier.reset();
-    m_client.reset();
-}
-
-// A run whose last number is well behind ours is another attempt, after one whose last steps were never committed.
-void RunFeed::adopt(std::unique_ptr<SessionClient> client) {
-    if (client->hello().lastEvent > 0 && client->hello().lastEvent + kAhead < m_record.next()) return startOver();
-    m_client = std::move(client);
-    if (const auto sent = m_client->send(SubscribeCommand{m_record.next()}); !sent.ok()) return hangUp();
-    m_notifier = std::make_unique<QSocketNotifier>(m_client->fileDescriptor(), QSocketNotifier::Read);
-    connect(m_notifier.get(), &QSocketNotifier::activated, this, &RunFeed::readSocket);
-    if (m_asked && !m_askedSent) sendAsked();
-}
-
-// The notifier tells of bytes that have come, not of lines that the client already holds: read it dry, or again soon.
-void RunFeed::readSocket() {
-    if (!m_client || m_gapEnd > 0) return;
-    m_notifier->setEnabled(false);
-    QElapsedTimer spent;
-    spent.start();
-    while (m_client && m_gapEnd == 0) {
-        if (spent.elapsed() >= kReadingMs) {
-            QTimer::singleShot(0, this, &RunFeed::readSocket);
-            return;
-        }
-        const auto line = m_client->readLine(std::chrono::milliseconds(0));
-        if (!line) {
-            m_notifier->setEnabled(true);
-            return;
-        }
-        if (line->closed) {
-            hangUp();
-            look(true);
-            return;
-        }
-        onLine(line->text);
-    }
-}
-
-void RunFeed::onLine(const std::string& line) {
-    if (!line.starts_with("{\"n\":")) return onReply(line);
-    const auto event = eventFromJsonLine(line);
-    if (event.ok()) onEvent(event.value());
-    else m_sessionProblem = event.problems().front();
-}
-
-void RunFeed::onEvent(const NumberedEvent& event) {
-    const auto* started = std::get_if<RunStarted>(&event.event);
-    const bool isLater = started && started->attempt > std::max<std::int64_t>(1, m_attempts);
-    if (isLater && !m_record.awaitsWorld()) return startOver();
-    const auto taken = m_record.take(event);
-    if (isLater && taken == RunRecord::Taken::Added) m_attempts = started->attempt;
-    if (taken == RunRecord::Taken::Gap) {
-        m_gapEnd = event.number;  // the history has this one, too, or will
-        m_gapTries = 0;
-        look(false);
-    }
-    if (m_asked && isFollowed(*m_asked, state())) m_asked.reset();
+void RunFeed::on(const NumberedEvent& event) {
+    m_record.take(event);
+    forgetFollowed();
     if (std::holds_alternative<StepDone>(event.event)) noteStep();
     else noteChange();
 }
 
-void RunFeed::onReply(const std::string& line) {
-    const QJsonObject reply = QJsonDocument::fromJson(QByteArray::fromStdString(line)).object();
-    if (const QJsonObject dropped = reply["dropped"].toObject(); !dropped.isEmpty()) {
-        const auto to = static_cast<std::int64_t>(dropped["to"].toDouble());
-        if (to < m_record.next()) return;
-        m_gapEnd = to;
-        m_gapTries = 0;
-        look(false);
+void RunFeed::on(const Lost& lost) { m_record.giveUpUntil(lost.next); }
+
+// Events say more than the row while they come; the row says what came to pass without one.
+void RunFeed::on(const Seen& seen) {
+    const auto& [held, row, history, session] = seen.sighting;
+    m_historyProblem = history;
+    m_sessionProblem = session;
+    m_hasCheckpoint = seen.hasCheckpoint;
+    if (row) m_row = row;
+    if (row || history) m_loading = false;
+    if (row && !m_connected) {
+        const RunState state = judgedState(*row, held);
+        if (!m_record.started() || isFinal(state)) m_record.setState(state);
+        forgetFollowed();
     }
-    if (const QJsonObject error = reply["error"].toObject(); !error.isEmpty()) {
-        Problem problem{error["field"].toString().toStdString(), error["code"].toString().toStdString(), {}};
-        for (const auto& arg : error["args"].toArray()) problem.args.push_back(arg.toString().toStdString());
-        m_requestProblem = std::move(problem);
-        m_asked.reset();
-        noteChange();
-    }
-    if (m_asked && isOfTheWorld(*m_asked) && reply["ok"].toString().toStdString() == commandOf(*m_asked)) {
-        m_asked.reset();
-        noteChange();
-    }
+    noteChange();
 }
 
-// What was dropped is in the history once it is committed there. Where the history goes on without it, it is lost.
-void RunFeed::endGap(const RunSnapshot& snapshot) {
-    const bool hopeless = snapshot.history || snapshot.lastEvent > m_gapEnd || ++m_gapTries > kGapTries || !m_client;
-    if (m_record.next() <= m_gapEnd) {
-        if (!hopeless) return;
-        m_record.giveUpUntil(m_gapEnd + 1);
-    }
-    m_gapEnd = 0;
-    if (m_client) QTimer::singleShot(0, this, &RunFeed::readSocket);
+void RunFeed::on(const Heard& heard) {
+    m_connected = heard.connected;
+    noteChange();
+}
+
+void RunFeed::on(const ControlAnswer& answer) {
+    if (answer.refused) m_requestProblem = answer.refused;
+    const bool agreed = m_asked && isOfTheWorld(*m_asked) && answer.agreed == commandOf(*m_asked);
+    if (answer.refused || agreed) m_asked.reset();
+    noteChange();
+}
+
+void RunFeed::forgetFollowed() {
+    if (m_asked && isFollowed(*m_asked, state())) m_asked.reset();
 }
 
 RunActions RunFeed::actions() const {
@@ -268,27 +189,10 @@ void RunFeed::scaleTo(int devices) {
 void RunFeed::ask(RunAction action) {
     if (isFinal(state())) return;
     m_asked = action;
-    m_askedSent = false;
     m_requestProblem.reset();
-    if (m_client) sendAsked();
+    if (action == RunAction::Kill) m_inbox->follower().killEngine();
+    else m_inbox->follower().send({commandOf(action), m_askedDevices});
     noteChange();
-}
-
-void RunFeed::sendAsked() {
-    m_askedSent = true;
-    if (*m_asked == RunAction::Kill) return killEngine();
-    const auto sent = m_client->send(ControlCommand{commandOf(*m_asked), m_askedDevices});
-    if (sent.ok()) return;
-    m_requestProblem = sent.problems().front();
-    m_asked.reset();
-}
-
-void RunFeed::killEngine() {
-    ucred peer{};
-    socklen_t size = sizeof peer;
-    if (getsockopt(m_client->fileDescriptor(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.pid > 0) {
-        ::kill(peer.pid, SIGKILL);
-    }
 }
 
 // Steps come by the hundred; what else happens, a person waits for.

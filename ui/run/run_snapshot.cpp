@@ -5,8 +5,6 @@
 #include <limits>
 #include <map>
 
-#include "engine/session/lease.h"
-
 namespace lockstep::ui {
 
 namespace {
@@ -37,11 +35,11 @@ void addEarlierEvents(RunRecord& record, const std::filesystem::path& log, std::
     }
 }
 
-RunRecord wholeRecord(const Places& places, const TrialQuery& query, const TrialRow& row, std::int64_t lastEvent) {
+RunRecord recordOf(const Places& places, const TrialBeginning& beginning) {
     RunRecord record;
-    const auto events = query.events(row.id, 1);
+    const auto& [query, row, events, after] = beginning;
     if (row.attempts > 1) {
-        const std::int64_t next = events.empty() ? lastEvent + 1 : events.front().number;
+        const std::int64_t next = events.empty() ? after : events.front().number;
         addEarlierEvents(record, places.run(row.id) / "run.log", next);
         std::map<std::string, std::vector<SeriesPoint>> series;
         for (const char* metric : kEarlierMetrics) series[metric] = query.series(row.id, metric);
@@ -56,60 +54,22 @@ RunRecord wholeRecord(const Places& places, const TrialQuery& query, const Trial
     return record;
 }
 
-void readHistory(const Places& places, const SnapshotRequest& request, RunSnapshot& snapshot) {
-    auto opened = TrialQuery::open(places.history());
-    if (!opened.ok()) {
-        snapshot.history = opened.problems().front();
-        return;
-    }
-    const TrialQuery& query = *opened.value();
-    snapshot.row = query.find(request.trial);
-    if (!snapshot.row) {
-        snapshot.history = Problem{places.history().string(), "history.no-such-trial", {std::to_string(request.trial)}};
-        return;
-    }
-    snapshot.lastEvent = query.lastEvent(request.trial);
-    if (request.from) {
-        snapshot.events = query.events(request.trial, *request.from);
-        return;
-    }
-    snapshot.record = wholeRecord(places, query, *snapshot.row, snapshot.lastEvent);
-    if (const auto spec = query.spec(request.trial); spec.ok()) snapshot.spec = spec.value();
-}
-
-// Killed while it wrote the first, a run may have its best alone.
-bool hasCheckpoint(const std::filesystem::path& folder) {
-    std::error_code ignored;
-    return std::filesystem::exists(folder / "last.safetensors", ignored) ||
-           std::filesystem::exists(folder / "best.safetensors", ignored);
-}
-
 }  // namespace
 
-// The lease first: whoever gives it up has written the row's last state before.
-RunSnapshot readSnapshot(const Places& places, const SnapshotRequest& request) {
+RunSnapshot readSnapshot(const Places& places, const TrialBeginning& beginning) {
     RunSnapshot snapshot;
-    snapshot.held = Lease::isHeld(places.lease(request.trial));
-    try {
-        readHistory(places, request, snapshot);
-    } catch (const ProblemError& error) {
-        snapshot.history = error.problem();
-    } catch (const std::exception& error) {
-        snapshot.history = Problem{places.history().string(), "history.unwritable", {error.what()}};
-    }
-    snapshot.hasCheckpoint = hasCheckpoint(places.run(request.trial) / "checkpoints");
-    if (request.connect && snapshot.held) {
-        auto client = SessionClient::connect(places.socket(request.trial));
-        if (client.ok()) snapshot.client = std::move(client).value();
-        else snapshot.session = client.problems().front();
-    }
+    snapshot.record = recordOf(places, beginning);
+    const auto spec = beginning.query.spec(beginning.row.id);
+    snapshot.isReproducible = spec.ok() && spec.value().reproducible();
     return snapshot;
 }
 
-RunState stateSeen(const TrialRow& row, bool held) {
-    const RunState state = runStateFrom(row.state).value_or(RunState::Queued);
-    const bool lost = !held && !isFinal(state) && state != RunState::Queued;
-    return lost ? RunState::Crashed : state;
+// Killed while it wrote the first, a run may have its best alone.
+bool hasCheckpoint(const Places& places, std::int64_t trial) {
+    const auto folder = places.run(trial) / "checkpoints";
+    std::error_code ignored;
+    return std::filesystem::exists(folder / "last.safetensors", ignored) ||
+           std::filesystem::exists(folder / "best.safetensors", ignored);
 }
 
 }  // namespace lockstep::ui
