@@ -6,7 +6,7 @@ namespace lockstep::ui {
 
 namespace {
 
-std::shared_ptr<const Curve> curveOf(TrialQuery& query, std::int64_t trial, const std::string& series) {
+std::shared_ptr<const Curve> curveOf(const TrialQuery& query, std::int64_t trial, const std::string& series) {
     auto curve = std::make_shared<Curve>();
     for (const auto& point : query.series(trial, series))
         curve->append(static_cast<double>(point.step), point.seconds, point.value);
@@ -14,14 +14,14 @@ std::shared_ptr<const Curve> curveOf(TrialQuery& query, std::int64_t trial, cons
 }
 
 // Each epoch ends with an evaluation.
-double stepsPerEpochOf(TrialQuery& query, std::int64_t trial) {
+double stepsPerEpochOf(const TrialQuery& query, std::int64_t trial) {
     const auto evaluations = query.series(trial, "test_loss");
     return evaluations.empty() ? 0 : static_cast<double>(evaluations.front().step);
 }
 
 }  // namespace
 
-TrialCurve CurveReader::readTrial(TrialQuery& query, std::int64_t trial, TrialSpec spec, const ComparedMetric& metric) {
+TrialCurve CurveReader::readTrial(const TrialQuery& query, std::int64_t trial, TrialSpec spec, const ComparedMetric& metric) {
     const auto failed = query.failure(trial);
     TrialCurve out{trial, std::move(spec), curveOf(query, trial, metric.series), nullptr,
                    stepsPerEpochOf(query, trial)};
@@ -30,7 +30,7 @@ TrialCurve CurveReader::readTrial(TrialQuery& query, std::int64_t trial, TrialSp
     return out;
 }
 
-std::optional<TrialCurves> CurveReader::read(TrialQuery& query, const CurveRequest& request,
+std::optional<TrialCurves> CurveReader::read(const TrialQuery& query, const CurveRequest& request,
                                              const std::function<bool()>& cancelled) {
     const ComparedMetric& metric = comparedMetric(request.metric);
     TrialCurves out{request};

@@ -14,7 +14,7 @@ namespace lockstep::ui {
 class CurveReader {
 public:
     // Empty when `cancelled` said so on the way.
-    std::optional<TrialCurves> read(TrialQuery& query, const CurveRequest& request,
+    std::optional<TrialCurves> read(const TrialQuery& query, const CurveRequest& request,
                                     const std::function<bool()>& cancelled);
     void forget() { m_known.clear(); }  // another history
 
@@ -24,7 +24,7 @@ private:
         TrialCurve curve;
     };
 
-    static TrialCurve readTrial(TrialQuery& query, std::int64_t trial, TrialSpec spec, const ComparedMetric& metric);
+    static TrialCurve readTrial(const TrialQuery& query, std::int64_t trial, TrialSpec spec, const ComparedMetric& metric);
 
     std::map<std::pair<std::int64_t, std::string>, Known> m_known;
     CurveComparison m_comparison;

@@ -1,7 +1,5 @@
 #include "ui/history/history_service.h"
 
-#include <sys/stat.h>
-
 #include <QTimer>
 #include <algorithm>
 #include <deque>
@@ -10,7 +8,8 @@
 #include <utility>
 
 #include "engine/session/lease.h"
-#include "engine/spec/run_state.h"
+#include "engine/trials/judged_state.h"
+#include "engine/trials/trial_service.h"
 #include "ui/history/curve_reader.h"
 
 namespace lockstep::ui {
@@ -20,21 +19,6 @@ namespace {
 constexpr int kLookMilliseconds = 500, kRetryMilliseconds = 1000;
 
 using Rows = std::vector<TrialRow>;
-
-// Which file lies at the path: a history that was moved away must not be read on. A reader without a log beside the
-// file sees it as it was (a folder that may not be written to); once a writer has come, it must be opened anew.
-struct Identity {
-    std::uint64_t device = 0, file = 0;
-    bool log = false;
-    bool operator==(const Identity&) const = default;
-};
-
-Identity identityOf(const std::filesystem::path& file) {
-    struct stat status {};
-    if (::stat(file.c_str(), &status) != 0) return {};
-    std::error_code none;
-    return {status.st_dev, status.st_ino, std::filesystem::exists(file.string() + "-wal", none)};
-}
 
 // What goes away by itself, or when somebody does something about it.
 bool passes(const Problem& problem) {
@@ -51,20 +35,13 @@ Rows allRows(const TrialQuery& query) {
     return rows;
 }
 
-// A queued trial gets its engine within a moment of its row.
-bool lostItsEngine(const TrialRow& row, const Places& places) {
-    const auto state = runStateFrom(row.state);
-    if (!state || isFinal(*state) || *state == RunState::Queued) return false;
-    return !Lease::isHeld(places.lease(row.id));
-}
-
 }  // namespace
 
 // Lives on the service's thread.
 class HistoryService::Worker : public QObject {
 public:
     Worker(HistoryService& service, Places places)
-        : m_service(service), m_places(std::move(places)), m_timer(this), m_retry(this) {
+        : m_service(service), m_trials(std::move(places)), m_timer(this), m_retry(this) {
         m_timer.setInterval(kLookMilliseconds);
         m_retry.setInterval(kRetryMilliseconds);
         m_retry.setSingleShot(true);
@@ -88,9 +65,9 @@ public:
     void writeWaiting() {
         while (!m_waiting.empty()) {
             try {
-                for (const auto& edit : m_waiting.front()) apply(edit, store());
+                for (const auto& edit : m_waiting.front()) apply(edit, m_trials.store());
             } catch (const ProblemError& error) {
-                m_store.reset();
+                m_trials.close();
                 if (passes(error.problem())) {
                     if (std::exchange(m_waitsFor, error.problem()) != error.problem())
                         say([this, problem = error.problem()] { emit m_service.writeWaits(problem); });
@@ -109,9 +86,8 @@ public:
     void purge(const std::vector<std::int64_t>& trials, std::uint64_t handled) {
         attempt([&] {
             for (const auto trial : trials) {
-                if (Lease::isHeld(m_places.lease(trial))) continue;
-                store().deleteTrial(trial, true);
-                removeFiles(trial);
+                if (Lease::isHeld(m_trials.places().lease(trial))) continue;
+                if (const auto left = m_trials.purge(trial)) throw ProblemError(*left);
             }
         });
         m_handled = handled;
@@ -123,15 +99,16 @@ public:
     void readSpec(std::int64_t trial, Then&& then) {
         guarded([&] {
             open();
-            say([then, spec = m_query->spec(trial)] { then(spec); });
+            say([then, spec = m_trials.query().spec(trial)] { then(spec); });
         });
     }
 
     void readCurves(const CurveRequest& asked, std::uint64_t request) {
         const auto overtaken = [this, request] { return request != m_service.m_curveRequest; };
-        if (overtaken() || !m_query) return;
+        if (overtaken() || !m_version) return;
         guarded([&] {
-            auto curves = m_curves.read(*m_query, asked, overtaken);
+            open();
+            auto curves = m_curves.read(m_trials.query(), asked, overtaken);
             if (!curves) return;
             say([this, curves = std::make_shared<const TrialCurves>(std::move(*curves)), request] {
                 if (request == m_service.m_curveRequest) emit m_service.curvesRead(*curves);
@@ -148,11 +125,12 @@ private:
     void look() {
         guarded([&] {
             open();
-            const auto version = m_query->dataVersion();
+            const TrialQuery& query = m_trials.query();
+            const auto version = query.dataVersion();
             const bool changed = version != m_version;
-            if (changed) m_rows = allRows(*m_query);
+            if (changed) m_rows = allRows(query);
             m_version = version;
-            const bool crashed = markCrashed();
+            const bool crashed = judge(m_rows, query, m_trials.places());
             m_refusal.reset();
             if (!changed && !crashed) return;
             say([this, rows = std::make_shared<const Rows>(rowsToBe()), handled = m_handled] {
@@ -175,50 +153,17 @@ private:
         return rows;
     }
 
-    // True when another one has lost its engine since.
-    bool markCrashed() {
-        bool news = false;
-        for (auto& row : m_rows) {
-            if (!lostItsEngine(row, m_places)) continue;
-            row.state = text(RunState::Crashed);
-            news = true;
-        }
-        return news;
-    }
-
+    // What was read from another file counts no more.
     void open() {
-        if (m_query && identityOf(m_places.history()) == m_identity) return;
-        close();
-        auto query = TrialQuery::open(m_places.history());
-        if (!query.ok() && query.problems().front().code == "history.older") {
-            store();  // brings it up to date
-            query = TrialQuery::open(m_places.history());
-        }
-        if (!query.ok()) throw ProblemError(query.problems().front());
-        m_query = std::move(query).value();
-        m_identity = identityOf(m_places.history());
-    }
-
-    void close() {
-        m_query.reset();
-        m_store.reset();
+        if (!m_trials.open()) return;
         m_version.reset();
         m_curves.forget();
     }
 
-    TrialStore& store() {
-        if (!m_store) {
-            auto store = TrialStore::open(m_places.history());
-            if (!store.ok()) throw ProblemError(store.problems().front());
-            m_store = std::move(store).value();
-        }
-        return *m_store;
-    }
-
-    void removeFiles(std::int64_t trial) {
-        std::error_code failed;
-        std::filesystem::remove_all(m_places.run(trial), failed);
-        if (failed) throw ProblemError({m_places.run(trial).string(), "trial.files-left", {failed.message()}});
+    void close() {
+        m_trials.close();
+        m_version.reset();
+        m_curves.forget();
     }
 
     // Reading: the same refusal is said once.
@@ -239,19 +184,16 @@ private:
         try {
             work();
         } catch (const ProblemError& error) {
-            m_store.reset();
+            m_trials.close();
             say([this, problem = error.problem()] { emit m_service.notWritten(problem); });
         }
     }
 
     HistoryService& m_service;
-    const Places m_places;
+    TrialService m_trials;
     QTimer m_timer, m_retry;
     std::deque<TrialEdits> m_waiting;
     std::optional<Problem> m_waitsFor;
-    std::unique_ptr<TrialQuery> m_query;
-    std::unique_ptr<TrialStore> m_store;
-    Identity m_identity;
     std::optional<std::int64_t> m_version;
     std::optional<Problem> m_refusal;
     Rows m_rows;
