@@ -27,6 +27,7 @@ public:
         for (const auto& event : beginning.events) take(event);
     }
     void take(const NumberedEvent& event) override {
+        if (event.number == 0) return m_onEvent(event);
         if (event.number < m_next || m_last) return;
         m_next = event.number + 1;
         m_onEvent(event);

@@ -35,6 +35,12 @@ void ClientLink::pull(const ReplayLog& log) {
     }
 }
 
+void ClientLink::sayAside(std::int64_t number, std::string_view line) {
+    if (!m_next || !m_out.empty() || number <= m_aside) return;
+    m_aside = number;
+    say(line);
+}
+
 bool ClientLink::write() {
     const ssize_t sent = send(fd(), m_out.data(), m_out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) return tryLater();

@@ -25,6 +25,8 @@ public:
     void subscribe(std::int64_t from) { m_next = from; }
     void say(std::string_view line);
 
+    // To a subscriber that has read everything else, once for each number: a slow reader has the newest.
+    void sayAside(std::int64_t number, std::string_view line);
     // Takes events from the log while there is room to send them.
     void pull(const ReplayLog& log);
     // Both false: the connection is over.
@@ -35,6 +37,7 @@ private:
     Descriptor m_socket;
     std::string m_in, m_out;
     std::optional<std::int64_t> m_next;
+    std::int64_t m_aside = 0;  // the last that was said
 };
 
 }  // namespace lockstep

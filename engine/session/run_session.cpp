@@ -154,7 +154,8 @@ private:
         if (!resolved.ok()) return resolved.problems();
         m_resolved = std::move(resolved).value();
         m_spec = m_resolved->spec;
-        auto data = openData(*m_resolved, m_control, m_request.extraSinks);
+        listenEarly();
+        auto data = openData(*m_resolved, m_control, watchers());
         if (!data.ok()) return data.problems();
         m_data = std::move(data).value();
         if (m_request.resume) requireOwnFolder();
@@ -165,6 +166,24 @@ private:
         leaseDevices();
         if (m_spec != spec) m_store->setSpec(m_trial, m_spec);
         return {};
+    }
+
+    // Data may take long to read: who follows the trial hears how far they are, and may stop it. What fails here is
+    // told of when the run directory is opened.
+    void listenEarly() {
+        auto server = listen();
+        if (server.ok()) m_server = std::move(server).value();
+    }
+
+    Result<std::unique_ptr<SessionServer>> listen() {
+        return SessionServer::listen(m_places.socket(m_trial), m_trial,
+                                     {[this](const ControlCommand& command) { return obey(command); }});
+    }
+
+    std::vector<EventSink*> watchers() const {
+        auto sinks = m_request.extraSinks;
+        if (m_server) sinks.push_back(m_server.get());
+        return sinks;
     }
 
     // Whoever made the row may be gone: it says why nothing came of it.
@@ -215,7 +234,7 @@ private:
         m_sinks.insert(m_sinks.end(), m_request.extraSinks.begin(), m_request.extraSinks.end());
         RunResult result;
         try {
-            m_server = openRunDirectory();
+            openRunDirectory();
             m_sinks.push_back(m_server.get());
             m_sinks.push_back(m_log.get());
             beginTrace();
@@ -236,12 +255,11 @@ private:
 
     static RunResult failed(RunFailed failure) { return {RunResult::Outcome::Failed, {}, std::move(failure)}; }
 
-    std::unique_ptr<SessionServer> openRunDirectory() {
+    void openRunDirectory() {
         requireFolder(checkpoints());
         replaceFile(m_places.run(m_trial) / "spec.json", toJson(m_spec));
         m_log = std::make_unique<RunLog>(m_places.run(m_trial) / "run.log");
-        return required(SessionServer::listen(m_places.socket(m_trial), m_trial,
-                                              {[this](const ControlCommand& command) { return obey(command); }}));
+        if (!m_server) m_server = required(listen());
     }
 
     std::optional<Problem> obey(const ControlCommand& command) {

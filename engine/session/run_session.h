@@ -26,12 +26,13 @@ struct SessionResult {
     RunResult run;
     bool started = false;  // there was a RunStarted; without one nothing came of the trial
 };
-// CPUs are shared; only GPUs are leased. Where the trial is refused, no event is told: a queued one ends as "failed"
-// and its row says why, one to be resumed stays as it was. From the first event on every failure is a RunFailed event
-// and a Failed result, and the row ends in a final state. Problems: of validate(), of the dataset, "run.busy" (its
-// lease is held), "device.busy", "history.…", "home.…", "run.not-queued", "run.no-checkpoint" (they are gone; a trial
-// that never wrote one starts again, and says so), "run.not-resumable", "run.folder-of-another" (another trial of that
-// number wrote it).
+// CPUs are shared; only GPUs are leased. While the data are read, the sinks and the socket are told how far
+// (DataProgress), and a stop ends it with "dataset.cancelled": a queued trial is cancelled then. Where the trial is
+// refused, no event is told: a queued one ends as "failed" and its row says why, one to be resumed stays as it was.
+// From the first event on every failure is a RunFailed event and a Failed result, and the row ends in a final state.
+// Problems: of validate(), of the dataset, "run.busy" (its lease is held), "device.busy", "history.…", "home.…",
+// "run.not-queued", "run.no-checkpoint" (they are gone; a trial that never wrote one starts again, and says so),
+// "run.not-resumable", "run.folder-of-another" (another trial of that number wrote it).
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
 
 }  // namespace lockstep

@@ -61,7 +61,13 @@ public:
     void post(std::int64_t number, const TrainEvent& event) {
         {
             const std::lock_guard lock(m_mutex);
-            m_log.add(number, isStepEvent(event), toJsonLine(event, number));
+            if (number == 0) {
+                m_aside = toJsonLine(event, number);
+                ++m_asides;
+            } else {
+                m_aside.clear();
+                m_log.add(number, isStepEvent(event), toJsonLine(event, number));
+            }
             noteState(event);
         }
         wake();
@@ -86,7 +92,10 @@ private:
             {
                 const std::lock_guard lock(m_mutex);
                 closing = m_closing;
-                for (auto& client : m_clients) client.pull(m_log);
+                for (auto& client : m_clients) {
+                    client.pull(m_log);
+                    if (!m_aside.empty()) client.sayAside(m_asides, m_aside);
+                }
                 if (closing && allUpToDate()) return;
             }
             if (closing && !farewell) {
@@ -163,7 +172,8 @@ private:
 
     std::mutex m_mutex;
     ReplayLog m_log{kSteps};
-    std::string m_state = "preparing";
+    std::string m_state = "preparing", m_aside;
+    std::int64_t m_asides = 0;
     bool m_closing = false;
     std::thread m_thread;
 };

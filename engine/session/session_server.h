@@ -11,7 +11,8 @@
 namespace lockstep {
 
 // Serves one run on a local socket (mode 0700 folder). An EventSink: keeps all state events and the newest step events
-// in memory, sends them to every subscriber; own thread (poll loop); a slow client never blocks the run.
+// in memory, sends them to every subscriber; of events outside the numbering (number 0) the newest alone, until one
+// that is numbered comes; own thread (poll loop); a slow client never blocks the run.
 class SessionServer : public EventSink {
 public:
     // `control` runs on the server's thread; what it returns is the answer's error. Problem "session.no-socket".

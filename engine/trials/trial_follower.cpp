@@ -167,6 +167,7 @@ void TrialFollower::onLine(const std::string& line) {
 }
 
 void TrialFollower::onEvent(const NumberedEvent& event) {
+    if (event.number == 0) return m_listener.take(event);
     const auto* started = std::get_if<RunStarted>(&event.event);
     const bool isLater = started && started->attempt > std::max<std::int64_t>(1, m_attempts);
     if (isLater && !m_awaitsWorld) return beginAgain();

@@ -35,7 +35,8 @@ public:
     virtual ~TrialListener() = default;
     // Everything from its beginning: first of all, and again where a later attempt may have taken back a part.
     virtual void begin(const TrialBeginning& beginning) = 0;
-    // The next event; none is told twice, and none is missing but those that lost() names.
+    // The next event; none is told twice, and none is missing but those that lost() names. Or one outside the
+    // numbering, DataProgress with the number 0.
     virtual void take(const NumberedEvent& event) = 0;
     virtual void lost(std::int64_t next) = 0;  // the events before that number will not come
     virtual void see(const TrialSighting& sighting) = 0;

@@ -30,6 +30,7 @@ class tst_RunSession : public QObject {
 private slots:
     void aKilledRunIsSettledAndResumed();
     void aRunLeavesEverythingInItsPlace();
+    void readingTheDataIsToldAndStopped();
     void aClientStopsARunAndResumeFinishesIt();
     void aRefusedTrialTellsWhyInItsRow();
     void onlyAQueuedTrialBegins();
@@ -110,6 +111,16 @@ const Environment& environment() {
                 return DatasetSplits{std::make_shared<Unlucky>(splits.value().train), splits.value().test};
             };
             e->add(unlucky);
+            DatasetEntry endless = dataset;
+            endless.id = "endless";
+            endless.open = [](const fs::path&, const ParamValues&, const OpeningWatch& watch) -> Result<DatasetSplits> {
+                for (std::int64_t done = 0; !watch.stop.stop_requested(); ++done) {
+                    watch.progress(done, 1'000'000);
+                    std::this_thread::sleep_for(5ms);
+                }
+                return Problem{"endless", "dataset.cancelled", {}};
+            };
+            e->add(endless);
         }
         return e;
     }();
@@ -248,6 +259,26 @@ void tst_RunSession::aRunLeavesEverythingInItsPlace() {
     QVERIFY(fs::exists(home.places.run(trial) / "checkpoints" / "last.safetensors"));
     QVERIFY(!fs::exists(home.places.socket(trial)));
     QVERIFY(!Lease::isHeld(home.places.lease(trial)));
+}
+
+// Who connects while the data are read hears how far they are, and may stop it: nothing was begun.
+void tst_RunSession::readingTheDataIsToldAndStopped() {
+    const Home home;
+    auto spec = smallSpec(1);
+    spec.dataset.id = "endless";
+    auto running = std::async(std::launch::async, [&] { return home.run(spec); });
+    const auto client = attach(home.places.socket(1));
+    QVERIFY(client != nullptr);
+    QVERIFY(client->send(SubscribeCommand{}).ok());
+    for (int told = 0; told < 3; ++told) QVERIFY(waitForEvent(*client, "data_progress"));
+    QCOMPARE(home.query()->find(1)->state, std::string("preparing"));
+    QVERIFY(client->send(ControlCommand{"stop"}).ok());
+    const auto result = running.get();
+    QCOMPARE(codeOf(result), std::string("dataset.cancelled"));
+    QCOMPARE(home.query()->find(1)->state, std::string("cancelled"));
+    QVERIFY(home.query()->events(1, 1).empty());
+    QVERIFY(!fs::exists(home.places.socket(1)));
+    QVERIFY(!Lease::isHeld(home.places.lease(1)));
 }
 
 void tst_RunSession::aClientStopsARunAndResumeFinishesIt() {
