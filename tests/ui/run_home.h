@@ -61,12 +61,12 @@ private:
     std::vector<std::unique_ptr<QProcess>> m_processes;
 };
 
-inline std::size_t stepsOf(const RunFeed& feed) { return feed.record().curve(RunCurve::Loss)->size(); }
+inline std::size_t stepsOf(const RunFeed& feed) { return feed.record().curve("loss")->size(); }
 
 // Every step of the record once and in order, and all that the history has.
 inline bool isWhole(const RunFeed& feed, const RunHome& home) {
     const auto points = home.query()->series(feed.trial(), "loss");
-    const Curve& seen = *feed.record().curve(RunCurve::Loss);
+    const Curve& seen = *feed.record().curve("loss");
     if (feed.record().missing() != 0 || points.size() != seen.size()) return false;
     for (std::size_t i = 0; i < points.size(); ++i) {
         const auto step = static_cast<double>(i + 1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/spec/metrics.h"
 #include "ui/style/plain_text.h"
 
 namespace lockstep::ui {
@@ -46,6 +47,42 @@ CurvePoints pointsOf(const Curve& curve, bool seconds) {
     return points;
 }
 
+QString translated(std::string_view text) { return QObject::tr(std::string(text).c_str()); }
+
+ComparedMetric singly(const Metric& metric) {
+    return {std::string(metric.key),          translated(metric.title),
+            std::string(metric.key),          "",
+            metric.unit == MetricUnit::Share, metric.noisy};
+}
+
+// "both_losses": how settings name a metric together with its like on the training data.
+std::string keyOfBoth(const Metric& metric) {
+    const std::string name(metric.name);
+    return "both_" + (name.ends_with('y') ? name.substr(0, name.size() - 1) + "ies" : name + "es");
+}
+
+ComparedMetric together(const Metric& test, const Metric& train) {
+    QString name = translated(test.name);
+    name[0] = name[0].toUpper();
+    ComparedMetric both = singly(test);
+    both.key = keyOfBoth(test);
+    both.name = QObject::tr("%1, test and train").arg(name);
+    both.second = train.key;
+    return both;
+}
+
+std::vector<ComparedMetric> ofTests() {
+    std::vector<ComparedMetric> singles, pairs;
+    for (const Metric& test : metrics()) {
+        if (test.split != Split::Test) continue;
+        singles.push_back(singly(test));
+        const std::string rest(test.key.substr(std::string_view("test").size()));
+        if (const Metric* train = findMetric("train" + rest)) pairs.push_back(together(test, *train));
+    }
+    singles.insert(singles.end(), pairs.begin(), pairs.end());
+    return singles;
+}
+
 CurveBand bandOf(const std::vector<std::shared_ptr<const Curve>>& curves, bool seconds) {
     std::vector<CurvePoints> points;
     for (const auto& curve : curves) points.push_back(pointsOf(*curve, seconds));
@@ -55,18 +92,14 @@ CurveBand bandOf(const std::vector<std::shared_ptr<const Curve>>& curves, bool s
 }  // namespace
 
 const std::vector<ComparedMetric>& comparedMetrics() {
-    static const std::vector<ComparedMetric> metrics = {
-        {"test_accuracy", QObject::tr("Test accuracy"), "test_accuracy", "", true},
-        {"test_loss", QObject::tr("Test loss"), "test_loss", ""},
-        {"both_accuracies", QObject::tr("Accuracy, test and train"), "test_accuracy", "train_accuracy", true},
-        {"both_losses", QObject::tr("Loss, test and train"), "test_loss", "train_loss"},
-        {"loss", QObject::tr("Training loss of each step"), "loss", "", false, true},
-        {"accuracy", QObject::tr("Training accuracy of each step"), "accuracy", "", true, true},
-        {"samples_per_second", QObject::tr("Samples per second"), "samples_per_second", "", false, true},
-        {"learning_rate", QObject::tr("Learning rate"), "learning_rate", ""},
-        {"gradient_norm", QObject::tr("Gradient norm"), "gradient_norm", "", false, true},
-    };
-    return metrics;
+    static const std::vector<ComparedMetric> all = [] {
+        std::vector<ComparedMetric> made = ofTests();
+        for (const Metric& each : metrics()) {
+            if (each.step) made.push_back(singly(each));
+        }
+        return made;
+    }();
+    return all;
 }
 
 const ComparedMetric& comparedMetric(const std::string& key) {

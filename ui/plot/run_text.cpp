@@ -1,6 +1,7 @@
 #include "ui/plot/run_text.h"
 
 #include <QLocale>
+#include <QObject>
 #include <cmath>
 
 namespace lockstep::ui {
@@ -48,6 +49,13 @@ QString runNumber(double value, int digits) {
     if (size < 1e-3 || size >= 1e6) return QString::number(value, 'e', digits - 2);
     const int magnitude = static_cast<int>(std::floor(std::log10(size)));
     return QString::number(value, 'f', std::max(0, digits - 1 - magnitude));
+}
+
+QString runMetric(const Metric& metric, double value) {
+    const auto name = QString::fromUtf8(metric.name.data(), static_cast<qsizetype>(metric.name.size()));
+    const bool unitLast = metric.unit == MetricUnit::BitsPerByte;  // its name is its unit
+    const QString number = metric.unit == MetricUnit::Share ? runPercent(value) : runNumber(value);
+    return unitLast ? number + ' ' + QObject::tr(name.toUtf8()) : QObject::tr(name.toUtf8()) + ' ' + number;
 }
 
 QString runStateText(RunState state) {

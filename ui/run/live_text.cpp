@@ -1,6 +1,7 @@
 #include "ui/run/live_text.h"
 
 #include <QCoreApplication>
+#include <QObject>
 #include <QStringList>
 #include <algorithm>
 
@@ -97,9 +98,12 @@ QString readingText(const DataProgress& reading) {
         .arg(count(reading.done), count(reading.total), runCount(reading.samplesPerSecond));
 }
 
-QString perplexityText(double loss) {
-    return QString("best test perplexity %1, %2 bits per byte")
-        .arg(runNumber(perplexity(loss)), runNumber(bitsPerByte(loss)));
+QString bestText(const RunRecord& record) {
+    const TaskMetrics& metrics = record.metrics();
+    const auto best = record.best(*metrics.test);
+    if (!best) return {};
+    const QString text = QObject::tr("best test %1").arg(runMetric(*metrics.test, *best));
+    return metrics.aside ? text + ", " + runMetric(*metrics.aside, *record.best(*metrics.aside)) : text;
 }
 
 }  // namespace
@@ -137,11 +141,7 @@ QString liveProgress(const RunRecord& record) {
         QString("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
         QString("step %1 of %2").arg(count(record.step()), count(record.totalSteps())), runDuration(record.seconds())};
     if (const auto left = record.remaining()) parts << "about " + runDuration(*left) + " left";
-    if (record.foretells()) {
-        if (const auto loss = record.lowestTestLoss()) parts << perplexityText(*loss);
-    } else if (const auto best = record.bestAccuracy()) {
-        parts << "best test accuracy " + runPercent(*best);
-    }
+    if (const auto best = bestText(record); !best.isEmpty()) parts << best;
     if (record.missing() > 0) parts << count(record.missing()) + " events lost";
     return parts.join(" · ");
 }

@@ -66,7 +66,7 @@ int tileColumns(int tiles, int width) {
 // Where the run went on in another world.
 std::vector<PlotMoment> momentsOf(const RunRecord& record) {
     std::vector<PlotMoment> moments;
-    const Curve& loss = *record.curve(RunCurve::Loss);
+    const Curve& loss = *record.curve("loss");
     for (const RunNote& note : record.notes()) {
         const auto* change = std::get_if<WorldChanged>(&note);
         if (!change || loss.empty()) continue;
@@ -253,29 +253,31 @@ void RunPage::updateTrouble() {
 // All in the colour that the trial has everywhere; a plot's second curve is dashed.
 void RunPage::updatePlots() {
     const RunRecord& record = m_feed->record();
-    if (record.foretells() && !m_foretells) {
-        m_foretells = true;
-        m_plots[kQuality]->setLook({"Perplexity", kEmpty, {}, {}, {}});
-        m_plots[kQuality]->setLog(true);  // from some hundred down to a few
-        m_plots[kRate]->setLook({"Sequences/s", kEmpty, &runCount, &runCount, {}});
+    const TaskMetrics& metrics = record.metrics();
+    if (record.started() && m_quality != metrics.test) {
+        m_quality = metrics.test;
+        if (m_quality->unit == MetricUnit::Odds) {
+            m_plots[kQuality]->setLook({tr("Perplexity"), kEmpty, {}, {}, {}});
+            m_plots[kQuality]->setLog(true);  // from some hundred down to a few
+        }
+        if (record.isLanguageModel()) m_plots[kRate]->setLook({tr("Sequences/s"), kEmpty, &runCount, &runCount, {}});
     }
     const double perEpoch = record.started() ? static_cast<double>(record.started()->stepsPerEpoch) : 0;
-    const auto series = [&](const char* name, RunCurve curve, bool smoothed, bool second = false) {
+    const auto series = [&](const char* name, std::string_view curve, bool smoothed, bool second = false) {
         const std::int64_t trial = m_feed->trial();
         return PlotSeries{name, record.curve(curve), trial, seriesMarker(trial), perEpoch, smoothed, second};
     };
-    m_plots[kLoss]->setSeries({series("train", RunCurve::Loss, true), series("test", RunCurve::TestLoss, false, true)});
-    PlotSeries train = series("train", RunCurve::Accuracy, true);
-    PlotSeries test = series("test", RunCurve::TestAccuracy, false, true);
-    if (m_foretells) {
-        train.curve = m_perplexity.follow(record.curve(RunCurve::Loss));
-        test.curve = m_testPerplexity.follow(record.curve(RunCurve::TestLoss));
-    }
+    m_plots[kLoss]->setSeries({series("train", "loss", true), series("test", "test_loss", false, true)});
+    const auto measured = [](const Metric& metric) { return metric.derive ? metric.from : metric.key; };
+    PlotSeries train = series("train", measured(*metrics.training), true);
+    PlotSeries test = series("test", measured(*metrics.test), false, true);
+    if (metrics.training->derive) train.curve = m_perplexity.follow(train.curve);
+    if (metrics.test->derive) test.curve = m_testPerplexity.follow(test.curve);
     m_plots[kQuality]->setSeries({std::move(train), std::move(test)});
-    std::vector<PlotSeries> rates{series("total", RunCurve::Rate, true)};
-    if (record.ranks() > 1) rates.push_back(series("per device", RunCurve::RatePerDevice, true, true));
+    std::vector<PlotSeries> rates{series("total", "samples_per_second", true)};
+    if (record.ranks() > 1) rates.push_back(series("per device", kRatePerDevice, true, true));
     m_plots[kRate]->setSeries(std::move(rates));
-    m_plots[kLearningRate]->setSeries({series("learning rate", RunCurve::LearningRate, false)});
+    m_plots[kLearningRate]->setSeries({series("learning rate", "learning_rate", false)});
     const auto moments = momentsOf(record);
     for (PlotView* plot : m_plots) {
         plot->setMoments(moments);
@@ -285,7 +287,7 @@ void RunPage::updatePlots() {
 
 void RunPage::updateText() {
     const RunRecord& record = m_feed->record();
-    m_text->setVisible(record.foretells());
+    m_text->setVisible(record.isLanguageModel());
     m_text->setSamples(record.texts(), isFinal(m_feed->state()));
 }
 

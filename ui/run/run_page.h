@@ -67,7 +67,7 @@ private:
     FailureCard* m_failure = nullptr;
     std::array<PlotView*, 4> m_plots{};
     PerplexityCurve m_perplexity, m_testPerplexity;
-    bool m_foretells = false;  // the plots are those of a model that foretells bytes
+    const Metric* m_quality = nullptr;  // of evaluations, that a plot is set up for
     TextCard* m_text = nullptr;
     QWidget* m_tileArea = nullptr;
     QGridLayout* m_tileGrid = nullptr;

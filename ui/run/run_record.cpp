@@ -11,8 +11,35 @@ namespace {
 constexpr double kMemory = 0.98;  // of the moving means: the weight halves in about 34 steps
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<const char*, kStepCurves> kStepMetrics{
-    "loss", "accuracy", "learning_rate", "gradient_norm", "samples_per_second", "samples_per_second"};
+struct KeptCurve {
+    std::string_view key;
+    const Metric* metric;  // null: the rate per device
+};
+
+// Those of steps first, of them the one that all share their steps with; then those of evaluations.
+const std::vector<KeptCurve>& keptCurves() {
+    static const std::vector<KeptCurve> kept = [] {
+        std::vector<KeptCurve> all;
+        for (const Metric& each : lockstep::metrics()) {
+            if (each.step) all.push_back({each.key, &each});
+        }
+        all.push_back({kRatePerDevice, nullptr});
+        for (const Metric& each : lockstep::metrics()) {
+            if (each.evaluated) all.push_back({each.key, &each});
+        }
+        return all;
+    }();
+    return kept;
+}
+
+std::size_t stepCurves() {
+    static const auto count = static_cast<std::size_t>(
+        std::ranges::count_if(keptCurves(), [](const KeptCurve& each) { return !each.metric || each.metric->step; }));
+    return count;
+}
+
+// What the history calls the metric that a curve is made of.
+std::string_view seriesOf(const KeptCurve& kept) { return kept.metric ? kept.key : "samples_per_second"; }
 
 // The value of a metric at a step; the rows are walked once, side by side.
 double valueAt(const std::vector<SeriesPoint>* points, std::size_t& cursor, std::int64_t step) {
@@ -22,8 +49,8 @@ double valueAt(const std::vector<SeriesPoint>* points, std::size_t& cursor, std:
 }
 
 const std::vector<SeriesPoint>* find(const std::map<std::string, std::vector<SeriesPoint>>& series,
-                                     const char* metric) {
-    const auto found = series.find(metric);
+                                     std::string_view metric) {
+    const auto found = series.find(std::string(metric));
     return found == series.end() ? nullptr : &found->second;
 }
 
@@ -48,10 +75,15 @@ void dropAfter(auto& events, std::int64_t step) {
 }  // namespace
 
 RunRecord::RunRecord() {
-    m_curves[0] = std::make_shared<Curve>();
-    for (std::size_t i = 1; i < kRunCurves; ++i) {
-        m_curves[i] = std::make_shared<Curve>(i < kStepCurves ? Curve::alongside(*m_curves[0]) : Curve());
+    for (std::size_t i = 0; i < keptCurves().size(); ++i) {
+        const bool along = i > 0 && i < stepCurves();
+        m_curves.push_back(std::make_shared<Curve>(along ? Curve::alongside(*m_curves[0]) : Curve()));
     }
+}
+
+std::shared_ptr<const Curve> RunRecord::curve(std::string_view key) const {
+    const auto found = std::ranges::find(keptCurves(), key, &KeptCurve::key);
+    return found == keptCurves().end() ? nullptr : m_curves[static_cast<std::size_t>(found - keptCurves().begin())];
 }
 
 void RunRecord::addEarlier(const TrainEvent& event) {
@@ -76,31 +108,29 @@ std::size_t RunRecord::ranksAt(std::int64_t step, std::size_t otherwise) const {
 void RunRecord::addEarlier(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                            std::size_t ranks) {
     addEarlierSteps(series, lastStep, ranks);
-    const std::pair<const char*, RunCurve> evaluated[] = {{"test_loss", RunCurve::TestLoss},
-                                                          {"test_accuracy", RunCurve::TestAccuracy}};
-    for (const auto& [metric, which] : evaluated) {
-        const auto* points = find(series, metric);
+    for (std::size_t curve = stepCurves(); curve < m_curves.size(); ++curve) {
+        const auto* points = find(series, keptCurves()[curve].key);
         for (std::size_t i = 0; points && i < points->size() && (*points)[i].step <= lastStep; ++i) {
             const auto& [step, seconds, value] = (*points)[i];
-            at(which).append(static_cast<double>(step), offsetAt(static_cast<double>(step)) + seconds, value);
+            m_curves[curve]->append(static_cast<double>(step), offsetAt(static_cast<double>(step)) + seconds, value);
         }
     }
 }
 
 void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                                 std::size_t ranks) {
-    const auto* loss = find(series, kStepMetrics[0]);
-    if (!loss) return;
-    std::array<std::size_t, kStepCurves> cursors{};
-    const auto perDevice = static_cast<std::size_t>(RunCurve::RatePerDevice);
-    for (const auto& [step, seconds, value] : *loss) {
+    const auto* first = find(series, keptCurves().front().key);
+    if (!first) return;
+    std::vector<std::size_t> cursors(stepCurves());
+    for (const auto& [step, seconds, value] : *first) {
         if (step > lastStep) break;
         m_step = step;
         m_seconds = clockAt(step, seconds);
-        at(RunCurve::Loss).append(static_cast<double>(step), m_seconds, value);
-        for (std::size_t i = 1; i < kStepCurves; ++i) {
-            const double whole = valueAt(find(series, kStepMetrics[i]), cursors[i], step);
-            m_curves[i]->appendValue(i == perDevice ? whole / static_cast<double>(ranksAt(step, ranks)) : whole);
+        m_curves[0]->append(static_cast<double>(step), m_seconds, value);
+        for (std::size_t i = 1; i < stepCurves(); ++i) {
+            const KeptCurve& kept = keptCurves()[i];
+            const double whole = valueAt(find(series, seriesOf(kept)), cursors[i], step);
+            m_curves[i]->appendValue(kept.metric ? whole : whole / static_cast<double>(ranksAt(step, ranks)));
         }
     }
 }
@@ -108,24 +138,23 @@ void RunRecord::addEarlierSteps(const std::map<std::string, std::vector<SeriesPo
 // An attempt begins with the clock of what it started from, or at 0: its first step follows the last that stands, as
 // far behind it as that one behind its own.
 double RunRecord::clockAt(std::int64_t step, double seconds) {
-    const Curve& loss = at(RunCurve::Loss);
-    const std::size_t known = loss.size();
+    const std::size_t known = steps().size();
     if (known == 0) return m_offset + seconds;
-    const double last = loss.x(CurveAxis::Seconds, known - 1);
+    const double last = steps().x(CurveAxis::Seconds, known - 1);
     if (m_offset + seconds < last) {
-        m_offset = last - seconds + (known > 1 ? last - loss.x(CurveAxis::Seconds, known - 2) : 0);
+        m_offset = last - seconds + (known > 1 ? last - steps().x(CurveAxis::Seconds, known - 2) : 0);
         m_restarts.push_back({static_cast<double>(step), m_offset});
     }
     return m_offset + seconds;
 }
 
 void RunRecord::cutBackTo(std::int64_t step) {
-    const std::size_t points = pointsUpTo(at(RunCurve::Loss), step);
-    if (points < at(RunCurve::Loss).size()) {
+    const std::size_t points = pointsUpTo(steps(), step);
+    if (points < steps().size()) {
         m_curves[0] = headOf(*m_curves[0], points, nullptr);
-        for (std::size_t i = 1; i < kStepCurves; ++i) m_curves[i] = headOf(*m_curves[i], points, m_curves[0].get());
+        for (std::size_t i = 1; i < stepCurves(); ++i) m_curves[i] = headOf(*m_curves[i], points, m_curves[0].get());
     }
-    for (std::size_t i = kStepCurves; i < kRunCurves; ++i) {
+    for (std::size_t i = stepCurves(); i < m_curves.size(); ++i) {
         const std::size_t evaluated = pointsUpTo(*m_curves[i], step);
         if (evaluated < m_curves[i]->size()) m_curves[i] = headOf(*m_curves[i], evaluated, nullptr);
     }
@@ -192,14 +221,14 @@ void RunRecord::on(const StepDone& event) {
     if (m_clockKnown) m_eta.addStep(event.seconds - m_clock);
     m_clock = event.seconds;
     m_clockKnown = true;
-    at(RunCurve::Loss).append(static_cast<double>(event.step), m_seconds, event.loss);
-    at(RunCurve::Accuracy).appendValue(event.accuracy);
-    at(RunCurve::LearningRate).appendValue(event.learningRate);
-    at(RunCurve::GradientNorm).appendValue(event.gradientNorm);
-    at(RunCurve::Rate).appendValue(event.samplesPerSecond);
     addLoads(event);
-    at(RunCurve::RatePerDevice)
-        .appendValue(event.samplesPerSecond / static_cast<double>(std::max<std::size_t>(1, ranks())));
+    const double devices = static_cast<double>(std::max<std::size_t>(1, ranks()));
+    for (std::size_t i = 0; i < stepCurves(); ++i) {
+        const Metric* metric = keptCurves()[i].metric;
+        const double value = metric ? event.*metric->step : event.samplesPerSecond / devices;
+        if (i == 0) m_curves[i]->append(static_cast<double>(event.step), m_seconds, value);
+        else m_curves[i]->appendValue(value);
+    }
 }
 
 void RunRecord::addLoads(const StepDone& event) {
@@ -221,9 +250,9 @@ void RunRecord::on(const EvalDone& event) {
     m_clockKnown = false;
     m_evaluations.push_back(event);
     m_seconds = std::max(m_seconds, m_offset + event.seconds);
-    const auto step = static_cast<double>(event.step);
-    at(RunCurve::TestLoss).append(step, m_offset + event.seconds, event.loss);
-    at(RunCurve::TestAccuracy).append(step, m_offset + event.seconds, event.accuracy);
+    for (std::size_t i = stepCurves(); i < m_curves.size(); ++i)
+        m_curves[i]->append(static_cast<double>(event.step), m_offset + event.seconds,
+                            event.*keptCurves()[i].metric->evaluated);
 }
 
 // Earlier versions named the same ones again and again.
@@ -252,18 +281,13 @@ void RunRecord::on(const RunFailed& event) {
 
 std::int64_t RunRecord::totalSteps() const { return m_started ? m_started->stepsPerEpoch * m_started->epochs : 0; }
 
-std::pair<double, double> RunRecord::extremes(RunCurve which) const {
-    return curve(which)->extremes(CurveAxis::Step, 0, std::numeric_limits<double>::max());
-}
-
-std::optional<double> RunRecord::bestAccuracy() const {
-    const auto [low, high] = extremes(RunCurve::TestAccuracy);
-    return low > high ? std::nullopt : std::optional(high);
-}
-
-std::optional<double> RunRecord::lowestTestLoss() const {
-    const auto [low, high] = extremes(RunCurve::TestLoss);
-    return low > high ? std::nullopt : std::optional(low);
+std::optional<double> RunRecord::best(const Metric& metric) const {
+    const auto measured = curve(metric.derive ? metric.from : metric.key);
+    if (!measured) return std::nullopt;
+    const auto [low, high] = measured->extremes(CurveAxis::Step, 0, std::numeric_limits<double>::max());
+    if (low > high) return std::nullopt;
+    const double best = metric.better == Better::Higher ? high : low;
+    return metric.derive ? metric.derive(best) : best;
 }
 
 RankLoad RunRecord::mean(std::size_t rank) const {

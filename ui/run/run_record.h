@@ -1,15 +1,16 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "engine/history/trial_query.h"
+#include "engine/spec/metrics.h"
 #include "engine/spec/perplexity.h"
 #include "engine/spec/rank_load.h"
 #include "engine/spec/run_state.h"
@@ -19,9 +20,8 @@
 
 namespace lockstep::ui {
 
-// What a run has measured. Those down to RatePerDevice are measured at every step, the others at evaluations.
-enum class RunCurve { Loss, Accuracy, LearningRate, GradientNorm, Rate, RatePerDevice, TestLoss, TestAccuracy };
-constexpr std::size_t kStepCurves = 6, kRunCurves = 8;
+// A curve beside those of the metrics that are measured: samples_per_second over the number of devices.
+inline constexpr std::string_view kRatePerDevice = "rate_per_device";
 
 // What a run said for a person, in the order in which it came to pass.
 using RunNote = std::variant<Message, WorldChanged, StragglerFound, RunFinished>;
@@ -58,12 +58,14 @@ public:
     const std::optional<RunStarted>& started() const { return m_started; }
     const std::optional<RunFinished>& finished() const { return m_finished; }
     const std::optional<RunFailed>& failed() const { return m_failed; }
-    std::shared_ptr<const Curve> curve(RunCurve which) const { return m_curves[static_cast<std::size_t>(which)]; }
+    // Of a metric that is measured at steps or evaluations, by its key, or kRatePerDevice. Null: there is no such.
+    std::shared_ptr<const Curve> curve(std::string_view key) const;
     // Of the latest attempt, and of those before it in the same process; evaluations only as far as they stand.
     const std::vector<EvalDone>& evaluations() const { return m_evaluations; }
     // What the model wrote, of all attempts and as far as it stands, by epoch.
     const std::vector<TextSample>& texts() const { return m_texts; }
-    bool foretells() const { return m_started && m_started->task == kNextTokens; }  // perplexity counts, not accuracy
+    bool isLanguageModel() const { return m_started && m_started->task == kNextTokens; }
+    const TaskMetrics& metrics() const { return metricsFor(m_started ? m_started->task : std::string_view()); }
     const std::vector<CheckpointWritten>& checkpoints() const { return m_checkpoints; }
     const std::vector<RunNote>& notes() const { return m_notes; }  // of all attempts
     // How far the data are read; empty before that is told, and from the first event that counts on.
@@ -71,11 +73,10 @@ public:
 
     std::int64_t step() const { return m_step; }
     std::int64_t epoch() const { return m_epoch; }
-    double seconds() const { return m_seconds; }  // over all attempts, pauses excluded
-    double rate() const { return m_rate; }        // samples/s
-    std::int64_t totalSteps() const;              // 0: not known yet
-    std::optional<double> bestAccuracy() const;
-    std::optional<double> lowestTestLoss() const;
+    double seconds() const { return m_seconds; }             // over all attempts, pauses excluded
+    double rate() const { return m_rate; }                   // samples/s
+    std::int64_t totalSteps() const;                         // 0: not known yet
+    std::optional<double> best(const Metric& metric) const;  // so far, of one of evaluations or what follows from it
     std::size_t ranks() const { return m_latest.size(); }
     const RankLoad& latest(std::size_t rank) const { return m_latest[rank]; }
     RankLoad mean(std::size_t rank) const;  // moving, over about the last fifty steps
@@ -92,11 +93,10 @@ private:
         std::size_t ranks = 1;
     };
 
-    Curve& at(RunCurve which) { return *m_curves[static_cast<std::size_t>(which)]; }
+    const Curve& steps() const { return *m_curves.front(); }  // whose steps and times the others share
     double offsetAt(double step) const;
     double clockAt(std::int64_t step, double seconds);
     void cutBackTo(std::int64_t step);
-    std::pair<double, double> extremes(RunCurve which) const;  // low > high: there are none
     std::size_t ranksAt(std::int64_t step, std::size_t otherwise) const;
     void addEarlierSteps(const std::map<std::string, std::vector<SeriesPoint>>& series, std::int64_t lastStep,
                          std::size_t ranks);
@@ -116,7 +116,7 @@ private:
     void note(const RunFinished& finished);
     void addLoads(const StepDone& event);
 
-    std::array<std::shared_ptr<Curve>, kRunCurves> m_curves;
+    std::vector<std::shared_ptr<Curve>> m_curves;
     std::vector<Restart> m_restarts;
     std::vector<World> m_worlds;  // of earlier attempts, ascending
     RunState m_state = RunState::Queued;

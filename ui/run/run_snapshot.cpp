@@ -9,9 +9,6 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr const char* kEarlierMetrics[] = {
-    "loss", "accuracy", "learning_rate", "gradient_norm", "samples_per_second", "test_loss", "test_accuracy"};
-
 // The step that the latest attempt started from; what lies beyond it in the series is the attempt's own.
 std::int64_t firstStepOf(const std::vector<NumberedEvent>& events) {
     for (const auto& each : events) {
@@ -42,7 +39,10 @@ RunRecord recordOf(const Places& places, const TrialBeginning& beginning) {
         const std::int64_t next = events.empty() ? after : events.front().number;
         addEarlierEvents(record, places.run(row.id) / "run.log", next);
         std::map<std::string, std::vector<SeriesPoint>> series;
-        for (const char* metric : kEarlierMetrics) series[metric] = query.series(row.id, metric);
+        for (const Metric& metric : metrics()) {
+            const std::string key(metric.key);
+            if (metric.step || metric.evaluated) series[key] = query.series(row.id, key);
+        }
         record.addEarlier(series, firstStepOf(events), ranksOf(query.metrics(row.id)));
         record.expect(next);
     }

@@ -16,16 +16,16 @@ const QStringList kOfRun{"title", "epochs", "seed", "precision", "mode", "shards
 const QStringList kOfFaults{"checkpoint_minutes", "check_every", "on_lost_device", "on_non_finite", "timeout",
                             "link_bandwidth",     "link_latency"};
 
-bool foretells(const SpecForm& form) {
+bool isLanguageModel(const SpecForm& form) {
     const FormOption* model = form.catalog().option("model", form.value("model").toString());
     return model && model->task.toStdString() == kNextTokens;
 }
 
-// Random weights have no old head; only models that foretell bytes write text; shards are of the reproducible mode,
+// Random weights have no old head; only language models write text; shards are of the reproducible mode,
 // parts of a batch of several devices in the fast one; a rule scales from a batch.
 bool meansSomething(const SpecForm& form, const QString& path) {
     if (kOfHead.contains(path)) return !form.value("weights").toString().isEmpty();
-    if (kOfText.contains(path)) return foretells(form);
+    if (kOfText.contains(path)) return isLanguageModel(form);
     if (path == "shards" || path == "shard_threads") return form.isReproducible();
     if (kOfParts.contains(path)) return !form.isReproducible() && form.devices().count() > 1;
     if (path == "learning_rate_batch") return form.value("learning_rate_rule").toString() != "none";

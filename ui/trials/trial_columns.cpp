@@ -1,10 +1,13 @@
 #include "ui/trials/trial_columns.h"
 
 #include <QLocale>
+#include <QObject>
 #include <QStringList>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <variant>
 
 #include "ui/style/plain_text.h"
 
@@ -12,108 +15,174 @@ namespace lockstep::ui {
 
 namespace {
 
-struct ColumnWords {
-    const char* header;
-    const char* meaning;
-};
-
-constexpr std::array<ColumnWords, kTrialColumns> kWords = {{
-    {"Star", "Trials you want to find again; click to set"},
-    {"Trial", "The trial's number, with the colour and marker of its curves"},
-    {"Title", "A name of your own; F2 changes it"},
-    {"State", "Where the trial is in its life"},
-    {"Dataset", "What it learns from"},
-    {"Model", "The architecture that is trained"},
-    {"Devices", "What it trains on: one replica of the model per device"},
-    {"Batch", "Samples per update, over all devices together"},
-    {"Learning rate", "The base learning rate, before the schedule"},
-    {"Epochs", "Passes over the training data: done / planned"},
-    {"Best", "The best accuracy on the test data so far"},
-    {"Test", "The newest accuracy on the test data"},
-    {"Best loss",
-     "The lowest loss on the test data so far; it tells language models apart, whose perplexity is e to the loss"},
-    {"Test loss", "The newest loss on the test data"},
-    {"Samples/s", "Training samples per second, over all devices together"},
-    {"Duration", "Time spent training and evaluating, without pauses"},
-    {"Created", "When the trial was accepted, in local time"},
-    {"Tags", "Words of your own, separated by commas; F2 changes them"},
-    {"Note", "Your remarks; F2 changes them"},
-}};
+// Where a cell's value lies in a row.
+using Source = std::variant<std::string TrialRow::*, std::int64_t TrialRow::*, double TrialRow::*,
+                            std::optional<double> TrialRow::*, QString (*)(const TrialRow&)>;
 
 QString text(const std::string& utf8) { return oneLine(utf8); }
+QString starOf(const TrialRow& row) { return row.star ? QStringLiteral("★") : QString(); }
+QString tagsOf(const TrialRow& row) { return trial_text::tags(row.tags); }
+QString whole(double number) { return QString::number(number, 'f', 0); }
+QString sixDigits(double number) { return QString::number(number, 'g', 6); }
+QString fourDecimals(double number) { return QString::number(number, 'f', 4); }
 
-std::optional<double> numberOf(const TrialRow& row, int column) {
-    switch (column) {
-        case kIdColumn: return static_cast<double>(row.id);
-        case kBatchColumn: return static_cast<double>(row.batch);
-        case kRateColumn: return row.learningRate;
-        case kEpochsColumn: return static_cast<double>(row.epoch);
-        case kBestColumn: return row.bestAccuracy;
-        case kTestColumn: return row.testAccuracy;
-        case kLowestLossColumn: return row.lowestTestLoss;
-        case kLossColumn: return row.testLoss;
-        case kSpeedColumn: return row.samplesPerSecond;
-        case kDurationColumn: return row.seconds;
-        default: return std::nullopt;
-    }
+// All that is to know of a column.
+struct Column {
+    TrialColumn column;
+    const char* header;
+    const char* meaning;
+    Source source;
+    int width;
+    bool shownAtFirst = true;           // further ones are a click away; these fit a laptop's screen
+    QString (*shown)(double) = &whole;  // a number, as a cell shows it
+    QStringList filters = {};           // what a person types before a colon to look here alone: "model:"
+};
+
+const std::array<Column, kTrialColumns>& columns() {
+    static const std::array<Column, kTrialColumns> all{{
+        {kStarColumn, QT_TR_NOOP("Star"), QT_TR_NOOP("Trials you want to find again; click to set"), &starOf, 34},
+        {kIdColumn, QT_TR_NOOP("Trial"), QT_TR_NOOP("The trial's number, with the colour and marker of its curves"),
+         &TrialRow::id, 80},
+        {kTitleColumn,
+         QT_TR_NOOP("Title"),
+         QT_TR_NOOP("A name of your own; F2 changes it"),
+         &TrialRow::title,
+         220,
+         true,
+         nullptr,
+         {"title"}},
+        {kStateColumn,
+         QT_TR_NOOP("State"),
+         QT_TR_NOOP("Where the trial is in its life"),
+         &TrialRow::state,
+         84,
+         true,
+         nullptr,
+         {"state"}},
+        {kDatasetColumn,
+         QT_TR_NOOP("Dataset"),
+         QT_TR_NOOP("What it learns from"),
+         &TrialRow::dataset,
+         110,
+         true,
+         nullptr,
+         {"dataset"}},
+        {kModelColumn,
+         QT_TR_NOOP("Model"),
+         QT_TR_NOOP("The architecture that is trained"),
+         &TrialRow::model,
+         120,
+         true,
+         nullptr,
+         {"model"}},
+        {kDevicesColumn,
+         QT_TR_NOOP("Devices"),
+         QT_TR_NOOP("What it trains on: one replica of the model per device"),
+         &TrialRow::devices,
+         80,
+         false,
+         nullptr,
+         {"devices", "device"}},
+        {kBatchColumn, QT_TR_NOOP("Batch"), QT_TR_NOOP("Samples per update, over all devices together"),
+         &TrialRow::batch, 64, false},
+        {kRateColumn, QT_TR_NOOP("Learning rate"), QT_TR_NOOP("The base learning rate, before the schedule"),
+         &TrialRow::learningRate, 110, true, &sixDigits},
+        {kEpochsColumn, QT_TR_NOOP("Epochs"), QT_TR_NOOP("Passes over the training data: done / planned"),
+         &TrialRow::epoch, 70},
+        {kBestColumn, QT_TR_NOOP("Best"), QT_TR_NOOP("The best accuracy on the test data so far"),
+         &TrialRow::bestAccuracy, 80, true, &trial_text::percent},
+        {kTestColumn, QT_TR_NOOP("Test"), QT_TR_NOOP("The newest accuracy on the test data"), &TrialRow::testAccuracy,
+         80, false, &trial_text::percent},
+        {kLowestLossColumn, QT_TR_NOOP("Best loss"),
+         QT_TR_NOOP("The lowest loss on the test data so far; it tells language models apart, whose perplexity is e to "
+                    "the loss"),
+         &TrialRow::lowestTestLoss, 80, false, &fourDecimals},
+        {kLossColumn, QT_TR_NOOP("Test loss"), QT_TR_NOOP("The newest loss on the test data"), &TrialRow::testLoss, 80,
+         false, &fourDecimals},
+        {kSpeedColumn, QT_TR_NOOP("Samples/s"), QT_TR_NOOP("Training samples per second, over all devices together"),
+         &TrialRow::samplesPerSecond, 80, true, &trial_text::rate},
+        {kDurationColumn, QT_TR_NOOP("Duration"), QT_TR_NOOP("Time spent training and evaluating, without pauses"),
+         &TrialRow::seconds, 100, false, &trial_text::duration},
+        {kCreatedColumn, QT_TR_NOOP("Created"), QT_TR_NOOP("When the trial was accepted, in local time"),
+         &TrialRow::createdAt, 130},
+        {kTagsColumn, QT_TR_NOOP("Tags"), QT_TR_NOOP("Words of your own, separated by commas; F2 changes them"),
+         &tagsOf, 120},
+        {kNoteColumn,
+         QT_TR_NOOP("Note"),
+         QT_TR_NOOP("Your remarks; F2 changes them"),
+         &TrialRow::note,
+         240,
+         false,
+         nullptr,
+         {"note"}},
+    }};
+    return all;
 }
 
-QString wordsOf(const TrialRow& row, int column) {
-    switch (column) {
-        case kTitleColumn: return text(row.title);
-        case kStateColumn: return text(row.state);
-        case kDatasetColumn: return text(row.dataset);
-        case kModelColumn: return text(row.model);
-        case kDevicesColumn: return text(row.devices);
-        case kTagsColumn: return trial_text::tags(row.tags);
-        case kNoteColumn: return text(row.note);
-        default: return {};
-    }
+const Column& at(int column) { return columns()[static_cast<std::size_t>(column)]; }
+
+// Empty: words, or no number yet.
+std::optional<double> numberOf(const TrialRow& row, const Source& source) {
+    return std::visit(
+        [&]<class At>(At at) -> std::optional<double> {
+            if constexpr (std::is_same_v<At, std::int64_t TrialRow::*>) return static_cast<double>(row.*at);
+            else if constexpr (std::is_same_v<At, std::string TrialRow::*> ||
+                               std::is_same_v<At, QString (*)(const TrialRow&)>)
+                return std::nullopt;
+            else return row.*at;
+        },
+        source);
 }
 
-QString shown(int column, double number) {
-    switch (column) {
-        case kBestColumn:
-        case kTestColumn: return trial_text::percent(number);
-        case kLowestLossColumn:
-        case kLossColumn: return QString::number(number, 'f', 4);
-        case kSpeedColumn: return trial_text::rate(number);
-        case kDurationColumn: return trial_text::duration(number);
-        case kRateColumn: return QString::number(number, 'g', 6);
-        default: return QString::number(number, 'f', 0);
-    }
+QString wordsOf(const TrialRow& row, const Source& source) {
+    if (const auto* words = std::get_if<std::string TrialRow::*>(&source)) return text(row.**words);
+    const auto* made = std::get_if<QString (*)(const TrialRow&)>(&source);
+    return made ? (*made)(row) : QString();
+}
+
+std::optional<double> finiteIn(const TrialRow& row, int column) {
+    const auto number = numberOf(row, at(column).source);
+    return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 }  // namespace
 
-QString headerOf(int column) { return QString::fromUtf8(kWords[static_cast<std::size_t>(column)].header); }
-QString meaningOf(int column) { return QString::fromUtf8(kWords[static_cast<std::size_t>(column)].meaning); }
+QString headerOf(int column) { return QObject::tr(at(column).header); }
+QString meaningOf(int column) { return QObject::tr(at(column).meaning); }
+int widthOf(int column) { return at(column).width; }
+bool isShownAtFirst(int column) { return at(column).shownAtFirst; }
 
-bool isNumeric(int column) { return (column >= kBatchColumn && column <= kDurationColumn) || column == kIdColumn; }
+bool isNumeric(int column) {
+    const Source& source = at(column).source;
+    return !std::holds_alternative<std::string TrialRow::*>(source) &&
+           !std::holds_alternative<QString (*)(const TrialRow&)>(source);
+}
+
+int filteredColumn(const QString& word) {
+    const auto found = std::ranges::find_if(columns(), [&](const Column& each) { return each.filters.contains(word); });
+    return found == columns().end() ? -1 : found->column;
+}
 
 QString cellOf(const TrialRow& row, int column) {
-    if (column == kStarColumn) return row.star ? QStringLiteral("★") : QString();
     if (column == kCreatedColumn) return trial_text::localTime(row.createdAt);
     if (column == kEpochsColumn) return QString("%1 / %2").arg(row.epoch).arg(row.epochs);
-    if (!isNumeric(column)) return wordsOf(row, column);
-    const auto number = numberOf(row, column);
-    return number && std::isfinite(*number) ? shown(column, *number) : QStringLiteral("–");
+    if (!isNumeric(column)) return wordsOf(row, at(column).source);
+    const auto number = finiteIn(row, column);
+    return number ? at(column).shown(*number) : QStringLiteral("–");
 }
 
 QVariant sortValueOf(const TrialRow& row, int column) {
     if (column == kStarColumn) return row.star ? 0 : 1;
-    if (column == kCreatedColumn) return text(row.createdAt);
-    if (!isNumeric(column)) return wordsOf(row, column).toCaseFolded();
-    const auto number = numberOf(row, column);
-    return number && std::isfinite(*number) ? QVariant(*number) : QVariant();
+    if (!isNumeric(column)) return wordsOf(row, at(column).source).toCaseFolded();
+    const auto number = finiteIn(row, column);
+    return number ? QVariant(*number) : QVariant();
 }
 
 QString plainOf(const TrialRow& row, int column) {
     if (column == kStarColumn) return row.star ? "1" : "0";
-    if (column == kCreatedColumn) return text(row.createdAt);
-    if (!isNumeric(column)) return wordsOf(row, column);
-    const auto number = numberOf(row, column);
-    return number && std::isfinite(*number) ? QString::number(*number, 'g', QLocale::FloatingPointShortest) : QString();
+    if (!isNumeric(column)) return wordsOf(row, at(column).source);
+    const auto number = finiteIn(row, column);
+    return number ? QString::number(*number, 'g', QLocale::FloatingPointShortest) : QString();
 }
 
 namespace trial_text {

@@ -33,6 +33,9 @@ enum TrialColumn {
 QString headerOf(int column);   // "Best"
 QString meaningOf(int column);  // one plain sentence, for the header's tooltip
 bool isNumeric(int column);     // right-aligned
+int widthOf(int column);        // pixels
+bool isShownAtFirst(int column);
+int filteredColumn(const QString& word);  // that `word:` looks in: "model"; -1: none
 
 QString cellOf(const TrialRow& row, int column);  // as shown; "–" where there is no number yet
 // Compares as the column sorts; invalid where there is no number, or none that is finite.

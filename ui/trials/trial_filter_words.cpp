@@ -28,17 +28,7 @@ QStringList wordsOf(const QString& text) {
     return words;
 }
 
-int columnOf(const QString& field) {
-    if (field == "state") return kStateColumn;
-    if (field == "model") return kModelColumn;
-    if (field == "dataset") return kDatasetColumn;
-    if (field == "devices" || field == "device") return kDevicesColumn;
-    if (field == "title") return kTitleColumn;
-    if (field == "note") return kNoteColumn;
-    return -1;
-}
-
-bool isField(const QString& field) { return columnOf(field) >= 0 || field == "tag" || field == "is"; }
+bool isField(const QString& field) { return filteredColumn(field) >= 0 || field == "tag" || field == "is"; }
 
 }  // namespace
 
@@ -66,7 +56,7 @@ bool TrialFilterWords::holds(const Term& term, const TrialRow& row, const QStrin
         return std::any_of(row.tags.begin(), row.tags.end(),
                            [&](const auto& tag) { return QString::fromStdString(tag).toLower() == term.word; });
     }
-    return cellOf(row, columnOf(term.field)).toLower().contains(term.word);
+    return cellOf(row, filteredColumn(term.field)).toLower().contains(term.word);
 }
 
 bool TrialFilterWords::matches(const TrialRow& row, const QString& haystack) const {

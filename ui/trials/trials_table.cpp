@@ -13,17 +13,8 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kWidths[kTrialColumns] = {34, 80, 220, 84, 110, 120, 80,  64,  110, 70,
-                                        80, 80, 80,  80, 80,  100, 130, 120, 240};
-
 // A layout of other columns than these would hide and size the wrong ones.
 const QString kLayoutKey = QString("columns-%1").arg(kTrialColumns);
-
-// Further columns are a click away; these fit a laptop's screen.
-bool shownAtFirst(int column) {
-    return column != kDevicesColumn && column != kBatchColumn && column != kTestColumn && column != kLowestLossColumn &&
-           column != kLossColumn && column != kDurationColumn && column != kNoteColumn;
-}
 
 class TableHeader : public QHeaderView {
 public:
@@ -76,8 +67,8 @@ void TrialsTable::resetColumns() {
     auto* header = horizontalHeader();
     for (int column = 0; column < kTrialColumns; ++column) {
         header->moveSection(header->visualIndex(column), column);
-        setColumnHidden(column, !shownAtFirst(column));
-        setColumnWidth(column, kWidths[column]);
+        setColumnHidden(column, !isShownAtFirst(column));
+        setColumnWidth(column, widthOf(column));
     }
     sortByColumn(kIdColumn, Qt::DescendingOrder);
 }

@@ -91,7 +91,7 @@ private:
 };
 
 bool isInOrder(const RunFeed& feed) {
-    const Curve& loss = *feed.record().curve(RunCurve::Loss);
+    const Curve& loss = *feed.record().curve("loss");
     for (std::size_t i = 0; i < loss.size(); ++i) {
         const bool onward = i == 0 || loss.x(CurveAxis::Seconds, i) >= loss.x(CurveAxis::Seconds, i - 1);
         if (loss.x(CurveAxis::Step, i) != static_cast<double>(i + 1) || !onward) return false;
@@ -319,14 +319,12 @@ private slots:
         QVERIFY(isInOrder(later));
         QVERIFY(until([&] { return notesOf(again) == seen; }));
         const auto secondsOf = [](const RunFeed& each) {
-            const Curve& loss = *each.record().curve(RunCurve::Loss);
+            const Curve& loss = *each.record().curve("loss");
             return loss.x(CurveAxis::Seconds, loss.size() - 1);
         };
         QCOMPARE(secondsOf(later), secondsOf(feed));
         for (const std::size_t i : {0u, 199u, 200u, 299u}) {
-            const auto rate = [i](const RunFeed& each) {
-                return each.record().curve(RunCurve::RatePerDevice)->value(i);
-            };
+            const auto rate = [i](const RunFeed& each) { return each.record().curve(kRatePerDevice)->value(i); };
             QCOMPARE(rate(later), rate(feed));
         }
         applyTheme(*static_cast<QApplication*>(QCoreApplication::instance()), ThemeChoice::Light);

@@ -100,11 +100,11 @@ private slots:
         record.take({103, evaluation(100, 1.2, 0.75)});
         record.take({104, CheckpointWritten{100, 1, "last.safetensors", "last"}});
         record.take({105, Message{"warning", {"", "some.code", {}}}});
-        QCOMPARE(record.curve(RunCurve::Loss)->size(), std::size_t{100});
-        QCOMPARE(record.curve(RunCurve::GradientNorm)->size(), std::size_t{100});
-        QCOMPARE(record.curve(RunCurve::RatePerDevice)->value(7), 500.0);
-        QCOMPARE(record.curve(RunCurve::TestAccuracy)->value(0), 0.75);
-        QCOMPARE(record.bestAccuracy().value(), 0.75);
+        QCOMPARE(record.curve("loss")->size(), std::size_t{100});
+        QCOMPARE(record.curve("gradient_norm")->size(), std::size_t{100});
+        QCOMPARE(record.curve(kRatePerDevice)->value(7), 500.0);
+        QCOMPARE(record.curve("test_accuracy")->value(0), 0.75);
+        QCOMPARE(record.best(*findMetric("test_accuracy")).value(), 0.75);
         QCOMPARE(record.totalSteps(), std::int64_t{400});
         QCOMPARE(livePermille(record), 250);
         QCOMPARE(record.notes().size(), std::size_t{1});
@@ -121,7 +121,7 @@ private slots:
         record.take({2, step(1, 0.1)});
         QCOMPARE(record.take({2, step(1, 0.1)}), RunRecord::Taken::Doubled);
         QCOMPARE(record.take({4, step(3, 0.3)}), RunRecord::Taken::Gap);
-        QCOMPARE(record.curve(RunCurve::Loss)->size(), std::size_t{1});
+        QCOMPARE(record.curve("loss")->size(), std::size_t{1});
         record.giveUpUntil(4);
         QCOMPARE(record.missing(), std::int64_t{1});
         QCOMPARE(record.take({4, step(3, 0.3)}), RunRecord::Taken::Added);
@@ -167,13 +167,13 @@ private slots:
         series["test_loss"] = {{20, 20.5, 1}, {40, 20.5, 2}, {50, 31, 3}};
         record.addEarlier(series, 40, 2);
         record.expect(77);
-        const auto loss = record.curve(RunCurve::Loss), accuracy = record.curve(RunCurve::Accuracy);
+        const auto loss = record.curve("loss"), accuracy = record.curve("accuracy");
         QCOMPARE(loss->size(), std::size_t{40});
         QCOMPARE(accuracy->size(), std::size_t{40});
         QVERIFY(std::isnan(accuracy->value(6)) && accuracy->value(7) == 0.5);
         QCOMPARE(loss->x(CurveAxis::Seconds, 39), 40.0);
-        QCOMPARE(record.curve(RunCurve::TestLoss)->size(), std::size_t{2});
-        QCOMPARE(record.curve(RunCurve::TestLoss)->x(CurveAxis::Seconds, 1), 40.5);
+        QCOMPARE(record.curve("test_loss")->size(), std::size_t{2});
+        QCOMPARE(record.curve("test_loss")->x(CurveAxis::Seconds, 1), 40.5);
         QCOMPARE(record.take({80, started(3, 40)}), RunRecord::Taken::Added);
         QCOMPARE(record.take({81, step(41, 1)}), RunRecord::Taken::Added);
         QCOMPARE(record.missing(), std::int64_t{0});
@@ -184,11 +184,11 @@ private slots:
         RunRecord record = withALostDevice();
         QVERIFY(record.awaitsWorld());
         QCOMPARE(record.step(), std::int64_t{4});
-        for (const auto which : {RunCurve::Loss, RunCurve::GradientNorm, RunCurve::RatePerDevice})
+        for (const auto which : {"loss", "gradient_norm", kRatePerDevice})
             QCOMPARE(record.curve(which)->size(), std::size_t{4});
-        QCOMPARE(record.curve(RunCurve::TestAccuracy)->size(), std::size_t{1});
+        QCOMPARE(record.curve("test_accuracy")->size(), std::size_t{1});
         QCOMPARE(record.evaluations().size(), std::size_t{1});
-        QVERIFY(std::abs(record.bestAccuracy().value() - 0.3) < 1e-12);
+        QVERIFY(std::abs(record.best(*findMetric("test_accuracy")).value() - 0.3) < 1e-12);
 
         QCOMPARE(record.take({12, onOneDevice()}), RunRecord::Taken::Added);
         QVERIFY(!record.awaitsWorld());
@@ -199,16 +199,16 @@ private slots:
             done.compute = {0.02F}, done.reduce = {0}, done.wait = {0};
             QCOMPARE(record.take({i + 8, done}), RunRecord::Taken::Added);
         }
-        const auto loss = record.curve(RunCurve::Loss);
+        const auto loss = record.curve("loss");
         QCOMPARE(loss->size(), std::size_t{9});
         for (std::size_t i = 0; i < 9; ++i) {
             QCOMPARE(loss->x(CurveAxis::Step, i), static_cast<double>(i + 1));
             QCOMPARE(loss->value(i), 1.0 / static_cast<double>(i + 1));
             QVERIFY(i == 0 || loss->x(CurveAxis::Seconds, i) > loss->x(CurveAxis::Seconds, i - 1));
         }
-        QCOMPARE(record.curve(RunCurve::Rate)->x(CurveAxis::Step, 8), 9.0);
-        QCOMPARE(record.curve(RunCurve::RatePerDevice)->value(3), 500.0);  // of two devices then, of one now
-        QCOMPARE(record.curve(RunCurve::RatePerDevice)->value(4), 1000.0);
+        QCOMPARE(record.curve("samples_per_second")->x(CurveAxis::Step, 8), 9.0);
+        QCOMPARE(record.curve(kRatePerDevice)->value(3), 500.0);  // of two devices then, of one now
+        QCOMPARE(record.curve(kRatePerDevice)->value(4), 1000.0);
         QCOMPARE(record.missing(), std::int64_t{0});
     }
 
@@ -217,13 +217,13 @@ private slots:
         RunRecord record;
         record.take({1, started()});
         for (int i = 1; i <= 7; ++i) record.take({i + 1, step(i, i * 0.01)});
-        const auto before = record.curve(RunCurve::Loss);
+        const auto before = record.curve("loss");
         record.take({9, lost(7, 7)});
-        QCOMPARE(record.curve(RunCurve::Loss), before);  // nothing is done again
+        QCOMPARE(record.curve("loss"), before);  // nothing is done again
         record.take({10, started(2, 6)});
-        QVERIFY(record.curve(RunCurve::Loss) != before);
+        QVERIFY(record.curve("loss") != before);
         QCOMPARE(before->size(), std::size_t{7});
-        QCOMPARE(record.curve(RunCurve::Loss)->size(), std::size_t{6});
+        QCOMPARE(record.curve("loss")->size(), std::size_t{6});
     }
 
     // The next world's clock goes on from its snapshot's, which knows of no evaluation, or begins at 0.
@@ -233,12 +233,12 @@ private slots:
             record.take({12, onOneDevice()});
             record.take({13, step(5, first)});
             record.take({14, step(6, first + 0.01)});
-            const auto loss = record.curve(RunCurve::Loss);
+            const auto loss = record.curve("loss");
             QVERIFY(std::abs(loss->x(CurveAxis::Seconds, 4) - 0.05) < 1e-12);
             QVERIFY(std::abs(loss->x(CurveAxis::Seconds, 5) - 0.06) < 1e-12);
             QVERIFY(std::abs(record.seconds() - 0.06) < 1e-12);
             record.take({15, evaluation(6, first + 0.02, 0.5)});
-            QVERIFY(std::abs(record.curve(RunCurve::TestLoss)->x(CurveAxis::Seconds, 1) - 0.07) < 1e-12);
+            QVERIFY(std::abs(record.curve("test_loss")->x(CurveAxis::Seconds, 1) - 0.07) < 1e-12);
         }
     }
 
@@ -339,7 +339,7 @@ private slots:
             series["samples_per_second"].push_back({i, 0.1 * i, 1000});
         }
         record.addEarlier(series, 8, 3);
-        const auto rates = record.curve(RunCurve::RatePerDevice);
+        const auto rates = record.curve(kRatePerDevice);
         QCOMPARE(rates->value(3), 500.0);
         QCOMPARE(rates->value(4), 1000.0);
         QCOMPARE(record.notes().size(), std::size_t{2});
@@ -362,7 +362,7 @@ private slots:
         record.take({10, sample(300)});
         record.take({11, lost(250, 310)});
         QVERIFY(record.texts() == (std::vector{sample(100), sample(200)}));
-        QVERIFY(record.foretells());
+        QVERIFY(record.isLanguageModel());
     }
 
     void languageModelsAreToldByTheirPerplexity() {
@@ -377,11 +377,11 @@ private slots:
             record.take({number++, done});
         }
         PerplexityCurve perplexities;
-        const auto curve = perplexities.follow(record.curve(RunCurve::Loss));
+        const auto curve = perplexities.follow(record.curve("loss"));
         QCOMPARE(curve->size(), std::size_t{3});
         QVERIFY(std::abs(curve->value(1) - 4) < 1e-12);
         record.take({number, step(4, 0.5)});
-        QCOMPARE(perplexities.follow(record.curve(RunCurve::Loss)), curve);
+        QCOMPARE(perplexities.follow(record.curve("loss")), curve);
         QCOMPARE(curve->size(), std::size_t{4});
         QCOMPARE(curve->x(CurveAxis::Step, 3), 4.0);
         EvalDone tested = evaluation(100, 1, 0.5);
@@ -391,7 +391,7 @@ private slots:
         QVERIFY2(told.contains("best test perplexity 4.000, 2.000 bits per byte"), qPrintable(told));
         QVERIFY(!told.contains("accuracy"));
         record.take({number + 2, lost(2, 4)});
-        QCOMPARE(perplexities.follow(record.curve(RunCurve::Loss))->size(), std::size_t{2});
+        QCOMPARE(perplexities.follow(record.curve("loss"))->size(), std::size_t{2});
     }
 
     void aValueThatIsNoneLeavesTheRest() {
@@ -401,7 +401,7 @@ private slots:
         bad.loss = std::numeric_limits<double>::quiet_NaN();
         record.take({2, bad});
         record.take({3, step(2, 0.2)});
-        QCOMPARE(record.curve(RunCurve::Loss)->sample(CurveAxis::Step, 0, 10, 10).size(), std::size_t{1});
+        QCOMPARE(record.curve("loss")->sample(CurveAxis::Step, 0, 10, 10).size(), std::size_t{1});
     }
 
     void failuresAreExplained() {

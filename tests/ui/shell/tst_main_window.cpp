@@ -43,7 +43,7 @@ private slots:
             RunFeed& feed = *runs.open(trial);
             QTRY_COMPARE_WITH_TIMEOUT(feed.state(), RunState::Finished, 5 * kPatience);
             QTRY_VERIFY_WITH_TIMEOUT(isWhole(feed, *m_home), kPatience);  // none missing, none doubled
-            QVERIFY(feed.record().bestAccuracy() > 0.9);
+            QVERIFY(feed.record().best(*findMetric("test_accuracy")) > 0.9);
             steps = stepsOf(feed);
             QVERIFY(window->close());  // asks nothing: nothing runs
         }

@@ -252,7 +252,11 @@ void TestTrialTable::cellsReadWell() {
     QCOMPARE(trial_text::duration(3.14), QString("3.1 s"));
     QCOMPARE(trial_text::duration(7384), QString("2 h 3 min"));
     for (int column = 0; column < kTrialColumns; ++column)
-        QVERIFY(!headerOf(column).isEmpty() && !meaningOf(column).isEmpty());
+        QVERIFY(!headerOf(column).isEmpty() && !meaningOf(column).isEmpty() && widthOf(column) > 0);
+    QVERIFY(isNumeric(kIdColumn) && isNumeric(kEpochsColumn) && isNumeric(kDurationColumn));
+    QVERIFY(!isNumeric(kStarColumn) && !isNumeric(kDevicesColumn) && !isNumeric(kCreatedColumn));
+    QCOMPARE(filteredColumn("device"), static_cast<int>(kDevicesColumn));
+    QCOMPARE(filteredColumn("batch"), -1);
 }
 
 void TestTrialTable::tenThousandRows() {
