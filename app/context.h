@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "app/exit_codes.h"
-#include "app/surroundings.h"
+#include "app/host_environment.h"
 #include "app/words.h"
 
 namespace lockstep {
@@ -15,22 +15,22 @@ public:
     // With `json`, report() also writes {"problems":[…]} as a line to the standard output.
     explicit Context(bool json) : m_json(json) {}
 
-    const Environment& environment() { return surroundings().environment; }
-    const std::vector<PluginReport>& plugins() { return surroundings().plugins; }
+    const Environment& environment() { return host().environment; }
+    const std::vector<PluginReport>& plugins() { return host().plugins; }
     const Words& words() const { return m_words; }
 
     // Writes the problems to the standard error; returns the exit status that fits them.
     int report(const std::vector<Problem>& problems) const;
 
 private:
-    const Surroundings& surroundings() {
-        if (!m_surroundings) m_surroundings = lookAround(foldersOfThisBuild());
-        return *m_surroundings;
+    const HostEnvironment& host() {
+        if (!m_host) m_host = discover(foldersOfThisBuild());
+        return *m_host;
     }
 
     Words m_words;
     bool m_json;
-    std::unique_ptr<Surroundings> m_surroundings;
+    std::unique_ptr<HostEnvironment> m_host;
 };
 
 // What parsing the command line decides on.

@@ -1,5 +1,5 @@
+#include "app/host_environment.h"
 #include "app/plugin_folders.h"
-#include "app/surroundings.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/null/null_backend.h"
 #include "engine/backend/reference/reference_backend.h"

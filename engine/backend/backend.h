@@ -30,11 +30,10 @@ struct LowerOptions {
     AlgorithmChoice algorithms = AlgorithmChoice::ByRule;
 };
 
-// What a lowered node reads its operands as, on a backend that computes in f32 all the same. BF16, which is then its
-// algorithm's name: those of a product of matrices are rounded to nearest, ties to even, as it reads them, and added up
-// in f32 or better; all that lies in memory stays as it was, so weights and optimizer states lose nothing. Convolutions
-// stay f32, where Winograd's algorithm saves more multiplications than bf16 would; attention does, which reads tiles
-// where they lie.
+// The type to which a lowered node rounds its operands as it reads them, on a backend that computes in f32. BF16 is
+// said by the node's algorithm: a product of matrices then rounds to nearest, ties to even, and adds up in f32 or
+// better. Nothing in memory is rounded, so weights and optimizer states lose nothing. Convolutions stay f32, where
+// Winograd's algorithm saves more than bf16 would, and so does attention, which reads its tiles where they lie.
 inline DType operandsOf(const Node& node) { return node.algorithm == text(DType::BF16) ? DType::BF16 : DType::F32; }
 
 // A kind of device. One object per process, shared by all threads: const calls are thread-safe.

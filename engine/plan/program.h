@@ -39,10 +39,14 @@ struct Slot {
     bool operator==(const Slot&) const = default;
 };
 
-// Where a parameter or buffer lives, in every arena that has one for it: a parameter at the same offset in Parameters
-// and Gradients, and at kept(offset) in Masters, Averages and the first optimizer state, kept(parameterBytes) further
-// on in each state that follows (see StoragePlan); a frozen one behind all others in Parameters and Masters alone; a
-// buffer in Buffers and, if training assigns it, Staging.
+// A parameter or buffer, and where it lives: `offset` is its place in one arena, from which those in the others follow.
+//   a trained parameter   Parameters, Gradients   offset
+//                         Masters, Averages       kept(offset)
+//                         OptimizerState k        kept(offset) + k * kept(parameterBytes), k from 0
+//   a frozen parameter    Parameters, Masters     as trained ones, behind all of them; it has no other place
+//   a buffer              Buffers                 offset
+//                         Staging                 offset, if training assigns the buffer
+// kept() is StoragePlan's: the same elements in the wider type that masters, averages and states have.
 struct StorageEntry {
     std::string name;
     Value value;  // type, layout, initializer, decays

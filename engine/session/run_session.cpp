@@ -177,7 +177,7 @@ private:
 
     Result<std::unique_ptr<SessionServer>> listen() {
         return SessionServer::listen(m_places.socket(m_trial), m_trial,
-                                     {[this](const ControlCommand& command) { return obey(command); }});
+                                     {[this](const ControlCommand& command) { return applyControl(command); }});
     }
 
     std::vector<EventSink*> watchers() const {
@@ -262,7 +262,7 @@ private:
         if (!m_server) m_server = required(listen());
     }
 
-    std::optional<Problem> obey(const ControlCommand& command) {
+    std::optional<Problem> applyControl(const ControlCommand& command) {
         if (command.name == "pause") m_control.pause();
         if (command.name == "resume") m_control.resume();
         if (command.name == "stop") m_control.stop();

@@ -138,7 +138,7 @@ private:
             m_lastSent = Clock::now();
         }
         if (!(revents & (POLLIN | POLLHUP | POLLERR))) return true;
-        return client.read([&](std::string_view line) { obey(client, line); });
+        return client.read([&](std::string_view line) { answer(client, line); });
     }
 
     void welcome() {
@@ -149,7 +149,7 @@ private:
         m_clients.emplace_back(std::move(socket), toLine(hello));
     }
 
-    void obey(ClientLink& client, std::string_view line) {
+    void answer(ClientLink& client, std::string_view line) {
         const auto command = commandFromLine(line);
         if (!command.ok()) {
             client.say(errorLine(command.problems().front()));

@@ -223,10 +223,10 @@ std::unique_ptr<Kernel> Replica::guardedWriter(const Program& program, const Ste
     const std::vector<std::size_t> bounds =
         whole ? parameterBounds(*m_storage, m_storage->buckets[static_cast<std::size_t>(step.bucket)])
               : equalBounds(step.count, most);
-    std::vector<GuardedPart> parts;
+    std::vector<ChecksummedKernel> parts;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
         const std::size_t first = bounds[i], count = (i + 1 < bounds.size() ? bounds[i + 1] : step.count) - first;
-        GuardedPart part{writerKernel(program, step, first, count), {}, {}, {}};
+        ChecksummedKernel part{writerKernel(program, step, first, count), {}, {}, {}};
         for (const Slot& slot : step.inputs) {
             const bool isGate = slot.arena == Arena::Scalars;
             part.inputs.push_back(resolve(slot) + (isGate ? 0 : first * (slot.bytes / step.count)));
@@ -238,7 +238,7 @@ std::unique_ptr<Kernel> Replica::guardedWriter(const Program& program, const Ste
         }
         parts.push_back(std::move(part));
     }
-    return guard(m_resting, step.name, std::move(parts));
+    return withChecksums(m_checksums, step.name, std::move(parts));
 }
 
 std::byte* Replica::resolve(const Slot& slot) const {
@@ -268,7 +268,7 @@ void Replica::initialize(std::uint64_t seed, const std::map<std::string, HostTen
     }
     for (const Arena each : {Arena::Parameters, Arena::Masters, Arena::Buffers})
         m_group.wait(m_group.broadcast(arena(each), m_storage->arenaBytes(each), 0));
-    m_resting.forget();
+    m_checksums.forget();
     startAverages();
 }
 

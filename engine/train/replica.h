@@ -11,7 +11,7 @@
 #include "engine/collective/collective.h"
 #include "engine/core/trace.h"
 #include "engine/plan/program.h"
-#include "engine/train/resting_sums.h"
+#include "engine/train/memory_checksums.h"
 
 namespace lockstep {
 
@@ -65,8 +65,8 @@ public:
     std::uint64_t storedHash();
     // What this rank's memory lost between updates, in words; empty: nothing that was noticed. Each update looks at
     // what it writes over; inspect() looks at all of it now. Host memory only.
-    const std::string& damage() const { return m_resting.damage(); }
-    void inspect() { m_resting.checkAll(); }
+    const std::string& damage() const { return m_checksums.damage(); }
+    void inspect() { m_checksums.checkAll(); }
     // Stored bytes of an arena, for fault injection in tests. Host memory only.
     std::span<std::byte> stored(Arena arena) const;
 
@@ -128,7 +128,7 @@ private:
     UpdateRule m_rule;
     std::array<Buffer, kArenaCount> m_arenas;
     std::array<Buffer, 3> m_workspaces;  // by lane
-    RestingSums m_resting;
+    MemoryChecksums m_checksums;
     Buffer m_hostScalars;               // a copy of the scalars, for devices with memory of their own
     Buffer m_incoming;                  // there: the batch of the step to come
     const std::byte* m_sent = nullptr;  // the slot whose copy is in it

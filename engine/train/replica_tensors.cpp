@@ -96,7 +96,7 @@ void Replica::write(const std::string& name, const HostTensor& tensor) {
     if (tensor.type().shape != wanted.shape || !isFloat(given) || isHalf(given))
         throw ProblemError({name, "checkpoint.mismatch", {name, wanted.text(), tensor.type().text()}});
     m_device.writeLogical(to.value, converted(tensor, wanted.dtype), to.at);
-    m_resting.forget();
+    m_checksums.forget();
     if (to.rounded) round(to);
 }
 
@@ -118,7 +118,7 @@ void Replica::startAverages() {
     if (masters)
         stream.copyOnDevice(averages + m_storage->averagesRead(), arena(Arena::Parameters), m_storage->parameterBytes);
     stream.synchronize();
-    m_resting.forget();
+    m_checksums.forget();
 }
 
 HostTensor Replica::readGradient(const std::string& parameter) {

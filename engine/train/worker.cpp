@@ -165,7 +165,7 @@ void Worker::trainStep() {
         if (m_run.options.afterStep) m_run.options.afterStep(m_rank, m_step, *m_replica);
         if (leads()) reportStep(which, samples);
     }
-    obey(m_replica->scalar(which, "control"));
+    applyControl(m_replica->scalar(which, "control"));
 }
 
 std::optional<std::uint64_t> Worker::awaitedData() const noexcept {
@@ -201,7 +201,7 @@ bool Worker::checkpointIsDue() const {
 
 double Worker::control() const { return request() + (m_replica->damage().empty() ? 0 : kWantsCheck); }
 
-void Worker::obey(double control) {
+void Worker::applyControl(double control) {
     const int sum = static_cast<int>(control), requests = sum % kWantsCheck;
     m_stop = m_stop || (requests & kStop);
     m_stopAfterEpoch = m_stopAfterEpoch || (requests & kStopAfterEpoch);
@@ -226,7 +226,7 @@ void Worker::pause() {
     m_group.wait(m_group.broadcast(&requests, sizeof requests, 0));
     m_runClock.start();
     m_trainClock.start();
-    obey(requests);
+    applyControl(requests);
     if (leads() && !m_stop) m_run.events.post(StateChanged{"running", m_step});
 }
 

@@ -40,7 +40,8 @@ struct alignas(64) RankTimes {
     std::atomic<float> compute{0}, reduce{0}, wait{0};
 };
 
-// What is to follow the ranks of now. Written by rank 0 before it leaves; read when all have left.
+// What is to follow the ranks of now. Written by one rank before it leaves: rank 0, or of replicas that differ the one
+// that is at fault. Read when all have left.
 struct NextWorld {
     enum class Kind { None, Scaled, Balanced, Diverged };
     Kind kind = Kind::None;
@@ -50,13 +51,15 @@ struct NextWorld {
     std::string what;            // Diverged
 };
 
-// What outlives the ranks of one world. Written by rank 0 alone while there are ranks.
+// What outlives the ranks of one world. No lock: each field has one writer between two collectives, and who reads what
+// another rank wrote does so when all have left.
 struct Continuation {
-    std::shared_ptr<const Checkpoint> snapshot;  // of the last passed replica check
+    std::shared_ptr<const Checkpoint> snapshot;  // of the last passed replica check; rank 0 writes it
     NextWorld next;
 };
 
-// What all ranks of a run share; read-only but for the last ones, which take care of themselves.
+// What all ranks of a run share. They read what is const; `control` and `events` may be called by any thread, each rank
+// writes its own entry of `times`, and Continuation says who writes it.
 struct RunContext {
     const ResolvedSpec& resolved;
     const DatasetSplits& data;
@@ -84,7 +87,8 @@ public:
     const RunFinished& finished() const { return m_finished; }
 
 private:
-    // The programs of the replica. In place of one that it never needs stands another.
+    // The replica's programs, by index. Where the run never needs one (no short last batch, no text to write), its
+    // place holds another of them and is never run.
     enum : std::size_t { kTraining, kLastTraining, kEvaluation, kLastEvaluation, kWriting };
 
     void open();
@@ -116,7 +120,7 @@ private:
     int request() const;
     bool checkpointIsDue() const;  // within an epoch; rank 0's
     double control() const;
-    void obey(double control);
+    void applyControl(double control);
     void pause();
     void skipUpdate(std::size_t which);
 

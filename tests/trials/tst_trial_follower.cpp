@@ -35,13 +35,13 @@ public:
     PlayedRun(const Home& home, std::int64_t firstStep, std::int64_t firstNumber)
         : m_next(firstNumber), m_store(*home.store), m_lease(Lease::tryAcquire(home.places.lease(1))) {
         begin(firstStep);
-        const auto obey = [this](const ControlCommand& control) -> std::optional<Problem> {
+        const auto applyControl = [this](const ControlCommand& control) -> std::optional<Problem> {
             const std::lock_guard lock(m_mutex);
             m_heard.push_back(control.name);
             if (control.name == "balance") return Problem{"shares", "spec.shares-of-shards", {}};
             return std::nullopt;
         };
-        m_server = std::move(SessionServer::listen(home.places.socket(1), 1, {obey})).value();
+        m_server = std::move(SessionServer::listen(home.places.socket(1), 1, {applyControl})).value();
         start(firstStep);
     }
     void post(const TrainEvent& event) {

@@ -173,12 +173,12 @@ private slots:
         home.add(trials, RunState::Running);
         const auto lease = home.hold(1);
         std::string heard;
-        const auto obey = [&](const ControlCommand& control) -> std::optional<Problem> {
+        const auto applyControl = [&](const ControlCommand& control) -> std::optional<Problem> {
             heard = control.name;
             if (control.name == "scale-to") return Problem{"batch", "spec.batch-too-small", {"2", "3"}};
             return std::nullopt;
         };
-        const auto server = SessionServer::listen(home.places.socket(1), 1, {obey});
+        const auto server = SessionServer::listen(home.places.socket(1), 1, {applyControl});
         QVERIFY(server.ok());
         QCOMPARE(trials.control(1, {"pause"}), TrialService::Controlled::Agreed);
         QCOMPARE(heard, std::string("pause"));

@@ -17,7 +17,7 @@ ReplayLog shortLog() {
     return log;
 }
 
-bool obey(ClientLink& link, std::string_view line) {
+bool understands(ClientLink& link, std::string_view line) {
     const auto command = commandFromLine(line);
     if (!command.ok()) return false;
     const std::string text = toLine(command.value());
@@ -46,7 +46,8 @@ bool runProtocol(Input input) {
     if (!input.empty()) send(client.get(), input.data(), input.size(), MSG_DONTWAIT);
     shutdown(client.get(), SHUT_WR);
     bool understood = false;
-    while (link.read([&](std::string_view line) { understood = obey(link, line) || greet(line) || understood; })) {
+    while (
+        link.read([&](std::string_view line) { understood = understands(link, line) || greet(line) || understood; })) {
         link.pull(log);
         if (link.wantsToWrite()) link.write();
     }

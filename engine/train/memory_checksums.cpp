@@ -1,4 +1,4 @@
-#include "engine/train/resting_sums.h"
+#include "engine/train/memory_checksums.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,17 +28,17 @@ std::uint64_t sumOf(const std::byte* at, std::size_t bytes) {
 
 class GuardedKernel final : public Kernel {
 public:
-    GuardedKernel(RestingSums& sums, std::string name, std::vector<GuardedPart> parts)
+    GuardedKernel(MemoryChecksums& sums, std::string name, std::vector<ChecksummedKernel> parts)
         : m_sums(sums), m_name(std::move(name)), m_parts(std::move(parts)) {}
 
     std::size_t workspaceBytes() const override {
         std::size_t most = 0;
-        for (const GuardedPart& part : m_parts) most = std::max(most, part.kernel->workspaceBytes());
+        for (const ChecksummedKernel& part : m_parts) most = std::max(most, part.kernel->workspaceBytes());
         return most;
     }
 
     void run(const KernelCall& call) override {
-        for (const GuardedPart& part : m_parts) {
+        for (const ChecksummedKernel& part : m_parts) {
             for (std::size_t i = 0; i < part.outputs.size(); ++i)
                 m_sums.check(m_name, part.outputs[i], part.outputBytes[i]);
             part.kernel->run({part.inputs, part.outputs, call.workspace, call.scalars, call.stream});
@@ -47,26 +47,26 @@ public:
     }
 
 private:
-    RestingSums& m_sums;
+    MemoryChecksums& m_sums;
     std::string m_name;
-    std::vector<GuardedPart> m_parts;
+    std::vector<ChecksummedKernel> m_parts;
 };
 
 }  // namespace
 
-void RestingSums::check(const std::string& name, const std::byte* at, std::size_t bytes) {
+void MemoryChecksums::check(const std::string& name, const std::byte* at, std::size_t bytes) {
     const auto left = m_sums.find(at);
     if (left == m_sums.end() || !m_damage.empty() || left->second.sum == sumOf(at, bytes)) return;
     m_damage = "memory changed between two updates that nobody wrote to, found by \"" + name + "\"";
 }
 
-void RestingSums::checkAll() {
+void MemoryChecksums::checkAll() {
     for (const auto& [at, left] : m_sums) check("replica check", at, left.bytes);
 }
 
-void RestingSums::remember(const std::byte* at, std::size_t bytes) { m_sums[at] = {bytes, sumOf(at, bytes)}; }
+void MemoryChecksums::remember(const std::byte* at, std::size_t bytes) { m_sums[at] = {bytes, sumOf(at, bytes)}; }
 
-std::unique_ptr<Kernel> guard(RestingSums& sums, std::string name, std::vector<GuardedPart> parts) {
+std::unique_ptr<Kernel> withChecksums(MemoryChecksums& sums, std::string name, std::vector<ChecksummedKernel> parts) {
     return std::make_unique<GuardedKernel>(sums, std::move(name), std::move(parts));
 }
 

@@ -21,10 +21,10 @@ std::vector<std::unique_ptr<Backend>> linkedBackends();
 std::filesystem::path thisProgram();  // the executable's own path
 
 // Everything this machine offers: backends (linked ones and modules), models, datasets, plugins.
-struct Surroundings {
+struct HostEnvironment {
     Environment environment;
     std::vector<PluginReport> plugins;
 };
-std::unique_ptr<Surroundings> lookAround(const Folders& folders);
+std::unique_ptr<HostEnvironment> discover(const Folders& folders);
 
 }  // namespace lockstep

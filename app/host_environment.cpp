@@ -1,4 +1,4 @@
-#include "app/surroundings.h"
+#include "app/host_environment.h"
 
 #include <dlfcn.h>
 
@@ -47,8 +47,8 @@ fs::path thisProgram() {
     return failed ? fs::path("lockstep") : path;
 }
 
-std::unique_ptr<Surroundings> lookAround(const Folders& folders) {
-    auto out = std::make_unique<Surroundings>();
+std::unique_ptr<HostEnvironment> discover(const Folders& folders) {
+    auto out = std::make_unique<HostEnvironment>();
     for (auto& backend : linkedBackends()) out->environment.add(std::move(backend));
     out->environment.addLater("cuda", openCuda);
     for (const auto& model : builtinModels()) out->environment.add(model);

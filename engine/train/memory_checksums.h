@@ -14,7 +14,7 @@ namespace lockstep {
 // averages, buffers) is written by a few kernels; before such a kernel runs, the sum of the bits that it finds must be
 // that of the bits it left: offline memory checking (Blum et al., "Checking the correctness of memories", 1994), exact
 // for a single flipped bit. One thread, the rank's.
-class RestingSums {
+class MemoryChecksums {
 public:
     void check(const std::string& name, const std::byte* at, std::size_t bytes);  // `name`: who looked
     void checkAll();
@@ -32,7 +32,7 @@ private:
 };
 
 // A part of a step, small enough that what it writes stays in the cache while it is summed before and after.
-struct GuardedPart {
+struct ChecksummedKernel {
     std::unique_ptr<Kernel> kernel;
     std::vector<std::byte*> inputs, outputs;  // where the part's slices begin
     std::vector<std::size_t> outputBytes;
@@ -40,6 +40,6 @@ struct GuardedPart {
 
 // One kernel that runs the parts in order, each checked before and remembered after by `sums`, which must outlive it.
 // Allocates at its first run only.
-std::unique_ptr<Kernel> guard(RestingSums& sums, std::string name, std::vector<GuardedPart> parts);
+std::unique_ptr<Kernel> withChecksums(MemoryChecksums& sums, std::string name, std::vector<ChecksummedKernel> parts);
 
 }  // namespace lockstep
