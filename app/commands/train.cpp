@@ -45,7 +45,7 @@ int runWithoutHistory(Context& context, const TrainOptions& options, TrialSpec s
 }
 
 bool saysWhatToTrain(const TrainOptions& options) {
-    constexpr std::array<std::string_view, 3> kSayIt{"dataset", "dataset.path", "model"};
+    constexpr std::array<std::string_view, 3> kSayIt{"dataset.path", "dataset", "model"};
     const SpecOptions& spec = options.spec;
     const auto says = [&](const auto& given) { return std::ranges::find(kSayIt, given.first) != kSayIt.end(); };
     return !spec.preset.empty() || !spec.file.empty() || !options.from.empty() || !spec.settings.empty() ||

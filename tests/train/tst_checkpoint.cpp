@@ -238,9 +238,9 @@ private slots:
 
     void aHeaderOfTooManyTensorsIsRefused() {
         std::string header = "{";
-        for (int i = 0; i <= 100'000; ++i)
-            header +=
-                (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+        for (int i = 0; i <= 100000; ++i)
+            header += (i > 0 ? ",\"" : "\"") + std::to_string(i) +
+                      "\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}";
         put(file(), withHeader(header + "}", 0));
         expectProblem("checkpoint.malformed");
         QVERIFY(readTensorFileHeader(file()).problems().front().args[0].find("100000") != std::string::npos);

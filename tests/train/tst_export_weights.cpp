@@ -97,7 +97,8 @@ private slots:
             QCOMPARE(written.value().tensors, std::size_t{27});
             const TensorFile content = readTensorFile(file).value();
             QCOMPARE(content.metadata.at("model"), std::string("fashion-cnn"));
-            QCOMPARE(content.metadata.size(), std::size_t{2});
+            QCOMPARE(content.metadata.size(), std::size_t{3});
+            QVERIFY(content.metadata.contains("checksum"));
             for (const auto& [name, tensor] : content.tensors) {
                 const auto average = first.tensors.find("average." + name);
                 const bool isAverage = averages && average != first.tensors.end();

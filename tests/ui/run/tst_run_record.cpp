@@ -184,7 +184,8 @@ private slots:
         RunRecord record = withALostDevice();
         QVERIFY(record.awaitsWorld());
         QCOMPARE(record.step(), std::int64_t{4});
-        for (const auto which : {"loss", "gradient_norm", kRatePerDevice})
+        for (const std::string_view which :
+             {std::string_view("loss"), std::string_view("gradient_norm"), kRatePerDevice})
             QCOMPARE(record.curve(which)->size(), std::size_t{4});
         QCOMPARE(record.curve("test_accuracy")->size(), std::size_t{1});
         QCOMPARE(record.evaluations().size(), std::size_t{1});

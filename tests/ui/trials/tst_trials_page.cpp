@@ -59,6 +59,7 @@ void TestTrialsPage::anEmptyHomeSaysWhatToDo() {
     desktop.open();
     QTRY_VERIFY(desktop.says("No trials yet"));
     const QSignalSpy wanted(desktop.page.get(), &Page::commandWanted);
+    QTRY_VERIFY(desktop.button("Train something"));
     desktop.button("Train something")->click();
     QCOMPARE(wanted.count(), 1);
     QCOMPARE(wanted.front().front().toString(), QString("page.train"));
