@@ -21,7 +21,8 @@ double stepsPerEpochOf(const TrialQuery& query, std::int64_t trial) {
 
 }  // namespace
 
-TrialCurve CurveReader::readTrial(const TrialQuery& query, std::int64_t trial, TrialSpec spec, const ComparedMetric& metric) {
+TrialCurve CurveReader::readTrial(const TrialQuery& query, std::int64_t trial, TrialSpec spec,
+                                  const ComparedMetric& metric) {
     const auto failed = query.failure(trial);
     TrialCurve out{trial, std::move(spec), curveOf(query, trial, metric.series), nullptr,
                    stepsPerEpochOf(query, trial)};

@@ -24,7 +24,8 @@ private:
         TrialCurve curve;
     };
 
-    static TrialCurve readTrial(const TrialQuery& query, std::int64_t trial, TrialSpec spec, const ComparedMetric& metric);
+    static TrialCurve readTrial(const TrialQuery& query, std::int64_t trial, TrialSpec spec,
+                                const ComparedMetric& metric);
 
     std::map<std::pair<std::int64_t, std::string>, Known> m_known;
     CurveComparison m_comparison;
