@@ -21,7 +21,7 @@ std::string whereOf(const DatasetEntry& entry) {
 
 int datasets(Context& context, bool json) {
     if (json) {
-        fmt::print("{}\n", lineOf(datasetsJson(context.environment())));
+        fmt::print("{}\n", jsonOf(offeredDatasets(context.environment())));
         return kDone;
     }
     Table table({"ID", "TITLE", "WHERE"});

@@ -13,7 +13,7 @@ namespace {
 int devices(Context& context, bool json) {
     const auto& environment = context.environment();
     if (json) {
-        fmt::print("{}\n", lineOf(devicesJson(environment, context.words())));
+        fmt::print("{}\n", jsonOf(offeredDevices(environment, serveWords(context.words()))));
         return kDone;
     }
     Table table({"DEVICE", "NAME", "CORES", "MEMORY"});

@@ -72,7 +72,7 @@ int inspect(Context& context, const InspectOptions& options) {
     if (!entry.ok()) return context.report(entry.problems());
     const auto report = reportOf(*entry.value(), options.path);
     if (!report.ok()) return context.report(report.problems());
-    if (options.json) fmt::print("{}\n", lineOf(reportJson(report.value(), context.words())));
+    if (options.json) fmt::print("{}\n", jsonOf(inspection(report.value(), serveWords(context.words()))));
     else printReport(report.value(), options.path, context.words());
     return kDone;
 }

@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 int list(Context& context, bool json) {
     if (json) {
-        fmt::print("{}\n", lineOf(modelsJson(context.environment())));
+        fmt::print("{}\n", jsonOf(offeredModels(context.environment())));
         return kDone;
     }
     Table table({"MODEL", "WHAT IT IS"});
@@ -71,7 +71,7 @@ int models(Context& context, const ModelsOptions& options) {
     if (options.json) {
         fmt::print("{}\n", lineOf({{"id", model->name},
                                    {"parameters", parameterCount(forward.value())},
-                                   {"layers", layersJson(layerTable(forward.value()))},
+                                   {"layers", layersJson(forward.value())},
                                    {"params", schemaJson(model->params)}}));
     } else {
         printModel(*model, input.value(), forward.value());

@@ -2,22 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <utility>
 
-#include "engine/spec/json_text.h"
+#include "engine/spec/json_fields.h"
 #include "engine/spec/metrics.h"
 
 namespace lockstep {
 
-namespace {
-
-using Json = nlohmann::json;
-
 // One list of fields per event, for writing and reading alike.
-void visit(auto& v, auto& e, const RunStarted*) {
+static void fields(auto& v, auto& e, const RunStarted*) {
     v("trial", e.trial), v("attempt", e.attempt), v("device_text", e.deviceText), v("devices", e.devices);
     v("virtual_devices", e.virtualDevices), v("parameters", e.parameters), v("steps_per_epoch", e.stepsPerEpoch);
     v("epochs", e.epochs), v("first_step", e.firstStep), v("train_samples", e.trainSamples);
@@ -25,136 +18,52 @@ void visit(auto& v, auto& e, const RunStarted*) {
     v("batch_norm", e.batchNorm), v("learning_rate", e.learningRate), v("link_bandwidth", e.linkBandwidth);
     v("link_latency", e.linkLatency), v("task", e.task);
 }
-void visit(auto& v, auto& e, const StepDone*) {
+static void fields(auto& v, auto& e, const StepDone*) {
     v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds);
     for (const Metric& metric : metrics()) {
         if (metric.step) v(metric.field, e.*metric.step);
         if (metric.ranks) v(metric.field, e.*metric.ranks);
     }
 }
-void visit(auto& v, auto& e, const EvalDone*) {
+static void fields(auto& v, auto& e, const EvalDone*) {
     v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds);
     for (const Metric& metric : metrics()) {
         if (metric.evaluated) v(metric.field, e.*metric.evaluated);
     }
     v("samples_per_second", e.samplesPerSecond), v("best", e.best);
 }
-void visit(auto& v, auto& e, const CheckpointWritten*) {
+static void fields(auto& v, auto& e, const CheckpointWritten*) {
     v("step", e.step), v("epoch", e.epoch), v("file", e.file), v("role", e.role);
 }
-void visit(auto& v, auto& e, const StateChanged*) { v("state", e.state), v("step", e.step); }
-void visit(auto& v, auto& e, const Message*) {
+static void fields(auto& v, auto& e, const StateChanged*) { v("state", e.state), v("step", e.step); }
+static void fields(auto& v, auto& e, const Message*) {
     v("level", e.level), v("field", e.text.field), v("code", e.text.code), v("args", e.text.args);
 }
-void visit(auto& v, auto& e, const RunFinished*) {
+static void fields(auto& v, auto& e, const RunFinished*) {
     v("outcome", e.outcome), v("trial", e.trial), v("step", e.step), v("epoch", e.epoch);
     v("test_accuracy", e.testAccuracy), v("test_loss", e.testLoss), v("best_accuracy", e.bestAccuracy);
     v("train_samples_per_second", e.trainSamplesPerSecond), v("seconds", e.seconds);
     v("held_up", e.heldUp);
 }
-void visit(auto& v, auto& e, const RunFailed*) {
+static void fields(auto& v, auto& e, const RunFailed*) {
     v("kind", e.kind), v("where", e.where), v("what", e.what), v("rank", e.rank), v("step", e.step);
     v("args", e.args), v("collective", e.collective), v("sequence", e.sequence), v("waiting", e.waiting);
 }
-void visit(auto& v, auto& e, const WorldChanged*) {
+static void fields(auto& v, auto& e, const WorldChanged*) {
     v("reason", e.reason), v("step", e.step), v("reached", e.reached), v("rank", e.rank), v("what", e.what);
     v("devices", e.devices);
 }
-void visit(auto& v, auto& e, const StragglerFound*) {
+static void fields(auto& v, auto& e, const StragglerFound*) {
     v("step", e.step), v("rank", e.rank), v("cause", e.cause), v("seconds", e.seconds), v("share", e.share);
 }
-void visit(auto& v, auto& e, const TextSample*) {
+static void fields(auto& v, auto& e, const TextSample*) {
     v("step", e.step), v("epoch", e.epoch), v("prompt", e.prompt), v("text", e.text);
 }
-void visit(auto& v, auto& e, const DataProgress*) {
+static void fields(auto& v, auto& e, const DataProgress*) {
     v("done", e.done), v("total", e.total), v("samples_per_second", e.samplesPerSecond);
 }
 
-class Writer {
-public:
-    explicit Writer(std::string& out) : m_out(out) {}
-
-    void operator()(std::string_view key, const auto& value) {
-        m_out += ",\"";
-        m_out += key;
-        m_out += "\":";
-        put(value);
-    }
-
-private:
-    template <class T>
-    void put(const T& value) requires std::is_arithmetic_v<T> {
-        if constexpr (std::is_floating_point_v<T>) {
-            if (!std::isfinite(value)) {
-                m_out += "null";
-                return;
-            }
-        }
-        char buffer[32];
-        m_out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-    }
-    void put(bool value) { m_out += value ? "true" : "false"; }
-    void put(const std::string& value) { m_out += Json(value).dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-    template <class T>
-    void put(const std::vector<T>& values) {
-        m_out += '[';
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            if (i > 0) m_out += ',';
-            put(values[i]);
-        }
-        m_out += ']';
-    }
-
-    std::string& m_out;
-};
-
-[[noreturn]] void badField(std::string_view key) {
-    throw ProblemError({std::string(key), "event.bad-field", {std::string(key)}});
-}
-
-// Absent keys keep their defaults, so that a newer version may read an older one's events.
-class Reader {
-public:
-    explicit Reader(const Json& object) : m_object(object) {}
-
-    void operator()(std::string_view key, auto& value) {
-        const auto found = m_object.find(key);
-        if (found != m_object.end()) get(key, *found, value);
-    }
-
-private:
-    template <class T>
-    static void get(std::string_view key, const Json& json, T& value) requires std::is_integral_v<T> {
-        if (!json.is_number_integer()) badField(key);
-        const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
-                                                    : std::in_range<T>(json.get<std::int64_t>());
-        if (!fits) badField(key);
-        value = json.get<T>();
-    }
-    template <class T>
-    static void get(std::string_view key, const Json& json, T& value) requires std::is_floating_point_v<T> {
-        if (json.is_null()) value = std::numeric_limits<T>::quiet_NaN();
-        else if (json.is_number()) value = json.get<T>();
-        else badField(key);
-    }
-    static void get(std::string_view key, const Json& json, bool& value) {
-        if (!json.is_boolean()) badField(key);
-        value = json.get<bool>();
-    }
-    static void get(std::string_view key, const Json& json, std::string& value) {
-        if (!json.is_string()) badField(key);
-        value = json.get<std::string>();
-    }
-    template <class T>
-    static void get(std::string_view key, const Json& json, std::vector<T>& values) {
-        if (!json.is_array()) badField(key);
-        values.clear();
-        for (const auto& each : json) get(key, each, values.emplace_back());
-    }
-
-    const Json& m_object;
-};
+namespace {
 
 constexpr const char* kBetween = ", ";
 
@@ -173,15 +82,15 @@ constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames =
     "run_finished", "run_failed", "world_changed", "straggler_found",    "text_sample",   "data_progress"};
 
 template <std::size_t I = 0>
-TrainEvent readEvent(std::string_view name, const Json& object) {
+TrainEvent readEvent(std::string_view name, const nlohmann::json& object) {
     if constexpr (I == kNames.size()) {
         throw ProblemError({"event", "event.unknown", {std::string(name)}});
     } else {
         if (name != kNames[I]) return readEvent<I + 1>(name, object);
         using Kind = std::variant_alternative_t<I, TrainEvent>;
         Kind event;
-        Reader reader(object);
-        visit(reader, event, static_cast<const Kind*>(nullptr));
+        JsonFieldReader reader(object);
+        fields(reader, event, static_cast<const Kind*>(nullptr));
         return event;
     }
 }
@@ -207,24 +116,26 @@ bool isStepEvent(const TrainEvent& event) {
 }
 
 std::string toJsonLine(const TrainEvent& event, std::int64_t number) {
-    std::string line = "{\"n\":" + std::to_string(number);
-    Writer writer(line);
-    writer("event", std::string(nameOf(event)));
-    std::visit([&]<class Kind>(const Kind& each) { visit(writer, each, static_cast<const Kind*>(nullptr)); }, event);
+    std::string line = "{";
+    JsonFieldWriter writer(line);
+    writer("n", number), writer("event", nameOf(event));
+    std::visit([&]<class Kind>(const Kind& each) { fields(writer, each, static_cast<const Kind*>(nullptr)); }, event);
     return line + "}";
 }
 
 Result<NumberedEvent> eventFromJsonLine(std::string_view line) {
-    const auto object = Json::parse(line, nullptr, false);
+    const auto object = nlohmann::json::parse(line, nullptr, false);
     if (!object.is_object()) return Problem{"", "event.malformed", {std::string(line.substr(0, 60))}};
     try {
         NumberedEvent out;
         std::string name;
-        Reader reader(object);
+        JsonFieldReader reader(object);
         reader("n", out.number);
         reader("event", name);
         out.event = readEvent(name, object);
         return out;
+    } catch (const BadJsonField& bad) {
+        return Problem{bad.key, "event.bad-field", {bad.key}};
     } catch (const ProblemError& error) {
         return error.problem();
     }

@@ -28,6 +28,7 @@ const QMap<QString, int> kTiers{
     {"engine/backend/reference", 40},
     {"engine/train", 50},
     {"engine/plugin", 50},
+    {"engine/serve", 55},
     {"engine/history", 60},
     {"engine/session", 70},
     {"engine/trials", 75},

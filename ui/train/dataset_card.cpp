@@ -4,7 +4,6 @@
 #include <QFileInfo>
 #include <QFrame>
 #include <QHBoxLayout>
-#include <QJsonArray>
 #include <QKeyEvent>
 #include <QPushButton>
 #include <algorithm>
@@ -137,22 +136,22 @@ void DatasetCard::take(const QString& path) {
     m_unpacker.unpack(path);
 }
 
-void DatasetCard::refuse(const Problem& problem) { taken({}, {{}, {problem}}); }
+void DatasetCard::refuse(const Problem& problem) { taken({}, EngineReply<InspectRequest>::refusal(problem)); }
 
 void DatasetCard::look(const QString& path) {
     say(tr("Looking at %1 …").arg(path));
-    m_answers.inspect(path, [this, path](const EngineAnswer& answer) { taken(path, answer); });
+    m_answers.inspect(path, [this, path](const auto& reply) { taken(path, reply); });
 }
 
-void DatasetCard::taken(const QString& path, const EngineAnswer& answer) {
+void DatasetCard::taken(const QString& path, const EngineReply<InspectRequest>& reply) {
     m_noticeRow->hide();
-    if (answer.ok()) adopt(path, answer.json);
-    m_dropProblems = answer.problems;
+    if (reply.ok()) adopt(path, reply.answer.data);
+    m_dropProblems = reply.problems;
     showProblems();
 }
 
-void DatasetCard::adopt(const QString& path, const QJsonObject& report) {
-    const auto id = report["format"].toString();
+void DatasetCard::adopt(const QString& path, const DescribedData& described) {
+    const auto id = QString::fromStdString(described.format);
     const auto* option = m_form.catalog().option("dataset", id);
     auto spec = m_form.spec();
     auto dataset = m_form.value("dataset").toString() == id ? spec["dataset"].toObject() : QJsonObject();
@@ -160,7 +159,7 @@ void DatasetCard::adopt(const QString& path, const QJsonObject& report) {
     dataset["path"] = path;
     m_taken = spec["dataset"] = dataset;
     m_form.setSpec(spec, tr("Dataset %1").arg(QFileInfo(path).fileName()));
-    say(tr("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(report)));
+    say(tr("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(described)));
 }
 
 // The chosen kind has said that it cannot read what was typed: perhaps it is of another one. Where it is of none, what
@@ -170,9 +169,10 @@ void DatasetCard::lookAtTyped() {
     if (m_typed.isEmpty() || m_typed != path || m_answers.isReading() || !m_answers.isValidated()) return;
     if (m_answers.dataProblems().empty() && m_form.problemsAt("dataset.path").empty()) return;
     m_typed.clear();
-    m_answers.inspect(path, [this, path](const EngineAnswer& answer) {
-        const bool same = m_form.value("dataset.path").toString() == path;
-        if (same && answer.ok() && answer.json["format"] != m_form.value("dataset")) adopt(path, answer.json);
+    m_answers.inspect(path, [this, path](const auto& reply) {
+        if (!reply.ok() || m_form.value("dataset.path").toString() != path) return;
+        const auto& described = reply.answer.data;
+        if (QString::fromStdString(described.format) != m_form.value("dataset").toString()) adopt(path, described);
     });
 }
 
@@ -195,16 +195,17 @@ void DatasetCard::showProblems() {
 
 void DatasetCard::showSamples() {
     const auto& samples = m_answers.samples();
-    const bool has = !samples.isEmpty();
+    const bool has = samples.has_value();
+    const auto described = has ? samples->data : DescribedData();
     showProblems();
-    m_summary->setText(has ? datasetSummary(samples) : m_answers.isReading() ? tr("Reading the data …") : QString());
+    m_summary->setText(has ? datasetSummary(described) : m_answers.isReading() ? tr("Reading the data …") : QString());
     m_summary->setVisible(!m_summary->text().isEmpty());
     m_images->setSamples(samples);
-    m_bars->setReport(samples);
+    m_bars->setData(described);
     for (QWidget* each : std::initializer_list<QWidget*>{m_images, m_bars}) each->setVisible(has);
     QStringList warnings;
-    for (const auto& warning : problemsFrom(samples["warnings"].toArray())) warnings << m_explain(warning).what;
-    if (const int skipped = samples["skipped"].toInt()) warnings << tr("%1 files are skipped.").arg(skipped);
+    for (const auto& warning : described.warnings) warnings << m_explain(warning.problem).what;
+    if (has && samples->skipped > 0) warnings << tr("%1 files are skipped.").arg(samples->skipped);
     m_warnings->setText(warnings.join('\n'));
     m_warnings->setVisible(!warnings.isEmpty());
 }

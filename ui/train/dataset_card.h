@@ -16,6 +16,7 @@ class ClassBars;
 
 // The dataset: picker, path, images before and after augmentation, counts, balance, and the augmentation's settings.
 class DatasetCard : public QWidget {
+    Q_OBJECT
 public:
     // Archives are unpacked below `archiveHome`.
     DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& explain, const QString& archiveHome);
@@ -39,8 +40,8 @@ private:
     void connectUnpacker();
     void look(const QString& path);
     void lookAtTyped();
-    void taken(const QString& path, const EngineAnswer& answer);
-    void adopt(const QString& path, const QJsonObject& report);
+    void taken(const QString& path, const EngineReply<InspectRequest>& reply);
+    void adopt(const QString& path, const DescribedData& described);
     bool needsNoFolder() const;
     void say(const QString& text, bool cancellable = false);
     void showSamples();

@@ -1,39 +1,35 @@
 #include "ui/train/dataset_text.h"
 
-#include <QJsonArray>
+#include <QCoreApplication>
 #include <QLocale>
 #include <algorithm>
-#include <vector>
 
 namespace lockstep::ui {
 
 namespace {
 
-std::vector<qint64> numbersIn(const QJsonValue& array) {
-    std::vector<qint64> numbers;
-    for (const auto& each : array.toArray()) numbers.push_back(each.toInteger());
-    return numbers;
-}
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(DatasetText)
+};
 
 // Of labelled samples.
-QString classesText(const QJsonObject& report) {
-    const auto classes = report["classes"].toArray().size();
-    const auto counts = numbersIn(report["train_per_class"]);
-    if (classes == 0 || counts.empty()) return {};
-    const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
-    return QString(", %1 classes").arg(classes) +
-           (*least == *most ? QString(" of %1 each").arg(countText(*most))
-                            : QString(" of %1 to %2").arg(countText(*least), countText(*most)));
+QString classesText(const DescribedData& data) {
+    const auto& counts = data.trainPerClass;
+    if (data.classes.empty() || counts.empty()) return {};
+    const auto [least, most] = std::ranges::minmax(counts);
+    return Text::tr(", %1 classes").arg(data.classes.size()) +
+           (least == most ? Text::tr(" of %1 each").arg(countText(most))
+                          : Text::tr(" of %1 to %2").arg(countText(least), countText(most)));
 }
 
-QString sampleText(const QJsonArray& fields) {
-    for (const auto& each : fields) {
-        const auto field = each.toObject();
-        const auto name = field["name"].toString();
-        const auto shape = numbersIn(field["shape"]);
+QString sampleText(const std::vector<DescribedField>& fields) {
+    for (const auto& [name, type, shape] : fields) {
         if (name == "image" && shape.size() == 3)
-            return QString(", %1 × %2 %3").arg(shape[2]).arg(shape[1]).arg(shape[0] == 1 ? "grey" : "colour");
-        if (name == "tokens" && shape.size() == 1) return QString(", %1 bytes of text").arg(shape[0]);
+            return Text::tr(", %1 × %2 %3")
+                .arg(shape[2])
+                .arg(shape[1])
+                .arg(shape[0] == 1 ? Text::tr("grey") : Text::tr("colour"));
+        if (name == "tokens" && shape.size() == 1) return Text::tr(", %1 bytes of text").arg(shape[0]);
     }
     return {};
 }
@@ -42,10 +38,9 @@ QString sampleText(const QJsonArray& fields) {
 
 QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
-QString datasetSummary(const QJsonObject& report) {
-    return QString("%1 training and %2 test samples%3%4")
-        .arg(countText(report["train_count"].toInteger()), countText(report["test_count"].toInteger()),
-             classesText(report), sampleText(report["fields"].toArray()));
+QString datasetSummary(const DescribedData& data) {
+    return Text::tr("%1 training and %2 test samples%3%4")
+        .arg(countText(data.trainCount), countText(data.testCount), classesText(data), sampleText(data.fields));
 }
 
 }  // namespace lockstep::ui

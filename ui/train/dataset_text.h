@@ -1,6 +1,7 @@
 #pragma once
-#include <QJsonObject>
 #include <QString>
+
+#include "engine/spec/serve_messages.h"
 
 namespace lockstep::ui {
 
@@ -8,6 +9,6 @@ QString countText(qint64 count);  // "60,000"
 
 // "60,000 training and 10,000 test samples, 10 classes of 6,000 each, 28 × 28 grey"; of classes that differ "of 12 to
 // 400".
-QString datasetSummary(const QJsonObject& report);
+QString datasetSummary(const DescribedData& data);
 
 }  // namespace lockstep::ui

@@ -33,8 +33,8 @@ void setQuietly(QSpinBox& spin, std::int64_t value) {
 QString tileText(const DeviceTile& tile) {
     QStringList about;
     if (!tile.detail.isEmpty()) about << tile.detail;
-    if (tile.isVirtual) about << "virtual";
-    return (tile.on ? "✓ " : "") + tile.id + '\n' + (about.isEmpty() ? QString("off") : about.join(", "));
+    if (tile.isVirtual) about << DevicesCard::tr("virtual");
+    return (tile.on ? "✓ " : "") + tile.id + '\n' + (about.isEmpty() ? DevicesCard::tr("off") : about.join(", "));
 }
 
 QString tileStyle(const DeviceTile& tile) {
@@ -49,8 +49,10 @@ QString tileStyle(const DeviceTile& tile) {
              theme.raised.name(), theme.text.name());
 }
 
-const char* const kVirtualHelp =
-    "Virtual devices share cores or a card: they show how data-parallel training works, not how fast it is.";
+QString virtualHelp() {
+    return DevicesCard::tr(
+        "Virtual devices share cores or a card: they show how data-parallel training works, not how fast it is.");
+}
 
 QString helpOf(const SpecForm& form, const QString& field, const QString& more) {
     const auto* known = form.trialField(field);
@@ -63,12 +65,12 @@ DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent
     : QWidget(parent), m_form(form), m_explain(explain) {
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
-    auto* card = addCard(*outer, "Devices and batch");
+    auto* card = addCard(*outer, tr("Devices and batch"));
     m_grid = new QGridLayout;
     m_grid->setSpacing(space::kMedium);
     card->addLayout(m_grid);
     m_missing = mutedLabel({});
-    m_virtual = mutedLabel(kVirtualHelp);
+    m_virtual = mutedLabel(virtualHelp());
     m_problem = new ProblemLabel;
     card->addWidget(makeTextRow());
     card->addWidget(m_problem);
@@ -79,10 +81,10 @@ DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent
     card->addWidget(m_remark);
     m_batchProblem = new ProblemLabel;
     card->addWidget(m_batchProblem);
-    m_keepBatch = new QCheckBox("Keep the global batch when devices change");
+    m_keepBatch = new QCheckBox(tr("Keep the global batch when devices change"));
     m_keepBatch->setToolTip(
-        "On: the same training on any number of devices. Off: each device keeps its part, and the "
-        "global batch grows with the devices.\nDefault: on\nRange: on or off");
+        tr("On: the same training on any number of devices. Off: each device keeps its part, and the "
+           "global batch grows with the devices.\nDefault: on\nRange: on or off"));
     m_keepBatch->setChecked(form.hold() == Hold::GlobalBatch);
     card->addWidget(m_keepBatch);
     card->addWidget(m_parts = new FieldList(form, explain));
@@ -97,16 +99,18 @@ DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent
 
 // What the engine says of its fields, beside what the equation makes of them.
 void DevicesCard::explainFields() {
-    const char* const kFollows = "Default: as many as the global batch needs\nRange: at least 1";
-    m_text->setToolTip(helpOf(m_form, "devices", "cuda:0,0: two on one card."));
+    m_text->setToolTip(helpOf(m_form, "devices", tr("cuda:0,0: two on one card.")));
     m_batch->setToolTip(helpOf(m_form, "batch", {}));
     m_passes->setToolTip(
-        helpOf(m_form, "accumulation", "Reproducible mode: shards of the batch that each device takes."));
-    m_perDevice->setToolTip(QString("Images that a device takes through the network at once.\n") + kFollows);
+        helpOf(m_form, "accumulation", tr("Reproducible mode: shards of the batch that each device takes.")));
+    m_perDevice->setToolTip(
+        tr("Images that a device takes through the network at once.\n"
+           "Default: as many as the global batch needs\nRange: at least 1"));
     m_count->setToolTip(
-        "Each device holds a copy of the network and takes its part of every batch.\nDefault: 2\n"
-        "Range: 1 … 256");
-    m_coresEach->setToolTip("How many cores each CPU device computes with.\nDefault: shared evenly\nRange: 0 … 1024");
+        tr("Each device holds a copy of the network and takes its part of every batch.\nDefault: 2\n"
+           "Range: 1 … 256"));
+    m_coresEach->setToolTip(
+        tr("How many cores each CPU device computes with.\nDefault: shared evenly\nRange: 0 … 1024"));
     for (QWidget* each : std::initializer_list<QWidget*>{m_text, m_batch, m_passes, m_perDevice, m_count, m_coresEach})
         each->setAccessibleDescription(each->toolTip());
 }
@@ -117,10 +121,10 @@ QWidget* DevicesCard::makeTextRow() {
     layout->setContentsMargins(0, 0, 0, 0);
     m_text = new FormLine;
     m_text->setObjectName("devices");
-    m_text->setAccessibleName("Devices as text");
-    m_coresEach = makeSpin(0, 1024, "Cores of each device");
-    m_coresEach->setSpecialValueText("shared evenly");
-    auto* label = new QLabel("Cores each");
+    m_text->setAccessibleName(tr("Devices as text"));
+    m_coresEach = makeSpin(0, 1024, tr("Cores of each device"));
+    m_coresEach->setSpecialValueText(tr("shared evenly"));
+    auto* label = new QLabel(tr("Cores each"));
     label->setBuddy(m_coresEach);
     layout->addWidget(m_text, 1);
     layout->addWidget(label);
@@ -133,7 +137,7 @@ QWidget* DevicesCard::makeTextRow() {
     return row;
 }
 
-QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter) {
+QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter, QLabel** shown) {
     auto* column = new QVBoxLayout;
     column->setSpacing(2);
     auto* label = mutedLabel(name);
@@ -144,7 +148,7 @@ QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const Q
     column->addWidget(label);
     column->addWidget(spin);
     into.addLayout(column, 1);
-    if (name == "Accumulation") m_passesName = label;
+    if (shown) *shown = label;
     if (signAfter.isEmpty()) return spin;
     auto* sign = new QLabel('\n' + signAfter);
     sign->setProperty("role", "heading");
@@ -156,10 +160,10 @@ QWidget* DevicesCard::makeEquation() {
     auto* bar = new QWidget;
     auto* layout = new QHBoxLayout(bar);
     layout->setContentsMargins(0, space::kMedium, 0, 0);
-    m_perDevice = addFactor(*layout, "Per device", "×");
-    m_count = addFactor(*layout, "Devices", "×");
-    m_passes = addFactor(*layout, "Accumulation", "=");
-    m_batch = addFactor(*layout, "Global batch", {});
+    m_perDevice = addFactor(*layout, tr("Per device"), "×");
+    m_count = addFactor(*layout, tr("Devices"), "×");
+    m_passes = addFactor(*layout, tr("Accumulation"), "=", &m_passesName);
+    m_batch = addFactor(*layout, tr("Global batch"), {});
     m_batch->setObjectName("batch");
     m_count->setMaximum(256);
     connect(m_perDevice, &QSpinBox::valueChanged, this, [this](int value) { m_form.setPerDevice(value); });
@@ -207,10 +211,10 @@ void DevicesCard::showTiles(const DeviceTiles& devices) {
         m_tiles[i]->setChecked(tiles[i].on);
         m_tiles[i]->setText(tileText(tiles[i]));
         m_tiles[i]->setStyleSheet(tileStyle(tiles[i]));
-        const auto mark = tiles[i].isVirtual ? QString(", virtual") : QString();
-        m_tiles[i]->setAccessibleName(tiles[i].id + (tiles[i].on ? ", on" : ", off") + mark);
-        const auto click = tiles[i].on ? QString("Click to switch it off.") : QString("Click to train on it too.");
-        QStringList about{tiles[i].isVirtual ? QString(kVirtualHelp) : tiles[i].detail,
+        const auto mark = tiles[i].isVirtual ? tr(", virtual") : QString();
+        m_tiles[i]->setAccessibleName(tiles[i].id + (tiles[i].on ? tr(", on") : tr(", off")) + mark);
+        const auto click = tiles[i].on ? tr("Click to switch it off.") : tr("Click to train on it too.");
+        QStringList about{tiles[i].isVirtual ? virtualHelp() : tiles[i].detail,
                           m_form.catalog().deviceFacts.value(tiles[i].id), click};
         about.removeAll(QString());
         m_tiles[i]->setToolTip(about.join('\n'));
@@ -224,12 +228,12 @@ void DevicesCard::showEquation(const DeviceTiles& devices) {
     setQuietly(*m_passes, equation.passes);
     setQuietly(*m_batch, equation.batch);
     m_passes->setEnabled(!m_form.isReproducible());
-    m_passesName->setText(m_form.isReproducible() ? "Shards each" : "Accumulation");
+    m_passesName->setText(m_form.isReproducible() ? tr("Shards each") : tr("Accumulation"));
     QString remark;
     if (!m_form.isReproducible() && !m_form.value("shares").toString().isEmpty()) {
-        remark = "The devices take unequal parts of the batch; “Per device” is what equal ones would be.";
+        remark = tr("The devices take unequal parts of the batch; “Per device” is what equal ones would be.");
     } else if (!equation.divides()) {
-        remark = QString("%1 samples do not divide evenly: each part is %2. The update is exact all the same.")
+        remark = tr("%1 samples do not divide evenly: each part is %2. The update is exact all the same.")
                      .arg(equation.batch)
                      .arg(equation.partText());
     }
@@ -247,7 +251,7 @@ void DevicesCard::showMissing() {
     QStringList lines;
     for (const auto& [backend, problem] : m_form.catalog().devices.missing) {
         const auto words = m_explain(problem);
-        lines << QString("%1 is not available. %2 %3")
+        lines << tr("%1 is not available. %2 %3")
                      .arg(QString::fromStdString(backend).toUpper(), words.what, words.remedy);
     }
     m_missing->setText(lines.join('\n'));

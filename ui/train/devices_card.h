@@ -15,6 +15,7 @@ namespace lockstep::ui {
 // Devices as tiles to switch on, and the equation of the batch: per-device batch x devices x accumulation = global
 // batch.
 class DevicesCard : public QWidget {
+    Q_OBJECT
 public:
     DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent = nullptr);
 
@@ -24,7 +25,8 @@ protected:
 private:
     QWidget* makeTextRow();
     QWidget* makeEquation();
-    QSpinBox* addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter);
+    // `shown` becomes the label of its name.
+    QSpinBox* addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter, QLabel** shown = nullptr);
     void explainFields();
     void refresh();
     void showTiles(const DeviceTiles& devices);

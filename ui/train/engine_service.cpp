@@ -1,7 +1,7 @@
 #include "ui/train/engine_service.h"
 
 #include <QFileInfo>
-#include <QJsonDocument>
+#include <nlohmann/json.hpp>
 
 namespace lockstep::ui {
 
@@ -12,7 +12,10 @@ constexpr qint64 kCrashWindowMs = 60'000;
 constexpr int kRestartMs = 200;
 constexpr int kWorthWaitingMs = 1000;
 constexpr qsizetype kLongestLine = qsizetype{64} << 20;
-constexpr auto kHello = R"({"id":0,"request":"hello"})";
+
+QByteArray lineOf(qint64 id, const ServeRequest& request) {
+    return QByteArray::fromStdString(questionLine(id, request)) + '\n';
+}
 
 }  // namespace
 
@@ -44,12 +47,9 @@ void EngineService::setPatience(int helloSeconds, int answerSeconds) {
     m_answerSeconds = answerSeconds;
 }
 
-qint64 EngineService::ask(const QString& request, QJsonObject arguments, QObject* receiver, Answer answer) {
+qint64 EngineService::put(const ServeRequest& request, QObject* owner, Receiver receiver) {
     const qint64 id = ++m_lastId;
-    arguments["id"] = id;
-    arguments["request"] = request;
-    m_questions.push_back(
-        {id, QJsonDocument(arguments).toJson(QJsonDocument::Compact) + '\n', receiver, std::move(answer)});
+    m_questions.push_back({id, lineOf(id, request), owner, std::move(receiver)});
     QTimer::singleShot(0, this, &EngineService::sendNext);
     return id;
 }
@@ -59,7 +59,7 @@ void EngineService::withdraw(qint64 question) {
         if (it->id != question) continue;
         const bool travelling = it == m_questions.begin() && m_asked;
         if (!travelling) m_questions.erase(it);
-        else if (m_travel.elapsed() < kWorthWaitingMs) it->answer = nullptr;  // its answer is waited for and dropped
+        else if (m_travel.elapsed() < kWorthWaitingMs) it->owner = nullptr;  // its answer is waited for and dropped
         else abandonFront();
         return;
     }
@@ -92,7 +92,7 @@ void EngineService::launch() {
     m_state = State::Greeting;
     m_patience.start(m_helloSeconds * 1000);
     m_process.start(m_program, {"serve"});
-    m_process.write(kHello + QByteArray("\n"));
+    m_process.write(lineOf(0, HelloRequest{}));
 }
 
 void EngineService::readLines() {
@@ -107,18 +107,18 @@ void EngineService::readLines() {
 }
 
 void EngineService::takeLine(const QByteArray& line) {
-    const auto document = QJsonDocument::fromJson(line);
-    if (!document.isObject()) return refuseRubbish(line);
-    const auto json = document.object();
-    if (m_state == State::Greeting) return takeHello(json);
-    if (!m_asked || m_questions.empty() || json["id"].toInteger(-1) != m_questions.front().id) return;
+    const auto reply = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+    if (!reply.is_object()) return refuseRubbish(line);
+    if (m_state == State::Greeting) return takeHello(reply);
+    const auto id = reply.find("id");
+    if (!m_asked || m_questions.empty() || id == reply.end() || *id != m_questions.front().id) return;
     m_patience.stop();
-    answerFront({json, problemsFrom(json["problems"].toArray())});
+    answerFront(reply);
     sendNext();
 }
 
-void EngineService::takeHello(const QJsonObject& hello) {
-    const auto version = hello["lockstep"].toString();
+void EngineService::takeHello(const nlohmann::json& hello) {
+    const auto version = QString::fromStdString(replyFrom<HelloAnswer>(hello).answer.version);
     if (version != QStringLiteral(LOCKSTEP_VERSION)) {
         stopChild();
         return giveUp(problemOf("engine.other-version", {version.isEmpty() ? "?" : version, LOCKSTEP_VERSION}));
@@ -130,9 +130,9 @@ void EngineService::takeHello(const QJsonObject& hello) {
 }
 
 void EngineService::sendNext() {
-    while (m_state == State::Unavailable && !m_questions.empty()) answerFront({{}, {*m_problem}});
+    while (m_state == State::Unavailable && !m_questions.empty()) failFront(*m_problem);
     if (m_state != State::Ready || m_asked) return;
-    while (!m_questions.empty() && !m_questions.front().receiver) m_questions.pop_front();
+    while (!m_questions.empty() && !m_questions.front().owner) m_questions.pop_front();
     if (m_questions.empty()) return;
     m_asked = true;
     m_travel.start();
@@ -141,11 +141,21 @@ void EngineService::sendNext() {
 }
 
 // The question leaves the queue before its callback runs, which may ask the next one.
-void EngineService::answerFront(const EngineAnswer& answer) {
-    const Question question = std::move(m_questions.front());
+EngineService::Question EngineService::popFront() {
+    Question question = std::move(m_questions.front());
     m_questions.pop_front();
     m_asked = false;
-    if (question.receiver && question.answer) question.answer(answer);
+    return question;
+}
+
+void EngineService::answerFront(const nlohmann::json& reply) {
+    const Question question = popFront();
+    if (question.owner) question.receiver.take(reply);
+}
+
+void EngineService::failFront(const Problem& problem) {
+    const Question question = popFront();
+    if (question.owner) question.receiver.fail(problem);
 }
 
 void EngineService::childEnded() {
@@ -172,7 +182,7 @@ void EngineService::restartOrGiveUp(const Problem& problem) {
     while (m_crashes.back() - m_crashes.front() > kCrashWindowMs) m_crashes.pop_front();
     if (m_crashes.size() >= kMostCrashes) return giveUp(problem);
     m_restart.start(kRestartMs);
-    if (m_asked) answerFront({{}, {problem}});
+    if (m_asked) failFront(problem);
 }
 
 void EngineService::childFailedToStart() { giveUp(problemOf("engine.cannot-start", {m_process.errorString()})); }
@@ -184,7 +194,7 @@ void EngineService::patienceEnded() {
     stopChild();
     if (greeting) return giveUp(problem);
     m_restart.start(kRestartMs);
-    if (m_asked) answerFront({{}, {problem}});
+    if (m_asked) failFront(problem);
 }
 
 void EngineService::giveUp(const Problem& problem) {

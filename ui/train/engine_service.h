@@ -1,6 +1,5 @@
 #pragma once
 #include <QElapsedTimer>
-#include <QJsonObject>
 #include <QObject>
 #include <QPointer>
 #include <QProcess>
@@ -9,15 +8,14 @@
 #include <functional>
 #include <optional>
 
+#include "engine/spec/serve_messages.h"
 #include "ui/train/problem_list.h"
 
 namespace lockstep::ui {
 
-struct EngineAnswer {
-    QJsonObject json;
-    Problems problems;  // of the question, or why the engine could not be asked
-    bool ok() const { return problems.empty(); }
-};
+// Its problems are those of the question, or why the engine could not be asked.
+template <class Request>
+using EngineReply = Reply<typename Request::Answer>;
 
 // Puts questions to a `lockstep serve` of its own: one after another, so that a question that was withdrawn while
 // others waited costs nothing; one that is withdrawn after a second of being worked on takes its child along, and
@@ -27,8 +25,6 @@ struct EngineAnswer {
 class EngineService : public QObject {
     Q_OBJECT
 public:
-    using Answer = std::function<void(const EngineAnswer& answer)>;
-
     explicit EngineService(QString engineProgram, QObject* parent = nullptr);  // starts with the event loop
     ~EngineService() override;
 
@@ -38,7 +34,12 @@ public:
 
     // The callback is called once, from the event loop, unless the question is withdrawn or the receiver is gone by
     // then.
-    qint64 ask(const QString& request, QJsonObject arguments, QObject* receiver, Answer answer);
+    template <class Request>
+    qint64 ask(const Request& request, QObject* receiver, std::function<void(const EngineReply<Request>&)> take) {
+        return put(request, receiver,
+                   {[take](const nlohmann::json& reply) { take(replyFrom<typename Request::Answer>(reply)); },
+                    [take](const Problem& problem) { take(EngineReply<Request>::refusal(problem)); }});
+    }
     void withdraw(qint64 question);
 
     void retry();  // after unavailable()
@@ -50,19 +51,28 @@ signals:
 
 private:
     enum class State { Stopped, Greeting, Ready, Unavailable };
+    // One of the two is called.
+    struct Receiver {
+        std::function<void(const nlohmann::json& reply)> take;
+        std::function<void(const Problem& problem)> fail;
+    };
     struct Question {
         qint64 id = 0;
         QByteArray line;
-        QPointer<QObject> receiver;
-        Answer answer;
+        QPointer<QObject> owner;
+        Receiver receiver;
     };
+
+    qint64 put(const ServeRequest& request, QObject* owner, Receiver receiver);
 
     void launch();
     void readLines();
     void takeLine(const QByteArray& line);
-    void takeHello(const QJsonObject& hello);
+    void takeHello(const nlohmann::json& hello);
     void sendNext();
-    void answerFront(const EngineAnswer& answer);
+    Question popFront();
+    void answerFront(const nlohmann::json& reply);
+    void failFront(const Problem& problem);
     void childEnded();
     void childFailedToStart();
     void patienceEnded();

@@ -72,9 +72,9 @@ void ProblemLabel::tell(const Problems& problems, const Explain& explain, std::s
         const auto stop = ends || words.remedy.isEmpty() ? QString() : QStringLiteral(".");
         lines << (words.what + stop + ' ' + words.remedy).trimmed();
     }
-    if (problems.size() > most) lines << QString("… and %1 more.").arg(problems.size() - most);
+    if (problems.size() > most) lines << tr("… and %1 more.").arg(problems.size() - most);
     setText(lines.join('\n'));
-    setAccessibleName(lines.isEmpty() ? QString() : "Problem: " + lines.join(' '));
+    setAccessibleName(lines.isEmpty() ? QString() : tr("Problem: %1").arg(lines.join(' ')));
     setVisible(!lines.isEmpty());
 }
 
@@ -163,10 +163,10 @@ QLineEdit* FieldEditor::makeLine() {
 }
 
 QPushButton* FieldEditor::makeFileButton() {
-    auto* button = new QPushButton("Choose…");
+    auto* button = new QPushButton(tr("Choose…"));
     button->setObjectName(m_field.path + ".choose");
     button->setToolTip(m_field.help());
-    button->setAccessibleName("Choose a file: " + m_field.label);
+    button->setAccessibleName(tr("Choose a file: %1").arg(m_field.label));
     connect(button, &QPushButton::clicked, this, [this] {
         const auto file = QFileDialog::getOpenFileName(this, m_field.label, m_form.value(m_field.path).toString());
         if (!file.isEmpty()) m_form.setValue(m_field.path, file);
@@ -262,7 +262,7 @@ void ChoiceForm::fill() {
     m_choice->clear();
     for (const auto& option : m_form.catalog().options(m_group)) {
         const bool absent = option.state == "absent";
-        m_choice->addItem(absent ? option.title + " (not installed)" : option.title, option.id);
+        m_choice->addItem(absent ? tr("%1 (not installed)").arg(option.title) : option.title, option.id);
         m_choice->setItemData(m_choice->count() - 1, absent ? option.remedy : option.meaning, Qt::ToolTipRole);
     }
 }
@@ -270,7 +270,7 @@ void ChoiceForm::fill() {
 void ChoiceForm::refresh() {
     const auto id = m_form.value(m_group).toString();
     m_choice->setCurrentIndex(m_choice->findData(id));
-    m_choice->setPlaceholderText(id.isEmpty() ? QString("Choose one") : id + " (unknown)");
+    m_choice->setPlaceholderText(id.isEmpty() ? tr("Choose one") : tr("%1 (unknown)").arg(id));
     const auto* option = m_form.chosen(m_group);
     m_meaning->setText(option ? option->meaning : QString());
     m_meaning->setVisible(option && !option->meaning.isEmpty());
@@ -285,7 +285,7 @@ QString ChoiceForm::help(const FormOption* option) const {
     const auto standard = m_form.catalog().defaults[m_group];
     const auto id = standard.isString() ? standard.toString() : standard["id"].toString();
     const auto* usual = m_form.catalog().option(m_group, id);
-    QStringList lines{"Default: " + (usual ? usual->title : id), "One of: " + titles.join(", ")};
+    QStringList lines{tr("Default: %1").arg(usual ? usual->title : id), tr("One of: %1").arg(titles.join(", "))};
     if (option && !option->meaning.isEmpty()) lines.prepend(option->meaning);
     return lines.join('\n');
 }

@@ -14,6 +14,7 @@ namespace lockstep::ui {
 
 // The problems of one field in words; hidden while there are none.
 class ProblemLabel : public QLabel {
+    Q_OBJECT
 public:
     explicit ProblemLabel(QWidget* parent = nullptr);
     void tell(const Problems& problems, const Explain& explain, std::size_t most = 8);  // "and 3 more" beyond `most`
@@ -22,6 +23,7 @@ public:
 // One setting of a form: label, editor, unit, and what is wrong with it. Text that is no number goes into the spec as
 // it is, so that nothing typed is lost and the engine's words about it appear here.
 class FieldEditor : public QWidget {
+    Q_OBJECT
 public:
     FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, QWidget* parent = nullptr);
     const QString& path() const { return m_field.path; }
@@ -46,6 +48,7 @@ private:
 
 // Fields below each other.
 class FieldList : public QWidget {
+    Q_OBJECT
 public:
     FieldList(SpecForm& form, const Explain& explain, QWidget* parent = nullptr);
     void setFields(const QVector<FormField>& fields);  // rebuilds only where other fields are shown
@@ -58,6 +61,7 @@ private:
 
 // A dataset, model, optimizer or schedule: what to choose from, what it is, and its own settings.
 class ChoiceForm : public QWidget {
+    Q_OBJECT
 public:
     enum class Label { None, Shown };  // none where the card's heading says it
     ChoiceForm(SpecForm& form, const QString& group, const Explain& explain, Label label = Label::None);

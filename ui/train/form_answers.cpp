@@ -1,6 +1,8 @@
 #include "ui/train/form_answers.h"
 
+#include <QJsonDocument>
 #include <algorithm>
+#include <type_traits>
 
 namespace lockstep::ui {
 
@@ -45,83 +47,93 @@ bool FormAnswers::isReady() const {
 
 void FormAnswers::fetchCatalog() {
     m_arriving = {};
-    m_awaited = static_cast<int>(FormCatalog::requests().size());
-    for (const auto& request : FormCatalog::requests()) {
-        ask(request, {}, [this, request](const EngineAnswer& answer) {
-            if (!answer.ok()) return;  // the service says what is wrong, and comes back
-            m_arriving.take(request, answer.json);
-            if (--m_awaited > 0) return;
-            m_hasCatalog = true;
-            m_form.setCatalog(m_arriving);
-        });
-    }
+    m_awaited = 0;
+    fetch<SettingsRequest>();
+    fetch<DatasetsRequest>();
+    fetch<ModelsRequest>();
+    fetch<DevicesRequest>();
+    fetch<PresetsRequest>();
+}
+
+template <class Request>
+void FormAnswers::fetch() {
+    ++m_awaited;
+    ask<Request>({}, [this](const EngineReply<Request>& reply) {
+        if (!reply.ok()) return;  // the service says what is wrong, and comes back
+        m_arriving.take(reply.answer);
+        if (--m_awaited > 0) return;
+        m_hasCatalog = true;
+        m_form.setCatalog(m_arriving);
+    });
 }
 
 void FormAnswers::formChanged() {
     m_validated = false;
-    if (m_open.contains("validate")) m_service.withdraw(m_open.take("validate"));
+    const auto validation = nameOf<ValidateRequest>();
+    if (m_open.contains(validation)) m_service.withdraw(m_open.take(validation));
     m_pause.start();
 }
 
 void FormAnswers::askAll() {
     if (!m_hasCatalog || !m_service.isAvailable()) return;
     m_reader.retry();  // where it has died too often
-    const auto spec = m_form.spec();
-    ask("validate", {{"spec", spec}}, [this](const EngineAnswer& answer) { takeProblems(answer); });
+    const auto spec = specText();
+    ask<ValidateRequest>({spec}, [this](const auto& reply) { takeProblems(reply); });
     askCurve();
-    askIfOther("samples", kOfSamples, {{"spec", spec}, {"count", kSamples}},
-               [this](const EngineAnswer& answer) { takeSamples(answer); });
-    askIfOther("plan", kOfPlan, {{"spec", spec}}, [this](const EngineAnswer& answer) { takePlan(answer); });
+    askIfOther<SamplesRequest>(kOfSamples, {spec, kSamples}, [this](const auto& reply) { takeSamples(reply); });
+    askIfOther<PlanRequest>(kOfPlan, {spec}, [this](const auto& reply) { takePlan(reply); });
     emit samplesChanged();  // that they are being read
     emit planChanged();     // that it is old
 }
 
 // A warm-up is as long as its epochs have steps, which the plan knows.
 void FormAnswers::askCurve() {
-    const auto spec = m_form.spec();
-    const qint64 steps = m_plan.value("steps_per_epoch").toInteger(100);
-    if (steps != m_curveSteps) m_asked.remove("schedule");
+    const qint64 steps = m_plan ? m_plan->stepsPerEpoch : ScheduleRequest{}.stepsPerEpoch;
+    if (steps != m_curveSteps) m_asked.remove(nameOf<ScheduleRequest>());
     m_curveSteps = steps;
-    const QJsonObject arguments{{"spec", spec}, {"points", kCurvePoints}, {"steps_per_epoch", steps}};
-    askIfOther("schedule", kOfCurve, arguments, [this](const EngineAnswer& answer) {
-        m_curve = answer.ok() ? answer.json : QJsonObject();
+    askIfOther<ScheduleRequest>(kOfCurve, {specText(), kCurvePoints, steps}, [this](const auto& reply) {
+        m_curve = reply.answer;
         emit curveChanged();
     });
 }
 
-EngineService& FormAnswers::serviceFor(const QString& request) {
-    const bool readsData = request == "samples" || request == "plan" || request == "inspect";
-    return readsData ? m_reader : m_service;
+JsonText FormAnswers::specText() const {
+    return {QJsonDocument(m_form.spec()).toJson(QJsonDocument::Compact).toStdString()};
 }
 
-void FormAnswers::ask(const QString& request, QJsonObject arguments, std::function<void(const EngineAnswer&)> take) {
-    EngineService& service = serviceFor(request);
-    if (m_open.contains(request)) service.withdraw(m_open.take(request));
-    const auto answered = [this, request, take = std::move(take)](const EngineAnswer& answer) {
-        m_open.remove(request);
-        take(answer);
-    };
-    m_open[request] = service.ask(request, std::move(arguments), this, answered);
-}
-
-void FormAnswers::askIfOther(const QString& request, const QStringList& about, QJsonObject arguments,
-                             std::function<void(const EngineAnswer&)> take) {
-    const auto now = part(m_form.spec(), about);
-    if (m_asked.contains(request) && m_asked[request] == now) return;
-    m_asked[request] = now;
-    ask(request, std::move(arguments), [this, request, about, now, take = std::move(take)](const EngineAnswer& answer) {
-        if (!answer.ok()) m_asked.remove(request);  // what was wrong may lie outside of `about`
-        if (part(m_form.spec(), about) == now) take(answer);
+template <class Request>
+void FormAnswers::ask(const Request& request, std::function<void(const EngineReply<Request>&)> take) {
+    constexpr bool kReadsData = std::is_same_v<Request, SamplesRequest> || std::is_same_v<Request, PlanRequest> ||
+                                std::is_same_v<Request, InspectRequest>;
+    EngineService& service = kReadsData ? m_reader : m_service;
+    const auto name = nameOf<Request>();
+    if (m_open.contains(name)) service.withdraw(m_open.take(name));
+    m_open[name] = service.ask<Request>(request, this, [this, name, take = std::move(take)](const auto& reply) {
+        m_open.remove(name);
+        take(reply);
     });
 }
 
-void FormAnswers::inspect(const QString& path, std::function<void(const EngineAnswer&)> done) {
-    ask("inspect", {{"path", path}}, std::move(done));
+template <class Request>
+void FormAnswers::askIfOther(const QStringList& about, const Request& request,
+                             std::function<void(const EngineReply<Request>&)> take) {
+    const auto now = part(m_form.spec(), about);
+    const auto name = nameOf<Request>();
+    if (m_asked.contains(name) && m_asked[name] == now) return;
+    m_asked[name] = now;
+    ask<Request>(request, [this, name, about, now, take = std::move(take)](const auto& reply) {
+        if (!reply.ok()) m_asked.remove(name);  // what was wrong may lie outside of `about`
+        if (part(m_form.spec(), about) == now) take(reply);
+    });
 }
 
-void FormAnswers::takeProblems(const EngineAnswer& answer) {
+void FormAnswers::inspect(const QString& path, std::function<void(const EngineReply<InspectRequest>&)> done) {
+    ask<InspectRequest>({path.toStdString()}, std::move(done));
+}
+
+void FormAnswers::takeProblems(const EngineReply<ValidateRequest>& reply) {
     m_validated = true;
-    m_specProblems = answer.problems;
+    m_specProblems = reply.problems;
     collectProblems();
     emit validated();
 }
@@ -135,22 +147,22 @@ Problems FormAnswers::beyondTheSpec(const Problems& problems) const {
     return more;
 }
 
-void FormAnswers::takePlan(const EngineAnswer& answer) {
+void FormAnswers::takePlan(const EngineReply<PlanRequest>& reply) {
     const auto model = m_form.value("model").toString();
-    m_planProblems = beyondTheSpec(answer.problems);
-    m_planIsOld = !answer.ok() && m_planProblems.empty() && model == m_plannedModel;
-    if (!m_planIsOld) m_plan = answer.ok() ? answer.json : QJsonObject();
+    m_planProblems = beyondTheSpec(reply.problems);
+    m_planIsOld = !reply.ok() && m_planProblems.empty() && model == m_plannedModel;
+    if (!m_planIsOld) m_plan = reply.ok() ? std::optional(reply.answer) : std::nullopt;
     m_plannedModel = model;
     collectProblems();
     askCurve();
     emit planChanged();
 }
 
-void FormAnswers::takeSamples(const EngineAnswer& answer) {
+void FormAnswers::takeSamples(const EngineReply<SamplesRequest>& reply) {
     const QStringList dataset{m_form.value("dataset").toString(), m_form.value("dataset.path").toString()};
-    m_dataProblems = beyondTheSpec(answer.problems);
+    m_dataProblems = beyondTheSpec(reply.problems);
     const bool mayStay = m_dataProblems.empty() && dataset == m_sampledDataset;
-    if (answer.ok() || !mayStay) m_samples = answer.ok() ? answer.json : QJsonObject();
+    if (reply.ok() || !mayStay) m_samples = reply.ok() ? std::optional(reply.answer) : std::nullopt;
     m_sampledDataset = dataset;
     collectProblems();
     emit samplesChanged();

@@ -3,6 +3,8 @@
 #include <QMap>
 #include <QObject>
 #include <QTimer>
+#include <functional>
+#include <optional>
 
 #include "ui/train/engine_service.h"
 #include "ui/train/spec_form.h"
@@ -18,18 +20,18 @@ public:
 
     bool hasCatalog() const { return m_hasCatalog; }
     // Empty: none for this spec. While a setting is mistyped those of before stay, and planIsOld() says so.
-    const QJsonObject& plan() const { return m_plan; }
-    bool planIsOld() const { return m_planIsOld || m_open.contains("plan"); }
-    const QJsonObject& samples() const { return m_samples; }
-    const QJsonObject& curve() const { return m_curve; }
+    const std::optional<PlanAnswer>& plan() const { return m_plan; }
+    bool planIsOld() const { return m_planIsOld || isOpen<PlanRequest>(); }
+    const std::optional<SamplesAnswer>& samples() const { return m_samples; }
+    const ScheduleAnswer& curve() const { return m_curve; }
     const Problems& dataProblems() const { return m_dataProblems; }  // of opening the dataset
-    bool isReading() const { return m_open.contains("samples"); }
+    bool isReading() const { return isOpen<SamplesRequest>(); }
     bool isValidated() const { return m_hasCatalog && m_validated; }  // the problems are those of the spec as it is now
     // Nothing known against the spec: validated as it is now, and its data could be opened.
     bool isReady() const;
 
-    // Which dataset lies there; calls back with {"format", "classes", …} and the dataset set, or with problems.
-    void inspect(const QString& path, std::function<void(const EngineAnswer&)> done);
+    // Which dataset lies there.
+    void inspect(const QString& path, std::function<void(const EngineReply<InspectRequest>&)> done);
 
 signals:
     void validated();  // isReady() may be another
@@ -38,20 +40,32 @@ signals:
     void curveChanged();
 
 private:
+    template <class Request>
+    static QString nameOf() {
+        return QString::fromUtf8(Request::kName.data(), static_cast<qsizetype>(Request::kName.size()));
+    }
+    template <class Request>
+    bool isOpen() const {
+        return m_open.contains(nameOf<Request>());
+    }
+
     void fetchCatalog();
+    template <class Request>
+    void fetch();
     void formChanged();
     void askAll();
     void askCurve();
-    void ask(const QString& request, QJsonObject arguments, std::function<void(const EngineAnswer&)> take);
-    void askIfOther(const QString& request, const QStringList& about, QJsonObject arguments,
-                    std::function<void(const EngineAnswer&)> take);
-    void takePlan(const EngineAnswer& answer);
-    void takeSamples(const EngineAnswer& answer);
-    void takeProblems(const EngineAnswer& answer);
+    JsonText specText() const;
+    template <class Request>
+    void ask(const Request& request, std::function<void(const EngineReply<Request>&)> take);
+    template <class Request>
+    void askIfOther(const QStringList& about, const Request& request,
+                    std::function<void(const EngineReply<Request>&)> take);
+    void takePlan(const EngineReply<PlanRequest>& reply);
+    void takeSamples(const EngineReply<SamplesRequest>& reply);
+    void takeProblems(const EngineReply<ValidateRequest>& reply);
     Problems beyondTheSpec(const Problems& problems) const;
     void collectProblems();
-
-    EngineService& serviceFor(const QString& request);
 
     EngineService& m_service;
     EngineService m_reader;  // for what reads data, which may take long: the form is checked meanwhile
@@ -65,7 +79,9 @@ private:
     QTimer m_pause;
     QMap<QString, qint64> m_open;        // questions without an answer
     QMap<QString, QJsonObject> m_asked;  // what the last question of a kind was about
-    QJsonObject m_plan, m_samples, m_curve;
+    std::optional<PlanAnswer> m_plan;
+    std::optional<SamplesAnswer> m_samples;
+    ScheduleAnswer m_curve;
     Problems m_specProblems, m_planProblems, m_dataProblems;
 };
 

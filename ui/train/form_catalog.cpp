@@ -1,112 +1,69 @@
 #include "ui/train/form_catalog.h"
 
-#include <QHash>
-#include <QJsonArray>
+#include <QCoreApplication>
 #include <QJsonDocument>
 #include <QRegularExpression>
 #include <algorithm>
 
 #include "ui/history/setting_text.h"
-#include "ui/train/problem_list.h"
 
 namespace lockstep::ui {
 
 namespace {
 
-const QString kFileUnit = "file";
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(FormCatalog)
+};
 
-FormField::Kind kindOf(const QJsonObject& row) {
-    const auto kind = row["kind"].toString();
-    if (kind == "flag") return FormField::Kind::Flag;
-    if (kind == "integer") return FormField::Kind::Integer;
-    if (kind == "number") return FormField::Kind::Number;
-    if (row["unit"].toString() == kFileUnit) return FormField::Kind::File;
-    return row.contains("choices") ? FormField::Kind::Choice : FormField::Kind::Text;
+constexpr std::string_view kFileUnit = "file";
+
+FormField::Kind kindOf(const ParamField& field) {
+    if (std::holds_alternative<bool>(field.fallback)) return FormField::Kind::Flag;
+    if (std::holds_alternative<std::int64_t>(field.fallback)) return FormField::Kind::Integer;
+    if (std::holds_alternative<double>(field.fallback)) return FormField::Kind::Number;
+    if (field.unit == kFileUnit) return FormField::Kind::File;
+    return field.choices.empty() ? FormField::Kind::Text : FormField::Kind::Choice;
 }
 
-std::optional<double> boundOf(const QJsonValue& value) {
-    return value.isDouble() ? std::optional(value.toDouble()) : std::nullopt;
+QString textOf(const std::string& text) { return QString::fromStdString(text); }
+
+QJsonValue valueOf(bool value) { return value; }
+QJsonValue valueOf(std::int64_t value) { return qint64{value}; }
+QJsonValue valueOf(double value) { return value; }
+QJsonValue valueOf(const std::string& value) { return textOf(value); }
+
+QJsonObject objectIn(const JsonText& json) {
+    return QJsonDocument::fromJson(QByteArray::fromStdString(json.text)).object();
 }
 
-QVector<FormField> fieldsFrom(const QJsonArray& rows, const QString& group) {
+QVector<FormField> fieldsFrom(const ParamSchema& schema, const QString& group) {
     QVector<FormField> fields;
-    for (const auto& each : rows) {
-        const auto row = each.toObject();
+    for (const ParamField& each : schema) {
         FormField field;
-        const auto name = row["name"].toString();
+        const auto name = textOf(each.name);
         field.path = group.isEmpty() ? name : group + '.' + name;
         field.label = labelOf(name);
-        field.kind = kindOf(row);
-        field.fallback = row["fallback"];
-        field.low = boundOf(row["low"]);
-        field.high = boundOf(row["high"]);
-        for (const auto& choice : row["choices"].toArray()) field.choices << choice.toString();
-        if (field.kind != FormField::Kind::File) field.unit = row["unit"].toString();
-        field.meaning = row["meaning"].toString();
+        field.kind = kindOf(each);
+        field.fallback = std::visit([](const auto& value) { return valueOf(value); }, each.fallback);
+        field.low = each.low;
+        field.high = each.high;
+        for (const auto& choice : each.choices) field.choices << textOf(choice);
+        if (field.kind != FormField::Kind::File) field.unit = textOf(each.unit);
+        field.meaning = textOf(each.meaning);
         fields << field;
     }
     return fields;
 }
 
-QVector<FormOption> optionsFrom(const QJsonArray& rows, const QString& group) {
+QVector<FormOption> optionsFrom(const std::vector<OfferedChoice>& choices, const QString& group) {
     QVector<FormOption> options;
-    for (const auto& each : rows) {
-        const auto row = each.toObject();
-        const auto id = row["id"].toString(), title = row["title"].toString();
-        options << FormOption{id,
-                              title.isEmpty() ? id : title,
-                              row["meaning"].toString(),
-                              fieldsFrom(row["params"].toArray(), group),
-                              row["state"].toString(),
-                              row["path"].toString(),
-                              row["remedy"].toString(),
-                              row["task"].toString()};
+    for (const OfferedChoice& each : choices) {
+        options << FormOption{textOf(each.id),      textOf(each.title.empty() ? each.id : each.title),
+                              textOf(each.meaning), fieldsFrom(each.params, group),
+                              textOf(each.state),   textOf(each.path),
+                              textOf(each.remedy),  textOf(each.task)};
     }
     return options;
-}
-
-DeviceRequest devicesFrom(const QJsonObject& answer) {
-    DeviceRequest devices;
-    for (const auto& each : answer["devices"].toArray()) {
-        const auto row = each.toObject();
-        devices.available.push_back({row["id"].toString().toStdString(), row["name"].toString().toStdString(),
-                                     row["backend"].toString().toStdString(),
-                                     static_cast<std::size_t>(row["memory_bytes"].toDouble()), row["cores"].toInt()});
-    }
-    for (const auto& each : answer["missing"].toArray()) {
-        const auto row = each.toObject();
-        for (const auto& problem : problemsFrom(row["problems"].toArray())) {
-            devices.missing.emplace_back(row["backend"].toString().toStdString(), problem);
-        }
-    }
-    return devices;
-}
-
-QHash<QString, QString> deviceFactsIn(const QJsonObject& answer) {
-    QHash<QString, QString> facts;
-    for (const auto& each : answer["devices"].toArray()) {
-        const auto row = each.toObject();
-        if (row.contains("facts")) facts.insert(row["id"].toString(), row["facts"].toString());
-    }
-    return facts;
-}
-
-double bf16SpeedIn(const QJsonObject& answer) {
-    for (const auto& each : answer["devices"].toArray()) {
-        if (each.toObject()["backend"].toString() == "cpu") return each.toObject()["bf16_speed"].toDouble();
-    }
-    return 0;
-}
-
-QVector<Preset> presetsFrom(const QJsonArray& rows) {
-    QVector<Preset> presets;
-    for (const auto& each : rows) {
-        const auto row = each.toObject();
-        const auto spec = row["spec"].toObject();
-        const auto name = row["name"].toString(), title = spec["title"].toString();
-        presets << Preset{name, title.isEmpty() ? name : title, spec};
-    }
-    return presets;
 }
 
 }  // namespace
@@ -114,18 +71,24 @@ QVector<Preset> presetsFrom(const QJsonArray& rows) {
 QString FormField::range() const {
     if (!choices.isEmpty()) return choices.join(", ");
     if (low && high) return numberText(*low) + " … " + numberText(*high);
-    if (low) return "at least " + numberText(*low);
-    if (high) return "at most " + numberText(*high);
-    if (kind == Kind::Flag) return "on or off";
-    if (kind == Kind::File) return "any file";
-    return kind == Kind::Text ? "any text" : kind == Kind::Integer ? "any whole number" : "any number";
+    if (low) return Text::tr("at least %1").arg(numberText(*low));
+    if (high) return Text::tr("at most %1").arg(numberText(*high));
+    if (kind == Kind::Flag) return Text::tr("on or off");
+    if (kind == Kind::File) return Text::tr("any file");
+    return kind == Kind::Text      ? Text::tr("any text")
+           : kind == Kind::Integer ? Text::tr("any whole number")
+                                   : Text::tr("any number");
 }
 
 QString FormField::help() const {
     QStringList lines{meaning};
-    const QString standard = kind == Kind::Flag ? (fallback.toBool() ? "on" : "off") : numberText(fallback);
-    lines << "Default: " + (standard.isEmpty() ? "empty" : standard + (unit.isEmpty() ? QString() : ' ' + unit));
-    lines << (choices.isEmpty() ? "Range: " : "One of: ") + range();
+    const QString standard =
+        kind == Kind::Flag ? (fallback.toBool() ? Text::tr("on") : Text::tr("off")) : numberText(fallback);
+    lines << Text::tr("Default: %1")
+                 .arg(standard.isEmpty() ? Text::tr("empty")
+                      : unit.isEmpty()   ? standard
+                                         : standard + ' ' + unit);
+    lines << (choices.isEmpty() ? Text::tr("Range: %1") : Text::tr("One of: %1")).arg(range());
     return lines.join('\n');
 }
 
@@ -134,23 +97,39 @@ QString FormField::whenEmpty() const {
     return words.match(meaning).captured(1);
 }
 
-QStringList FormCatalog::requests() { return {"settings", "datasets", "models", "devices", "presets"}; }
+void FormCatalog::take(const SettingsAnswer& answer) {
+    optimizers = optionsFrom(answer.optimizers, "optimizer");
+    schedules = optionsFrom(answer.schedules, "schedule");
+    augmentation = fieldsFrom(answer.augmentation, "augmentation");
+    trial = fieldsFrom(answer.trial, {});
+    defaults = objectIn(answer.defaults);
+}
 
-void FormCatalog::take(const QString& request, const QJsonObject& answer) {
-    if (request == "datasets") datasets = optionsFrom(answer["datasets"].toArray(), "dataset");
-    if (request == "models") models = optionsFrom(answer["models"].toArray(), "model");
-    if (request == "devices") {
-        devices = devicesFrom(answer);
-        deviceFacts = deviceFactsIn(answer);
-        bf16Speed = bf16SpeedIn(answer);
+void FormCatalog::take(const DatasetsAnswer& answer) { datasets = optionsFrom(answer.datasets, "dataset"); }
+
+void FormCatalog::take(const ModelsAnswer& answer) { models = optionsFrom(answer.models, "model"); }
+
+void FormCatalog::take(const DevicesAnswer& answer) {
+    devices = {};
+    deviceFacts.clear();
+    bf16Speed = 0;
+    for (const OfferedDevice& each : answer.devices) {
+        devices.available.push_back(each.info);
+        if (!each.facts.empty()) deviceFacts.insert(textOf(each.info.id), textOf(each.facts));
+        if (each.info.backend == "cpu") bf16Speed = each.bf16Speed;
     }
-    if (request == "presets") presets = presetsFrom(answer["presets"].toArray());
-    if (request != "settings") return;
-    optimizers = optionsFrom(answer["optimizers"].toArray(), "optimizer");
-    schedules = optionsFrom(answer["schedules"].toArray(), "schedule");
-    augmentation = fieldsFrom(answer["augmentation"].toArray(), "augmentation");
-    trial = fieldsFrom(answer["trial"].toArray(), {});
-    defaults = answer["defaults"].toObject();
+    for (const MissingBackend& each : answer.missing) {
+        for (const ToldProblem& told : each.problems) devices.missing.emplace_back(each.backend, told.problem);
+    }
+}
+
+void FormCatalog::take(const PresetsAnswer& answer) {
+    presets.clear();
+    for (const OfferedPreset& each : answer.presets) {
+        const auto spec = objectIn(each.spec);
+        const auto title = spec["title"].toString();
+        presets << Preset{textOf(each.name), title.isEmpty() ? textOf(each.name) : title, spec};
+    }
 }
 
 const QVector<FormOption>& FormCatalog::options(const QString& group) const {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/spec/devices.h"
+#include "engine/spec/serve_messages.h"
 
 namespace lockstep::ui {
 
@@ -49,9 +50,11 @@ struct FormCatalog {
     QHash<QString, QString> deviceFacts;  // by id: temperature, power, links… of a card just now, in words
     double bf16Speed = 0;                 // of products of matrices on the CPU, fp32's being 1; 0: unknown
 
-    // What to ask, each without arguments, and where the answers go.
-    static QStringList requests();
-    void take(const QString& request, const QJsonObject& answer);
+    void take(const SettingsAnswer& answer);
+    void take(const DatasetsAnswer& answer);
+    void take(const ModelsAnswer& answer);
+    void take(const DevicesAnswer& answer);
+    void take(const PresetsAnswer& answer);
 
     const QVector<FormOption>& options(const QString& group) const;  // "dataset", "model", "optimizer", "schedule"
     const FormOption* option(const QString& group, const QString& id) const;

@@ -1,6 +1,5 @@
 #include "ui/train/layer_table.h"
 
-#include <QJsonObject>
 #include <QLocale>
 #include <array>
 
@@ -12,11 +11,17 @@ struct Heading {
     const char *title, *help;
 };
 constexpr std::array<Heading, LayerTable::kColumns> kHeadings{{
-    {"Layer", "Where the layer is in the network"},
-    {"Operation",
-     "What it computes: conv2d convolves images, linear multiplies by a matrix, batch norm evens out a batch"},
-    {"Output", "What it hands on for one image: channels × height × width, or how many numbers"},
-    {"Parameters", "Numbers that training adjusts; – where there is nothing to learn"},
+    {QT_TRANSLATE_NOOP("lockstep::ui::LayerTable", "Layer"),
+     QT_TRANSLATE_NOOP("lockstep::ui::LayerTable", "Where the layer is in the network")},
+    {QT_TRANSLATE_NOOP("lockstep::ui::LayerTable", "Operation"),
+     QT_TRANSLATE_NOOP(
+         "lockstep::ui::LayerTable",
+         "What it computes: conv2d convolves images, linear multiplies by a matrix, batch norm evens out a batch")},
+    {QT_TRANSLATE_NOOP("lockstep::ui::LayerTable", "Output"),
+     QT_TRANSLATE_NOOP("lockstep::ui::LayerTable",
+                       "What it hands on for one image: channels × height × width, or how many numbers")},
+    {QT_TRANSLATE_NOOP("lockstep::ui::LayerTable", "Parameters"),
+     QT_TRANSLATE_NOOP("lockstep::ui::LayerTable", "Numbers that training adjusts; – where there is nothing to learn")},
 }};
 
 // "batch_norm_train": "batch norm"
@@ -29,13 +34,12 @@ bool isNumber(int column) { return column == LayerTable::kOutput || column == La
 
 }  // namespace
 
-void LayerTable::setLayers(const QJsonArray& layers) {
+void LayerTable::setLayers(const std::vector<PlannedLayer>& layers) {
     beginResetModel();
     m_layers.clear();
     for (const auto& each : layers) {
-        const auto layer = each.toObject();
-        m_layers << Layer{layer["name"].toString(), operationText(layer["op"].toString()),
-                          layer["output"].toString().replace('x', " × "), layer["parameters"].toInteger()};
+        m_layers << Layer{QString::fromStdString(each.name), operationText(QString::fromStdString(each.op)),
+                          QString::fromStdString(each.output).replace('x', " × "), each.parameters};
     }
     endResetModel();
 }
@@ -68,8 +72,8 @@ QString LayerTable::textAt(const Layer& layer, int column) const {
 QVariant LayerTable::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal || section < 0 || section >= kColumns) return {};
     const auto& heading = kHeadings[static_cast<std::size_t>(section)];
-    if (role == Qt::DisplayRole) return QString::fromUtf8(heading.title);
-    if (role == Qt::ToolTipRole) return QString::fromUtf8(heading.help);
+    if (role == Qt::DisplayRole) return tr(heading.title);
+    if (role == Qt::ToolTipRole) return tr(heading.help);
     if (role == Qt::TextAlignmentRole)
         return QVariant((isNumber(section) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     return {};

@@ -1,7 +1,8 @@
 #pragma once
 #include <QAbstractTableModel>
-#include <QJsonArray>
 #include <QVector>
+
+#include "engine/spec/serve_messages.h"
 
 namespace lockstep::ui {
 
@@ -12,7 +13,7 @@ public:
     enum Column { kName, kOperation, kOutput, kParameters, kColumns };
 
     using QAbstractTableModel::QAbstractTableModel;
-    void setLayers(const QJsonArray& layers);
+    void setLayers(const std::vector<PlannedLayer>& layers);
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;

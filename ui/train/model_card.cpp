@@ -3,7 +3,6 @@
 #include <qcustomplot.h>
 
 #include <QHeaderView>
-#include <QJsonArray>
 #include <QTableView>
 
 #include "ui/style/theme.h"
@@ -19,7 +18,7 @@ constexpr int kTableHeight = 190;
 QTableView* makeTable(LayerTable& layers) {
     auto* table = new QTableView;
     table->setModel(&layers);
-    table->setAccessibleName("Layers of the model");
+    table->setAccessibleName(ModelCard::tr("Layers of the model"));
     table->setEditTriggers(QAbstractItemView::NoEditTriggers);
     table->setSelectionBehavior(QAbstractItemView::SelectRows);
     table->setTabKeyNavigation(false);
@@ -39,15 +38,15 @@ ModelCard::ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explai
     : QWidget(parent), m_form(form), m_answers(answers) {
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
-    auto* card = addCard(*outer, "Model");
+    auto* card = addCard(*outer, tr("Model"));
     card->addWidget(new ChoiceForm(form, "model", explain));
     card->addWidget(m_fields = new FieldList(form, explain));
     card->addWidget(m_headFields = new FieldList(form, explain));
     m_summary = new QLabel;
     m_summary->setWordWrap(true);
     m_summary->setToolTip(
-        "Parameters: the numbers that training adjusts.\nMemory per device: weights, gradients, "
-        "optimizer state and activations, planned before the run.");
+        tr("Parameters: the numbers that training adjusts.\nMemory per device: weights, gradients, "
+           "optimizer state and activations, planned before the run."));
     m_table = makeTable(m_layers);
     card->addWidget(m_summary);
     card->addWidget(m_table);
@@ -66,14 +65,15 @@ void ModelCard::showFields() {
 
 void ModelCard::showPlan() {
     const auto& plan = m_answers.plan();
-    const auto layers = plan["layers"].toArray();
-    m_summary->setVisible(!plan.isEmpty());
-    m_table->setVisible(!layers.isEmpty());
+    const auto layers = plan ? plan->layers : std::vector<PlannedLayer>();
+    m_summary->setVisible(plan.has_value());
+    m_table->setVisible(!layers.empty());
     m_summary->setEnabled(!m_answers.planIsOld());  // a figure that is about to change is greyed
     m_table->setEnabled(!m_answers.planIsOld());
-    m_summary->setText(
-        QString("%1 parameters, %2 of memory per device")
-            .arg(countText(plan["parameters"].toInteger()), bytesText(plan["bytes_per_device"].toDouble())));
+    if (plan) {
+        m_summary->setText(tr("%1 parameters, %2 of memory per device")
+                               .arg(countText(plan->parameters), bytesText(static_cast<double>(plan->bytesPerDevice))));
+    }
     if (layers == m_shown) return;
     m_shown = layers;
     m_layers.setLayers(layers);
@@ -84,10 +84,10 @@ SchedulePreview::SchedulePreview(FormAnswers& answers, QWidget* parent) : QWidge
     layout->setContentsMargins(0, 0, 0, 0);
     m_plot = new QCustomPlot;
     m_plot->addGraph();
-    m_plot->xAxis->setLabel("epoch");
-    m_plot->yAxis->setLabel("learning rate");
+    m_plot->xAxis->setLabel(tr("epoch"));
+    m_plot->yAxis->setLabel(tr("learning rate"));
     m_plot->setFixedHeight(150);
-    m_plot->setAccessibleName("Learning rate over the run");
+    m_plot->setAccessibleName(tr("Learning rate over the run"));
     layout->addWidget(m_plot);
     connect(&answers, &FormAnswers::curveChanged, this, [this] { showCurve(); });
     colour();
@@ -95,18 +95,15 @@ SchedulePreview::SchedulePreview(FormAnswers& answers, QWidget* parent) : QWidge
 }
 
 void SchedulePreview::showCurve() {
-    const auto epochs = m_answers.curve()["epochs"].toArray(), rates = m_answers.curve()["rates"].toArray();
-    QVector<double> x, y;
-    for (int i = 0; i < epochs.size(); ++i) {
-        x << epochs[i].toDouble();
-        y << rates.at(i).toDouble();
-    }
+    const auto& [epochs, rates] = m_answers.curve();
+    const auto points = static_cast<qsizetype>(std::min(epochs.size(), rates.size()));
+    const QVector<double> x(epochs.begin(), epochs.begin() + points), y(rates.begin(), rates.begin() + points);
     m_plot->graph(0)->setData(x, y, true);
     const double most = y.isEmpty() ? 1 : *std::max_element(y.begin(), y.end());
     m_plot->xAxis->setRange(0, x.isEmpty() ? 1 : x.last());
     m_plot->yAxis->setRange(0, most > 0 ? 1.08 * most : 1);
     if (!y.isEmpty()) {
-        const auto words = QString("The learning rate goes from %1 over at most %2 to %3.");
+        const auto words = tr("The learning rate goes from %1 over at most %2 to %3.");
         m_plot->setAccessibleDescription(words.arg(y.first(), 0, 'g', 3).arg(most, 0, 'g', 3).arg(y.last(), 0, 'g', 3));
         m_plot->setToolTip(m_plot->accessibleDescription());
     }

@@ -13,6 +13,7 @@ namespace lockstep::ui {
 // The model: picker and settings, what it starts from, and what the plan says of it: parameters, memory per device,
 // layers.
 class ModelCard : public QWidget {
+    Q_OBJECT
 public:
     ModelCard(SpecForm& form, FormAnswers& answers, const Explain& explain, QWidget* parent = nullptr);
 
@@ -25,11 +26,12 @@ private:
     QLabel* m_summary;
     LayerTable m_layers;
     QTableView* m_table;
-    QJsonArray m_shown;
+    std::vector<PlannedLayer> m_shown;
 };
 
 // The learning rate over the epochs, as the engine computes it.
 class SchedulePreview : public QWidget {
+    Q_OBJECT
 public:
     SchedulePreview(FormAnswers& answers, QWidget* parent = nullptr);
     QSize sizeHint() const override { return {320, 150}; }

@@ -1,5 +1,4 @@
 #pragma once
-#include <QJsonArray>
 #include <vector>
 
 #include "engine/core/result.h"
@@ -7,8 +6,5 @@
 namespace lockstep::ui {
 
 using Problems = std::vector<Problem>;
-
-// The engine's "problems": [{"field", "code", "args", …}]; rows that are none are passed over.
-Problems problemsFrom(const QJsonArray& rows);
 
 }  // namespace lockstep::ui

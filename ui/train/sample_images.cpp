@@ -1,7 +1,6 @@
 #include "ui/train/sample_images.h"
 
 #include <QHelpEvent>
-#include <QJsonArray>
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
@@ -13,21 +12,23 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kMostRows = 10, kMostSide = 56, kRowLabel = 48;
+constexpr std::size_t kMostRows = 10;
+constexpr int kMostSide = 56, kRowLabel = 48;
 
 }  // namespace
 
-QImage imageFrom(const QJsonObject& json) {
-    const int channels = json["channels"].toInt(), height = json["height"].toInt(), width = json["width"].toInt();
-    const auto pixels = QByteArray::fromBase64(json["pixels"].toString().toLatin1());
+QImage imageFrom(const ShownImage& shown) {
+    const auto& [channels, height, width, base64] = shown;
+    const auto pixels = QByteArray::fromBase64(QByteArray::fromStdString(base64));
     if ((channels != 1 && channels != 3) || height < 1 || width < 1) return {};
     const qsizetype plane = qsizetype{height} * width;
     if (pixels.size() != channels * plane) return {};
     QImage image(width, height, QImage::Format_RGB32);
     for (int y = 0; y < height; ++y) {
         for (int x = 0; x < width; ++x) {
-            const auto at = [&](int channel) {
-                return static_cast<uchar>(pixels[std::min(channel, channels - 1) * plane + qsizetype{y} * width + x]);
+            const auto at = [&, width = shown.width](int channel) {
+                return static_cast<uchar>(
+                    pixels[std::min(channel, shown.channels - 1) * plane + qsizetype{y} * width + x]);
             };
             image.setPixel(x, y, qRgb(at(0), at(1), at(2)));
         }
@@ -36,18 +37,18 @@ QImage imageFrom(const QJsonObject& json) {
 }
 
 SampleImages::SampleImages(QWidget* parent) : QWidget(parent) {
-    setAccessibleName("Sample images, before and after augmentation");
+    setAccessibleName(tr("Sample images, before and after augmentation"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
-void SampleImages::setSamples(const QJsonObject& answer) {
+void SampleImages::setSamples(const std::optional<SamplesAnswer>& answer) {
     m_pairs.clear();
-    const auto classes = answer["classes"].toArray();
     QStringList names;
-    for (const auto& each : answer["samples"].toArray()) {
-        const auto row = each.toObject();
-        const auto name = classes.at(row["label"].toInt()).toString();
-        m_pairs << Pair{name, imageFrom(row["before"].toObject()), imageFrom(row["after"].toObject())};
+    for (const ShownSample& each : answer ? answer->samples : std::vector<ShownSample>()) {
+        const auto& classes = answer->data.classes;
+        const auto label = static_cast<std::size_t>(each.label);
+        const auto name = label < classes.size() ? QString::fromStdString(classes[label]) : QString();
+        m_pairs << Pair{name, imageFrom(each.before), imageFrom(each.after)};
         names << name;
     }
     setAccessibleDescription(names.join(", "));
@@ -73,8 +74,8 @@ void SampleImages::paintEvent(QPaintEvent*) {
     painter.setPen(currentTheme().muted);
     if (m_pairs.isEmpty()) return;
     const int side = this->side(), step = side + space::kSmall;
-    painter.drawText(QRect(0, 0, kRowLabel, side), Qt::AlignVCenter, "before");
-    painter.drawText(QRect(0, step, kRowLabel, side), Qt::AlignVCenter, "after");
+    painter.drawText(QRect(0, 0, kRowLabel, side), Qt::AlignVCenter, tr("before"));
+    painter.drawText(QRect(0, step, kRowLabel, side), Qt::AlignVCenter, tr("after"));
     for (int i = 0; i < m_pairs.size(); ++i) {
         const int x = kRowLabel + i * step;
         painter.setRenderHint(QPainter::SmoothPixmapTransform, m_pairs[i].before.width() > side);
@@ -98,19 +99,19 @@ bool SampleImages::event(QEvent* event) {
 }
 
 ClassBars::ClassBars(QWidget* parent) : QWidget(parent) {
-    setAccessibleName("Images of each class");
+    setAccessibleName(tr("Images of each class"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }
 
-void ClassBars::setReport(const QJsonObject& report) {
+void ClassBars::setData(const DescribedData& described) {
     m_names.clear();
     m_counts.clear();
-    const auto classes = report["classes"].toArray(), counts = report["train_per_class"].toArray();
-    for (int i = 0; i < std::min(static_cast<int>(classes.size()), kMostRows); ++i) {
-        m_names << classes[i].toString();
-        m_counts << counts.at(i).toInteger();
+    const auto shown = std::min({described.classes.size(), described.trainPerClass.size(), kMostRows});
+    for (std::size_t i = 0; i < shown; ++i) {
+        m_names << QString::fromStdString(described.classes[i]);
+        m_counts << described.trainPerClass[i];
     }
-    m_left = static_cast<int>(classes.size() - m_names.size());
+    m_left = static_cast<int>(described.classes.size() - shown);
     QStringList spoken;
     for (int i = 0; i < m_names.size(); ++i) spoken << m_names[i] + ' ' + countText(m_counts[i]);
     setAccessibleDescription(spoken.join(", "));
@@ -146,7 +147,7 @@ void ClassBars::paintEvent(QPaintEvent*) {
     }
     if (m_left == 0) return;
     const QRect last(0, static_cast<int>(m_names.size()) * rowHeight(), width(), rowHeight());
-    painter.drawText(last, Qt::AlignVCenter, QString("and %1 more classes").arg(m_left));
+    painter.drawText(last, Qt::AlignVCenter, tr("and %1 more classes").arg(m_left));
 }
 
 }  // namespace lockstep::ui

@@ -1,20 +1,23 @@
 #pragma once
 #include <QImage>
-#include <QJsonObject>
 #include <QStringList>
 #include <QVector>
 #include <QWidget>
+#include <optional>
+
+#include "engine/spec/serve_messages.h"
 
 namespace lockstep::ui {
 
 // {"channels", "height", "width", "pixels"} of the engine as an image; null where the bytes do not fit the shape.
-QImage imageFrom(const QJsonObject& json);
+QImage imageFrom(const ShownImage& shown);
 
 // Images in two rows, before and after augmentation, each pair under its class.
 class SampleImages : public QWidget {
+    Q_OBJECT
 public:
     explicit SampleImages(QWidget* parent = nullptr);
-    void setSamples(const QJsonObject& answer);
+    void setSamples(const std::optional<SamplesAnswer>& answer);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return {320, sizeHint().height()}; }
 
@@ -35,9 +38,10 @@ private:
 
 // How many images each class has, as bars; the numbers follow the name.
 class ClassBars : public QWidget {
+    Q_OBJECT
 public:
     explicit ClassBars(QWidget* parent = nullptr);
-    void setReport(const QJsonObject& report);
+    void setData(const DescribedData& described);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return {160, sizeHint().height()}; }
 

@@ -133,14 +133,14 @@ BatchEquation SpecForm::equation() const {
 void SpecForm::setPerDevice(std::int64_t perDevice) {
     const auto batch = static_cast<qint64>(withPerDevice(equation(), perDevice).batch);
     if (value("batch") == batch) return;
-    put(with(m_spec, "batch", batch), "Per-device batch", "per-device");
+    put(with(m_spec, "batch", batch), tr("Per-device batch"), "per-device");
 }
 
 void SpecForm::setPasses(std::int64_t passes) {
     if (isReproducible() || passes == equation().passes) return;
     auto spec = with(m_spec, "accumulation", static_cast<qint64>(passes));
     spec["batch"] = static_cast<qint64>(withPasses(equation(), passes, m_hold).batch);
-    put(spec, "Accumulation", "accumulation");
+    put(spec, tr("Accumulation"), "accumulation");
 }
 
 void SpecForm::setDevices(const QString& text, Edit edit) {
@@ -148,7 +148,7 @@ void SpecForm::setDevices(const QString& text, Edit edit) {
     auto spec = with(m_spec, "devices", text);
     const int count = DeviceTiles(m_catalog.devices, text).count();
     if (count > 0) spec["batch"] = static_cast<qint64>(withDevices(equation(), count, m_hold).batch);
-    put(spec, "Devices", edit == Edit::Typing ? "devices" : QString());
+    put(spec, tr("Devices"), edit == Edit::Typing ? "devices" : QString());
 }
 
 QStringList SpecForm::unknownSettings() const {
@@ -183,7 +183,7 @@ void SpecForm::leaveOutUnknown() {
         inner.remove(path.mid(outer.size() + 1));
         spec[outer] = inner;
     }
-    put(spec, "Unknown settings left out");
+    put(spec, tr("Unknown settings left out"));
 }
 
 void SpecForm::setProblems(Problems problems) {
@@ -195,8 +195,10 @@ void SpecForm::setProblems(Problems problems) {
 QString SpecForm::noteAt(const QString& path) const {
     const double speed = m_catalog.bf16Speed;
     if (path != "precision" || value(path).toString() != "bf16" || speed <= 0 || !devices().onCpu()) return {};
-    const auto much = QString("products of matrices run at %1 times the speed of fp32.").arg(speed, 0, 'f', 2);
-    return speed < 1 ? "bf16 is slower on this processor: " + much : "On this processor " + much;
+    const auto words =
+        speed < 1 ? tr("bf16 is slower on this processor: products of matrices run at %1 times the speed of fp32.")
+                  : tr("On this processor products of matrices run at %1 times the speed of fp32.");
+    return words.arg(speed, 0, 'f', 2);
 }
 
 Problems SpecForm::problemsAt(const QString& path) const {

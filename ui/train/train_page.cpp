@@ -260,11 +260,10 @@ QString TrainPage::footerText() const {
     if (const auto why = whyNotStart(); !why.isEmpty()) return why;
     if (m_copied) return tr("The command is on the clipboard.");
     const auto& plan = m_answers.plan();
-    if (plan.isEmpty()) return {};
+    if (!plan) return {};
     return tr("%1 steps of %2 samples, %3 steps an epoch; %4 parameters; %5 per device")
-        .arg(countText(plan["total_steps"].toInteger()), countText(m_form.equation().batch),
-             countText(plan["steps_per_epoch"].toInteger()), countText(plan["parameters"].toInteger()),
-             bytesText(plan["bytes_per_device"].toDouble()));
+        .arg(countText(plan->totalSteps), countText(m_form.equation().batch), countText(plan->stepsPerEpoch),
+             countText(plan->parameters), bytesText(static_cast<double>(plan->bytesPerDevice)));
 }
 
 void TrainPage::showFooter() {

@@ -1,11 +1,11 @@
 #include <QFile>
-#include <QJsonArray>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include "ui/train/engine_service.h"
 
+using namespace lockstep;
 using namespace lockstep::ui;
 
 Q_DECLARE_METATYPE(lockstep::Problem)
@@ -19,15 +19,15 @@ private slots:
     void questionsAreAnsweredInOrder() {
         EngineService service(LOCKSTEP_PROGRAM);
         QStringList order;
-        service.ask("models", {}, this, [&](const EngineAnswer& answer) {
-            QVERIFY(answer.ok() && !answer.json["models"].toArray().isEmpty());
+        service.ask(ModelsRequest{}, this, [&](const auto& reply) {
+            QVERIFY(reply.ok() && !reply.answer.models.empty());
             order << "models";
         });
-        service.ask("tea", {}, this, [&](const EngineAnswer& answer) {
-            QCOMPARE(answer.problems.front().code, std::string("serve.unknown-request"));
-            order << "tea";
+        service.ask(InspectRequest{"/nowhere"}, this, [&](const auto& reply) {
+            QVERIFY(!reply.ok());
+            order << "nowhere";
         });
-        QTRY_COMPARE_WITH_TIMEOUT(order, (QStringList{"models", "tea"}), 60000);
+        QTRY_COMPARE_WITH_TIMEOUT(order, (QStringList{"models", "nowhere"}), 60000);
         QVERIFY(service.isAvailable());
     }
 
@@ -35,9 +35,9 @@ private slots:
         EngineService service(LOCKSTEP_PROGRAM);
         int answered = 0, last = 0;
         auto receiver = std::make_unique<QObject>();
-        const auto first = service.ask("models", {}, this, [&](const EngineAnswer&) { ++answered; });
-        service.ask("models", {}, receiver.get(), [&](const EngineAnswer&) { ++answered; });
-        service.ask("settings", {}, this, [&](const EngineAnswer&) { ++last; });
+        const auto first = service.ask(ModelsRequest{}, this, [&](const auto&) { ++answered; });
+        service.ask(ModelsRequest{}, receiver.get(), [&](const auto&) { ++answered; });
+        service.ask(SettingsRequest{}, this, [&](const auto&) { ++last; });
         service.withdraw(first);
         receiver.reset();
         QTRY_COMPARE_WITH_TIMEOUT(last, 1, 60000);
@@ -54,8 +54,8 @@ private slots:
                                      true));
         int answered = 0;
         bool next = false;
-        const auto longOne = service.ask("samples", {}, this, [&](const EngineAnswer&) { ++answered; });
-        service.ask("settings", {}, this, [&](const EngineAnswer& answer) { next = answer.ok(); });
+        const auto longOne = service.ask(SamplesRequest{}, this, [&](const auto&) { ++answered; });
+        service.ask(SettingsRequest{}, this, [&](const auto& answer) { next = answer.ok(); });
         QTRY_VERIFY_WITH_TIMEOUT(service.isAvailable(), 30000);
         QTest::qWait(1200);
         QVERIFY(!next);
@@ -88,7 +88,7 @@ private slots:
         service.setPatience(1, 1);
         QSignalSpy gone(&service, &EngineService::unavailable);
         Problems told;
-        service.ask("models", {}, this, [&](const EngineAnswer& answer) { told = answer.problems; });
+        service.ask(ModelsRequest{}, this, [&](const auto& answer) { told = answer.problems; });
         QTRY_COMPARE_WITH_TIMEOUT(gone.size(), 1, 30000);
         QTEST(QString::fromStdString(service.problem()->code), "code");
         QTRY_COMPARE(told.size(), 1u);  // whoever asked hears of it
@@ -104,8 +104,8 @@ private slots:
                                      true));
         Problems first;
         bool second = false;
-        service.ask("models", {}, this, [&](const EngineAnswer& answer) { first = answer.problems; });
-        service.ask("settings", {}, this, [&](const EngineAnswer& answer) { second = answer.ok(); });
+        service.ask(ModelsRequest{}, this, [&](const auto& answer) { first = answer.problems; });
+        service.ask(SettingsRequest{}, this, [&](const auto& answer) { second = answer.ok(); });
         QTRY_VERIFY_WITH_TIMEOUT(second, 60000);
         QCOMPARE(first.size(), 1u);
         QCOMPARE(first.front().code, std::string("engine.ended"));
@@ -131,12 +131,12 @@ private slots:
         int failed = 0;
         bool answered = false;
         for (int i = 0; i < 2; ++i)  // one for each child
-            service.ask("models", {}, this, [&](const EngineAnswer& answer) { failed += !answer.ok(); });
+            service.ask(ModelsRequest{}, this, [&](const auto& answer) { failed += !answer.ok(); });
         connect(&service, &EngineService::unavailable, this, [&] {
             QFile::remove(program);
             QVERIFY(QFile::link(LOCKSTEP_PROGRAM, program));
             service.retry();
-            service.ask("settings", {}, this, [&](const EngineAnswer& answer) { answered = answer.ok(); });
+            service.ask(SettingsRequest{}, this, [&](const auto& answer) { answered = answer.ok(); });
         });
         QTRY_VERIFY_WITH_TIMEOUT(answered, 60000);
         QCOMPARE(failed, 2);

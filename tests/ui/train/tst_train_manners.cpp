@@ -222,9 +222,7 @@ private slots:
     void modelsAreSound() {
         LayerTable layers;
         QAbstractItemModelTester strict(&layers, QAbstractItemModelTester::FailureReportingMode::QtTest);
-        layers.setLayers(
-            {QJsonObject{{"name", "norm"}, {"op", "batch_norm_train"}, {"output", "16x28x28"}, {"parameters", 14400}},
-             QJsonObject{{"name", "relu"}, {"op", "relu"}, {"output", "16x28x28"}, {"parameters", 0}}});
+        layers.setLayers({{"norm", "batch_norm_train", "16x28x28", 14400}, {"relu", "relu", "16x28x28", 0}});
         QCOMPARE(layers.index(0, LayerTable::kOperation).data().toString(), QString("batch norm"));
         QCOMPARE(layers.index(0, LayerTable::kOutput).data().toString(), QString("16 × 28 × 28"));
         QCOMPARE(layers.index(0, LayerTable::kParameters).data().toString(), QString("14,400"));

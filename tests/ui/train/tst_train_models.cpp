@@ -2,6 +2,7 @@
 #include <QJsonDocument>
 #include <QSignalSpy>
 #include <QtTest>
+#include <nlohmann/json.hpp>
 
 #include "ui/history/command_text.h"
 #include "ui/history/setting_text.h"
@@ -19,9 +20,14 @@ QJsonObject json(const char* text) {
     return object;
 }
 
+template <class Answer>
+Answer answer(const char* text) {
+    return lockstep::replyFrom<Answer>(nlohmann::json::parse(text)).answer;
+}
+
 FormCatalog smallCatalog() {
     FormCatalog catalog;
-    catalog.take("settings", json(R"({
+    catalog.take(answer<lockstep::SettingsAnswer>(R"({
         "defaults": {"title": "", "dataset": {"id": "fashion-mnist", "path": ""}, "model": {"id": "mlp"}, "devices": "cpu:2",
                      "batch": 128, "accumulation": 1, "epochs": 5, "optimizer": {"id": "sgd"}, "learning_rate": 0.1,
                      "schedule": {"id": "cosine"}, "augmentation": {}, "mode": "fast", "shards": 8, "seed": 1},
@@ -32,7 +38,8 @@ FormCatalog smallCatalog() {
                        {"id": "adamw", "params": []}],
         "schedules": [{"id": "cosine", "meaning": "Falls.", "params": []}],
         "augmentation": [{"name": "flip", "kind": "flag", "fallback": false, "unit": "", "meaning": "Mirrors."}]})"));
-    catalog.take("devices", json(R"({"devices": [{"id": "cpu", "backend": "cpu", "cores": 2, "name": "CPU"},
+    catalog.take(
+        answer<lockstep::DevicesAnswer>(R"({"devices": [{"id": "cpu", "backend": "cpu", "cores": 2, "name": "CPU"},
                                                  {"id": "cuda:0", "backend": "cuda", "name": "Card"}, {"id": "cuda:1", "backend": "cuda", "name": "Card"}],
                                      "missing": []})"));
     return catalog;
@@ -142,11 +149,9 @@ private slots:
         SpecForm form;
         auto catalog = smallCatalog();
         const auto noteAt = [&](double speed) {
-            catalog.take(
-                "devices",
-                {{"devices",
-                  QJsonArray{QJsonObject{
-                      {"id", "cpu"}, {"backend", "cpu"}, {"cores", 2}, {"name", "CPU"}, {"bf16_speed", speed}}}}});
+            lockstep::DevicesAnswer devices;
+            devices.devices.push_back({{"cpu", "CPU", "cpu", 0, 2}, "", speed});
+            catalog.take(devices);
             form.setCatalog(catalog);
             return form.noteAt("precision");
         };
@@ -164,8 +169,9 @@ private slots:
 
     void cardsSayHowTheyAre() {
         auto catalog = smallCatalog();
-        catalog.take("devices", {{"devices", QJsonArray{QJsonObject{{"id", "cuda:1"}, {"facts", "38 °C, 12 % busy"}},
-                                                        QJsonObject{{"id", "cpu"}}}}});
+        lockstep::DevicesAnswer devices;
+        devices.devices = {{{"cuda:1", "", "cuda"}, "38 °C, 12 % busy"}, {{"cpu", "", "cpu"}}};
+        catalog.take(devices);
         QCOMPARE(catalog.deviceFacts, (QHash<QString, QString>{{"cuda:1", "38 °C, 12 % busy"}}));
     }
 
@@ -215,16 +221,18 @@ private slots:
     }
 
     void datasetsAreSummedUp() {
-        QCOMPARE(datasetSummary(json(
-                     R"({"train_count": 2000, "test_count": 11, "classes": ["a", "b"], "train_per_class": [1000, 1000],
-                                         "fields": [{"name": "image", "shape": [1, 28, 32]}]})")),
+        lockstep::DescribedData data;
+        data.trainCount = 2000, data.testCount = 11;
+        data.classes = {"a", "b"}, data.trainPerClass = {1000, 1000};
+        data.fields = {{"image", "u8", {1, 28, 32}}};
+        QCOMPARE(datasetSummary(data),
                  QString("2,000 training and 11 test samples, 2 classes of 1,000 each, 32 × 28 grey"));
-        QCOMPARE(datasetSummary(json(R"({"train_count": 412, "classes": ["a", "b"], "train_per_class": [12, 400],
-                                         "fields": [{"name": "tokens", "shape": [256]}]})")),
+        data.trainCount = 412, data.testCount = 0, data.trainPerClass = {12, 400};
+        data.fields = {{"tokens", "i32", {256}}};
+        QCOMPARE(datasetSummary(data),
                  QString("412 training and 0 test samples, 2 classes of 12 to 400, 256 bytes of text"));
-        QCOMPARE(datasetSummary(json(R"({"train_count": 90, "test_count": 5, "classes": [], "train_per_class": [],
-                                         "fields": [{"name": "tokens", "shape": [128]}]})")),
-                 QString("90 training and 5 test samples, 128 bytes of text"));
+        data.classes.clear(), data.trainPerClass.clear();
+        QCOMPARE(datasetSummary(data), QString("412 training and 0 test samples, 256 bytes of text"));
     }
 
     void problemsFindTheirFields() {
@@ -244,10 +252,8 @@ private slots:
         QCOMPARE(catalog.trial[2].range(), QString("at least 1"));
         QCOMPARE(labelOf("crop_padding"), QString("Crop padding"));
         FormCatalog files;
-        files.take(
-            "settings",
-            json(
-                R"({"trial": [{"name": "weights", "kind": "text", "fallback": "", "unit": "file", "meaning": "M."}]})"));
+        files.take(answer<lockstep::SettingsAnswer>(
+            R"({"trial": [{"name": "weights", "kind": "text", "fallback": "", "unit": "file", "meaning": "M."}]})"));
         QCOMPARE(files.trial[0].kind, FormField::Kind::File);
         QCOMPARE(files.trial[0].help(), QString("M.\nDefault: empty\nRange: any file"));
         QCOMPARE(files.trial[0].whenEmpty(), QString());

@@ -187,7 +187,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(answers.hasCatalog(), 60000);
         const auto highest = [&] {
             double high = 0;
-            for (const auto& each : answers.curve()["rates"].toArray()) high = std::max(high, each.toDouble());
+            for (const double rate : answers.curve().rates) high = std::max(high, rate);
             return high;
         };
         auto spec = synthetic();

@@ -1,4 +1,4 @@
-#include "app/samples.h"
+#include "engine/serve/samples.h"
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +36,7 @@ std::uint8_t meanOf(const std::uint8_t* plane, const ImageShape& shape, int top,
     return static_cast<std::uint8_t>(sum / std::max(count, 1));
 }
 
-Json imageJson(const Pixels& pixels, const ImageShape& shape) {
+ShownImage shownImage(const Pixels& pixels, const ImageShape& shape) {
     const int factor = (std::max(shape.height, shape.width) + kMostSide - 1) / kMostSide;
     const int height = (shape.height + factor - 1) / factor, width = (shape.width + factor - 1) / factor;
     Pixels small;
@@ -46,7 +46,7 @@ Json imageJson(const Pixels& pixels, const ImageShape& shape) {
             for (int x = 0; x < width; ++x) small.push_back(meanOf(plane, shape, y * factor, x * factor, factor));
         }
     }
-    return {{"channels", shape.channels}, {"height", height}, {"width", width}, {"pixels", base64(small)}};
+    return {shape.channels, height, width, base64(small)};
 }
 
 std::vector<float> augmented(const Glimpse& glimpse, std::size_t which, const Augmentation& how, std::uint64_t seed) {
@@ -142,22 +142,20 @@ Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path
                    pick(*data.value().train, most)};
 }
 
-Json samplesJson(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed, const Words& words) {
+SamplesAnswer shownSamples(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed,
+                           const ServeWords& words) {
     std::vector<std::size_t> shown(std::min(glimpse.samples.size(), static_cast<std::size_t>(std::max(count, 0))));
     std::iota(shown.begin(), shown.end(), std::size_t{0});
     std::ranges::stable_sort(shown, {}, [&](std::size_t which) { return glimpse.samples[which].label; });
     const ImageShape shape = glimpse.train.image();
-    Json rows = Json::array();
+    SamplesAnswer answer{
+        describedData(glimpse.report, words), static_cast<std::int64_t>(glimpse.report.skipped.size()), {}};
     for (const std::size_t which : shown) {
         const Pixels after = pictureOf(inputOf(glimpse, which, how, seed), glimpse.train);
-        rows.push_back({{"label", glimpse.samples[which].label},
-                        {"before", imageJson(glimpse.samples[which].pixels, shape)},
-                        {"after", imageJson(after, shape)}});
+        const Glimpse::Sample& sample = glimpse.samples[which];
+        answer.samples.push_back({sample.label, shownImage(sample.pixels, shape), shownImage(after, shape)});
     }
-    Json out = reportJson(glimpse.report, words);
-    out["skipped"] = glimpse.report.skipped.size();
-    out["samples"] = std::move(rows);
-    return out;
+    return answer;
 }
 
 }  // namespace lockstep

@@ -2,8 +2,8 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/listing.h"
 #include "engine/data/augment.h"
+#include "engine/serve/offers.h"
 
 namespace lockstep {
 
@@ -24,10 +24,8 @@ struct Glimpse {
 Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path& path, const ParamValues& params,
                           int most);
 
-// {"classes", "train_per_class", …} of reportJson and "samples", `count` at most: [{"label", "before", "after"}], where
-// an image is
-// {"channels", "height", "width", "pixels": planar bytes in base64}, made smaller to at most 64 pixels a side. `after`
-// is what the first epoch would see, without the normalisation; mixup's partners are among these images.
-Json samplesJson(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed, const Words& words);
+// `count` of them at most, ordered by class. Mixup's partners are among them, where training takes any image.
+SamplesAnswer shownSamples(const Glimpse& glimpse, int count, const Augmentation& how, std::uint64_t seed,
+                           const ServeWords& words);
 
 }  // namespace lockstep

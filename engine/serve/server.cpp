@@ -1,0 +1,114 @@
+#include "engine/serve/server.h"
+
+#include <algorithm>
+
+#include "datasets/catalog.h"
+#include "engine/core/error.h"
+#include "engine/train/memory_need.h"
+#include "engine/train/plan_run.h"
+#include "engine/train/schedule.h"
+#include "engine/train/weights.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kMostSamples = 40, kMostPoints = 1000;
+
+template <class T>
+T valueOf(Result<T> result) {
+    if (!result.ok()) throw ProblemError(result.problems().front());
+    return std::move(result).value();
+}
+
+TrialSpec specOf(const JsonText& spec) { return valueOf(trialSpecFromJson(spec.text, "")); }
+
+}  // namespace
+
+std::string Server::reply(std::string_view line) {
+    const Question question = questionFrom(line);
+    const auto refuse = [&](const std::vector<Problem>& problems) {
+        return refusalLine(question.id, toldAll(problems, m_host.words));
+    };
+    try {
+        if (!question.request.ok()) return refuse(question.request.problems());
+        return std::visit([&](const auto& request) { return replyLine(question.id, answer(request)); },
+                          question.request.value());
+    } catch (const ProblemError& error) {
+        return refuse({error.problem()});
+    } catch (const EngineError& error) {
+        return refuse({{error.where(), "app.engine-error", {error.what()}}});
+    } catch (const std::exception& error) {
+        return refuse({{"request", "app.engine-error", {error.what()}}});
+    }
+}
+
+InspectAnswer Server::answer(const InspectRequest& request) {
+    const auto* entry = valueOf(recogniseDataset(m_host.environment().datasets(), request.path));
+    return inspection(valueOf(entry->inspect(request.path, ParamValues(entry->params), {})), m_host.words);
+}
+
+ValidateAnswer Server::answer(const ValidateRequest& request) {
+    const auto spec = trialSpecFromJson(request.spec.text, "");
+    return {toldAll(spec.ok() ? validate(spec.value(), m_host.environment()) : spec.problems(), m_host.words)};
+}
+
+PlanAnswer Server::answer(const PlanRequest& request) {
+    const TrialSpec spec = specOf(request.spec);
+    const auto resolved = valueOf(resolve(spec, m_host.environment()));
+    const Glimpse& data = glimpse(spec);
+    const auto run = planRun(resolved, data.train, data.test);
+    if (const auto problem = shortOfMemory(resolved, run, data.train, data.test)) throw ProblemError(*problem);
+    ModelInput input = modelInput(*resolved.model, data.train, 1, spec.labelSmoothing);
+    input.frozen = resolved.frozen;
+    if (const auto problems = weightsProblems(resolved, data.train); !problems.empty())
+        throw ProblemError(problems.front());
+    const auto forward = valueOf(buildForward(*resolved.model, resolved.modelParams, input, true));
+    PlanAnswer answer{plannedLayers(forward), run.parameters,     run.stepsPerEpoch,
+                      run.totalSteps,         run.bytesPerDevice, {}};
+    for (const auto& device : resolved.devices) answer.devices.push_back({device.id, device.threads, device.isVirtual});
+    return answer;
+}
+
+SamplesAnswer Server::answer(const SamplesRequest& request) {
+    const TrialSpec spec = specOf(request.spec);
+    const auto how = valueOf(ParamValues::from(augmentationSchema(), spec.augmentation, "augmentation"));
+    return shownSamples(glimpse(spec), request.count, augmentationFrom(how), spec.seed, m_host.words);
+}
+
+ScheduleAnswer Server::answer(const ScheduleRequest& request) {
+    const TrialSpec spec = specOf(request.spec);
+    const auto* entry = findSchedule(spec.schedule.id);
+    if (!entry) throw ProblemError({"schedule", "spec.unknown-schedule", {spec.schedule.id, "see \"settings\""}});
+    const auto steps = std::clamp<std::int64_t>(request.stepsPerEpoch, 1, 1 << 24);
+    const auto epochs = std::clamp<std::int64_t>(spec.epochs, 1, 1'000'000);
+    const int points = std::clamp(request.points, 2, kMostPoints);
+    const double factor = rateFactor(spec.learningRateRule, std::max<std::int64_t>(spec.batch, 1),
+                                     std::max<std::int64_t>(spec.learningRateBatch, 1));
+    const Schedule schedule(entry->name, valueOf(ParamValues::from(entry->params, spec.schedule.params, "schedule")),
+                            spec.learningRate * factor, steps * epochs, steps, factor > 1 ? 1 / factor : 0);
+    ScheduleAnswer answer;
+    for (int i = 0; i < points; ++i) {
+        const std::int64_t step = (steps * epochs - 1) * i / (points - 1);
+        answer.epochs.push_back(static_cast<double>(step) / static_cast<double>(steps));
+        answer.rates.push_back(schedule.at(step));
+    }
+    return answer;
+}
+
+// What was last looked at is kept, so that a form which changes the augmentation or the batch reads no data again.
+const Glimpse& Server::glimpse(const TrialSpec& spec) {
+    const auto* entry = m_host.environment().dataset(spec.dataset.id);
+    if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
+    const auto params = valueOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
+    const auto path = valueOf(dataPathOf(*entry, spec.dataPath));
+    const Seen seen{spec.dataset, path};
+    if (!m_glimpse || m_seen != seen) {
+        m_glimpse.reset();
+        m_glimpse = valueOf(glimpseAt(*entry, path, params, kMostSamples));
+        m_seen = seen;
+    }
+    return *m_glimpse;
+}
+
+}  // namespace lockstep
