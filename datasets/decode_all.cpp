@@ -8,6 +8,7 @@
 #include "datasets/byte_stream.h"
 #include "datasets/decoded.h"
 #include "datasets/image_codec.h"
+#include "engine/core/content_hash.h"
 
 namespace lockstep {
 
@@ -15,16 +16,20 @@ namespace {
 
 constexpr std::uint64_t kLargestFile = 256 << 20;
 
-void decodeOne(const LabelledFile& file, const DecodedFormat& format, std::span<std::uint8_t> out) {
+// Returns a hash of the file.
+std::uint64_t decodeOne(const LabelledFile& file, const DecodedFormat& format, std::span<std::uint8_t> out) {
     const auto bytes = readWhole(file.file, kLargestFile);
     toSquare(decodeImage(bytes, file.file, {format.channels, format.size}), format.size, format.channels, out);
+    ContentHash hash;
+    hash.add(std::span(bytes));
+    return hash.value();
 }
 
 // Shared by the threads of one decodeAll; each takes the next file.
 class Decoding {
 public:
     Decoding(std::span<const LabelledFile> files, const DecodedFormat& format, const Reading& reading)
-        : m_files(files), m_format(format), m_reading(reading) {
+        : m_files(files), m_format(format), m_reading(reading), m_hashes(files.size()) {
         m_out.pixels.resize(files.size() * format.bytes());
     }
 
@@ -54,8 +59,8 @@ public:
 private:
     void decode(std::size_t index) {
         try {
-            decodeOne(m_files[index], m_format,
-                      std::span(m_out.pixels).subspan(index * m_format.bytes(), m_format.bytes()));
+            const auto out = std::span(m_out.pixels).subspan(index * m_format.bytes(), m_format.bytes());
+            m_hashes[index] = decodeOne(m_files[index], m_format, out);
         } catch (const ProblemError& error) {
             const std::lock_guard lock(m_mutex);
             m_out.failures.push_back({static_cast<std::int64_t>(index), error.problem()});
@@ -65,22 +70,26 @@ private:
     void closeGaps() {
         const std::size_t bytes = m_format.bytes();
         std::size_t kept = 0;
+        ContentHash content;
         auto failure = m_out.failures.begin();
         for (std::size_t i = 0; i < m_files.size(); ++i) {
             if (failure != m_out.failures.end() && failure->index == static_cast<std::int64_t>(i)) {
                 ++failure;
                 continue;
             }
+            content.add(m_hashes[i]);
             if (kept != i) std::memcpy(&m_out.pixels[kept * bytes], &m_out.pixels[i * bytes], bytes);
             ++kept;
         }
         m_out.pixels.resize(kept * bytes);
+        m_out.content = content.value();
     }
 
     std::span<const LabelledFile> m_files;
     DecodedFormat m_format;
     const Reading& m_reading;
     DecodedImages m_out;
+    std::vector<std::uint64_t> m_hashes;  // of each file
     std::atomic<std::size_t> m_next{0}, m_done{0};
     std::mutex m_mutex;
     std::exception_ptr m_broken;

@@ -27,6 +27,7 @@ struct DecodedImages {
     };
     std::vector<std::uint8_t> pixels;
     std::vector<Failure> failures;  // by rising index
+    std::uint64_t content = 0;      // a hash of the good files' bytes, which decoders of other machines do not change
 };
 
 // Reads and decodes all files with a few threads. Not being able to decode a file is a failure of that file alone.

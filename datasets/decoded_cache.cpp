@@ -3,41 +3,19 @@
 
 #include "datasets/byte_stream.h"
 #include "datasets/decoded.h"
+#include "engine/core/content_hash.h"
 #include "engine/core/durable_file.h"
 
 namespace lockstep {
 
 namespace {
 
-constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '2'};
+constexpr std::array<char, 8> kMagic{'L', 'S', 'D', 'E', 'C', 'O', 'D', '3'};
 
 // Little-endian on every machine that we build for; a cache never leaves its machine.
 struct Header {
     std::array<char, 8> magic = kMagic;
-    std::uint64_t key = 0, pixelBytes = 0, failureBytes = 0, checksum = 0;
-};
-
-// Word by word, for gigabytes per second; a check against damage, not against malice.
-class Hash {
-public:
-    void add(std::uint64_t word) {
-        m_value = (m_value ^ word) * 0x9e3779b97f4a7c15ull;
-        m_value ^= m_value >> 29;
-    }
-    void add(std::span<const std::uint8_t> bytes) {
-        add(bytes.size());
-        std::size_t at = 0;
-        for (std::uint64_t word; at + 8 <= bytes.size(); at += 8) {
-            std::memcpy(&word, &bytes[at], 8);
-            add(word);
-        }
-        for (; at < bytes.size(); ++at) add(bytes[at]);
-    }
-    void add(const std::string& text) { add({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}); }
-    std::uint64_t value() const { return m_value; }
-
-private:
-    std::uint64_t m_value = 0xcbf29ce484222325ull;
+    std::uint64_t key = 0, content = 0, pixelBytes = 0, failureBytes = 0, checksum = 0;
 };
 
 // Failures as numbers and strings with their lengths before them.
@@ -111,10 +89,11 @@ std::optional<std::vector<DecodedImages::Failure>> readFailures(std::span<const 
     return failures;
 }
 
-std::uint64_t checksum(std::uint64_t key, std::span<const std::uint8_t> pixels,
+std::uint64_t checksum(const Header& header, std::span<const std::uint8_t> pixels,
                        std::span<const std::uint8_t> failures) {
-    Hash hash;
-    hash.add(key);
+    ContentHash hash;
+    hash.add(header.key);
+    hash.add(header.content);
     hash.add(pixels);
     hash.add(failures);
     return hash.value();
@@ -132,11 +111,12 @@ std::optional<DecodedImages> load(const std::filesystem::path& cache, std::uint6
         return std::nullopt;
     }
     DecodedImages images;
+    images.content = header.content;
     std::vector<std::uint8_t> failures(header.failureBytes);
     images.pixels.resize(header.pixelBytes);
     if (stream->read(images.pixels) < images.pixels.size() || stream->read(failures) < failures.size())
         return std::nullopt;
-    if (header.checksum != checksum(key, images.pixels, failures)) return std::nullopt;
+    if (header.checksum != checksum(header, images.pixels, failures)) return std::nullopt;
     auto list = readFailures(failures, files);
     if (!list || (files - list->size()) * imageSize != images.pixels.size()) return std::nullopt;
     images.failures = std::move(*list);
@@ -147,11 +127,11 @@ std::optional<DecodedImages> load(const std::filesystem::path& cache, std::uint6
 
 std::uint64_t decodedKey(const std::filesystem::path& root, std::span<const LabelledFile> files,
                          const DecodedFormat& format) {
-    Hash hash;
-    hash.add(root.string());
+    ContentHash hash;
+    hash.add(std::string_view(root.native()));
     hash.add(static_cast<std::uint64_t>(format.size) << 8 | static_cast<std::uint64_t>(format.channels));
     for (const LabelledFile& file : files) {
-        hash.add(file.name);
+        hash.add(std::string_view(file.name));
         hash.add(file.bytes);
         hash.add(static_cast<std::uint64_t>(file.modifiedNs));
     }
@@ -171,9 +151,10 @@ void storeDecoded(const std::filesystem::path& cache, std::uint64_t key, const D
     const auto failures = written(images.failures);
     Header header;
     header.key = key;
+    header.content = images.content;
     header.pixelBytes = images.pixels.size();
     header.failureBytes = failures.size();
-    header.checksum = checksum(key, images.pixels, failures);
+    header.checksum = checksum(header, images.pixels, failures);
     const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(&header, 1)),
                                                  std::as_bytes(std::span(images.pixels)),
                                                  std::as_bytes(std::span(failures))};

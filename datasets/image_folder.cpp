@@ -116,7 +116,7 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
                                        static_cast<std::int64_t>(before), loaded.warnings);
         auto labels = labelsOf(files, images, loaded.skipped);
         if (info.mean.empty()) measureNormalisation(info, images.pixels);
-        return std::make_shared<MemoryDataset>(info, std::move(images.pixels), std::move(labels));
+        return std::make_shared<MemoryDataset>(info, std::move(images.pixels), std::move(labels), images.content);
     };
     loaded.train = split("train", scan.train, 0);
     if (loaded.train->info().count == 0 && !loaded.skipped.empty()) {

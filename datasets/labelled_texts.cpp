@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "datasets/text_file.h"
+#include "engine/core/content_hash.h"
 
 namespace lockstep {
 
@@ -32,6 +33,15 @@ void LabelledTexts::read(std::int64_t index, std::span<const std::span<std::byte
 
 const std::byte* LabelledTexts::resident(std::int64_t index, std::size_t field) const {
     return field == 2 ? reinterpret_cast<const std::byte*>(&m_labels[static_cast<std::size_t>(index)]) : nullptr;
+}
+
+std::uint64_t LabelledTexts::fingerprint() const {
+    ContentHash hash;
+    hash.add(text(m_info.fields));
+    hash.add(std::as_bytes(std::span(m_labels)));
+    hash.add(std::as_bytes(std::span(m_begins)));
+    hash.add(m_bytes);
+    return hash.value();
 }
 
 std::vector<Problem> warnOfCuts(const LabelledTexts& train, const LabelledTexts& test) {

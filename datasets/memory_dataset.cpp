@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/core/content_hash.h"
+
 namespace lockstep {
 
 namespace {
@@ -31,11 +33,13 @@ std::size_t imageBytes(const ImageShape& shape) {
            static_cast<std::size_t>(shape.width);
 }
 
-MemoryDataset::MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels)
+MemoryDataset::MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels,
+                             std::optional<std::uint64_t> content)
     : m_info(std::move(info)),
       m_imageBytes(imageBytes(m_info.image())),
       m_pixels(std::move(pixels)),
-      m_labels(std::move(labels)) {
+      m_labels(std::move(labels)),
+      m_content(content) {
     m_info.count = static_cast<std::int64_t>(m_labels.size());
     m_info.inMemory = true;
     assert(m_info.fields == imageFields(m_info.image()) && m_pixels.size() == m_labels.size() * m_imageBytes);
@@ -52,6 +56,15 @@ const std::byte* MemoryDataset::resident(std::int64_t index, std::size_t field) 
     const auto at = static_cast<std::size_t>(index);
     if (field == 0) return reinterpret_cast<const std::byte*>(m_pixels.data() + at * m_imageBytes);
     return reinterpret_cast<const std::byte*>(&m_labels[at]);
+}
+
+std::uint64_t MemoryDataset::fingerprint() const {
+    ContentHash hash;
+    hash.add(text(m_info.fields));
+    hash.add(std::as_bytes(std::span(m_labels)));
+    if (m_content) hash.add(*m_content);
+    else hash.add(std::span(m_pixels));
+    return hash.value();
 }
 
 void measureNormalisation(DatasetInfo& info, const std::vector<std::uint8_t>& pixels) {

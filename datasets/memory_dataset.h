@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,14 @@ namespace lockstep {
 class MemoryDataset final : public Dataset {
 public:
     // `info` has imageFields; its count is taken from the labels. `pixels` holds that many images, every label is a
-    // class.
-    MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels);
+    // class. `content`: a hash of what the images were decoded from, where pixels may differ between machines.
+    MemoryDataset(DatasetInfo info, std::vector<std::uint8_t> pixels, std::vector<std::int32_t> labels,
+                  std::optional<std::uint64_t> content = {});
 
     const DatasetInfo& info() const override { return m_info; }
     void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override;
     const std::byte* resident(std::int64_t index, std::size_t field) const override;
+    std::uint64_t fingerprint() const override;
     const std::vector<std::int32_t>& labels() const { return m_labels; }
 
 private:
@@ -24,6 +27,7 @@ private:
     std::size_t m_imageBytes;
     std::vector<std::uint8_t> m_pixels;
     std::vector<std::int32_t> m_labels;
+    std::optional<std::uint64_t> m_content;
 };
 
 std::size_t imageBytes(const ImageShape& shape);

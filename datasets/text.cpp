@@ -3,6 +3,7 @@
 #include "datasets/entries.h"
 #include "datasets/loading.h"
 #include "datasets/text_file.h"
+#include "engine/core/content_hash.h"
 
 namespace lockstep {
 
@@ -32,6 +33,13 @@ public:
         writeTokens(foretold, into[1]);
         auto* const targets = reinterpret_cast<std::int32_t*>(into[1].data());
         std::fill(targets + foretold.size(), targets + m_tokens, -1);
+    }
+
+    std::uint64_t fingerprint() const override {
+        ContentHash hash;
+        hash.add(lockstep::text(m_info.fields));
+        hash.add(m_part);
+        return hash.value();
     }
 
 private:

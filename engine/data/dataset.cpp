@@ -1,6 +1,11 @@
 #include "engine/data/dataset.h"
 
+#include <algorithm>
 #include <cassert>
+
+#include "engine/core/content_hash.h"
+#include "engine/core/error.h"
+#include "engine/data/sample.h"
 
 namespace lockstep {
 
@@ -21,6 +26,29 @@ Result<std::filesystem::path> dataPathOf(const DatasetEntry& entry, const std::f
     if (entry.needsPath && path.empty())
         return Problem{"dataset.path", "spec.no-data-path", {entry.id, entry.remedy.empty() ? "" : " " + entry.remedy}};
     return path;
+}
+
+std::uint64_t Dataset::fingerprint() const {
+    constexpr std::int64_t kMost = 64;
+    const DatasetInfo& about = info();
+    ContentHash hash;
+    hash.add(text(about.fields));
+    Sample sample(*this);
+    const std::int64_t taken = std::min(about.count, kMost);
+    for (std::int64_t i = 0; i < taken; ++i) {
+        try {
+            sample.read(taken > 1 ? i * (about.count - 1) / (taken - 1) : 0);
+            for (std::size_t field = 0; field < about.fields.size(); ++field) hash.add(sample.bytes(field));
+        } catch (const EngineError&) {  // whoever trains on it will hear why
+            hash.add(std::string_view("unreadable"));
+        }
+    }
+    return hash.value();
+}
+
+DataFingerprint fingerprintOf(const DatasetSplits& splits) {
+    const auto of = [](const Dataset& data) { return SplitFingerprint{data.info().count, data.fingerprint()}; };
+    return {of(*splits.train), of(*splits.test)};
 }
 
 ImageShape DatasetInfo::image() const {

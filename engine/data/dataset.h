@@ -56,13 +56,30 @@ public:
         (void)index, (void)field;
         return nullptr;
     }
+    // What the samples are, in their order: equal wherever they lie, on whatever machine, and however many threads read
+    // them. In general from the fields and up to 64 samples spread over all; a format that has its bytes at hand takes
+    // them all. Reads; throws nothing.
+    virtual std::uint64_t fingerprint() const;
+};
+
+// What a run was trained on, to know it again.
+struct SplitFingerprint {
+    std::int64_t samples = 0;
+    std::uint64_t content = 0;
+    bool operator==(const SplitFingerprint&) const = default;
+};
+struct DataFingerprint {
+    SplitFingerprint train, test;
+    bool operator==(const DataFingerprint&) const = default;
 };
 
 struct DatasetSplits {
     std::shared_ptr<const Dataset> train, test;
     // What is to be known before training on it: for each reason the files that are left out, what was cut…
     std::vector<Problem> remarks = {};
+    std::optional<DataFingerprint> fingerprint = {};  // empty: nobody has asked for it
 };
+DataFingerprint fingerprintOf(const DatasetSplits& splits);
 
 // What whoever opens a dataset asks of it meanwhile; empty functions are not called. All are called on the thread that
 // opens it.

@@ -27,6 +27,7 @@ public:
         const std::span<std::byte> bytes = m_room[static_cast<std::size_t>(at)];
         return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
     }
+    std::span<const std::byte> bytes(std::size_t field) const { return m_room[field]; }
     std::span<const std::uint8_t> image() const { return field<std::uint8_t>("image"); }
     std::int32_t label() const { return field<std::int32_t>("label").front(); }
 

@@ -314,6 +314,7 @@ private slots:
         storeDecoded(file, key, images);
         const auto kept = loadDecoded(file, key, scan.train, format);
         QVERIFY(kept && kept->pixels == images.pixels);
+        QCOMPARE(kept->content, images.content);
         QCOMPARE(kept->failures[0].reason, images.failures[0].reason);
         QVERIFY(!loadDecoded(file, key + 1, scan.train, format));
 
@@ -349,6 +350,35 @@ private slots:
         fs::last_write_time(folder / "train/cat/0.jpg", fs::file_time_type::clock::now() + std::chrono::seconds(3));
         QVERIFY(pixelsOf() != first);
         QCOMPARE(std::distance(fs::directory_iterator(cache.path()), fs::directory_iterator()), 2);
+    }
+
+    // By the files themselves: decoders differ, and a cache is of one machine.
+    void theFingerprintIsOfTheFilesInUse() {
+        const Folder folder, cache, other;
+        writeSplits(folder);
+        const Bytes whole = jpeg(16, 16);
+        writeFile(folder / "train/cat/half.jpg", std::span(whole).first(whole.size() / 2));
+        const auto fingerprint = [](const fs::path& path, const fs::path& cacheFolder = {}) {
+            const DatasetEntry of = entry("image-folder", cacheFolder);
+            return fingerprintOf(of.open(path, params(of), {}).value());
+        };
+        const auto decoded = fingerprint(folder.path());
+        QCOMPARE(decoded.train.samples, std::int64_t{8});
+        QVERIFY(fingerprint(folder.path(), cache.path()) == decoded);
+        QVERIFY(fingerprint(folder.path(), cache.path()) == decoded);  // out of the cache
+        fs::copy(folder.path(), other / "copy", fs::copy_options::recursive);
+        QVERIFY(fingerprint(other / "copy") == decoded);
+        fs::remove(folder / "train/cat/half.jpg");  // was left out
+        QVERIFY(fingerprint(folder.path()) == decoded);
+
+        fs::remove(folder / "train/dog/1.PNG");
+        const auto fewer = fingerprint(folder.path());
+        QCOMPARE(fewer.train.samples, std::int64_t{7});
+        QVERIFY(fewer.test == decoded.test);
+        Bytes same = whole;  // a byte behind the picture: the same pixels
+        same.push_back(0);
+        writeFile(folder / "test/cat/1.jpg", same);
+        QVERIFY(fingerprint(folder.path()).test.content != decoded.test.content);
     }
 
     void aCacheThatCannotBeWrittenIsAWarning() {
