@@ -24,8 +24,8 @@ Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, 
     return runPlainly({spec, {}, std::nullopt, &watcher.control, {&watcher.terminal}, watcher.onStuck}, environment);
 }
 
-Result<RunResult> runFromHistory(std::int64_t trial, bool, const Watcher&, const Environment&) {
-    return Problem{"trial", "trial.unknown", {std::to_string(trial), "a build without a history"}};
+Result<RunResult> runFromHistory(const HistoryRun& run, const Watcher&, const Environment&) {
+    return Problem{"trial", "trial.unknown", {std::to_string(run.trial), "a build without a history"}};
 }
 
 }  // namespace lockstep

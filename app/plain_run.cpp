@@ -1,6 +1,5 @@
 #include "app/plain_run.h"
 
-#include "engine/train/open_data.h"
 #include "engine/train/weights.h"
 
 namespace lockstep {
@@ -10,12 +9,12 @@ namespace fs = std::filesystem;
 Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment) {
     const auto resolved = resolve(request.spec, environment);
     if (!resolved.ok()) return resolved.problems();
-    const auto data = openData(resolved.value(), *request.control, request.sinks);
+    auto data = openData(resolved.value(), *request.control, request.sinks);
     if (!data.ok()) return data.problems();
-    if (!request.resumeFrom) {
-        auto problems = weightsProblems(resolved.value(), data.value().train->info());
-        if (!problems.empty()) return problems;
-    }
+    auto problems = request.resumeFrom
+                        ? compareData(*request.resumeFrom, resolved.value(), request.changedData, data.value())
+                        : weightsProblems(resolved.value(), data.value().train->info());
+    if (!problems.empty()) return problems;
     if (!request.checkpointFolder.empty()) {
         std::error_code failed;
         fs::create_directories(request.checkpointFolder, failed);

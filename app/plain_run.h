@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/train/trainer.h"
+#include "engine/train/open_data.h"
 
 namespace lockstep {
 
@@ -16,8 +16,10 @@ struct PlainRun {
     RunControl* control = nullptr;
     std::vector<EventSink*> sinks;
     std::function<void(const RunFailed&)> onStuck = {};  // see RunOptions
+    ChangedData changedData = ChangedData::Refuse;       // where it goes on from a checkpoint
 };
-// Blocks until the run is over. Problems: of resolve(), of the dataset, of weightsProblems(), "out.unwritable".
+// Blocks until the run is over. Problems: of resolve(), of the dataset, of weightsProblems(), of compareData(),
+// "out.unwritable".
 Result<RunResult> runPlainly(const PlainRun& request, const Environment& environment);
 
 }  // namespace lockstep

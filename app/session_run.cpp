@@ -6,9 +6,10 @@ namespace lockstep {
 
 namespace {
 
-Result<SessionResult> runTrialOf(const Places& places, std::int64_t trial, bool resume, const Watcher& watcher,
+Result<SessionResult> runTrialOf(const Places& places, const HistoryRun& run, const Watcher& watcher,
                                  const Environment& environment) {
-    return runSession({trial, resume, {&watcher.terminal}, &watcher.control, watcher.onStuck}, environment, places);
+    return runSession({run.trial, run.resume, {&watcher.terminal}, &watcher.control, watcher.onStuck, run.changedData},
+                      environment, places);
 }
 
 Result<RunResult> runOf(Result<SessionResult> result) {
@@ -31,17 +32,16 @@ Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, 
     auto trials = openTrials();
     const auto trial = trials.create(spec);
     trials.close();  // the run writes through a store of its own
-    auto result = runTrialOf(trials.places(), trial, false, watcher, environment);
+    auto result = runTrialOf(trials.places(), {trial}, watcher, environment);
     if (wasRefused(result)) trials.discard(trial);
     return runOf(std::move(result));
 }
 
-Result<RunResult> runFromHistory(std::int64_t trial, bool resume, const Watcher& watcher,
-                                 const Environment& environment) {
+Result<RunResult> runFromHistory(const HistoryRun& run, const Watcher& watcher, const Environment& environment) {
     auto trials = openTrials();
-    trials.row(trial);  // or say that there is none
+    trials.row(run.trial);  // or say that there is none
     trials.close();
-    return runOf(runTrialOf(trials.places(), trial, resume, watcher, environment));
+    return runOf(runTrialOf(trials.places(), run, watcher, environment));
 }
 
 }  // namespace lockstep

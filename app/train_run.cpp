@@ -38,6 +38,18 @@ void addOutputOptions(CLI::App& command, Output& output) {
         ->needs(json);
 }
 
+CLI::Option* addChangedDataOption(CLI::App& command, ChangedData& changed) {
+    const auto set = [&changed](const std::string& word) {
+        changed = word == "accept" ? ChangedData::Accept : ChangedData::Refuse;
+    };
+    return command
+        .add_option_function<std::string>(
+            "--changed-data", set,
+            "Where the data are not those of the checkpoint: refuse (unless given), or accept and say so")
+        ->type_name("WORD")
+        ->check(CLI::IsMember({"refuse", "accept"}));
+}
+
 int watchRun(Context& context, const Output& output, const StartRun& start) {
     context.environment();  // before the signals: plugins are probed in child processes
     RunControl control;

@@ -11,6 +11,9 @@ struct Output {
 };
 void addOutputOptions(CLI::App& command, Output& output);  // --json, --no-steps
 
+// --changed-data
+CLI::Option* addChangedDataOption(CLI::App& command, ChangedData& changed);
+
 // What a run needs of the one who watches it: Ctrl+C reaches `control`; `onStuck` prints what is left and ends the
 // process.
 struct Watcher {
@@ -34,7 +37,11 @@ Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, 
 
 // Runs a trial of the history: a queued one from its beginning, or one that has ended from its last checkpoint. Only in
 // a build that has a history. Throws ProblemError "trial.unknown".
-Result<RunResult> runFromHistory(std::int64_t trial, bool resume, const Watcher& watcher,
-                                 const Environment& environment);
+struct HistoryRun {
+    std::int64_t trial = 0;
+    bool resume = false;
+    ChangedData changedData = ChangedData::Refuse;
+};
+Result<RunResult> runFromHistory(const HistoryRun& run, const Watcher& watcher, const Environment& environment);
 
 }  // namespace lockstep

@@ -13,6 +13,7 @@ namespace {
 struct ResumeOptions {
     std::int64_t trial = 0;
     Output output;
+    ChangedData changedData = ChangedData::Refuse;
 };
 
 // A paused run goes on where it is: in its own process.
@@ -33,7 +34,7 @@ int resume(Context& context, const ResumeOptions& options) {
         return goOn(trials, options.trial, options.output.json);
     trials.close();  // the run writes through a store of its own
     return watchRun(context, options.output, [&](const Watcher& watcher) {
-        return runFromHistory(options.trial, true, watcher, context.environment());
+        return runFromHistory({options.trial, true, options.changedData}, watcher, context.environment());
     });
 }
 
@@ -45,6 +46,7 @@ void addResume(CLI::App& program, Run& run) {
         program.add_subcommand("resume", "Go on with a stopped, failed or crashed trial from its last checkpoint");
     addTrialOption(*command, options->trial);
     addOutputOptions(*command, options->output);
+    addChangedDataOption(*command, options->changedData);
     command->footer("\nA paused trial goes on in the process that runs it.\n\nExample:\n  lockstep resume 7");
     command->callback([options, &run] { run = [options](Context& context) { return resume(context, *options); }; });
 }

@@ -17,6 +17,7 @@ struct TrainOptions {
     Output output;
     bool withoutHistory = false, onlySpec = false;
     std::string out, from;
+    ChangedData changedData = ChangedData::Refuse;
     std::int64_t queued = 0;  // a trial of the history; 0: a new one
 };
 
@@ -38,9 +39,14 @@ int printSpec(const TrialSpec& spec) {
 
 int runWithoutHistory(Context& context, const TrainOptions& options, TrialSpec spec, std::optional<Checkpoint> from) {
     return watchRun(context, options.output, [&](const Watcher& watcher) {
-        return runPlainly(
-            {std::move(spec), options.out, std::move(from), &watcher.control, {&watcher.terminal}, watcher.onStuck},
-            context.environment());
+        return runPlainly({std::move(spec),
+                           options.out,
+                           std::move(from),
+                           &watcher.control,
+                           {&watcher.terminal},
+                           watcher.onStuck,
+                           options.changedData},
+                          context.environment());
     });
 }
 
@@ -70,7 +76,7 @@ Result<SpecOptions> withWeights(SpecOptions options) {
 int train(Context& context, const TrainOptions& options) {
     if (options.queued > 0) {
         return watchRun(context, options.output, [&](const Watcher& watcher) {
-            return runFromHistory(options.queued, false, watcher, context.environment());
+            return runFromHistory({options.queued}, watcher, context.environment());
         });
     }
     std::optional<Checkpoint> from;
@@ -122,8 +128,10 @@ void addTrain(CLI::App& program, Run& run) {
     command->add_flag("--print-spec", options->onlySpec, "Print the spec that these options mean, and train nothing");
     command->add_flag("--no-history", options->withoutHistory, "Leave the history alone");
     command->add_option("--out", options->out, "Without history: the folder for checkpoints")->type_name("FOLDER");
-    command->add_option("--from", options->from, "Without history: go on from this checkpoint, or a trial's last")
-        ->type_name("FILE|ID");
+    auto* from =
+        command->add_option("--from", options->from, "Without history: go on from this checkpoint, or a trial's last")
+            ->type_name("FILE|ID");
+    addChangedDataOption(*command, options->changedData)->needs(from);
     if (hasHistory()) addQueuedOption(*command, options->queued);
     command->footer(kTrainHelp);
     command->callback([options, &run] { run = [options](Context& context) { return train(context, *options); }; });

@@ -10,7 +10,6 @@
 #include "engine/session/trace_recorder.h"
 #include "engine/spec/devices.h"
 #include "engine/spec/shares.h"
-#include "engine/train/open_data.h"
 #include "engine/train/weights.h"
 
 namespace lockstep {
@@ -159,10 +158,9 @@ private:
         if (!data.ok()) return data.problems();
         m_data = std::move(data).value();
         if (m_request.resume) requireOwnFolder();
-        if (!m_checkpoint) {
-            auto problems = weightsProblems(*m_resolved, m_data->train->info());
-            if (!problems.empty()) return problems;
-        }
+        auto problems = m_checkpoint ? compareData(*m_checkpoint, *m_resolved, m_request.changedData, *m_data)
+                                     : weightsProblems(*m_resolved, m_data->train->info());
+        if (!problems.empty()) return problems;
         leaseDevices();
         if (m_spec != spec) m_store->setSpec(m_trial, m_spec);
         return {};

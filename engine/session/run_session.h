@@ -7,7 +7,7 @@
 #include "engine/history/trial_store.h"
 #include "engine/session/lease.h"
 #include "engine/session/places.h"
-#include "engine/train/trainer.h"
+#include "engine/train/open_data.h"
 
 namespace lockstep {
 
@@ -21,6 +21,7 @@ struct SessionRequest {
     RunControl* control = nullptr;            // the caller's, so that Ctrl+C reaches it
     // A rank hangs and its thread cannot be ended: history, socket and sinks are in order, and the process should end.
     std::function<void(const RunFailed& failure)> onStuck = {};
+    ChangedData changedData = ChangedData::Refuse;  // of a trial that is resumed
 };
 struct SessionResult {
     RunResult run;
@@ -32,7 +33,7 @@ struct SessionResult {
 // From the first event on every failure is a RunFailed event and a Failed result, and the row ends in a final state.
 // Problems: of validate(), of the dataset, "run.busy" (its lease is held), "device.busy", "history.…", "home.…",
 // "run.not-queued", "run.no-checkpoint" (they are gone; a trial that never wrote one starts again, and says so),
-// "run.not-resumable", "run.folder-of-another" (another trial of that number wrote it).
+// "run.not-resumable", "run.folder-of-another" (another trial of that number wrote it), of compareData().
 Result<SessionResult> runSession(const SessionRequest& request, const Environment& environment, const Places& places);
 
 }  // namespace lockstep

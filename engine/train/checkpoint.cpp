@@ -1,6 +1,9 @@
 #include "engine/train/checkpoint.h"
 
+#include <charconv>
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +14,15 @@ namespace lockstep {
 namespace {
 
 using Json = nlohmann::json;
+
+// Another kind of number than this one would be compared with is as good as none.
+constexpr int kFingerprintVersion = 1;
+
+Json toJson(const SplitFingerprint& split) {
+    char content[24];
+    std::snprintf(content, sizeof content, "%016" PRIx64, split.content);
+    return {{"samples", split.samples}, {"content", content}};
+}
 
 std::string positionOf(const Checkpoint& checkpoint) {
     Json position{{"trial", checkpoint.trial},
@@ -23,6 +35,11 @@ std::string positionOf(const Checkpoint& checkpoint) {
                   {"loss_scale", checkpoint.lossScale},
                   {"loss_scale_updates", checkpoint.lossScaleUpdates}};
     if (checkpoint.lowestLoss) position["lowest_loss"] = *checkpoint.lowestLoss;
+    if (checkpoint.data) {
+        position["data"] = {{"version", kFingerprintVersion},
+                            {"train", toJson(checkpoint.data->train)},
+                            {"test", toJson(checkpoint.data->test)}};
+    }
     return position.dump();
 }
 
@@ -34,11 +51,7 @@ public:
         if (!m_json.is_object()) bad("position");
     }
 
-    std::int64_t count(const char* key) const {
-        const Json& value = at(key);
-        if (!value.is_number_unsigned() || value.get<std::uint64_t>() > (std::uint64_t{1} << 62)) bad(key);
-        return value.get<std::int64_t>();
-    }
+    std::int64_t count(const char* key) const { return count(at(key), key); }
 
     double number(const char* key) const { return number(at(key), key); }
     bool has(const char* key) const { return m_json.contains(key); }
@@ -50,6 +63,14 @@ public:
         return out;
     }
 
+    std::optional<DataFingerprint> fingerprint(const char* key) const {
+        if (!has(key)) return std::nullopt;
+        const Json& data = at(key);
+        if (!data.is_object() || !data.contains("version")) bad(key);
+        if (data["version"] != kFingerprintVersion) return std::nullopt;
+        return DataFingerprint{split(data, "train", key), split(data, "test", key)};
+    }
+
 private:
     [[noreturn]] void bad(const std::string& key) const {
         throw ProblemError({m_file.string(), "checkpoint.malformed", {"its \"" + key + "\" is missing or not valid"}});
@@ -58,6 +79,23 @@ private:
         const auto found = m_json.find(key);
         if (found == m_json.end()) bad(key);
         return *found;
+    }
+    std::int64_t count(const Json& value, const char* key) const {
+        if (!value.is_number_unsigned() || value.get<std::uint64_t>() > (std::uint64_t{1} << 62)) bad(key);
+        return value.get<std::int64_t>();
+    }
+    SplitFingerprint split(const Json& data, const char* name, const char* key) const {
+        const Json split = data.value(name, Json::object());
+        if (!split.is_object() || !split.contains("samples") || !split.contains("content")) bad(key);
+        return {count(split["samples"], key), bits(split["content"], key)};
+    }
+    std::uint64_t bits(const Json& value, const char* key) const {
+        if (!value.is_string()) bad(key);
+        const auto& text = value.get_ref<const std::string&>();
+        std::uint64_t bits = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
+        if (error != std::errc() || end != text.data() + text.size()) bad(key);
+        return bits;
     }
     double number(const Json& value, const char* key) const {
         if (!value.is_number() || !std::isfinite(value.get<double>())) bad(key);
@@ -77,6 +115,7 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
     if (reader.has("lowest_loss")) checkpoint.lowestLoss = reader.number("lowest_loss");
     checkpoint.epochSums = reader.numbers("epoch_sums");
     checkpoint.trainSeconds = reader.number("train_seconds");
+    checkpoint.data = reader.fingerprint("data");
     if (!reader.has("loss_scale")) return;  // a file of before there was one
     checkpoint.lossScale = reader.number("loss_scale");
     checkpoint.lossScaleUpdates = reader.count("loss_scale_updates");

@@ -7,6 +7,7 @@
 
 #include "engine/core/result.h"
 #include "engine/core/tensor.h"
+#include "engine/data/dataset.h"
 #include "engine/spec/trial_spec.h"
 
 namespace lockstep {
@@ -26,7 +27,8 @@ struct Checkpoint {
     double trainSeconds = 0;                  // spent so far
     double lossScale = 0;                     // 1 where none is needed; 0: of a file from before there was one
     std::int64_t lossScaleUpdates = 0;
-    std::map<std::string, HostTensor> tensors;
+    std::optional<DataFingerprint> data = {};  // what it was trained on; empty in files from before it was kept
+    std::map<std::string, HostTensor> tensors = {};
 };
 
 // Temp file beside it, fsync, rename, fsync of the folder: after a kill or power loss the old or the new file is there,

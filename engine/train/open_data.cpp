@@ -18,6 +18,11 @@ void requireFit(const ResolvedSpec& resolved, const DatasetInfo& info) {
     if (!forward.ok()) throw ProblemError(forward.problems().front());
 }
 
+Problem otherData(bool sameCount, bool accepted, const std::string& place, std::vector<std::string> args) {
+    const std::string code = sameCount ? "data.other-content" : "data.other-count";
+    return {place, accepted ? code + "-accepted" : code, std::move(args)};
+}
+
 // What is over in a moment is not worth a word.
 constexpr auto kMoment = std::chrono::milliseconds(500);
 
@@ -34,6 +39,7 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
     } catch (const ProblemError& error) {
         return error.problem();
     }
+    splits.value().fingerprint = fingerprintOf(splits.value());
     return splits;
 }
 
@@ -59,6 +65,25 @@ std::function<void(std::int64_t, std::int64_t)> withRate(std::function<void(cons
         const std::chrono::duration<double> passed = now - start->time;
         tell({done, total, static_cast<double>(done - start->done) / passed.count()});
     };
+}
+
+std::vector<Problem> compareData(const Checkpoint& checkpoint, const ResolvedSpec& resolved, ChangedData changed,
+                                 DatasetSplits& data) {
+    if (!checkpoint.data || !data.fingerprint) return {};
+    const bool accepted = changed == ChangedData::Accept;
+    const auto path = dataPathOf(*resolved.dataset, resolved.spec.dataPath);
+    const std::string place = path.ok() && !path.value().empty() ? path.value().string() : resolved.dataset->id;
+    std::vector<Problem> changes;
+    const auto compare = [&](const char* name, const SplitFingerprint& before, const SplitFingerprint& now) {
+        if (before == now) return;
+        changes.push_back(otherData(before.samples == now.samples, accepted, place,
+                                    {name, std::to_string(before.samples), std::to_string(now.samples),
+                                     checkpoint.trial > 0 ? std::to_string(checkpoint.trial) : "N"}));
+    };
+    compare("training", checkpoint.data->train, data.fingerprint->train);
+    compare("test", checkpoint.data->test, data.fingerprint->test);
+    if (accepted) data.remarks.insert(data.remarks.end(), changes.begin(), changes.end());
+    return accepted ? std::vector<Problem>() : changes;
 }
 
 bool isCancelled(const std::vector<Problem>& problems) {

@@ -8,14 +8,23 @@
 
 namespace lockstep {
 
-// Opens the data where the spec says, or at the dataset's own place. A model that does not fit their fields or classes
-// is refused as soon as those are known, before the samples are read. Problems: of the dataset, "dataset.cancelled", of
-// building the model.
+// Opens the data where the spec says, or at the dataset's own place, with their fingerprint. A model that does not fit
+// their fields or classes is refused as soon as those are known, before the samples are read. Problems: of the dataset,
+// "dataset.cancelled", of building the model.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch = {});
 
 // For a run: ends when `control` is asked to stop, and tells the sinks DataProgress meanwhile, with the number 0.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,
                                const std::vector<EventSink*>& sinks);
+
+// Where a run goes on from a checkpoint with data that are not those it was trained on: it is refused, or it goes on
+// and says so.
+enum class ChangedData { Refuse, Accept };
+
+// Compares the data that were opened with those of the checkpoint, if it says what they were. Problems, one for each
+// split that is another: "data.other-count", "data.other-content". Accepted, they are remarks of the data instead.
+std::vector<Problem> compareData(const Checkpoint& checkpoint, const ResolvedSpec& resolved, ChangedData changed,
+                                 DatasetSplits& data);
 
 // For an OpeningWatch's progress: `tell` hears it with its rate, once opening has lasted for half a second.
 std::function<void(std::int64_t done, std::int64_t total)> withRate(std::function<void(const DataProgress&)> tell);

@@ -78,6 +78,7 @@ void Worker::keepSnapshot() {
                                                             m_trainClock.seconds(),
                                                             m_lossScale.value(),
                                                             m_lossScale.updates(),
+                                                            m_run.data.fingerprint,
                                                             {}});
     for (const std::string& name : m_replica->tensorNames()) snapshot->tensors.emplace(name, m_replica->read(name));
     m_run.continuation.snapshot = std::move(snapshot);

@@ -48,6 +48,8 @@ private slots:
     void aFolderOfAnotherTrialIsNotResumed();
     void aCheckpointWithinAnEpochGoesOnBitForBit();
     void aRunKilledBeforeItsFirstCheckpointStartsAgain();
+    void changedDataAreRefusedOrAccepted();
+    void aCheckpointWithoutAFingerprintGoesOn();
     void socketsOfKilledRunsAreRemoved();
     void anEmptiedHistoryIsNotTakenForANewOne();
 };
@@ -85,6 +87,12 @@ private:
     mutable std::atomic<int> m_reads{0};
 };
 
+// What lies where the dataset "changing" is: the files of a person who adds, removes and edits.
+std::map<std::string, ParamValue>& dataOfToday() {
+    static std::map<std::string, ParamValue> params;
+    return params;
+}
+
 const Environment& environment() {
     static const Environment* built = [] {
         auto* e = new Environment;
@@ -121,6 +129,14 @@ const Environment& environment() {
                 return Problem{"endless", "dataset.cancelled", {}};
             };
             e->add(endless);
+            DatasetEntry changing = dataset;
+            changing.id = "changing";
+            changing.open = [open = dataset.open, entry = dataset](const fs::path& path, const ParamValues&,
+                                                                   const OpeningWatch& watch) {
+                const auto params = ParamValues::from(entry.params, dataOfToday(), "");
+                return open(path, params.value(), watch);
+            };
+            e->add(changing);
         }
         return e;
     }();
@@ -636,6 +652,66 @@ void tst_RunSession::aRunKilledBeforeItsFirstCheckpointStartsAgain() {
     QCOMPARE(row.state, std::string("finished"));
     QCOMPARE(row.attempts, std::int64_t{2});
     QCOMPARE(row.step, std::int64_t{4});
+}
+
+void tst_RunSession::changedDataAreRefusedOrAccepted() {
+    const Home home;
+    auto spec = smallSpec(2);
+    dataOfToday() = std::exchange(spec.dataset.params, {});
+    spec.dataset.id = "changing";
+    RunControl stopping;
+    stopping.stopAfterEpoch();
+    QVERIFY(home.run({.trial = home.accept(spec), .control = &stopping}).ok());
+    const auto before = *home.query()->find(1);
+    QCOMPARE(before.state, std::string("stopped"));
+
+    dataOfToday()["samples"] = std::int64_t{63};
+    const auto fewer = home.resume(1);
+    QCOMPARE(codeOf(fewer), std::string("data.other-count"));
+    QCOMPARE(fewer.problems().size(), std::size_t{1});
+    QCOMPARE(fewer.problems().front().args, (std::vector<std::string>{"training", "64", "63", "1"}));
+    dataOfToday()["samples"] = std::int64_t{64};
+    dataOfToday()["seed"] = std::int64_t{2};
+    const auto other = home.resume(1);
+    QCOMPARE(codeOf(other), std::string("data.other-content"));
+    QCOMPARE(other.problems().size(), std::size_t{2});
+    QCOMPARE(other.problems().back().args, (std::vector<std::string>{"test", "16", "16", "1"}));
+    const auto after = *home.query()->find(1);  // nothing has come of either
+    QCOMPARE(after.state, before.state);
+    QCOMPARE(after.attempts, before.attempts);
+
+    const auto accepted = home.run({.trial = 1, .resume = true, .changedData = ChangedData::Accept});
+    QVERIFY2(accepted.ok(), codeOf(accepted).c_str());
+    QCOMPARE(home.query()->find(1)->state, std::string("finished"));
+    std::vector<std::string> said;
+    for (const auto& each : home.query()->events(1, 1)) {
+        if (const auto* message = std::get_if<Message>(&each.event)) said.push_back(message->text.code);
+    }
+    QCOMPARE(said, (std::vector<std::string>{"data.other-content-accepted", "data.other-content-accepted"}));
+    const auto last = readCheckpoint(home.places.run(1) / "checkpoints" / "last.safetensors");
+    QVERIFY(last.value().data.has_value());
+    QVERIFY(last.value().data->train.samples == 64);
+}
+
+// Of a version that did not keep one.
+void tst_RunSession::aCheckpointWithoutAFingerprintGoesOn() {
+    const Home home;
+    auto spec = smallSpec(2);
+    dataOfToday() = std::exchange(spec.dataset.params, {});
+    spec.dataset.id = "changing";
+    RunControl stopping;
+    stopping.stopAfterEpoch();
+    QVERIFY(home.run({.trial = home.accept(spec), .control = &stopping}).ok());
+    for (const char* name : {"last.safetensors", "best.safetensors"}) {
+        const fs::path file = home.places.run(1) / "checkpoints" / name;
+        auto checkpoint = readCheckpoint(file).value();
+        QVERIFY(std::exchange(checkpoint.data, std::nullopt).has_value());
+        writeCheckpoint(file, checkpoint);
+    }
+    dataOfToday()["seed"] = std::int64_t{2};
+    const auto resumed = home.resume(1);
+    QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
+    QCOMPARE(home.query()->find(1)->state, std::string("finished"));
 }
 
 void tst_RunSession::socketsOfKilledRunsAreRemoved() {

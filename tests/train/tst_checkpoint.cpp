@@ -38,6 +38,7 @@ Checkpoint sample() {
     checkpoint.trainSeconds = 1e-17;
     checkpoint.lossScale = 0.25;
     checkpoint.lossScaleUpdates = 1999;
+    checkpoint.data = {{60'000, 0xfedcba9876543210}, {10'000, 7}};
     checkpoint.tensors.emplace("conv1/weight", tensor({2, 3, 1, 2}, DType::F32, 1));
     checkpoint.tensors.emplace("empty", tensor({0, 4}, DType::F32, 0));
     checkpoint.tensors.emplace("momentum.conv1/weight", tensor({2, 3, 1, 2}, DType::F64, 2));
@@ -57,6 +58,7 @@ void verifyEqual(const Checkpoint& a, const Checkpoint& b) {
     QVERIFY(a.trainSeconds == b.trainSeconds);
     QVERIFY(a.lossScale == b.lossScale);
     QCOMPARE(a.lossScaleUpdates, b.lossScaleUpdates);
+    QVERIFY(a.data == b.data);
     QCOMPARE(a.tensors.size(), b.tensors.size());
     for (const auto& [name, each] : a.tensors) {
         const HostTensor& other = b.tensors.at(name);
@@ -94,6 +96,17 @@ private:
         QVERIFY(!read.ok());
         QVERIFY2(read.problems().front().code == code, read.problems().front().code.c_str());
         QCOMPARE(read.problems().front().field, file().string());
+    }
+
+    // Writes the sample with other words of the same length in it, and no checksum to notice.
+    void replaceUnchecked(const std::string& from, const std::string& to) {
+        writeCheckpoint(file(), sample());
+        std::string bytes = contentOf(file());
+        QCOMPARE(from.size(), to.size());
+        QVERIFY(bytes.find(from) != bytes.npos);
+        bytes.replace(bytes.find(from), from.size(), to);
+        bytes.replace(bytes.find("\"checksum\""), 10, "\"another1\"");
+        put(file(), bytes);
     }
 
 private slots:
@@ -185,6 +198,34 @@ private slots:
         bytes.replace(at, 10, "\"another1\"");
         put(file(), bytes);
         verifyEqual(readCheckpoint(file()).value(), sample());
+    }
+
+    // Of an earlier version, or one whose numbers mean something else.
+    void aFileWithoutAFingerprintIsRead() {
+        Checkpoint without = sample();
+        without.data.reset();
+        writeCheckpoint(file(), without);
+        verifyEqual(readCheckpoint(file()).value(), without);
+        replaceUnchecked("\\\"version\\\":1", "\\\"version\\\":2");
+        verifyEqual(readCheckpoint(file()).value(), without);
+    }
+
+    void aDamagedFingerprintIsNoticed_data() {
+        QTest::addColumn<QByteArray>("from");
+        QTest::addColumn<QByteArray>("to");
+        QTest::newRow("count") << QByteArray(R"(\"samples\":60000)") << QByteArray(R"(\"samples\":-6000)");
+        QTest::newRow("no hash") << QByteArray("fedcba9876543210") << QByteArray("fedcba987654321g");
+        QTest::newRow("empty") << QByteArray(R"(\"fedcba9876543210\")") << QByteArray(R"(\"\"                )");
+        QTest::newRow("a number") << QByteArray(R"(\"fedcba9876543210\")") << QByteArray("12345678901234567890");
+        QTest::newRow("no split") << QByteArray(R"(\"train\")") << QByteArray(R"(\"tra1n\")");
+        QTest::newRow("no version") << QByteArray(R"(\"version\")") << QByteArray(R"(\"wersion\")");
+    }
+    void aDamagedFingerprintIsNoticed() {
+        QFETCH(QByteArray, from);
+        QFETCH(QByteArray, to);
+        writeCheckpoint(file(), sample());
+        replaceUnchecked(from.toStdString(), to.toStdString());
+        expectProblem("checkpoint.malformed");
     }
 
     void corruptHeaders_data() {

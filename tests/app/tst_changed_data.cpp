@@ -1,0 +1,95 @@
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QtTest>
+
+#include "tests/app/lockstep_program.h"
+
+// A trial goes on with the data that it was trained on, or with others if that is said.
+class TestChangedData : public QObject {
+    Q_OBJECT
+private slots:
+    void aFileThatIsGoneIsNoticed() {
+        LockstepProgram program;
+        writeTexts(program);
+        const auto running = program.start(arguments(program) + QStringList{"--epochs", "100000"});
+        QCOMPARE(program.waitUntilRunning(), 1);
+        QCOMPARE(program.run({"stop", "1", "--wait"}).status, 0);
+        QCOMPARE(LockstepProgram::finish(*running).status, 4);
+
+        const auto folder = program.path("texts");
+        QVERIFY(QFile::rename(folder + "/train/cat/7.txt", program.path("elsewhere")));
+        const auto refused = program.run({"resume", "1"});
+        QCOMPARE(refused.status, 2);
+        QVERIFY2(refused.err.contains(folder) && refused.err.contains("32 training samples then, 31 now") &&
+                     refused.err.contains("lockstep resume 1 --changed-data accept"),
+                 qPrintable(refused.err));
+        QCOMPARE(program.run({"resume", "1", "--changed-data", "refuse"}).status, 2);
+        const auto problems = program.run({"resume", "1", "--json"}).last()["problems"].toArray();
+        QCOMPARE(problems.at(0).toObject()["code"].toString(), QString("data.other-count"));
+        QCOMPARE(program.trial(1)["state"].toString(), QString("stopped"));
+        QCOMPARE(program.trial(1)["attempts"].toInt(), 1);
+
+        const auto accepted = program.start({"resume", "1", "--changed-data", "accept"});
+        QCOMPARE(program.waitUntilRunning(), 1);
+        QCOMPARE(program.run({"stop", "1", "--wait"}).status, 0);
+        const auto ended = LockstepProgram::finish(*accepted);
+        QVERIFY2(ended.status == 4 && ended.err.contains("31 now"), qPrintable(ended.err));
+        QCOMPARE(program.run({"attach", "1", "--json"}).out.count("data.other-count-accepted"), 1);
+
+        QVERIFY(QFile::rename(program.path("elsewhere"), folder + "/train/cat/7.txt"));
+        QCOMPARE(program.run({"resume", "1"}).status, 2);  // it has been trained on without
+        QCOMPARE(program.run({"resume", "1", "--changed-data", "perhaps"}).status, 2);
+    }
+
+    void withoutHistory() {
+        LockstepProgram program;
+        writeTexts(program);
+        const auto last = program.path("out/last.safetensors");
+        const QStringList toFolder{"--out", program.path("out")};
+        QCOMPARE(program.run(arguments(program) + QStringList{"--epochs", "1"} + toFolder).status, 0);
+        const auto moved = program.path("moved");
+        QVERIFY(QDir().rename(program.path("texts"), moved));
+        const QStringList on{"train", "--from", last, "--data", moved};
+        QCOMPARE(program.run(on + QStringList{"--epochs", "2"} + toFolder).status, 0);  // the same, elsewhere
+
+        QFile changed(moved + "/train/dog/3.txt");
+        QVERIFY(changed.open(QIODevice::WriteOnly) && changed.write("dog 3 sad ") == 10);
+        changed.close();
+        const auto refused = program.run(on + QStringList{"--epochs", "3"});
+        QVERIFY2(refused.status == 2 && refused.err.contains("content"), qPrintable(refused.err));
+        const auto accepted = program.run(on + QStringList{"--epochs", "3", "--changed-data", "accept"});
+        QVERIFY2(accepted.status == 0 && accepted.err.contains("content"), qPrintable(accepted.err));
+        QCOMPARE(program.run(arguments(program) + QStringList{"--changed-data", "accept"}).status, 2);  // since when?
+    }
+
+private:
+    static void writeTexts(const LockstepProgram& program) {
+        for (const QString folder : {"train/cat", "train/dog", "test/cat", "test/dog"}) {
+            QDir().mkpath(program.path("texts/" + folder));
+            const int count = folder.startsWith("train") ? 16 : 4;
+            for (int i = 0; i < count; ++i)
+                program.write(QString("texts/%1/%2.txt").arg(folder).arg(i),
+                              QString("%1 %2").arg(folder.mid(folder.size() - 3)).arg(i).leftJustified(10).toUtf8());
+        }
+    }
+    static QStringList arguments(const LockstepProgram& program) {
+        return {"train",
+                "--data",
+                program.path("texts"),
+                "--model",
+                "text-encoder",
+                "--devices",
+                "cpu:1x1",
+                "--batch",
+                "8",
+                "--set",
+                "model.layers=1",
+                "model.width=16",
+                "model.heads=2",
+                "dataset.sequence=16"};
+    }
+};
+
+QTEST_APPLESS_MAIN(TestChangedData)
+#include "tst_changed_data.moc"
