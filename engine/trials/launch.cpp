@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -66,7 +67,8 @@ std::string lastWords(const fs::path& output) {
 Launch::Launch(const fs::path& program, const Places& places, std::int64_t trial, Kind kind)
     : m_places(places), m_trial(trial), m_kind(kind), m_output(newOutput(places)) {
     std::vector<std::string> arguments{"train", "--trial", std::to_string(trial), "--json", "--no-steps"};
-    if (kind == Kind::Resume) arguments = {"resume", std::to_string(trial), "--json", "--no-steps"};
+    if (kind != Kind::Begin) arguments = {"resume", std::to_string(trial), "--json", "--no-steps"};
+    if (kind == Kind::ResumeChanged) arguments.insert(arguments.end(), {"--changed-data", "accept"});
     try {
         m_process = startDetached({program, std::move(arguments), m_output});
     } catch (const ProblemError&) {
@@ -74,6 +76,11 @@ Launch::Launch(const fs::path& program, const Places& places, std::int64_t trial
         fs::remove(m_output, none);
         throw;
     }
+}
+
+bool Launch::Outcome::hasChangedData() const {
+    const auto changed = [](const Problem& each) { return each.code.starts_with("data.other-"); };
+    return !problems.empty() && std::ranges::all_of(problems, changed);
 }
 
 std::optional<Launch::Outcome> Launch::look() {

@@ -17,8 +17,9 @@ namespace lockstep {
 class Launch {
 public:
     enum class Kind {
-        Begin,  // `lockstep train --trial`: a queued one, from its beginning
-        Resume  // `lockstep resume`: one that has ended or is paused
+        Begin,         // `lockstep train --trial`: a queued one, from its beginning
+        Resume,        // `lockstep resume`: one that has ended or is paused
+        ResumeChanged  // the same, though its data are no longer those of its checkpoint
     };
     // Throws ProblemError: "engine.missing", "engine.cannot-start", "launch.unwritable".
     Launch(const std::filesystem::path& program, const Places& places, std::int64_t trial, Kind kind);
@@ -29,6 +30,7 @@ public:
     struct Outcome {
         std::vector<Problem> problems;  // empty: it runs, and its output is now <run directory>/output-<attempt>.log
         bool failed = false;            // the engine, not the trial's spec or data: its row and its output are kept
+        bool hasChangedData() const;    // refused for that alone; ResumeChanged would go on
     };
     // Looks what the engine has said since; empty: nothing yet that tells. After an outcome the launch is over. With
     // problems its process has ended: those of the engine, "launch.ended" (it said nothing; its output is kept), or

@@ -3,6 +3,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QMessageBox>
+#include <QPushButton>
 
 #include "ui/run/runs_page.h"
 #include "ui/timeline/timeline_view.h"
@@ -54,6 +55,7 @@ void Studio::connectPages() {
     connect(m_launcher, &RunLauncher::failed, this, [this](const std::vector<Problem>& problems) {
         if (!m_train->isVisible()) explainProblems(tr("The run did not start"), problems);  // it says so itself
     });
+    connect(m_launcher, &RunLauncher::dataChanged, this, &Studio::askAboutChangedData);
     connect(m_runsPage.get(), &RunsPage::resumeRequested, m_launcher, &RunLauncher::resume);
     connect(m_runsPage.get(), &RunsPage::frontChanged, this, &Studio::followTimeline);
     connect(m_timeline.get(), &QDockWidget::visibilityChanged, this, &Studio::followTimeline);
@@ -78,6 +80,24 @@ void Studio::followTimeline() {
     m_timelineTrial = trial;
     m_timelineAttempt = *attempt;
     m_timeline->view().follow(m_places, trial, *attempt);
+}
+
+void Studio::askAboutChangedData(qint64 trial, const std::vector<Problem>& problems) {
+    const QString title = tr("The data have changed");
+    auto* box = new QMessageBox(QMessageBox::Question, title, title, QMessageBox::Cancel, m_train->window());
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setDefaultButton(QMessageBox::Cancel);
+    QStringList changes;
+    for (const Problem& problem : problems) changes << m_explain(problem).what;
+    changes << tr(
+        "Put back what was there, or go on with what there is now: the results are then not those of an "
+        "unbroken run, and the run's messages say so.");
+    box->setInformativeText(changes.join("\n\n"));
+    const auto* resume = box->addButton(tr("Resume all the same"), QMessageBox::AcceptRole);
+    connect(box, &QMessageBox::buttonClicked, m_launcher, [this, trial, resume](const QAbstractButton* pressed) {
+        if (pressed == resume) m_launcher->resumeWithChangedData(trial);
+    });
+    box->open();
 }
 
 void Studio::explainProblems(const QString& title, const std::vector<Problem>& problems) {

@@ -38,6 +38,7 @@ private:
     void connectPages();
     void followTimeline();
     void explainProblems(const QString& title, const std::vector<Problem>& problems);
+    void askAboutChangedData(qint64 trial, const std::vector<Problem>& problems);
 
     const Places m_places;
     const Explain m_explain;

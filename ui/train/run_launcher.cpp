@@ -46,6 +46,11 @@ void RunLauncher::resume(qint64 trial) {
     inBackground([this, trial] { return launch(trial, Launch::Kind::Resume); });
 }
 
+void RunLauncher::resumeWithChangedData(qint64 trial) {
+    opened();
+    inBackground([this, trial] { return launch(trial, Launch::Kind::ResumeChanged); });
+}
+
 // Answers come in the order of the work; what it throws is a refusal.
 void RunLauncher::inBackground(std::function<Answer()> work) {
     m_pool.start([this, work = std::move(work)] {
@@ -88,6 +93,10 @@ void RunLauncher::look() {
 void RunLauncher::end(const Launch& launch, const Launch::Outcome& outcome) {
     if (outcome.problems.empty()) {
         emit started(launch.trial());
+        return closed();
+    }
+    if (outcome.hasChangedData()) {
+        emit dataChanged(launch.trial(), outcome.problems);
         return closed();
     }
     inBackground(

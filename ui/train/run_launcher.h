@@ -21,6 +21,7 @@ public:
 
     void start(const QJsonObject& spec);
     void resume(qint64 trial);
+    void resumeWithChangedData(qint64 trial);
     bool isBusy() const { return m_open > 0; }  // some run has neither started nor failed yet
     const Places& places() const { return m_places; }
 
@@ -29,6 +30,8 @@ signals:
     void started(qint64 trial);  // it runs
     // It was refused, and nothing is left of a trial that was to begin; or the engine failed, and its row says so.
     void failed(const std::vector<lockstep::Problem>& problems);
+    // It was not resumed, for its data are no longer those of its checkpoint; resumeWithChangedData() would.
+    void dataChanged(qint64 trial, const std::vector<lockstep::Problem>& problems);
 
 private:
     using Answer = std::function<void()>;  // on the GUI thread

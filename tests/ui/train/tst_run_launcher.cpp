@@ -111,6 +111,23 @@ private slots:
         QCOMPARE(rows().size(), before);
     }
 
+    // Not refused for good: whoever hears it may go on all the same.
+    void changedDataAreAQuestion() {
+        const auto program = m_folder.filePath("asks");
+        script(program, R"(case "$*" in *"--changed-data accept") echo '{"event":"run_started","attempt":2}';;
+*) echo '{"problems":[{"field":"/data","code":"data.other-count","args":["training","800","799","3"]}]}';; esac)");
+        RunLauncher launcher(program, m_places);
+        QSignalSpy changed(&launcher, &RunLauncher::dataChanged), failed(&launcher, &RunLauncher::failed),
+            started(&launcher, &RunLauncher::started);
+        launcher.resume(3);
+        QTRY_COMPARE_WITH_TIMEOUT(changed.size(), 1, 20000);
+        QCOMPARE(changed[0][0].toLongLong(), 3);
+        QVERIFY(!launcher.isBusy());
+        launcher.resumeWithChangedData(3);
+        QTRY_COMPARE_WITH_TIMEOUT(started.size(), 1, 20000);
+        QCOMPARE(changed.size() + failed.size(), 1);
+    }
+
     void aFolderThatIsNoneIsSaid() {
         auto places = m_places;
         places.data = m_folder.filePath("dies").toStdString();  // a file
