@@ -16,9 +16,7 @@ struct ResumeOptions {
     ChangedData changedData = ChangedData::Refuse;
 };
 
-// A paused run goes on where it is: in its own process.
-int goOn(TrialService& trials, std::int64_t trial, bool json) {
-    trials.control(trial, {"resume"});
+int sayThatItGoesOn(std::int64_t trial, bool json) {
     if (json) {
         fmt::print("{{\"resumed\":true,\"trial\":{}}}\n", trial);
         return kDone;
@@ -30,8 +28,12 @@ int goOn(TrialService& trials, std::int64_t trial, bool json) {
 
 int resume(Context& context, const ResumeOptions& options) {
     auto trials = openTrials();
-    if (trials.row(options.trial).state == text(RunState::Paused))
-        return goOn(trials, options.trial, options.output.json);
+    const auto onWait = [&] {
+        if (options.output.json) return;
+        fmt::print("Waiting for the process that still has trial {} to end.\n", options.trial);
+        std::fflush(stdout);
+    };
+    if (trials.goOnInPlace(options.trial, onWait)) return sayThatItGoesOn(options.trial, options.output.json);
     trials.close();  // the run writes through a store of its own
     return watchRun(context, options.output, [&](const Watcher& watcher) {
         return runFromHistory({options.trial, true, options.changedData}, watcher, context.environment());

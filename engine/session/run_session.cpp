@@ -262,7 +262,7 @@ private:
 
     std::optional<Problem> applyControl(const ControlCommand& command) {
         if (command.name == "pause") m_control.pause();
-        if (command.name == "resume") m_control.resume();
+        if (command.name == "resume") return goOn();
         if (command.name == "stop") m_control.stop();
         if (command.name == "stop-after-epoch") m_control.stopAfterEpoch();
         if (command.name == "balance") {
@@ -273,6 +273,14 @@ private:
         const auto scaled = resolveFor(command.devices);
         if (!scaled.ok()) return scaled.problems().front();
         m_control.scaleTo(command.devices);
+        return std::nullopt;
+    }
+
+    std::optional<Problem> goOn() {
+        const std::vector<std::string> trial{std::to_string(m_trial)};
+        if (m_control.stopping()) return Problem{"trial", "run.stopping", trial};
+        if (!m_control.paused()) return Problem{"trial", "run.busy", trial};
+        m_control.resume();
         return std::nullopt;
     }
 

@@ -2,6 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
+#include <thread>
+
 #include "engine/core/error.h"
 #include "engine/trials/control.h"
 #include "engine/trials/judged_state.h"
@@ -9,6 +12,10 @@
 namespace lockstep {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 10s;
 
 template <class T>
 T required(Result<T> result) {
@@ -98,6 +105,34 @@ TrialService::Controlled TrialService::control(std::int64_t trial, const Control
         throw ProblemError({"trial", "trial.not-running", {std::to_string(trial), now.state}});
     sendControl(m_places.socket(trial), control);
     return Controlled::Agreed;
+}
+
+bool TrialService::goOnInPlace(std::int64_t trial, const std::function<void()>& onWait) {
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    for (bool waits = false; Lease::isHeld(m_places.lease(trial)); waits = true) {
+        if (!isEnding(trial)) return true;
+        if (!waits) onWait();
+        if (std::chrono::steady_clock::now() > deadline)
+            throw ProblemError({"trial", "run.busy", {std::to_string(trial)}});
+        std::this_thread::sleep_for(50ms);
+    }
+    row(trial);  // or say that there is none
+    return false;
+}
+
+// What it has been told to do is in its row only once it does it: between two steps. So it is asked itself, and has
+// gone on when it agrees.
+bool TrialService::isEnding(std::int64_t trial) {
+    const RunState state = stateOf(row(trial));
+    if (isFinal(state) || state == RunState::Stopping) return true;
+    try {
+        sendControl(m_places.socket(trial), {"resume"});
+        return false;
+    } catch (const ProblemError& error) {
+        const std::string& code = error.problem().code;
+        if (code == "run.stopping" || code.starts_with("session.") || code == "trial.no-answer") return true;
+        throw;
+    }
 }
 
 bool TrialService::cancel(std::int64_t trial) {

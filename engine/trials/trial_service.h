@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -44,6 +45,11 @@ public:
     enum class Controlled { Agreed, Cancelled };
     Controlled control(std::int64_t trial, const ControlCommand& control);
 
+    // Lets a run that is paused, or is about to be, go on in its own process. False: no process holds the trial. One
+    // that is about to end is waited for, ten seconds at most; `onWait` hears of it. Problems: "run.busy" (it runs, and
+    // nobody has asked it to pause; or has not ended by then), and those of sendControl().
+    bool goOnInPlace(std::int64_t trial, const std::function<void()>& onWait);
+
     // Where an engine holds it: "trial.running".
     void moveToTrash(std::int64_t trial);
     void restore(std::int64_t trial);
@@ -59,6 +65,7 @@ private:
     };
     Identity identity() const;
     bool cancel(std::int64_t trial);
+    bool isEnding(std::int64_t trial);  // of one that is held: it is not to be let go on
     // While it lives, no engine can begin to run the trial; none where there is no run directory that could hold one.
     // Problem "trial.running".
     std::optional<Lease> claim(std::int64_t trial) const;

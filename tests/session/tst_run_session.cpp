@@ -20,6 +20,7 @@
 #include "engine/session/run_session.h"
 #include "engine/session/session_client.h"
 #include "engine/session/trace_file.h"
+#include "engine/trials/control.h"
 #include "engine/trials/judged_state.h"
 
 using namespace lockstep;
@@ -205,6 +206,15 @@ bool waitForEvent(SessionClient& client, const std::string& name) {
     }
 }
 
+std::string refusalOf(const fs::path& socket, const ControlCommand& control) {
+    try {
+        sendControl(socket, control);
+    } catch (const ProblemError& error) {
+        return error.problem().code;
+    }
+    return "";
+}
+
 bool withoutGaps(const std::vector<NumberedEvent>& events, std::int64_t first) {
     for (const auto& each : events) {
         if (each.number != first++) return false;
@@ -309,6 +319,7 @@ void tst_RunSession::aClientStopsARunAndResumeFinishesIt() {
     QVERIFY(client->send(SubscribeCommand{}).ok());
     QVERIFY(waitForEvent(*client, "eval_done"));
     QCOMPARE(codeOf(home.resume(1)), std::string("run.busy"));
+    QCOMPARE(refusalOf(home.places.socket(1), {"resume"}), std::string("run.busy"));
     QVERIFY(client->send(ControlCommand{"pause"}).ok());
     QVERIFY(waitForEvent(*client, "state_changed"));
     QCOMPARE(home.query()->find(1)->state, std::string("paused"));

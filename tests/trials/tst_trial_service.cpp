@@ -185,6 +185,54 @@ private slots:
         QCOMPARE(codeOf([&] { trials.control(1, {"scale-to", 3}); }), std::string("spec.batch-too-small"));
     }
 
+    // What a run was told is in its row only when it has come to the end of its step.
+    void aRunThatIsAboutToPauseGoesOn() {
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, RunState::Running);
+        const auto lease = home.hold(1);
+        const auto server = SessionServer::listen(home.places.socket(1), 1, {});  // agrees to everything
+        QVERIFY(server.ok());
+        QVERIFY(trials.goOnInPlace(1, [] { QFAIL("nothing is to be waited for"); }));
+    }
+
+    void aRunThatNobodyPausedIsBusy() {
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, RunState::Running);
+        const auto lease = home.hold(1);
+        const auto refuse = [](const ControlCommand&) { return Problem{"trial", "run.busy", {"1"}}; };
+        const auto server = SessionServer::listen(home.places.socket(1), 1, {refuse});
+        QVERIFY(server.ok());
+        QCOMPARE(codeOf([&] { trials.goOnInPlace(1, [] {}); }), std::string("run.busy"));
+    }
+
+    void aRunThatIsAboutToEndIsWaitedFor_data() {
+        QTest::addColumn<int>("state");
+        QTest::newRow("told to stop") << static_cast<int>(RunState::Running);
+        QTest::newRow("stopping") << static_cast<int>(RunState::Stopping);
+        QTest::newRow("stopped") << static_cast<int>(RunState::Stopped);  // and writes its last
+    }
+    void aRunThatIsAboutToEndIsWaitedFor() {
+        QFETCH(int, state);
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, static_cast<RunState>(state));
+        std::optional<Lease> lease = home.hold(1);
+        const auto refuse = [](const ControlCommand&) { return Problem{"trial", "run.stopping", {"1"}}; };
+        const auto server = SessionServer::listen(home.places.socket(1), 1, {refuse});
+        QVERIFY(server.ok());
+        int waits = 0;
+        QVERIFY(!trials.goOnInPlace(1, [&] {
+            ++waits;
+            trials.store().setState(1, RunState::Stopped);
+            lease.reset();
+        }));
+        QCOMPARE(waits, 1);
+        QVERIFY(!trials.goOnInPlace(1, [] { QFAIL("nobody holds it any longer"); }));
+        QCOMPARE(codeOf([&] { trials.goOnInPlace(9, [] {}); }), std::string("trial.unknown"));
+    }
+
     void answersAreReadWithCare() {
         QCOMPARE(controlAnswerFrom(R"({"ok":"stop"})")->agreed, std::string("stop"));
         const auto refused = controlAnswerFrom(R"({"error":{"field":"shares","code":"x.y","args":["a"]}})");
