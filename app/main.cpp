@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -29,6 +30,10 @@ settings, data); 3 no such trial, preset or model; 4 stopped before the end, on 
 output has gone, with a checkpoint if it had begun to train; 130 ended at once by a second Ctrl+C.
 
 With --json errors, too, are an object on the standard output: {"problems":[{"code":…,"what":…,"remedy":…}]}.)";
+
+// Snapshots of weights come and go for as long as a run lives. After the first, the C library would take them from its
+// heaps (mallopt(3), "dynamic mmap threshold"), where small things between them keep the room from being used again.
+void keepLargeBlocksApart() { mallopt(M_MMAP_THRESHOLD, 128 << 10); }
 
 // CLI11 would say of a misspelt command only that one is required.
 std::string complaint(const CLI::App& program, const CLI::ParseError& error, std::string_view first) {
@@ -81,6 +86,7 @@ int answered(const CLI::App& program, const CLI::Success& asked) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    keepLargeBlocksApart();
     lockstep::guardStandardStreams();
     CLI::App program("Lockstep: data-parallel training that shows what every device is doing", "lockstep");
     program.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);

@@ -27,11 +27,11 @@ void ClientLink::say(std::string_view line) {
 
 void ClientLink::pull(const ReplayLog& log) {
     while (m_next && m_out.size() < kPulled) {
-        const auto entry = log.next(*m_next);
-        if (!entry.line) return;
-        if (entry.number > *m_next) say(droppedLine(*m_next, entry.number - 1));
-        say(*entry.line);
-        m_next = entry.number + 1;
+        const auto* line = log.next(*m_next);
+        if (!line) return;
+        if (line->number > *m_next) say(droppedLine(*m_next, line->number - 1));
+        say(line->text);
+        m_next = line->number + 1;
     }
 }
 

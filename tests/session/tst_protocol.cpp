@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <poll.h>
 #include <rapidcheck.h>
 #include <sys/socket.h>
@@ -27,6 +28,9 @@ private slots:
     void malformedLinesAreProblems_data();
     void malformedLinesAreProblems();
     void theLogTellsWhatItKeeps();
+    void theLogKeepsItsLines();
+    void theLogKeepsItsLinesOutOfTheHeap();
+    void theLogIsBounded();
     void reattachingLosesAndDoublesNothing();
     void aSlowReaderLosesStepsOnlyAndIsTold();
     void controlsReachTheRun();
@@ -137,14 +141,57 @@ void tst_Protocol::malformedLinesAreProblems() {
 
 void tst_Protocol::theLogTellsWhatItKeeps() {
     ReplayLog log(3);
-    QVERIFY(!log.next(1).line);
+    QVERIFY(!log.next(1));
     for (std::int64_t number = 11; number <= 20; ++number)
         log.add(number, number != 13 && number != 16, std::to_string(number));
     QCOMPARE(log.last(), std::int64_t{20});
     QCOMPARE(log.firstComplete(), std::int64_t{18});
     std::vector<std::int64_t> kept;
-    for (std::int64_t from = 1; log.next(from).line; from = kept.back() + 1) kept.push_back(log.next(from).number);
+    for (std::int64_t from = 1; log.next(from); from = kept.back() + 1) kept.push_back(log.next(from)->number);
     QVERIFY((kept == std::vector<std::int64_t>{13, 16, 18, 19, 20}));
+}
+
+// Whatever their lengths, up to those of runs on hundreds of devices.
+void tst_Protocol::theLogKeepsItsLines() {
+    const auto lineOf = [](std::int64_t number) {
+        const std::size_t length = number % 50 == 0 ? 300'000 : static_cast<std::size_t>(number * 7919 % 9000);
+        return std::string(length, static_cast<char>('a' + number % 26));
+    };
+    ReplayLog log(100);
+    for (std::int64_t number = 1; number <= 1000; ++number) {
+        log.add(number, true, lineOf(number));
+        for (const std::int64_t from : {std::max<std::int64_t>(number - 99, 1), number}) {
+            QCOMPARE(log.next(from)->number, from);
+            QVERIFY(log.next(from)->text == lineOf(from));
+        }
+    }
+    QCOMPARE(log.firstComplete(), std::int64_t{901});
+    QVERIFY(!log.next(1001));
+}
+
+// They would keep it from being tidied: see LineRing. As `lockstep` does, large blocks are set apart.
+void tst_Protocol::theLogKeepsItsLinesOutOfTheHeap() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    QSKIP("the sanitizers have heaps of their own");
+#endif
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    ReplayLog log(8192);
+    const std::string line(300, 'x');
+    const auto before = mallinfo2().arena;
+    for (std::int64_t number = 1; number <= 20'000; ++number) log.add(number, number % 20 != 0, line);
+    QVERIFY2(mallinfo2().arena - before < 64 << 10, qPrintable(QString::number(mallinfo2().arena - before)));
+}
+
+void tst_Protocol::theLogIsBounded() {
+    ReplayLog log(3, 2);
+    for (std::int64_t number = 1; number <= 9; ++number) log.add(number, number > 6, "");  // six states, three steps
+    QCOMPARE(log.firstComplete(), std::int64_t{5});
+    QCOMPARE(log.next(1)->number, std::int64_t{5});
+    log.add(10, true, "");
+    QCOMPARE(log.firstComplete(), std::int64_t{8});
+    log.add(11, false, "");  // a state of long ago goes, which was no longer complete
+    QCOMPARE(log.firstComplete(), std::int64_t{8});
+    QCOMPARE(log.next(1)->number, std::int64_t{6});
 }
 
 // The history up to some event, the rest from the server, at any moment of a run that goes on.
