@@ -143,6 +143,8 @@ int UpdateRule::stateCount() const {
     return momentum != 0 ? 1 : 0;
 }
 
+bool UpdateRule::needsWholeParameters() const { return kind == Kind::Lars || kind == Kind::Muon; }
+
 std::string_view UpdateRule::stateName(int state) const {
     if (state == 1) return "exp_avg_sq";
     return kind == Kind::AdamW ? "exp_avg" : "momentum";

@@ -541,7 +541,15 @@ void tst_cpu_simd::updates() {
         };
         for (const bool nesterov : {false, true}) {
             Floats w = copied(w0), v = copied(v0);
-            simd.sgd({0.5f, 0.25f, 0.75f, 0.125f, nesterov}, g.data(), w.data(), v.data(), count);
+            const UpdateRule rule{.kind = UpdateRule::Kind::Sgd, .momentum = 0.75, .nesterov = nesterov};
+            simd.update({.rule = &rule,
+                         .scale = 0.5,
+                         .decay = 0.25,
+                         .learningRate = 0.125,
+                         .gradient = g.data(),
+                         .w = w.data(),
+                         .states = {v.data()},
+                         .count = count});
             const auto velocity = [&](std::size_t i) { return 0.75 * v0[i] + 0.5 * g[i] + 0.25 * w0[i]; };
             compare(v, count, velocity);
             compare(w, count, [&](std::size_t i) {
@@ -550,22 +558,21 @@ void tst_cpu_simd::updates() {
             });
         }
         Floats w = copied(w0), m = copied(v0), s = copied(s0);
-        simd.adamW({.scale = 2,
-                    .decay = 0.25f,
-                    .beta1 = 0.5f,
-                    .beta2 = 0.75f,
-                    .rest1 = 0.5f,
-                    .rest2 = 0.25f,
-                    .epsilon = 0.125f,
-                    .learningRate = 0.5f,
-                    .correction1 = 2,
-                    .correction2 = 4},
-                   g.data(), w.data(), m.data(), s.data(), count);
+        const UpdateRule rule{.kind = UpdateRule::Kind::AdamW, .beta1 = 0.5, .beta2 = 0.75, .epsilon = 0.125};
+        simd.update({.rule = &rule,
+                     .scale = 2,
+                     .decay = 0.25,
+                     .learningRate = 0.5,
+                     .number = 2,
+                     .gradient = g.data(),
+                     .w = w.data(),
+                     .states = {m.data(), s.data()},
+                     .count = count});
         compare(m, count, [&](std::size_t i) { return 0.5 * v0[i] + g[i]; });
         compare(s, count, [&](std::size_t i) { return 0.75 * s0[i] + static_cast<double>(g[i]) * g[i]; });
         compare(w, count, [&](std::size_t i) {
             const double mean = 0.5 * v0[i] + g[i], square = 0.75 * s0[i] + static_cast<double>(g[i]) * g[i];
-            return w0[i] - 0.5 * (2 * mean / (std::sqrt(4 * square) + 0.125) + 0.25 * w0[i]);
+            return w0[i] - 0.5 * (mean / 0.75 / (std::sqrt(square / 0.4375) + 0.125) + 0.25 * w0[i]);
         });
         Floats averages = copied(v0);
         simd.average(w0.data(), 0.25f, averages.data(), count);

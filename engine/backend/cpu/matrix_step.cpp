@@ -113,23 +113,31 @@ void MatrixStep::run(float scale, float learningRate, const float* gradient, flo
     if (m_repacking) repack(m_repacking->unpack, stored, matrix);
     m_orthogonaliser.run(matrix, scratch);
     if (m_repacking) repack(m_repacking->pack, matrix, stored);
-    const SgdRun step{
-        .scale = m_size, .decay = m_decay, .momentum = 0, .learningRate = learningRate, .nesterov = false};
+    const UpdateRule plain{.kind = UpdateRule::Kind::Sgd, .momentum = 0};
     overFloats(m_machine.threads, m_count, [&](std::size_t begin, std::size_t end) {
-        m_machine.simd->sgd(step, stored + begin, w + begin, nullptr, end - begin);
+        m_machine.simd->update({.rule = &plain,
+                                .scale = m_size,
+                                .decay = m_decay,
+                                .learningRate = learningRate,
+                                .gradient = stored + begin,
+                                .w = w + begin,
+                                .count = end - begin});
     });
 }
 
 // Where SGD would go from zero with a learning rate of -1.
 void MatrixStep::addMomentum(float scale, const float* gradient, float* momentum, float* direction) const {
-    const SgdRun run{.scale = scale,
-                     .decay = 0,
-                     .momentum = static_cast<float>(m_rule.momentum),
-                     .learningRate = -1,
-                     .nesterov = m_rule.nesterov};
+    UpdateRule sgd = m_rule;
+    sgd.kind = UpdateRule::Kind::Sgd;
     overFloats(m_machine.threads, m_count, [&](std::size_t begin, std::size_t end) {
         std::fill(direction + begin, direction + end, 0.0f);
-        m_machine.simd->sgd(run, gradient + begin, direction + begin, momentum + begin, end - begin);
+        m_machine.simd->update({.rule = &sgd,
+                                .scale = scale,
+                                .learningRate = -1,
+                                .gradient = gradient + begin,
+                                .w = direction + begin,
+                                .states = {momentum + begin},
+                                .count = end - begin});
     });
 }
 

@@ -149,40 +149,15 @@ private:
     void step(const KernelCall& call, const UpdateGate& gate, const Part& part, std::size_t at,
               std::size_t count) const {
         const auto state = [&](std::size_t i) { return call.outputs.size() > i + 1 ? out(call, i + 1) + at : nullptr; };
-        const float* gradient = in(call, 0) + at;
-        const double learningRate = call.scalars->learningRate * part.rate;
-        float* w = out(call, 0) + at;
-        switch (m_rule.kind) {
-            case UpdateRule::Kind::Sgd:
-                return m_machine.simd->sgd(sgdRun(gate.scale, part.decay, learningRate), gradient, w, state(0), count);
-            case UpdateRule::Kind::Lars: {
-                const SgdRun run = sgdRun(learningRate * gate.scale, learningRate * part.decay, 1);
-                return m_machine.simd->sgd(run, gradient, w, state(0), count);
-            }
-            case UpdateRule::Kind::AdamW:
-            case UpdateRule::Kind::Muon: {
-                const AdamRun run = adamRun(gate.scale, part.decay, learningRate, call.scalars->step + 1);
-                return m_machine.simd->adamW(run, gradient, w, state(0), state(1), count);
-            }
-        }
-    }
-
-    SgdRun sgdRun(double scale, double decay, double learningRate) const {
-        return {narrow(scale), narrow(decay), narrow(m_rule.momentum), narrow(learningRate), m_rule.nesterov};
-    }
-
-    AdamRun adamRun(double scale, double decay, double learningRate, std::int64_t update) const {
-        const auto number = static_cast<double>(update);
-        return {.scale = narrow(scale),
-                .decay = narrow(decay),
-                .beta1 = narrow(m_rule.beta1),
-                .beta2 = narrow(m_rule.beta2),
-                .rest1 = narrow(1 - m_rule.beta1),
-                .rest2 = narrow(1 - m_rule.beta2),
-                .epsilon = narrow(m_rule.epsilon),
-                .learningRate = narrow(learningRate),
-                .correction1 = narrow(1 / (1 - std::pow(m_rule.beta1, number))),
-                .correction2 = narrow(1 / (1 - std::pow(m_rule.beta2, number)))};
+        m_machine.simd->update({.rule = &m_rule,
+                                .scale = gate.scale,
+                                .decay = part.decay,
+                                .learningRate = call.scalars->learningRate * part.rate,
+                                .number = call.scalars->step + 1,
+                                .gradient = in(call, 0) + at,
+                                .w = out(call, 0) + at,
+                                .states = {state(0), state(1)},
+                                .count = count});
     }
 
     const Machine& m_machine;

@@ -66,8 +66,7 @@ void softmaxGradient(const float* z, std::size_t count, float largest, float fac
 std::size_t rankOf(const float* z, std::size_t count, std::size_t at);
 
 double squareSum(const float* x, std::size_t count);
-void sgd(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
-void adamW(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);
+void update(const UpdateRun& run);
 void average(const float* w, float rest, float* averages, std::size_t count);
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -60,8 +60,7 @@ const SimdTable kTable{
     .softmaxGradient = softmaxGradient,
     .rankOf = rankOf,
     .squareSum = squareSum,
-    .sgd = sgd,
-    .adamW = adamW,
+    .update = update,
     .average = average,
 };
 

@@ -9,6 +9,7 @@
 // every 16 elements: a "pattern" is 16 floats, one per lane. No loop allocates, throws or starts threads.
 
 #include "engine/backend/fusion/grad_mask.h"
+#include "engine/ops/update_rule.h"
 
 namespace lockstep::cpu {
 
@@ -172,13 +173,16 @@ struct ScoreTile {
     float scale = 1;
 };
 
-struct SgdRun {
-    float scale, decay, momentum, learningRate;
-    bool nesterov;
-};
-// rest: 1 - beta, which single precision would not get from beta; correction: 1 / (1 - beta^t).
-struct AdamRun {
-    float scale, decay, beta1, beta2, rest1, rest2, epsilon, learningRate, correction1, correction2;
+// One update of neighbouring elements that are treated alike: decay and learning rate are theirs. A state that the rule
+// does not keep is null.
+struct UpdateRun {
+    const UpdateRule* rule = nullptr;
+    double scale = 1;  // of the gradient
+    double decay = 0, learningRate = 0;
+    std::int64_t number = 1;  // of the update, from 1
+    const float* gradient = nullptr;
+    float *w = nullptr, *states[2] = {};
+    std::size_t count = 0;
 };
 
 struct SimdTable {
@@ -268,8 +272,7 @@ struct SimdTable {
     std::size_t (*rankOf)(const float* z, std::size_t count, std::size_t at);
 
     double (*squareSum)(const float* x, std::size_t count);
-    void (*sgd)(const SgdRun& run, const float* gradient, float* w, float* velocity, std::size_t count);
-    void (*adamW)(const AdamRun& run, const float* gradient, float* w, float* first, float* second, std::size_t count);
+    void (*update)(const UpdateRun& run);
     void (*average)(const float* w, float rest, float* averages, std::size_t count);  // averages += rest (w - averages)
 };
 
