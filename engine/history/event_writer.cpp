@@ -29,6 +29,14 @@ bool update(Database& database, const char* sql, std::int64_t trial, const Value
     return statement.exec() > 0;
 }
 
+// Evaluations beyond the point of resumption happen again, so the best ones are sought among those that stand.
+constexpr const char* kCutColumns =
+    "UPDATE trial SET step = ?2, failure_kind = NULL, failure_where = NULL, failure_what = NULL, failure_rank = NULL,"
+    " (best_accuracy, lowest_test_loss) ="
+    " (SELECT max(json_extract(json, '$.accuracy')), min(json_extract(json, '$.loss')) FROM event e"
+    " WHERE e.trial = ?1 AND e.kind = 'eval_done' AND e.step <= ?2 AND NOT EXISTS (SELECT 1 FROM attempt later"
+    " WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step < e.step)) WHERE id = ?1";
+
 void setState(Database& database, std::int64_t trial, std::string_view state) {
     if (const auto known = runStateFrom(state)) writeState(database, trial, *known);
 }
@@ -118,6 +126,10 @@ bool writeState(Database& database, std::int64_t trial, RunState state) {
     }
     return update(database, "UPDATE trial SET state = ?2, finished_at = coalesce(finished_at, ?3) WHERE id = ?1", trial,
                   name, utcNow());
+}
+
+bool cutColumns(Database& database, std::int64_t trial, std::int64_t step) {
+    return update(database, kCutColumns, trial, step);
 }
 
 OpenChunks writeEvents(Database& database, std::span<const PostedEvent> events, OpenChunks open) {

@@ -26,6 +26,10 @@ using OpenChunks = std::map<std::pair<std::int64_t, std::int64_t>, SeriesChunk>;
 // Returns the chunks that are open afterwards; `open` stands if the transaction fails.
 OpenChunks writeEvents(SQLite::Database& database, std::span<const PostedEvent> events, OpenChunks open);
 
+// What stands in those columns when the trial goes on after `step`; its new attempt is not in the table yet. False:
+// there is no such trial.
+bool cutColumns(SQLite::Database& database, std::int64_t trial, std::int64_t step);
+
 // The state and, when it is a final one, the time of the end. False: there is no such trial.
 bool writeState(SQLite::Database& database, std::int64_t trial, RunState state);
 

@@ -18,35 +18,28 @@ namespace {
 using SQLite::Database;
 using SQLite::Statement;
 
-// Where a column of the table lies in a row.
-struct RowColumn {
-    const char* name;
-    std::variant<std::int64_t TrialRow::*, double TrialRow::*, std::optional<double> TrialRow::*,
-                 std::string TrialRow::*, bool TrialRow::*>
-        at;
-};
-constexpr RowColumn kColumns[] = {{"id", &TrialRow::id},
+constexpr RowColumn kColumns[] = {{"id", &TrialRow::id, "trial"},
                                   {"title", &TrialRow::title},
                                   {"state", &TrialRow::state},
                                   {"dataset", &TrialRow::dataset},
                                   {"model", &TrialRow::model},
                                   {"devices", &TrialRow::devices},
-                                  {"created_at", &TrialRow::createdAt},
-                                  {"finished_at", &TrialRow::finishedAt},
-                                  {"run_directory", &TrialRow::runDirectory},
-                                  {"note", &TrialRow::note},
+                                  {"batch", &TrialRow::batch},
+                                  {"learning_rate", &TrialRow::learningRate},
                                   {"attempts", &TrialRow::attempts},
                                   {"step", &TrialRow::step},
                                   {"epoch", &TrialRow::epoch},
                                   {"epochs", &TrialRow::epochs},
-                                  {"batch", &TrialRow::batch},
-                                  {"learning_rate", &TrialRow::learningRate},
                                   {"best_accuracy", &TrialRow::bestAccuracy},
                                   {"test_accuracy", &TrialRow::testAccuracy},
-                                  {"test_loss", &TrialRow::testLoss},
                                   {"lowest_test_loss", &TrialRow::lowestTestLoss},
-                                  {"samples_per_second", &TrialRow::samplesPerSecond},
+                                  {"test_loss", &TrialRow::testLoss},
+                                  {"samples_per_second", &TrialRow::samplesPerSecond, "train_samples_per_second"},
                                   {"seconds", &TrialRow::seconds},
+                                  {"created_at", &TrialRow::createdAt},
+                                  {"finished_at", &TrialRow::finishedAt},
+                                  {"run_directory", &TrialRow::runDirectory},
+                                  {"note", &TrialRow::note},
                                   {"deleted", &TrialRow::deleted},
                                   {"star", &TrialRow::star},
                                   {"archived", &TrialRow::archived}};
@@ -193,6 +186,8 @@ std::string taskOf(Database& database, std::int64_t trial) {
 }
 
 }  // namespace
+
+std::span<const RowColumn> rowColumns() { return kColumns; }
 
 std::optional<double> newest(const TrialRow& row, const Metric& metric) {
     return keptIn(row, metric, &KeptMetric::newest);

@@ -3,7 +3,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "engine/core/result.h"
@@ -25,6 +28,16 @@ struct TrialRow {
 
     bool operator==(const TrialRow&) const = default;
 };
+
+// A field of the row as the history keeps it, in a column of the table of trials.
+struct RowColumn {
+    std::string_view name;
+    std::variant<std::int64_t TrialRow::*, double TrialRow::*, std::optional<double> TrialRow::*,
+                 std::string TrialRow::*, bool TrialRow::*>
+        at;
+    std::string_view key = name;  // what scripts know it by; for ever
+};
+std::span<const RowColumn> rowColumns();  // the others are `failure`, made of several columns, and `tags`, a table
 
 // Of a metric of evaluations, also one that follows from another: the newest value, and the best so far. Empty: there
 // is none yet, or rows do not keep this metric.

@@ -1,5 +1,7 @@
 #include "engine/history/trial_rows.h"
 
+#include <variant>
+
 #include "engine/history/event_writer.h"
 #include "engine/history/series_chunk.h"
 
@@ -10,13 +12,21 @@ namespace {
 using SQLite::Database;
 using SQLite::Statement;
 
-// Evaluations beyond the point of resumption happen again, so the best ones are sought among those that stand.
-constexpr const char* kBeginAttempt =
-    "UPDATE trial SET attempts = attempts + 1, step = ?2, finished_at = NULL, failure_kind = NULL, failure_where ="
-    " NULL, failure_what = NULL, failure_rank = NULL, (best_accuracy, lowest_test_loss) ="
-    " (SELECT max(json_extract(json, '$.accuracy')), min(json_extract(json, '$.loss')) FROM event e"
-    " WHERE e.trial = ?1 AND e.kind = 'eval_done' AND e.step <= ?2 AND NOT EXISTS (SELECT 1 FROM attempt later"
-    " WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step < e.step)) WHERE id = ?1";
+// What the table repeats of a spec, for lists.
+struct SpecColumn {
+    const char* name;
+    std::variant<std::string, std::int64_t, double> value;
+};
+std::vector<SpecColumn> columnsOf(const TrialSpec& spec) {
+    return {{"spec_json", toJson(spec)},         {"dataset", spec.dataset.id}, {"model", spec.model.id},
+            {"devices", spec.devices},           {"batch", spec.batch},        {"epochs", spec.epochs},
+            {"learning_rate", spec.learningRate}};
+}
+
+void bind(Statement& statement, int index, const std::vector<SpecColumn>& columns) {
+    for (const SpecColumn& each : columns)
+        std::visit([&](const auto& value) { statement.bind(index++, value); }, each.value);
+}
 
 void insertEvents(Database& database, std::int64_t trial, const AdoptedTrial::Attempt& attempt) {
     const auto number = insertAttempt(database, trial, attempt.fromStep);
@@ -40,20 +50,31 @@ std::int64_t nextTrial(Database& database) {
 
 void insertTrial(Database& database, std::int64_t trial, const TrialSpec& spec,
                  const std::filesystem::path& runDirectory) {
-    Statement row(database,
-                  "INSERT INTO trial (id, title, state, spec_json, dataset, model, devices, batch, epochs,"
-                  " learning_rate, created_at, run_directory) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    const auto columns = columnsOf(spec);
+    std::string names = "id, title, state, created_at, run_directory", values = "?, ?, ?, ?, ?";
+    for (const SpecColumn& each : columns) names.append(", ").append(each.name), values.append(", ?");
+    Statement row(database, "INSERT INTO trial (" + names + ") VALUES (" + values + ")");
     row.bind(1, trial), row.bind(2, spec.title), row.bind(3, std::string(text(RunState::Queued)));
-    row.bind(4, toJson(spec)), row.bind(5, spec.dataset.id), row.bind(6, spec.model.id), row.bind(7, spec.devices);
-    row.bind(8, spec.batch), row.bind(9, spec.epochs), row.bind(10, spec.learningRate), row.bind(11, utcNow());
-    row.bind(12, runDirectory.string());
+    row.bind(4, utcNow()), row.bind(5, runDirectory.string());
+    bind(row, 6, columns);
     row.exec();
 }
 
+bool replaceSpec(Database& database, std::int64_t trial, const TrialSpec& spec) {
+    const auto columns = columnsOf(spec);
+    std::string changes;
+    for (const SpecColumn& each : columns) changes.append(changes.empty() ? "" : ", ").append(each.name).append(" = ?");
+    Statement row(database, "UPDATE trial SET " + changes + " WHERE id = ?");
+    bind(row, 1, columns);
+    row.bind(static_cast<int>(columns.size()) + 1, trial);
+    return row.exec() > 0;
+}
+
 std::optional<std::int64_t> insertAttempt(Database& database, std::int64_t trial, std::int64_t fromStep) {
-    Statement begin(database, kBeginAttempt);
-    begin.bind(1, trial), begin.bind(2, fromStep);
-    if (begin.exec() == 0) return std::nullopt;
+    if (!cutColumns(database, trial, fromStep)) return std::nullopt;
+    Statement begin(database, "UPDATE trial SET attempts = attempts + 1, finished_at = NULL WHERE id = ?");
+    begin.bind(1, trial);
+    begin.exec();
     Statement row(database,
                   "INSERT INTO attempt (trial, number, from_step, started_at)"
                   " SELECT ?1, attempts, ?2, ?3 FROM trial WHERE id = ?1 RETURNING number");

@@ -18,6 +18,7 @@ namespace lockstep {
 std::int64_t nextTrial(SQLite::Database& database);
 void insertTrial(SQLite::Database& database, std::int64_t trial, const TrialSpec& spec,
                  const std::filesystem::path& runDirectory);
+bool replaceSpec(SQLite::Database& database, std::int64_t trial, const TrialSpec& spec);  // false: no such trial
 // The number of the new attempt; empty: there is no such trial.
 std::optional<std::int64_t> insertAttempt(SQLite::Database& database, std::int64_t trial, std::int64_t fromStep);
 void insertAdopted(SQLite::Database& database, const AdoptedTrial& trial, const std::filesystem::path& runDirectory);

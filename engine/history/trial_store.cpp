@@ -100,10 +100,9 @@ void TrialStore::setState(std::int64_t trial, RunState state) {
 }
 
 void TrialStore::setSpec(std::int64_t trial, const TrialSpec& spec) {
-    m_impl->change(
-        "UPDATE trial SET spec_json = ?2, dataset = ?3, model = ?4, devices = ?5, batch = ?6, epochs = ?7,"
-        " learning_rate = ?8 WHERE id = ?1",
-        trial, toJson(spec), spec.dataset.id, spec.model.id, spec.devices, spec.batch, spec.epochs, spec.learningRate);
+    m_impl->writer.run([&](Database& database) {
+        if (!replaceSpec(database, trial, spec)) m_impl->refuseUnknown(trial);
+    });
 }
 
 void TrialStore::setTitle(std::int64_t trial, const std::string& title) {

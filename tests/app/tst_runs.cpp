@@ -35,6 +35,36 @@ private slots:
         QCOMPARE(row["step"].toInt(), 2 * 10);  // 600 samples in batches of 64: nine whole and a short one
         QVERIFY(row["test_accuracy"].toDouble() > 0.5);
         QCOMPARE(row["spec"].toObject()["title"].toString(), QString("first light"));
+        for (const char* key : {"trial",
+                                "title",
+                                "state",
+                                "dataset",
+                                "model",
+                                "devices",
+                                "batch",
+                                "learning_rate",
+                                "attempts",
+                                "step",
+                                "epoch",
+                                "epochs",
+                                "best_accuracy",
+                                "test_accuracy",
+                                "lowest_test_loss",
+                                "test_loss",
+                                "train_samples_per_second",
+                                "seconds",
+                                "created_at",
+                                "finished_at",
+                                "run_directory",
+                                "failure",
+                                "note",
+                                "deleted",
+                                "star",
+                                "archived",
+                                "tags"})
+            QVERIFY2(row.contains(key), key);  // scripts rely on them
+        QVERIFY(row["trial"].toInt() == 1 && row["train_samples_per_second"].toDouble() > 0);
+        QVERIFY(row["deleted"].isBool() && row["tags"].isArray() && row["finished_at"].isString());
         const auto shown = program.run({"show", "1"});
         QVERIFY(shown.out.contains("synthetic") && shown.out.contains("•"));
         QCOMPARE(program.run({"resume", "1"}).status, 2);  // nothing is left to do

@@ -31,6 +31,7 @@ private slots:
     void stateEventsAreCommittedOnReturn();
     void manyStepsMakeFewChunks();
     void eventsShapeTheTrialsRow();
+    void everyColumnIsOfTheRow();
     void aFailureIsKept();
     void aProblemIsKeptWhole();
     void resumeCutsTheSeriesBack();
@@ -274,6 +275,26 @@ void tst_TrialStore::eventsShapeTheTrialsRow() {
         QVERIFY2(std::find(metrics.begin(), metrics.end(), name) != metrics.end(), name);
     }
     QVERIFY(std::find(metrics.begin(), metrics.end(), "test_accuracy5") == metrics.end());
+}
+
+// A column that rows do not read, or a field that no column keeps, is named; failures and specs have their own readers.
+void tst_TrialStore::everyColumnIsOfTheRow() {
+    const Folder folder;
+    QVERIFY(openStore(folder.file()));
+    std::set<std::string> read, keys;
+    for (const RowColumn& each : rowColumns()) {
+        QVERIFY2(read.emplace(each.name).second, each.name.data());
+        QVERIFY2(keys.emplace(each.key).second, each.key.data());
+    }
+    for (const char* name :
+         {"spec_json", "started_at", "failure_kind", "failure_where", "failure_what", "failure_rank"})
+        QVERIFY2(read.emplace(name).second, name);
+    std::string names;
+    for (const std::string& each : read) names += each + ' ';
+    QCOMPARE(
+        ask(folder.file(),
+            "SELECT group_concat(name || ' ', '') FROM (SELECT name FROM pragma_table_info('trial') ORDER BY name)"),
+        names);
 }
 
 void tst_TrialStore::aFailureIsKept() {
