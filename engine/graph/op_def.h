@@ -28,6 +28,9 @@ struct OpDef {
     // Output 0 is input 0 seen with another shape: no kernel, no memory.
     bool isView = false;
 
+    // Output 0 follows place by place from inputs of its own type: any shape and layout will do that all of them have.
+    bool isElementwise = false;
+
     // Multiplications and additions of one call, of what is mostly these: convolutions and products of matrices. Null:
     // next to none.
     double (*flops)(std::span<const TensorType> inputs, std::span<const TensorType> outputs) = nullptr;

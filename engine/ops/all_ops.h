@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 
+#include "engine/core/joined.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/all_reduce.h"
 #include "engine/ops/attention.h"
@@ -20,8 +21,8 @@
 
 namespace lockstep {
 
-// What opSet() lists, for those who check it as they are compiled.
-inline constexpr auto kAllOps = std::to_array<const OpDef*>({
+// Those of families without a list of their own.
+inline constexpr auto kListedOps = std::to_array<const OpDef*>({
     &kConv2d,
     &kConv2dBackwardData,
     &kConv2dBackwardWeights,
@@ -59,10 +60,6 @@ inline constexpr auto kAllOps = std::to_array<const OpDef*>({
     &kPixelsToImages,
     &kLayerNorm,
     &kLayerNormBackward,
-    &kGelu,
-    &kGeluBackward,
-    &kSilu,
-    &kSiluBackward,
     &kTranspose,
     &kBroadcastAdd,
     &kPad,
@@ -78,5 +75,15 @@ inline constexpr auto kAllOps = std::to_array<const OpDef*>({
     &kMixedCrossEntropy,
     &kMixedCrossEntropyBackward,
 });
+// The family of activations: see kActivations.
+inline constexpr auto kActivationOps = [] {
+    std::array<const OpDef*, 2 * kActivations.size()> ops{};
+    auto* next = ops.data();
+    for (const Activation& each : kActivations) *next++ = each.forward, *next++ = each.backward;
+    return ops;
+}();
+
+// What opSet() lists, for those who check it as they are compiled.
+inline constexpr auto kAllOps = joined(kListedOps, kActivationOps);
 
 }  // namespace lockstep

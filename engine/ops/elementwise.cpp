@@ -86,17 +86,24 @@ std::string describe(const FillAttrs& attrs) { return "value=" + numberText(attr
 
 std::string describe(const CastAttrs& attrs) { return "to=" + std::string(text(attrs.to)); }
 
-constinit const OpDef kRelu{
-    .name = "relu", .infer = inferActivation<kRelu>, .gradient = activationGradient<kReluBackward>, .inplaceInput = 0};
+constinit const OpDef kRelu{.name = "relu",
+                            .infer = inferActivation<kRelu>,
+                            .gradient = activationGradient<kReluBackward>,
+                            .inplaceInput = 0,
+                            .isElementwise = true};
 constinit const OpDef kReluBackward{
-    .name = "relu_backward", .infer = inferActivationBackward<kReluBackward>, .inplaceInput = 1};
+    .name = "relu_backward", .infer = inferActivationBackward<kReluBackward>, .inplaceInput = 1, .isElementwise = true};
 constinit const OpDef kRelu6{.name = "relu6",
                              .infer = inferActivation<kRelu6>,
                              .gradient = activationGradient<kRelu6Backward>,
-                             .inplaceInput = 0};
-constinit const OpDef kRelu6Backward{
-    .name = "relu6_backward", .infer = inferActivationBackward<kRelu6Backward>, .inplaceInput = 1};
-constinit const OpDef kAdd{.name = "add", .infer = inferAdd, .gradient = addGradient, .inplaceInput = 0};
+                             .inplaceInput = 0,
+                             .isElementwise = true};
+constinit const OpDef kRelu6Backward{.name = "relu6_backward",
+                                     .infer = inferActivationBackward<kRelu6Backward>,
+                                     .inplaceInput = 1,
+                                     .isElementwise = true};
+constinit const OpDef kAdd{
+    .name = "add", .infer = inferAdd, .gradient = addGradient, .inplaceInput = 0, .isElementwise = true};
 constinit const OpDef kFill{.name = "fill", .infer = inferFill};
 constinit const OpDef kFlatten{.name = "flatten", .infer = inferFlatten, .gradient = reshapeGradient, .isView = true};
 constinit const OpDef kReshape{.name = "reshape", .infer = inferReshape, .gradient = reshapeGradient, .isView = true};

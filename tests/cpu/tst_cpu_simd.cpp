@@ -312,11 +312,11 @@ void tst_cpu_simd::activations() {
         Floats x = noise(1, count), y = guarded(count);
         const Floats dy = noise(2, count);
         for (std::size_t i = 0; i < count; ++i) x[i] *= static_cast<float>(i % 5 == 4 ? 40 : 2);
-        simd.gelu(x.data(), y.data(), count);
+        simd.activation(ActivationKind::Gelu, x.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return x[i] * phi(x[i]); });
-        simd.silu(x.data(), y.data(), count);
+        simd.activation(ActivationKind::Silu, x.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return x[i] * sigmoid(x[i]); });
-        simd.geluBackward(x.data(), dy.data(), y.data(), count);
+        simd.activationBackward(ActivationKind::Gelu, x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return dy[i] * (phi(x[i]) + x[i] * density(x[i])); });
         Floats slope = guarded(count);
         std::copy_n(x.begin(), count, slope.begin());
@@ -325,12 +325,12 @@ void tst_cpu_simd::activations() {
         compare(slope, count, [&](std::size_t i) { return phi(x[i]) + x[i] * density(x[i]); });
         simd.multiply(x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return x[i] * dy[i]; });
-        simd.siluBackward(x.data(), dy.data(), y.data(), count);
+        simd.activationBackward(ActivationKind::Silu, x.data(), dy.data(), y.data(), count);
         compare(y, count, [&](std::size_t i) { return dy[i] * sigmoid(x[i]) * (1 + x[i] * (1 - sigmoid(x[i]))); });
     }
     Floats special{std::nanf(""), -200, 200}, y(3);
-    for (const auto function : {simd.gelu, simd.silu}) {
-        function(special.data(), y.data(), 3);
+    for (const ActivationKind kind : {ActivationKind::Gelu, ActivationKind::Silu}) {
+        simd.activation(kind, special.data(), y.data(), 3);
         QVERIFY(std::isnan(y[0]) && y[1] == 0 && y[2] == 200);
     }
 }

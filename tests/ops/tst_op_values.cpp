@@ -1,5 +1,6 @@
 #include <QtTest>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -16,6 +17,7 @@
 #include "engine/ops/embedding.h"
 #include "engine/ops/layer_norm.h"
 #include "engine/ops/mixed_loss.h"
+#include "engine/ops/op_set.h"
 #include "engine/ops/pixels.h"
 #include "engine/ops/pool2d.h"
 #include "engine/ops/synchronised_norm.h"
@@ -48,6 +50,7 @@ private slots:
     void synchronisedNormOfPartsIsThatOfTheWhole();
     void layerNormByHand();
     void activationsByHand();
+    void elementwiseOpsDoNotSeeTheShape();
     void tokensByHand();
     void embeddingByHand();
     void imagesOfPixelsByHand();
@@ -400,6 +403,23 @@ void tst_op_values::activationsByHand() {
     const CaseInput x = of({1, 3}, {-1, 0, 1});
     compareNear(apply(kGelu, {}, {x})[0], {-0.158655253931457051, 0, 0.841344746068542949});
     compareNear(apply(kSilu, {}, {x})[0], {-0.268941421369995120, 0, 0.731058578630004880});
+}
+
+// Which is what lowerings may rely on.
+void tst_op_values::elementwiseOpsDoNotSeeTheShape() {
+    for (const OpDef* op : opSet()) {
+        if (!op->isElementwise) continue;
+        for (const OpCase* opCase : casesOf(*op)) {
+            OpCase flat = *opCase;
+            for (CaseInput& input : flat.inputs) {
+                QVERIFY2(input.tensor.type() == opCase->inputs[0].tensor.type(), opCase->name.c_str());
+                input.tensor = of({input.tensor.type().shape.count()}, valuesOf(input.tensor)).tensor;
+            }
+            const auto y = runCase(*makeReferenceBackend(), *opCase), flatY = runCase(*makeReferenceBackend(), flat);
+            QVERIFY2(y[0].type() == opCase->inputs[0].tensor.type(), opCase->name.c_str());
+            QVERIFY2(std::ranges::equal(y[0].as<std::int64_t>(), flatY[0].as<std::int64_t>()), opCase->name.c_str());
+        }
+    }
 }
 
 void tst_op_values::tokensByHand() {

@@ -14,7 +14,7 @@ void addActivationCases(std::vector<OpCase>& cases) {
     const std::vector<double> steps{0.0, -0.0, 0x1p-126, -0x1p-126, 3e-5, -0.75, 1,     -1,  4,
                                     -4,  9,    -9,       30,        -30,  87.5,  -87.5, 200, -200};
     const Shape special{1, static_cast<std::int64_t>(steps.size())};
-    for (const auto& [forward, backward] : {std::pair{&kGelu, &kGeluBackward}, std::pair{&kSilu, &kSiluBackward}}) {
+    for (const auto& [kind, forward, backward] : kActivations) {
         CaseInputs in(forward->name);
         for (const Shape& shape :
              {Shape{2, 3, 5, 7}, Shape{1, 1}, Shape{3, 16, 4, 4}, Shape{9, 33}, Shape{5, 65, 64}}) {

@@ -1,8 +1,10 @@
 #include "engine/backend/cpu/kernels.h"
 
 #include <algorithm>
+#include <array>
 
 #include "engine/backend/cpu/fused_ops.h"
+#include "engine/core/joined.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/conv2d.h"
@@ -22,7 +24,7 @@ namespace lockstep::cpu {
 
 namespace {
 
-constexpr KernelEntry kKernels[] = {
+constexpr auto kListed = std::to_array<KernelEntry>({
     {&kConv2d, makeConv2d},
     {&kConv2dRelu, makeConv2d},
     {&kConv2dFused, makeConv2d},
@@ -73,10 +75,6 @@ constexpr KernelEntry kKernels[] = {
     {&kLayerNorm, makeLayerNorm},
     {&kLayerNormBackward, makeLayerNormBackward},
     {&kLayerNormBackwardAdd, makeLayerNormBackward},
-    {&kGelu, makeGelu},
-    {&kGeluBackward, makeGeluBackward},
-    {&kSilu, makeSilu},
-    {&kSiluBackward, makeSiluBackward},
     {&kTranspose, makeTranspose},
     {&kBroadcastAdd, makeBroadcastAdd},
     {&kPad, makePad},
@@ -91,13 +89,14 @@ constexpr KernelEntry kKernels[] = {
     {&kTopKCount, makeTopKCount},
     {&kMixedCrossEntropy, makeMixedCrossEntropy},
     {&kMixedCrossEntropyBackward, makeMixedCrossEntropyBackward},
-};
+});
+constexpr auto kKernels = joined(kListed, activationEntries<KernelEntry>(makeActivation, makeActivationBackward));
 
 }  // namespace
 
 const KernelEntry* findKernel(const OpDef& op) {
     const auto* found = std::ranges::find(kKernels, &op, &KernelEntry::op);
-    return found == std::end(kKernels) ? nullptr : found;
+    return found == kKernels.end() ? nullptr : found;
 }
 
 }  // namespace lockstep::cpu

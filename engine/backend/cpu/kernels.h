@@ -120,10 +120,8 @@ std::unique_ptr<Kernel> makeDropout(const Order& order);
 std::unique_ptr<Kernel> makeLayerNorm(const Order& order);
 std::unique_ptr<Kernel> makeLayerNormBackward(const Order& order);  // also with an addend
 // activation.cpp
-std::unique_ptr<Kernel> makeGelu(const Order& order);
-std::unique_ptr<Kernel> makeGeluBackward(const Order& order);
-std::unique_ptr<Kernel> makeSilu(const Order& order);
-std::unique_ptr<Kernel> makeSiluBackward(const Order& order);
+std::unique_ptr<Kernel> makeActivation(const Order& order);
+std::unique_ptr<Kernel> makeActivationBackward(const Order& order);
 // tokens.cpp
 std::unique_ptr<Kernel> makeTranspose(const Order& order);
 std::unique_ptr<Kernel> makeBroadcastAdd(const Order& order);

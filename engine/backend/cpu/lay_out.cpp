@@ -182,15 +182,6 @@ constexpr Rule kRules[] = {
     {&kBatchNormTrainFromSums, layOutNormForward},
     {&kBatchNormBackwardSums, layOutNormBackwardSums},
     {&kBatchNormBackwardFromSums, layOutNormBackward},
-    {&kRelu, layOutElementwise},
-    {&kReluBackward, layOutElementwise},
-    {&kRelu6, layOutElementwise},
-    {&kRelu6Backward, layOutElementwise},
-    {&kAdd, layOutElementwise},
-    {&kGelu, layOutElementwise},
-    {&kGeluBackward, layOutElementwise},
-    {&kSilu, layOutElementwise},
-    {&kSiluBackward, layOutElementwise},
     {&kLayerNorm, layOutDense},
     {&kLayerNormBackward, layOutDense},
     {&kLayerNormBackwardAdd, layOutDense},
@@ -215,7 +206,8 @@ constexpr Rule kRules[] = {
 
 LayoutRule findRule(const OpDef& op) {
     const auto* found = std::ranges::find(kRules, &op, &Rule::op);
-    return found == std::end(kRules) ? nullptr : found->rule;
+    if (found != std::end(kRules)) return found->rule;
+    return op.isElementwise ? layOutElementwise : nullptr;
 }
 
 Graph layOut(const Graph& graph, const LowerOptions& options, const ConvChoice& choose) {

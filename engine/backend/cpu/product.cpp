@@ -295,7 +295,7 @@ void Product::finishBlock(const Call& call, const Extent& extent) const {
         float* c = call.c + at;
         if (end.addends) simd.add(c, end.addends + at, c, count);
         if (end.slopes) simd.multiply(c, end.slopes + at, c, count);
-        if (end.gelu == call.c) simd.gelu(c, c, count);
+        if (end.gelu == call.c) simd.activation(ActivationKind::Gelu, c, c, count);
         if (end.gelu && end.gelu != call.c) simd.geluAndSlope(c, end.gelu + at, count);
     }
 }

@@ -28,11 +28,24 @@ struct SiluBackward {
     }
 };
 
+// use(forward, backward)
+template <class Use>
+std::unique_ptr<Kernel> withActivation(const Order& order, Use use) {
+    switch (activationKind(*order.node.op)) {
+        case ActivationKind::Gelu: return use(Gelu{}, GeluBackward{});
+        case ActivationKind::Silu: return use(Silu{}, SiluBackward{});
+    }
+    return nullptr;
+}
+
 }  // namespace
 
-std::unique_ptr<Kernel> makeGelu(const Order& order) { return mapKernel<1>(order, Gelu{}); }
-std::unique_ptr<Kernel> makeGeluBackward(const Order& order) { return mapKernel<2>(order, GeluBackward{}); }
-std::unique_ptr<Kernel> makeSilu(const Order& order) { return mapKernel<1>(order, Silu{}); }
-std::unique_ptr<Kernel> makeSiluBackward(const Order& order) { return mapKernel<2>(order, SiluBackward{}); }
+std::unique_ptr<Kernel> makeActivation(const Order& order) {
+    return withActivation(order, [&](auto forward, auto) { return mapKernel<1>(order, forward); });
+}
+
+std::unique_ptr<Kernel> makeActivationBackward(const Order& order) {
+    return withActivation(order, [&](auto, auto backward) { return mapKernel<2>(order, backward); });
+}
 
 }  // namespace lockstep::cuda

@@ -5,13 +5,14 @@
 
 #include "engine/backend/cuda/fused_ops.h"
 #include "engine/backend/fusion/fused_ops.h"
+#include "engine/core/joined.h"
 #include "engine/ops/all_ops.h"
 
 namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::array kKernels = std::to_array<KernelEntry>({
+constexpr auto kListed = std::to_array<KernelEntry>({
     {&kConv2d, makeConv2d},
     {&kConv2dRelu, makeConv2d},
     {&kConv2dBackwardData, makeConv2dBackwardData},
@@ -62,10 +63,6 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kLayerNorm, makeLayerNorm},
     {&kLayerNormBackward, makeLayerNormBackward},
     {&kLayerNormBackwardAdd, makeLayerNormBackward},
-    {&kGelu, makeGelu},
-    {&kGeluBackward, makeGeluBackward},
-    {&kSilu, makeSilu},
-    {&kSiluBackward, makeSiluBackward},
     {&kTranspose, makeTranspose},
     {&kBroadcastAdd, makeBroadcastAdd},
     {&kPad, makePad},
@@ -81,6 +78,7 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kMixedCrossEntropy, makeCrossEntropy},
     {&kMixedCrossEntropyBackward, makeCrossEntropyBackward},
 });
+constexpr auto kKernels = joined(kListed, activationEntries<KernelEntry>(makeActivation, makeActivationBackward));
 
 // Views need no kernel, and sums over ranks are the group's.
 [[maybe_unused]] constexpr bool hasKernel(const OpDef* op) {

@@ -114,10 +114,8 @@ std::unique_ptr<Kernel> makeFillNode(const Order& order);
 std::unique_ptr<Kernel> makeCast(const Order& order);
 
 // activation.cu
-std::unique_ptr<Kernel> makeGelu(const Order& order);
-std::unique_ptr<Kernel> makeGeluBackward(const Order& order);
-std::unique_ptr<Kernel> makeSilu(const Order& order);
-std::unique_ptr<Kernel> makeSiluBackward(const Order& order);
+std::unique_ptr<Kernel> makeActivation(const Order& order);
+std::unique_ptr<Kernel> makeActivationBackward(const Order& order);
 
 // dropout.cu: forward and backward are the same mask and factor
 std::unique_ptr<Kernel> makeDropout(const Order& order);

@@ -12,7 +12,6 @@
 #include "engine/backend/fusion/fused_ops.h"
 #include "engine/core/error.h"
 #include "engine/graph/graph_copy.h"
-#include "engine/ops/activation.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
 #include "engine/ops/conv2d.h"
@@ -60,12 +59,11 @@ Wants wantsOf(const OpDef& op) {
                                                &kBatchNormTrainFromSums,
                                                &kBatchNormBackwardSums,
                                                &kBatchNormBackwardFromSums};
-    static constexpr const OpDef* kElementwise[] = {&kRelu,         &kReluBackward, &kRelu6,        &kRelu6Backward,
-                                                    &kAdd,          &kGelu,         &kGeluBackward, &kSilu,
-                                                    &kSiluBackward, &kCast,         &kDropout,      &kDropoutBackward};
+    static constexpr const OpDef* kLikeElementwise[] = {&kCast, &kDropout, &kDropoutBackward};
     if (&op == &kPixelsToImages) return Wants::MakesImages;
     if (std::ranges::find(kImages, &op) != std::end(kImages)) return Wants::Images;
-    return std::ranges::find(kElementwise, &op) != std::end(kElementwise) ? Wants::Elementwise : Wants::RowMajor;
+    const bool isLike = std::ranges::find(kLikeElementwise, &op) != std::end(kLikeElementwise);
+    return op.isElementwise || isLike ? Wants::Elementwise : Wants::RowMajor;
 }
 
 bool isConvolution(const OpDef& op) {

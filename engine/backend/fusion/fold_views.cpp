@@ -1,8 +1,8 @@
 #include <algorithm>
+#include <numeric>
 
 #include "engine/backend/fusion/fuse.h"
 #include "engine/backend/fusion/rewriter.h"
-#include "engine/ops/activation.h"
 #include "engine/ops/elementwise.h"
 #include "engine/ops/layer_norm.h"
 
@@ -10,22 +10,14 @@ namespace lockstep {
 
 namespace {
 
-// An op that works row by row, so that it may see N,T,C as N*T,C: its inputs and outputs that have such rows.
-struct RowOp {
-    const OpDef* op;
-    std::vector<std::size_t> inputs, outputs;
-};
-
-const RowOp* findRowOp(const OpDef& op) {
-    static const RowOp kRowOps[] = {{&kAdd, {0, 1}, {0}},
-                                    {&kGelu, {0}, {0}},
-                                    {&kGeluBackward, {0, 1}, {0}},
-                                    {&kSilu, {0}, {0}},
-                                    {&kSiluBackward, {0, 1}, {0}},
-                                    {&kLayerNorm, {0}, {0, 1, 2}},
-                                    {&kLayerNormBackward, {0, 2, 3, 4}, {0}}};
-    const auto* found = std::ranges::find(kRowOps, &op, &RowOp::op);
-    return found == std::end(kRowOps) ? nullptr : found;
+// Those inputs of a node that it works on row by row, so that it may see N,T,C as N*T,C, as may its outputs. Empty: it
+// is no such op.
+std::vector<std::size_t> rowInputs(const Node& node) {
+    if (node.op == &kLayerNorm) return {0};
+    if (node.op == &kLayerNormBackward) return {0, 2, 3, 4};
+    std::vector<std::size_t> all(node.op->isElementwise ? node.inputs.size() : 0);
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 class ViewFolder : private Rewriter {
@@ -43,18 +35,19 @@ public:
 private:
     void emit(const Node& node) {
         if (isView(node)) return become(node.outputs[0], now(node.inputs[0]));
-        const RowOp* rowOp = findRowOp(*node.op);
-        if (const auto rows = rowOp ? rowsOf(node, *rowOp) : std::nullopt) return emitInRows(node, *rowOp, *rows);
+        const std::vector<std::size_t> inRows = rowInputs(node);
+        if (const auto rows = inRows.empty() ? std::nullopt : rowsOf(node, inRows))
+            return emitInRows(node, inRows, *rows);
         for (const ValueId input : node.inputs) restoreShape(input);
         append(node, node.outputs);
     }
 
-    void emitInRows(const Node& node, const RowOp& rowOp, std::int64_t rows) {
+    void emitInRows(const Node& node, const std::vector<std::size_t>& inRows, std::int64_t rows) {
         const int rank = oldValue(node.inputs[0]).type.shape.rank();
         std::vector<ValueId> inputs;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             const Shape& shape = oldValue(node.inputs[i]).type.shape;
-            if (std::ranges::count(rowOp.inputs, i) == 0) inputs.push_back(now(node.inputs[i]));
+            if (std::ranges::count(inRows, i) == 0) inputs.push_back(now(node.inputs[i]));
             else
                 inputs.push_back(seenAs(now(node.inputs[i]),
                                         shape.rank() == rank ? Shape{rows, shape[-1]} : Shape{rows}, node.scope));
@@ -67,10 +60,10 @@ private:
     void restoreShape(ValueId old) { become(old, seenAs(now(old), oldValue(old).type.shape, scopeOf(old))); }
 
     // How many rows there are, when an input of more than two dimensions is by now a matrix of such rows.
-    std::optional<std::int64_t> rowsOf(const Node& node, const RowOp& rowOp) const {
+    std::optional<std::int64_t> rowsOf(const Node& node, const std::vector<std::size_t>& inRows) const {
         const Shape& shape = oldValue(node.inputs[0]).type.shape;
         if (shape.rank() < 3) return std::nullopt;
-        for (const std::size_t i : rowOp.inputs) {
+        for (const std::size_t i : inRows) {
             if (oldValue(node.inputs[i]).type.shape.rank() != shape.rank()) continue;
             const Shape& seen = made().typeOf(behind(now(node.inputs[i]))).shape;
             if (seen.rank() == 2 && seen[1] == shape[-1]) return seen[0];

@@ -16,36 +16,36 @@ double normalDensity(double x) { return std::exp(-x * x / 2) * std::numbers::inv
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-template <class Function>
-std::unique_ptr<Kernel> elementwise(const Graph& graph, const Node& node, Function y) {
-    return loops([count = outputShape(graph, node, 0).count(), y](const KernelCall& call) {
-        for (std::int64_t i = 0; i < count; ++i) output(call, 0)[i] = y(input(call, 0)[i]);
-    });
-}
+struct Formula {
+    double (*value)(double x), (*slope)(double x);
+};
 
-template <class Function>
-std::unique_ptr<Kernel> backward(const Graph& graph, const Node& node, Function derivative) {
-    return loops([count = outputShape(graph, node, 0).count(), derivative](const KernelCall& call) {
-        for (std::int64_t i = 0; i < count; ++i) output(call, 0)[i] = input(call, 1)[i] * derivative(input(call, 0)[i]);
-    });
+Formula formulaOf(ActivationKind kind) {
+    switch (kind) {
+        case ActivationKind::Gelu:
+            return {[](double x) { return x * normalCdf(x); },
+                    [](double x) { return normalCdf(x) + x * normalDensity(x); }};
+        case ActivationKind::Silu:
+            return {[](double x) { return x * sigmoid(x); },
+                    [](double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }};
+    }
+    return {};
 }
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeGelu(const Graph& graph, const Node& node) {
-    return elementwise(graph, node, [](double x) { return x * normalCdf(x); });
+std::unique_ptr<Kernel> makeActivation(const Graph& graph, const Node& node) {
+    const auto value = formulaOf(activationKind(*node.op)).value;
+    return loops([count = outputShape(graph, node, 0).count(), value](const KernelCall& call) {
+        for (std::int64_t i = 0; i < count; ++i) output(call, 0)[i] = value(input(call, 0)[i]);
+    });
 }
 
-std::unique_ptr<Kernel> makeGeluBackward(const Graph& graph, const Node& node) {
-    return backward(graph, node, [](double x) { return normalCdf(x) + x * normalDensity(x); });
-}
-
-std::unique_ptr<Kernel> makeSilu(const Graph& graph, const Node& node) {
-    return elementwise(graph, node, [](double x) { return x * sigmoid(x); });
-}
-
-std::unique_ptr<Kernel> makeSiluBackward(const Graph& graph, const Node& node) {
-    return backward(graph, node, [](double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); });
+std::unique_ptr<Kernel> makeActivationBackward(const Graph& graph, const Node& node) {
+    const auto slope = formulaOf(activationKind(*node.op)).slope;
+    return loops([count = outputShape(graph, node, 0).count(), slope](const KernelCall& call) {
+        for (std::int64_t i = 0; i < count; ++i) output(call, 0)[i] = input(call, 1)[i] * slope(input(call, 0)[i]);
+    });
 }
 
 }  // namespace lockstep::reference

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/core/joined.h"
 #include "engine/ops/activation.h"
 #include "engine/ops/attention.h"
 #include "engine/ops/batch_norm.h"
@@ -23,7 +24,7 @@ namespace lockstep::reference {
 
 namespace {
 
-constexpr std::array kKernels = std::to_array<KernelEntry>({
+constexpr auto kListed = std::to_array<KernelEntry>({
     {&kConv2d, makeConv2d},
     {&kConv2dBackwardData, makeConv2dBackwardData},
     {&kConv2dBackwardWeights, makeConv2dBackwardWeights},
@@ -58,10 +59,6 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kPixelsToImages, makePixelsToImages},
     {&kLayerNorm, makeLayerNorm},
     {&kLayerNormBackward, makeLayerNormBackward},
-    {&kGelu, makeGelu},
-    {&kGeluBackward, makeGeluBackward},
-    {&kSilu, makeSilu},
-    {&kSiluBackward, makeSiluBackward},
     {&kTranspose, makeTranspose},
     {&kBroadcastAdd, makeBroadcastAdd},
     {&kPad, makePad},
@@ -77,6 +74,7 @@ constexpr std::array kKernels = std::to_array<KernelEntry>({
     {&kMixedCrossEntropy, makeMixedCrossEntropy},
     {&kMixedCrossEntropyBackward, makeMixedCrossEntropyBackward},
 });
+constexpr auto kKernels = joined(kListed, activationEntries<KernelEntry>(makeActivation, makeActivationBackward));
 
 }  // namespace
 

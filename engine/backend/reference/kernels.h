@@ -69,10 +69,8 @@ std::unique_ptr<Kernel> makeLayerNorm(const Graph& graph, const Node& node);
 std::unique_ptr<Kernel> makeLayerNormBackward(const Graph& graph, const Node& node);
 
 // activation.cpp
-std::unique_ptr<Kernel> makeGelu(const Graph& graph, const Node& node);
-std::unique_ptr<Kernel> makeGeluBackward(const Graph& graph, const Node& node);
-std::unique_ptr<Kernel> makeSilu(const Graph& graph, const Node& node);
-std::unique_ptr<Kernel> makeSiluBackward(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeActivation(const Graph& graph, const Node& node);
+std::unique_ptr<Kernel> makeActivationBackward(const Graph& graph, const Node& node);
 
 // tokens.cpp
 std::unique_ptr<Kernel> makeTranspose(const Graph& graph, const Node& node);

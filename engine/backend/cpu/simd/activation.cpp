@@ -40,23 +40,8 @@ struct GeluOf<Pair<T>> {
     Pair<T> value, slope;
 };
 
-}  // namespace
-
 void gelu(const float* x, float* y, std::size_t count) {
     forEach(x, y, count, [](auto v) { return v * normalOf(v).cdf; });
-}
-
-void geluAndSlope(float* x, float* y, std::size_t count) {
-    std::size_t i = 0;
-    for (; i + 16 <= count; i += 16) {
-        const GeluOf<F16> of(load(x + i));
-        store(y + i, of.value);
-        store(x + i, of.slope);
-    }
-    if (i == count) return;
-    const GeluOf<F16> of(loadRest(x + i, count - i));
-    storeRest(y + i, of.value, count - i);
-    storeRest(x + i, of.slope, count - i);
 }
 
 void geluBackward(const float* x, const float* dy, float* dx, std::size_t count) {
@@ -72,6 +57,35 @@ void siluBackward(const float* x, const float* dy, float* dx, std::size_t count)
         const auto s = sigmoidOf(v);
         return g * s * (v * (1.0f - s) + 1.0f);
     });
+}
+
+}  // namespace
+
+void activation(ActivationKind kind, const float* x, float* y, std::size_t count) {
+    switch (kind) {
+        case ActivationKind::Gelu: return gelu(x, y, count);
+        case ActivationKind::Silu: return silu(x, y, count);
+    }
+}
+
+void activationBackward(ActivationKind kind, const float* x, const float* dy, float* dx, std::size_t count) {
+    switch (kind) {
+        case ActivationKind::Gelu: return geluBackward(x, dy, dx, count);
+        case ActivationKind::Silu: return siluBackward(x, dy, dx, count);
+    }
+}
+
+void geluAndSlope(float* x, float* y, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        const GeluOf<F16> of(load(x + i));
+        store(y + i, of.value);
+        store(x + i, of.slope);
+    }
+    if (i == count) return;
+    const GeluOf<F16> of(loadRest(x + i, count - i));
+    storeRest(y + i, of.value, count - i);
+    storeRest(x + i, of.slope, count - i);
 }
 
 }  // namespace lockstep::cpu::LOCKSTEP_SIMD

@@ -50,11 +50,9 @@ void winogradFilterGradient(WinogradForm form, const WinogradSums& sums, bool ad
 void blockProduct(const BlockProduct& run);
 void blockGradientProduct(const BlockGradientProduct& run);
 
-void gelu(const float* x, float* y, std::size_t count);
+void activation(ActivationKind kind, const float* x, float* y, std::size_t count);
+void activationBackward(ActivationKind kind, const float* x, const float* dy, float* dx, std::size_t count);
 void geluAndSlope(float* x, float* y, std::size_t count);
-void geluBackward(const float* x, const float* dy, float* dx, std::size_t count);
-void silu(const float* x, float* y, std::size_t count);
-void siluBackward(const float* x, const float* dy, float* dx, std::size_t count);
 void layerNorm(const LayerNormRun& run);
 void layerNormBackward(const LayerNormBackwardRun& run);
 void rowDots(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* out);

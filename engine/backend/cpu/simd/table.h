@@ -9,6 +9,7 @@
 // every 16 elements: a "pattern" is 16 floats, one per lane. No loop allocates, throws or starts threads.
 
 #include "engine/backend/fusion/grad_mask.h"
+#include "engine/ops/activation_kind.h"
 #include "engine/ops/update_rule.h"
 
 namespace lockstep::cpu {
@@ -248,11 +249,9 @@ struct SimdTable {
     void (*blockProduct)(const BlockProduct& run);
     void (*blockGradientProduct)(const BlockGradientProduct& run);
 
-    void (*gelu)(const float* x, float* y, std::size_t count);
+    void (*activation)(ActivationKind kind, const float* x, float* y, std::size_t count);
+    void (*activationBackward)(ActivationKind kind, const float* x, const float* dy, float* dx, std::size_t count);
     void (*geluAndSlope)(float* x, float* y, std::size_t count);  // y = gelu(x); x becomes the slope there
-    void (*geluBackward)(const float* x, const float* dy, float* dx, std::size_t count);
-    void (*silu)(const float* x, float* y, std::size_t count);
-    void (*siluBackward)(const float* x, const float* dy, float* dx, std::size_t count);
     void (*layerNorm)(const LayerNormRun& run);
     void (*layerNormBackward)(const LayerNormBackwardRun& run);
     // out[row] = a[row] . b[row], rows of `width` floats
