@@ -27,6 +27,8 @@ bool has(const char* variable) {
 
 // What the program takes. Its own --help and --version, so that they do without a display.
 class Arguments {
+    Q_DECLARE_TR_FUNCTIONS(Arguments)
+
 public:
     Arguments() {
         m_parser.setApplicationDescription(tr(
@@ -52,11 +54,15 @@ public:
                    : QString();
     }
 
+    static QString withoutDisplay() {
+        return tr(
+            "lockstep-studio: there is no display here (DISPLAY and WAYLAND_DISPLAY are unset).\n"
+            "  Train in the terminal instead: lockstep train --preset fashion\n");
+    }
+
     qlonglong trial() const { return m_parser.value(m_trial).toLongLong(); }  // 0: none is asked for, or no number
 
 private:
-    static QString tr(const char* text) { return QCoreApplication::translate("Arguments", text); }
-
     QCommandLineParser m_parser;
     const QCommandLineOption m_trial{"trial", tr("Open with the page of this trial."), "N"};
     const QCommandLineOption m_help{{"h", "help"}, tr("Print what the program takes.")};
@@ -94,10 +100,7 @@ int main(int argc, char** argv) {
     if (arguments.asksForHelp()) return std::puts(qPrintable(arguments.help())) < 0 ? kFailed : kDone;
     if (arguments.asksForVersion()) return std::puts("lockstep-studio " LOCKSTEP_VERSION) < 0 ? kFailed : kDone;
     if (!has("DISPLAY") && !has("WAYLAND_DISPLAY") && !has("QT_QPA_PLATFORM")) {
-        std::fputs(
-            "lockstep-studio: there is no display here (DISPLAY and WAYLAND_DISPLAY are unset).\n"
-            "  Train in the terminal instead: lockstep train --preset fashion\n",
-            stderr);
+        std::fputs(qPrintable(Arguments::withoutDisplay()), stderr);
         return kFailed;
     }
     const Words words;

@@ -1,16 +1,21 @@
 #include "ui/history/compared_curves.h"
 
-#include <QObject>
+#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
 
 #include "engine/spec/metrics.h"
+#include "ui/plot/run_text.h"
 #include "ui/style/plain_text.h"
 
 namespace lockstep::ui {
 
 namespace {
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(ComparedCurves)
+};
 
 constexpr std::size_t kNamed = 4;  // numbers that are written out
 
@@ -47,10 +52,8 @@ CurvePoints pointsOf(const Curve& curve, bool seconds) {
     return points;
 }
 
-QString translated(std::string_view text) { return QObject::tr(std::string(text).c_str()); }
-
 ComparedMetric singly(const Metric& metric) {
-    return {std::string(metric.key),          translated(metric.title),
+    return {std::string(metric.key),          metricText(metric.title),
             std::string(metric.key),          "",
             metric.unit == MetricUnit::Share, metric.noisy};
 }
@@ -62,11 +65,11 @@ std::string keyOfBoth(const Metric& metric) {
 }
 
 ComparedMetric together(const Metric& test, const Metric& train) {
-    QString name = translated(test.name);
+    QString name = metricText(test.name);
     name[0] = name[0].toUpper();
     ComparedMetric both = singly(test);
     both.key = keyOfBoth(test);
-    both.name = QObject::tr("%1, test and train").arg(name);
+    both.name = Text::tr("%1, test and train").arg(name);
     both.second = train.key;
     return both;
 }
@@ -121,7 +124,8 @@ std::vector<ComparedCurve> CurveComparison::compare(const std::vector<TrialCurve
             if (curve && !curve->empty()) members.push_back(curve);
         }
         if (members.empty()) return;
-        if (!metric.second.empty()) compared.name += second ? QObject::tr(" · train") : QObject::tr(" · test");
+        if (!metric.second.empty())
+            compared.name = (second ? Text::tr("%1 · train") : Text::tr("%1 · test")).arg(compared.name);
         compared.second = second;
         compared.curve = members.front();
         if (members.size() > 1) {

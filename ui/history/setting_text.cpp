@@ -1,28 +1,50 @@
 #include "ui/history/setting_text.h"
 
-#include <QHash>
+#include <QCoreApplication>
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <algorithm>
 
 namespace lockstep::ui {
 
+namespace {
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(SettingText)
+};
+
+// Of settings whose names say too little.
+struct Label {
+    const char* name;
+    const char* words;
+};
+constexpr Label kLabels[] = {
+    {"weights", QT_TRANSLATE_NOOP("SettingText", "Start from weights")},
+    {"frozen", QT_TRANSLATE_NOOP("SettingText", "Frozen layers")},
+    {"learning_rate_rule", QT_TRANSLATE_NOOP("SettingText", "Rate scaling")},
+    {"learning_rate_batch", QT_TRANSLATE_NOOP("SettingText", "Scaling from")},
+    {"shares", QT_TRANSLATE_NOOP("SettingText", "Parts of a batch")},
+    {"check_every", QT_TRANSLATE_NOOP("SettingText", "Compare every")},
+    {"on_lost_device", QT_TRANSLATE_NOOP("SettingText", "Lost device")},
+    {"on_non_finite", QT_TRANSLATE_NOOP("SettingText", "Non-finite numbers")},
+    {"checkpoint_minutes", QT_TRANSLATE_NOOP("SettingText", "Checkpoint every")},
+    {"timeout", QT_TRANSLATE_NOOP("SettingText", "Wait at most")},
+    {"link_bandwidth", QT_TRANSLATE_NOOP("SettingText", "Simulated bandwidth")},
+    {"link_latency", QT_TRANSLATE_NOOP("SettingText", "Simulated latency")},
+    {"sample_length", QT_TRANSLATE_NOOP("SettingText", "Text to write")},
+    {"sample_prompt", QT_TRANSLATE_NOOP("SettingText", "Prompt")},
+    {"sample_temperature", QT_TRANSLATE_NOOP("SettingText", "Temperature")},
+};
+
+QString told(const QString& name) {
+    const auto found = std::ranges::find_if(kLabels, [&](const Label& each) { return name == each.name; });
+    return found == std::end(kLabels) ? name : Text::tr(found->words);
+}
+
+}  // namespace
+
 QString labelOf(const QString& name) {
-    static const QHash<QString, QString> told{{"weights", "Start from weights"},
-                                              {"frozen", "Frozen layers"},
-                                              {"learning_rate_rule", "Rate scaling"},
-                                              {"learning_rate_batch", "Scaling from"},
-                                              {"shares", "Parts of a batch"},
-                                              {"check_every", "Compare every"},
-                                              {"on_lost_device", "Lost device"},
-                                              {"on_non_finite", "Non-finite numbers"},
-                                              {"checkpoint_minutes", "Checkpoint every"},
-                                              {"timeout", "Wait at most"},
-                                              {"link_bandwidth", "Simulated bandwidth"},
-                                              {"link_latency", "Simulated latency"},
-                                              {"sample_length", "Text to write"},
-                                              {"sample_prompt", "Prompt"},
-                                              {"sample_temperature", "Temperature"}};
-    QString label = told.value(name, name);
+    QString label = told(name);
     label.replace('_', ' ');
     if (!label.isEmpty()) label[0] = label[0].toUpper();
     return label;

@@ -29,9 +29,9 @@ PlotControls::PlotControls(std::vector<PlotView*> plots, QWidget* parent) : QWid
     row->addSpacing(space::kMedium);
     addLog(*row);
     row->addStretch();
-    auto* everything = new QPushButton("Show all");
-    everything->setAccessibleName("Show everything in all plots");
-    everything->setToolTip("Show everything: undo zooming and moving in all plots");
+    auto* everything = new QPushButton(tr("Show all"));
+    everything->setAccessibleName(tr("Show everything in all plots"));
+    everything->setToolTip(tr("Show everything: undo zooming and moving in all plots"));
     connect(everything, &QPushButton::clicked, this, [this] {
         for (PlotView* plot : m_plots) plot->fit();
     });
@@ -50,17 +50,17 @@ void PlotControls::restore(const QVariantMap& state) {
 }
 
 void PlotControls::addSmoothing(QHBoxLayout& row) {
-    auto* words = new QLabel("Smoothing");
+    auto* words = new QLabel(tr("Smoothing"));
     auto* slider = m_smoothing = new QSlider(Qt::Horizontal);
     auto* value = new QLabel;
     words->setBuddy(slider);
     slider->setRange(0, kSmoothingSteps);
     slider->setMinimumWidth(60);
     slider->setMaximumWidth(160);
-    slider->setAccessibleName("Smoothing of the curves");
+    slider->setAccessibleName(tr("Smoothing of the curves"));
     slider->setToolTip(
-        "Exponential moving average: how much of the past each point keeps.\n"
-        "0 shows what was measured; it stays visible as a faint line behind the smoothed one.");
+        tr("Exponential moving average: how much of the past each point keeps.\n"
+           "0 shows what was measured; it stays visible as a faint line behind the smoothed one."));
     value->setMinimumWidth(fontMetrics().horizontalAdvance("0.000"));
     connect(slider, &QSlider::valueChanged, this, [this, value](int thousandths) {
         value->setText(QString::number(thousandths / 1000.0, 'f', 3));
@@ -72,14 +72,14 @@ void PlotControls::addSmoothing(QHBoxLayout& row) {
 }
 
 void PlotControls::addAxis(QHBoxLayout& row) {
-    auto* words = new QLabel("Along x");
+    auto* words = new QLabel(tr("Along x"));
     auto* axis = m_axis = new QComboBox;
     words->setBuddy(axis);
-    axis->addItems({"Step", "Epoch", "Time"});
-    axis->setAccessibleName("What the x axis shows");
+    axis->addItems({tr("Step"), tr("Epoch"), tr("Time")});
+    axis->setAccessibleName(tr("What the x axis shows"));
     axis->setToolTip(
-        "Step: an update of the parameters. Epoch: one pass over the training data. Time: since the start, without "
-        "pauses.");
+        tr("Step: an update of the parameters. Epoch: one pass over the training data. Time: since the start, without "
+           "pauses."));
     connect(axis, &QComboBox::currentIndexChanged, this, [this](int index) {
         for (PlotView* plot : m_plots) plot->setAxis(static_cast<PlotAxis>(index));
     });
@@ -88,9 +88,9 @@ void PlotControls::addAxis(QHBoxLayout& row) {
 }
 
 void PlotControls::addLog(QHBoxLayout& row) {
-    auto* log = m_log = new QCheckBox("Logarithmic");
-    log->setAccessibleName("Logarithmic values");
-    log->setToolTip("Equal distances are equal ratios: small losses become visible. Values of zero are left out.");
+    auto* log = m_log = new QCheckBox(tr("Logarithmic"));
+    log->setAccessibleName(tr("Logarithmic values"));
+    log->setToolTip(tr("Equal distances are equal ratios: small losses become visible. Values of zero are left out."));
     connect(log, &QCheckBox::toggled, this, [this](bool on) {
         for (PlotView* plot : m_plots) plot->setLog(on);
     });

@@ -249,12 +249,12 @@ bool PlotView::saveTo(const QString& file) {
 
 void PlotView::saveAs() {
     const QString file =
-        QFileDialog::getSaveFileName(this, "Save plot", m_look.title.toLower().replace(' ', '-') + ".png",
-                                     "Picture, 2× (*.png);;Vector picture (*.svg);;Visible data (*.csv)");
+        QFileDialog::getSaveFileName(this, tr("Save plot"), m_look.title.toLower().replace(' ', '-') + ".png",
+                                     tr("Picture, 2× (*.png);;Vector picture (*.svg);;Visible data (*.csv)"));
     if (file.isEmpty() || saveTo(file)) return;
     QMessageBox::warning(
-        this, "Save plot",
-        QString("%1 could not be written.\n\nChoose a folder in which you may write and that has room.").arg(file));
+        this, tr("Save plot"),
+        tr("%1 could not be written.\n\nChoose a folder in which you may write and that has room.").arg(file));
 }
 
 void PlotView::copyPicture() { QGuiApplication::clipboard()->setPixmap(pixmap(2)); }

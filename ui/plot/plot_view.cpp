@@ -201,8 +201,8 @@ QString PlotView::valueText(double value, std::optional<double> deviation) const
 }
 
 QString PlotView::axisText(double x) const {
-    if (m_model.axis() == PlotAxis::Step) return "step " + runCount(x);
-    return m_model.axis() == PlotAxis::Epoch ? "epoch " + runNumber(x, 4) : runDuration(x);
+    if (m_model.axis() == PlotAxis::Step) return tr("step %1").arg(runCount(x));
+    return m_model.axis() == PlotAxis::Epoch ? tr("epoch %1").arg(runNumber(x, 4)) : runDuration(x);
 }
 
 void PlotView::applyTickers() {

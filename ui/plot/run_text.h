@@ -1,5 +1,6 @@
 #pragma once
 #include <QString>
+#include <string_view>
 
 #include "engine/spec/metrics.h"
 #include "engine/spec/run_state.h"
@@ -13,6 +14,7 @@ QString runCount(double value);                         // "12,345"
 QString runShare(double fraction);                      // "91 %"; not a number: "–"
 QString runPercent(double fraction);                    // "91.27 %"; not a number: "–"
 QString runNumber(double value, int digits = 4);        // four significant digits; not a number: "–"
+QString metricText(std::string_view words);             // the list's name or title of a metric, translated
 QString runMetric(const Metric& metric, double value);  // "accuracy 91.27 %", "2.890 bits per byte"
 QString runStateText(RunState state);                   // "Running", "Stopped"…
 

@@ -23,10 +23,16 @@ struct Part {
     QColor Theme::*color;
 };
 constexpr std::array<Part, 3> kParts{{
-    {"compute", "Time spent computing: forward, backward and update", &RankLoad::compute, &Theme::compute},
-    {"all-reduce", "Time spent adding up gradients with the other devices, or waiting for them to be ready",
+    {QT_TRANSLATE_NOOP("lockstep::ui::DeviceTile", "compute"),
+     QT_TRANSLATE_NOOP("lockstep::ui::DeviceTile", "Time spent computing: forward, backward and update"),
+     &RankLoad::compute, &Theme::compute},
+    {QT_TRANSLATE_NOOP("lockstep::ui::DeviceTile", "all-reduce"),
+     QT_TRANSLATE_NOOP("lockstep::ui::DeviceTile",
+                       "Time spent adding up gradients with the other devices, or waiting for them to be ready"),
      &RankLoad::reduce, &Theme::reduce},
-    {"waiting", "Time spent waiting for the next batch of data", &RankLoad::wait, &Theme::wait},
+    {QT_TRANSLATE_NOOP("lockstep::ui::DeviceTile", "waiting"),
+     QT_TRANSLATE_NOOP("lockstep::ui::DeviceTile", "Time spent waiting for the next batch of data"), &RankLoad::wait,
+     &Theme::wait},
 }};
 
 double shareOf(const RankLoad& load, const Part& part) {
@@ -37,7 +43,7 @@ double shareOf(const RankLoad& load, const Part& part) {
 
 ShareBar::ShareBar(QWidget* parent) : QWidget(parent) {
     setFixedHeight(10);
-    setAccessibleName("Shares of a step");
+    setAccessibleName(tr("Shares of a step"));
 }
 
 void ShareBar::setLoad(const RankLoad& load) {
@@ -63,7 +69,7 @@ void ShareBar::paintEvent(QPaintEvent*) {
 }
 
 DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget* parent)
-    : QFrame(parent), m_name(QString("Device %1, %2").arg(rank).arg(device)) {
+    : QFrame(parent), m_name(tr("Device %1, %2").arg(rank).arg(device)) {
     setProperty("card", true);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(space::kMedium, space::kMedium, space::kMedium, space::kMedium);
@@ -74,16 +80,16 @@ DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget*
     m_time = new QLabel;
     head->addWidget(name);
     if (isVirtual) {
-        auto* mark = new QLabel("virtual");
+        auto* mark = new QLabel(tr("virtual"));
         mark->setProperty("role", "muted");
         mark->setToolTip(
-            "There are more devices than cores or cards: this one shares its hardware with others.\n"
-            "Good for trying out data parallelism, not for speed.");
+            tr("There are more devices than cores or cards: this one shares its hardware with others.\n"
+               "Good for trying out data parallelism, not for speed."));
         head->addWidget(mark);
     }
     head->addStretch();
     head->addWidget(m_time);
-    m_time->setToolTip("Time of a step on this device");
+    m_time->setToolTip(tr("Time of a step on this device"));
     column->addLayout(head);
     m_bar = new ShareBar;
     column->addWidget(m_bar);
@@ -91,7 +97,7 @@ DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget*
     for (std::size_t i = 0; i < kParts.size(); ++i) {
         m_shares[i] = new QLabel;
         m_shares[i]->setTextFormat(Qt::RichText);
-        m_shares[i]->setToolTip(kParts[i].meaning);
+        m_shares[i]->setToolTip(tr(kParts[i].meaning));
         shares->addWidget(m_shares[i]);
         if (i + 1 < kParts.size()) shares->addStretch();
     }
@@ -102,18 +108,18 @@ DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget*
 void DeviceTile::setLoad(const RankLoad& load) {
     m_load = load;
     m_bar->setLoad(load);
-    m_time->setText(load.total() > 0 ? runStepTime(load.total()) + " per step" : QString("no step yet"));
+    m_time->setText(load.total() > 0 ? tr("%1 per step").arg(runStepTime(load.total())) : tr("no step yet"));
     colour();
     QString words = m_name + ": " + m_time->text();
-    for (const Part& part : kParts) words += QString(", %1 %2").arg(part.name, runShare(shareOf(load, part)));
+    for (const Part& part : kParts) words += QString(", %1 %2").arg(tr(part.name), runShare(shareOf(load, part)));
     setAccessibleName(words);
 }
 
 void DeviceTile::colour() {
     for (std::size_t i = 0; i < kParts.size(); ++i) {
-        m_shares[i]->setText(
-            QString("<span style='color:%1'>\u25A0</span> %2 %3")
-                .arg((currentTheme().*kParts[i].color).name(), kParts[i].name, runShare(shareOf(m_load, kParts[i]))));
+        m_shares[i]->setText(QString("<span style='color:%1'>\u25A0</span> %2 %3")
+                                 .arg((currentTheme().*kParts[i].color).name(), tr(kParts[i].name),
+                                      runShare(shareOf(m_load, kParts[i]))));
     }
 }
 

@@ -26,20 +26,20 @@ FailureCard::FailureCard(QWidget* parent) : QFrame(parent) {
     m_what->setProperty("role", "problem");
     m_details = new QPlainTextEdit;
     m_details->setReadOnly(true);
-    m_details->setAccessibleName("Details of the failure");
+    m_details->setAccessibleName(tr("Details of the failure"));
     m_details->setFixedHeight(110);
     m_details->hide();
 
     auto* buttons = new QHBoxLayout;
-    m_resume = new QPushButton("Resume from the last checkpoint");
+    m_resume = new QPushButton(tr("Resume from the last checkpoint"));
     m_resume->setProperty("primary", true);
     connect(m_resume, &QPushButton::clicked, this, &FailureCard::resumeRequested);
-    auto* show = new QPushButton("Details");
+    auto* show = new QPushButton(tr("Details"));
     show->setCheckable(true);
-    show->setToolTip("Show everything known about the failure");
+    show->setToolTip(tr("Show everything known about the failure"));
     connect(show, &QPushButton::toggled, m_details, &QWidget::setVisible);
-    auto* copy = new QPushButton("Copy details");
-    copy->setToolTip("For a bug report or a colleague");
+    auto* copy = new QPushButton(tr("Copy details"));
+    copy->setToolTip(tr("For a bug report or a colleague"));
     connect(copy, &QPushButton::clicked, this, [this] {
         QGuiApplication::clipboard()->setText(
             QStringList{m_what->text(), m_why->text(), m_next->text(), "", m_details->toPlainText()}.join('\n'));

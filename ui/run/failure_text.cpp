@@ -1,5 +1,6 @@
 #include "ui/run/failure_text.h"
 
+#include <QCoreApplication>
 #include <QStringList>
 
 #include "engine/core/error.h"
@@ -8,6 +9,10 @@
 namespace lockstep::ui {
 
 namespace {
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(FailureText)
+};
 
 using Kind = EngineError::Kind;
 
@@ -18,23 +23,37 @@ struct KindText {
 };
 
 constexpr KindText kKinds[] = {
-    {Kind::OutOfMemory, "The run had not enough memory.",
-     "Take a smaller batch, more devices, more accumulation, recomputed activations, or a smaller model."},
-    {Kind::Device, "A device failed.",
-     "Try again. If it happens again, train on other devices and look at the system's log for driver messages."},
-    {Kind::CorruptedContext, "A GPU failed in a way that the run's process could not recover from.",
-     "Resume it from its last checkpoint: that starts a new process. If it happens again, train on other devices and "
-     "look at the system's log for driver messages."},
-    {Kind::Collective, "The devices lost touch with one another.",
-     "Try again; if it happens again, train on fewer devices to find the one at fault."},
-    {Kind::Io, "A file could not be read or written.",
-     "Check that the disk has room and that the data and the run's folder are where they were."},
-    {Kind::NonFinite, "The numbers got out of hand: the loss or a gradient is no longer a finite number.",
-     "Lower the learning rate, give it a warm-up, or clip the gradients; then start a new trial from this one's "
-     "settings."},
-    {Kind::Aborted, "The run was broken off.", "Resume it from its last checkpoint, or start it anew."},
-    {Kind::Internal, "Lockstep made a mistake.",
-     "Copy the details below into a bug report. Resuming from the last checkpoint may work."},
+    {Kind::OutOfMemory, QT_TRANSLATE_NOOP("FailureText", "The run had not enough memory."),
+     QT_TRANSLATE_NOOP(
+         "FailureText",
+         "Take a smaller batch, more devices, more accumulation, recomputed activations, or a smaller model.")},
+    {Kind::Device, QT_TRANSLATE_NOOP("FailureText", "A device failed."),
+     QT_TRANSLATE_NOOP(
+         "FailureText",
+         "Try again. If it happens again, train on other devices and look at the system's log for driver messages.")},
+    {Kind::CorruptedContext,
+     QT_TRANSLATE_NOOP("FailureText", "A GPU failed in a way that the run's process could not recover from."),
+     QT_TRANSLATE_NOOP("FailureText",
+                       "Resume it from its last checkpoint: that starts a new process. If it happens again, train on "
+                       "other devices and look at the system's log for driver messages.")},
+    {Kind::Collective, QT_TRANSLATE_NOOP("FailureText", "The devices lost touch with one another."),
+     QT_TRANSLATE_NOOP("FailureText",
+                       "Try again; if it happens again, train on fewer devices to find the one at fault.")},
+    {Kind::Io, QT_TRANSLATE_NOOP("FailureText", "A file could not be read or written."),
+     QT_TRANSLATE_NOOP("FailureText",
+                       "Check that the disk has room and that the data and the run's folder are where they were.")},
+    {Kind::NonFinite,
+     QT_TRANSLATE_NOOP("FailureText",
+                       "The numbers got out of hand: the loss or a gradient is no longer a finite number."),
+     QT_TRANSLATE_NOOP(
+         "FailureText",
+         "Lower the learning rate, give it a warm-up, or clip the gradients; then start a new trial from this one's "
+         "settings.")},
+    {Kind::Aborted, QT_TRANSLATE_NOOP("FailureText", "The run was broken off."),
+     QT_TRANSLATE_NOOP("FailureText", "Resume it from its last checkpoint, or start it anew.")},
+    {Kind::Internal, QT_TRANSLATE_NOOP("FailureText", "Lockstep made a mistake."),
+     QT_TRANSLATE_NOOP("FailureText",
+                       "Copy the details below into a bug report. Resuming from the last checkpoint may work.")},
 };
 
 const KindText& textOf(const std::string& kind) {
@@ -46,9 +65,9 @@ const KindText& textOf(const std::string& kind) {
 
 QString placeOf(const RunFailed& failed) {
     QStringList parts;
-    if (!failed.where.empty()) parts << "in " + QString::fromStdString(failed.where);
-    if (failed.rank >= 0) parts << QString("on device %1").arg(failed.rank);
-    if (failed.step > 0) parts << "at step " + runCount(static_cast<double>(failed.step));
+    if (!failed.where.empty()) parts << Text::tr("in %1").arg(QString::fromStdString(failed.where));
+    if (failed.rank >= 0) parts << Text::tr("on device %1").arg(failed.rank);
+    if (failed.step > 0) parts << Text::tr("at step %1").arg(runCount(static_cast<double>(failed.step)));
     return parts.join(", ");
 }
 
@@ -56,21 +75,22 @@ QString devicesText(const std::vector<int>& ranks) {
     QStringList numbers;
     for (const int rank : ranks) numbers << QString::number(rank);
     const QString last = numbers.takeLast();
-    return numbers.isEmpty() ? "device " + last : "devices " + numbers.join(", ") + " and " + last;
+    return numbers.isEmpty() ? Text::tr("device %1").arg(last)
+                             : Text::tr("devices %1 and %2").arg(numbers.join(", "), last);
 }
 
 // "Devices 0 and 2 waited for it in an operation that all take part in: all-reduce of 10 f32, number 7."
 QString waitText(const RunFailed& failed) {
     QString who = devicesText(failed.waiting);
     who[0] = who[0].toUpper();
-    return QString("%1 waited for it in an operation that all take part in: %2, number %3.")
+    return Text::tr("%1 waited for it in an operation that all take part in: %2, number %3.")
         .arg(who, QString::fromStdString(failed.collective))
         .arg(failed.sequence);
 }
 
 void explainHang(FailureText& text, const RunFailed& failed) {
-    text.what = QString("Device %1 kept the others waiting, and the run was broken off.").arg(failed.rank);
-    text.next = QString(
+    text.what = Text::tr("Device %1 kept the others waiting, and the run was broken off.").arg(failed.rank);
+    text.next = Text::tr(
                     "Resume it from its last checkpoint. If it happens again, train without device %1; if that one "
                     "was only slow, set a longer timeout or give it a smaller part of the batch.")
                     .arg(failed.rank);
@@ -78,12 +98,12 @@ void explainHang(FailureText& text, const RunFailed& failed) {
 
 void explainFailed(FailureText& text, const RunFailed& failed, const Explain& explain) {
     const KindText& kind = textOf(failed.kind);
-    text.what = kind.what;
-    text.next = kind.next;
+    text.what = Text::tr(kind.what);
+    text.next = Text::tr(kind.next);
     text.why = QString::fromStdString(failed.what);
     if (const auto problem = problemIn(failed)) {
         const Explanation words = explain(*problem);
-        text.what = "The run could not go on.";
+        text.what = Text::tr("The run could not go on.");
         text.why = words.what;
         if (!words.remedy.isEmpty()) text.next = words.remedy;
     }
@@ -94,31 +114,34 @@ void explainFailed(FailureText& text, const RunFailed& failed, const Explain& ex
 }
 
 void explainCrashed(FailureText& text, const RunRecord& record) {
-    text.what = "The training process has disappeared without a word.";
-    text.why = QString(
+    text.what = Text::tr("The training process has disappeared without a word.");
+    text.why = Text::tr(
                    "It was killed, or the machine went down, after step %1. Running out of memory is a common reason: "
                    "the system then kills the largest process.")
                    .arg(runCount(static_cast<double>(record.step())));
 }
 
 QString resumeWords(bool canResume) {
-    return canResume ? QString("Resume it from its last checkpoint: nothing before that is lost.")
-                     : QString("It had not written a checkpoint yet; start it anew.");
+    return canResume ? Text::tr("Resume it from its last checkpoint: nothing before that is lost.")
+                     : Text::tr("It had not written a checkpoint yet; start it anew.");
 }
 
 QString detailsOf(const RunRecord& record, std::int64_t trial, const QString& logFile) {
-    QStringList lines{QString("trial: %1").arg(trial), "state: " + runStateText(record.state()),
-                      QString("step: %1 of %2").arg(record.step()).arg(record.totalSteps())};
-    if (record.started()) lines << "devices: " + QString::fromStdString(record.started()->deviceText);
+    QStringList lines{Text::tr("trial: %1").arg(trial), Text::tr("state: %1").arg(runStateText(record.state())),
+                      Text::tr("step: %1 of %2").arg(record.step()).arg(record.totalSteps())};
+    if (record.started()) lines << Text::tr("devices: %1").arg(QString::fromStdString(record.started()->deviceText));
     if (const auto& failed = record.failed()) {
-        lines << "kind: " + QString::fromStdString(failed->kind) << "where: " + QString::fromStdString(failed->where)
-              << "what: " + QString::fromStdString(failed->what) << QString("rank: %1").arg(failed->rank);
+        lines << Text::tr("kind: %1").arg(QString::fromStdString(failed->kind))
+              << Text::tr("where: %1").arg(QString::fromStdString(failed->where))
+              << Text::tr("what: %1").arg(QString::fromStdString(failed->what))
+              << Text::tr("rank: %1").arg(failed->rank);
         if (!failed->waiting.empty()) {
-            lines << "collective: " + QString::fromStdString(failed->collective)
-                  << QString("sequence: %1").arg(failed->sequence) << "waiting: " + devicesText(failed->waiting);
+            lines << Text::tr("collective: %1").arg(QString::fromStdString(failed->collective))
+                  << Text::tr("sequence: %1").arg(failed->sequence)
+                  << Text::tr("waiting: %1").arg(devicesText(failed->waiting));
         }
     }
-    return (lines << "log: " + logFile).join('\n');
+    return (lines << Text::tr("log: %1").arg(logFile)).join('\n');
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "ui/run/live_text.h"
 
 #include <QCoreApplication>
-#include <QObject>
 #include <QStringList>
 #include <algorithm>
 
@@ -12,16 +11,20 @@ namespace lockstep::ui {
 
 namespace {
 
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(LiveText)
+};
+
 QString count(std::int64_t value) { return runCount(static_cast<double>(value)); }
 
 QString devicesText(const RunStarted& started) {
     const auto number = started.devices.size();
-    return number == 1 ? QString("1 device")
-                       : QString("%1 %2devices").arg(number).arg(started.virtualDevices ? "virtual " : "");
+    if (number == 1) return Text::tr("1 device");
+    return (started.virtualDevices ? Text::tr("%1 virtual devices") : Text::tr("%1 devices")).arg(number);
 }
 
 QString devicesText(std::size_t number) {
-    return number == 1 ? QString("1 device") : QString("%1 devices").arg(number);
+    return number == 1 ? Text::tr("1 device") : Text::tr("%1 devices").arg(number);
 }
 
 bool sharesDiffer(const std::vector<std::int64_t>& shares) {
@@ -31,48 +34,55 @@ bool sharesDiffer(const std::vector<std::int64_t>& shares) {
 QString sharesText(const std::vector<std::int64_t>& shares) {
     QStringList parts;
     for (const auto each : shares) parts << count(each);
-    return "parts of " + parts.join(", ") + " samples";
+    return Text::tr("parts of %1 samples").arg(parts.join(", "));
 }
 
 QString linksText(const RunStarted& started) {
     QStringList parts;
-    if (started.linkBandwidth > 0) parts << QString("%1 MB/s").arg(started.linkBandwidth);
-    if (started.linkLatency > 0) parts << QString("%1 µs").arg(started.linkLatency);
-    return "simulated links: " + parts.join(", ");
+    if (started.linkBandwidth > 0) parts << Text::tr("%1 MB/s").arg(started.linkBandwidth);
+    if (started.linkLatency > 0) parts << Text::tr("%1 µs").arg(started.linkLatency);
+    return Text::tr("simulated links: %1").arg(parts.join(", "));
 }
 
 QString batchNormText(const std::string& kind) {
-    return kind == "synchronised" ? "batch norm over all devices" : "batch norm " + QString::fromStdString(kind);
+    return kind == "synchronised" ? Text::tr("batch norm over all devices")
+                                  : Text::tr("batch norm %1").arg(QString::fromStdString(kind));
 }
 
 QString happened(const WorldChanged& change) {
-    const QString at = " at step " + count(change.reached);
-    if (change.reason == "lost-device") return QString("Device %1 was lost%2").arg(change.rank).arg(at);
+    const QString step = count(change.reached);
+    if (change.reason == "lost-device") return Text::tr("Device %1 was lost at step %2").arg(change.rank).arg(step);
     if (change.reason == "diverged")
-        return (change.rank < 0 ? QString("The devices' weights no longer agreed") + at
-                                : QString("Device %1 had other weights than the rest%2").arg(change.rank).arg(at));
-    if (change.reason == "balanced") return "The parts of the batch were balanced" + at;
-    return "The number of devices was changed" + at;
+        return change.rank < 0
+                   ? Text::tr("The devices' weights no longer agreed at step %1").arg(step)
+                   : Text::tr("Device %1 had other weights than the rest at step %2").arg(change.rank).arg(step);
+    if (change.reason == "balanced") return Text::tr("The parts of the batch were balanced at step %1").arg(step);
+    return Text::tr("The number of devices was changed at step %1").arg(step);
+}
+
+// `again`: steps that are done once more.
+QString wentOn(const WorldChanged& change, std::int64_t again) {
+    const QString what = happened(change), after = count(change.step), devices = devicesText(change.devices.size());
+    if (again <= 0) return Text::tr("%1; going on after step %2 with %3.").arg(what, after, devices);
+    if (again == 1) return Text::tr("%1; going on after step %2 with %3, 1 step again.").arg(what, after, devices);
+    return Text::tr("%1; going on after step %2 with %3, %4 steps again.").arg(what, after, devices, count(again));
 }
 
 // What is done again is worth a warning.
 QString words(const WorldChanged& change) {
-    const auto again = change.reached - change.step;
     const bool isFault = change.reason == "lost-device" || change.reason == "diverged";
-    QString text = happened(change) + "; going on after step " + count(change.step) + " with " +
-                   devicesText(change.devices.size());
-    if (again > 0) text += QString(", %1 %2 again").arg(count(again), again == 1 ? "step" : "steps");
-    text += '.';
+    QString text = wentOn(change, change.reached - change.step);
     if (!change.what.empty())
-        text += (isFault ? "\nIt said: " : "\nParts by device: ") + QString::fromStdString(change.what);
+        text += '\n' + (isFault ? Text::tr("It said: %1") : Text::tr("Parts by device: %1"))
+                           .arg(QString::fromStdString(change.what));
     return (isFault ? "⚠ " : "") + text;
 }
 
 QString words(const StragglerFound& found) {
-    const QString why = found.cause == "data"      ? "it waits for its samples"
-                        : found.cause == "compute" ? "it computes longer"
-                                                   : "its part of the summing takes longer";
-    return QString("Device %1 keeps the others waiting: %2 per update (%3), %4. Seen at step %5.")
+    const QString why = found.cause == "data"      ? Text::tr("it waits for its samples")
+                        : found.cause == "compute" ? Text::tr("it computes longer")
+                                                   : Text::tr("its part of the summing takes longer");
+    return Text::tr("Device %1 keeps the others waiting: %2 per update (%3), %4. Seen at step %5.")
         .arg(found.rank)
         .arg(runStepTime(found.seconds), runShare(found.share), why, count(found.step));
 }
@@ -81,7 +91,7 @@ QString words(const RunFinished& finished) {
     QStringList lines;
     for (std::size_t rank = 0; rank < finished.heldUp.size(); ++rank) {
         if (finished.heldUp[rank] > 0)
-            lines << QCoreApplication::translate("lockstep::ui", "In all, device %1 kept the others waiting for %2.")
+            lines << Text::tr("In all, device %1 kept the others waiting for %2.")
                          .arg(rank)
                          .arg(runDuration(finished.heldUp[rank]));
     }
@@ -94,7 +104,7 @@ QString words(const Message& message, const Explain& explain) {
 }
 
 QString readingText(const DataProgress& reading) {
-    return QCoreApplication::translate("LiveText", "Reading the data: %1 of %2 samples, %3/s")
+    return Text::tr("Reading the data: %1 of %2 samples, %3/s")
         .arg(count(reading.done), count(reading.total), runCount(reading.samplesPerSecond));
 }
 
@@ -102,7 +112,7 @@ QString bestText(const RunRecord& record) {
     const TaskMetrics& metrics = record.metrics();
     const auto best = record.best(*metrics.test);
     if (!best) return {};
-    const QString text = QObject::tr("best test %1").arg(runMetric(*metrics.test, *best));
+    const QString text = Text::tr("best test %1").arg(runMetric(*metrics.test, *best));
     return metrics.aside ? text + ", " + runMetric(*metrics.aside, *record.best(*metrics.aside)) : text;
 }
 
@@ -116,19 +126,20 @@ QString liveNote(const RunNote& note, const Explain& explain) {
 }
 
 QString liveTitle(std::int64_t trial, const std::optional<TrialRow>& row) {
-    const QString number = QString("Trial %1").arg(trial);
+    const QString number = Text::tr("Trial %1").arg(trial);
     return row && !row->title.empty() ? QString("%1: %2").arg(number, oneLine(row->title)) : number;
 }
 
 QString liveSubtitle(const std::optional<TrialRow>& row, const RunRecord& record) {
     QStringList parts;
-    if (row) parts << QString::fromStdString(row->model) + " on " + QString::fromStdString(row->dataset);
+    if (row)
+        parts << Text::tr("%1 on %2").arg(QString::fromStdString(row->model), QString::fromStdString(row->dataset));
     if (const auto& started = record.started()) {
-        parts << devicesText(*started) << count(started->parameters) + " parameters";
+        parts << devicesText(*started) << Text::tr("%1 parameters").arg(count(started->parameters));
         if (sharesDiffer(started->shares)) parts << sharesText(started->shares);
         if (!started->batchNorm.empty() && started->batchNorm != "local") parts << batchNormText(started->batchNorm);
         if (started->linkBandwidth > 0 || started->linkLatency > 0) parts << linksText(*started);
-        if (started->attempt > 1) parts << QString("attempt %1").arg(started->attempt);
+        if (started->attempt > 1) parts << Text::tr("attempt %1").arg(started->attempt);
     }
     return parts.join(" · ");
 }
@@ -136,13 +147,14 @@ QString liveSubtitle(const std::optional<TrialRow>& row, const RunRecord& record
 QString liveProgress(const RunRecord& record) {
     if (record.reading()) return readingText(*record.reading());
     if (!record.started())
-        return isFinal(record.state()) ? "It never began to train." : "Getting ready: data, devices, program";
+        return isFinal(record.state()) ? Text::tr("It never began to train.")
+                                       : Text::tr("Getting ready: data, devices, program");
     QStringList parts{
-        QString("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
-        QString("step %1 of %2").arg(count(record.step()), count(record.totalSteps())), runDuration(record.seconds())};
-    if (const auto left = record.remaining()) parts << "about " + runDuration(*left) + " left";
+        Text::tr("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
+        Text::tr("step %1 of %2").arg(count(record.step()), count(record.totalSteps())), runDuration(record.seconds())};
+    if (const auto left = record.remaining()) parts << Text::tr("about %1 left").arg(runDuration(*left));
     if (const auto best = bestText(record); !best.isEmpty()) parts << best;
-    if (record.missing() > 0) parts << count(record.missing()) + " events lost";
+    if (record.missing() > 0) parts << Text::tr("%1 events lost").arg(count(record.missing()));
     return parts.join(" · ");
 }
 
@@ -156,13 +168,13 @@ int livePermille(const RunRecord& record) {
 QString liveState(RunState state, std::optional<RunAction> asked) {
     if (!asked || isFinal(state)) return runStateText(state);
     switch (*asked) {
-        case RunAction::Pause: return "Pausing…";
-        case RunAction::Resume: return "Resuming…";
-        case RunAction::FinishEpoch: return "Finishing this epoch…";
-        case RunAction::StopNow: return "Stopping…";
-        case RunAction::Kill: return "Killing…";
-        case RunAction::Scale: return "Changing its devices…";
-        case RunAction::Balance: return "Balancing…";
+        case RunAction::Pause: return Text::tr("Pausing…");
+        case RunAction::Resume: return Text::tr("Resuming…");
+        case RunAction::FinishEpoch: return Text::tr("Finishing this epoch…");
+        case RunAction::StopNow: return Text::tr("Stopping…");
+        case RunAction::Kill: return Text::tr("Killing…");
+        case RunAction::Scale: return Text::tr("Changing its devices…");
+        case RunAction::Balance: return Text::tr("Balancing…");
         case RunAction::ResumeFromCheckpoint: break;
     }
     return runStateText(state);

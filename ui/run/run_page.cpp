@@ -25,7 +25,6 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kTileWidth = 400;  // with its shares in one line
-constexpr const char* kEmpty = "Curves appear with the first step";
 constexpr std::size_t kLoss = 0, kQuality = 1, kRate = 2, kLearningRate = 3;
 
 template <class Label = QLabel>
@@ -43,6 +42,8 @@ QFrame* card(QWidget* inside) {
     layout->addWidget(inside);
     return frame;
 }
+
+QString emptyText() { return RunPage::tr("Curves appear with the first step"); }
 
 QColor colourOf(RunState state, const Theme& theme) {
     switch (state) {
@@ -167,10 +168,11 @@ QList<QAction*> RunPage::commands() const { return m_buttons->actions(); }
 
 QWidget* RunPage::buildPlots() {
     const auto percentTick = [](double value) { return QString::number(100 * value, 'g', 4) + " %"; };
-    m_plots[kLoss] = new PlotView({"Loss", kEmpty, {}, {}, {}});
-    m_plots[kQuality] = new PlotView({"Accuracy", kEmpty, &runPercent, percentTick, PlotRange{0, 1}});
-    m_plots[kRate] = new PlotView({"Samples/s", kEmpty, &runCount, &runCount, {}});
-    m_plots[kLearningRate] = new PlotView({"Learning rate", kEmpty, {}, {}, {}});
+    const QString empty = emptyText();
+    m_plots[kLoss] = new PlotView({tr("Loss"), empty, {}, {}, {}});
+    m_plots[kQuality] = new PlotView({tr("Accuracy"), empty, &runPercent, percentTick, PlotRange{0, 1}});
+    m_plots[kRate] = new PlotView({tr("Samples/s"), empty, &runCount, &runCount, {}});
+    m_plots[kLearningRate] = new PlotView({tr("Learning rate"), empty, {}, {}, {}});
     auto* area = new QWidget;
     auto* grid = new QGridLayout(area);
     grid->setContentsMargins(0, 0, 0, 0);
@@ -257,27 +259,28 @@ void RunPage::updatePlots() {
     if (record.started() && m_quality != metrics.test) {
         m_quality = metrics.test;
         if (m_quality->unit == MetricUnit::Odds) {
-            m_plots[kQuality]->setLook({tr("Perplexity"), kEmpty, {}, {}, {}});
+            m_plots[kQuality]->setLook({tr("Perplexity"), emptyText(), {}, {}, {}});
             m_plots[kQuality]->setLog(true);  // from some hundred down to a few
         }
-        if (record.isLanguageModel()) m_plots[kRate]->setLook({tr("Sequences/s"), kEmpty, &runCount, &runCount, {}});
+        if (record.isLanguageModel())
+            m_plots[kRate]->setLook({tr("Sequences/s"), emptyText(), &runCount, &runCount, {}});
     }
     const double perEpoch = record.started() ? static_cast<double>(record.started()->stepsPerEpoch) : 0;
-    const auto series = [&](const char* name, std::string_view curve, bool smoothed, bool second = false) {
+    const auto series = [&](const QString& name, std::string_view curve, bool smoothed, bool second = false) {
         const std::int64_t trial = m_feed->trial();
         return PlotSeries{name, record.curve(curve), trial, seriesMarker(trial), perEpoch, smoothed, second};
     };
-    m_plots[kLoss]->setSeries({series("train", "loss", true), series("test", "test_loss", false, true)});
+    m_plots[kLoss]->setSeries({series(tr("train"), "loss", true), series(tr("test"), "test_loss", false, true)});
     const auto measured = [](const Metric& metric) { return metric.derive ? metric.from : metric.key; };
-    PlotSeries train = series("train", measured(*metrics.training), true);
-    PlotSeries test = series("test", measured(*metrics.test), false, true);
+    PlotSeries train = series(tr("train"), measured(*metrics.training), true);
+    PlotSeries test = series(tr("test"), measured(*metrics.test), false, true);
     if (metrics.training->derive) train.curve = m_perplexity.follow(train.curve);
     if (metrics.test->derive) test.curve = m_testPerplexity.follow(test.curve);
     m_plots[kQuality]->setSeries({std::move(train), std::move(test)});
-    std::vector<PlotSeries> rates{series("total", "samples_per_second", true)};
-    if (record.ranks() > 1) rates.push_back(series("per device", kRatePerDevice, true, true));
+    std::vector<PlotSeries> rates{series(tr("total"), "samples_per_second", true)};
+    if (record.ranks() > 1) rates.push_back(series(tr("per device"), kRatePerDevice, true, true));
     m_plots[kRate]->setSeries(std::move(rates));
-    m_plots[kLearningRate]->setSeries({series("learning rate", "learning_rate", false)});
+    m_plots[kLearningRate]->setSeries({series(tr("learning rate"), "learning_rate", false)});
     const auto moments = momentsOf(record);
     for (PlotView* plot : m_plots) {
         plot->setMoments(moments);

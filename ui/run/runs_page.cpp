@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include "ui/plot/plot_marks.h"
+#include "ui/plot/run_text.h"
 #include "ui/run/run_page.h"
 #include "ui/style/line_icon.h"
 #include "ui/style/tab_order.h"
@@ -119,8 +120,7 @@ void RunsPage::removeRun(std::int64_t trial) {
 void RunsPage::updateTitle(RunFeed* feed) {
     const auto found = m_pages.find(feed->trial());
     if (found == m_pages.end()) return;
-    const QString state =
-        QString::fromUtf8(text(feed->state()).data(), static_cast<qsizetype>(text(feed->state()).size()));
+    const QString state = runStateText(feed->state()).toLower();
     m_tabs->setTabText(m_tabs->indexOf(found->second), tr("Trial %1 · %2").arg(feed->trial()).arg(state));
 }
 

@@ -15,11 +15,13 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kLines = 8;
-constexpr const char* kToCome =
+constexpr const char* kToCome = QT_TRANSLATE_NOOP(
+    "lockstep::ui::TextCard",
     "After each epoch's evaluation the model writes some text here. How much, and from which prompt it goes on, is set "
-    "on the train page, with the model.";
-constexpr const char* kNone =
-    "This run has written no text: its length was set to 0, or the run ended before its first evaluation.";
+    "on the train page, with the model.");
+constexpr const char* kNone = QT_TRANSLATE_NOOP(
+    "lockstep::ui::TextCard",
+    "This run has written no text: its length was set to 0, or the run ended before its first evaluation.");
 
 }  // namespace
 
@@ -29,12 +31,12 @@ TextCard::TextCard(QWidget* parent) : QFrame(parent) {
     column->setContentsMargins(space::kMedium, space::kMedium, space::kMedium, space::kMedium);
     column->setSpacing(space::kSmall);
     auto* head = new QHBoxLayout;
-    auto* title = new QLabel("Text that it writes");
+    auto* title = new QLabel(tr("Text that it writes"));
     title->setProperty("role", "heading");
     m_epochs = new QComboBox;
     m_epochs->setObjectName("textEpochs");
-    m_epochs->setAccessibleName("Epoch after which the text was written");
-    m_epochs->setToolTip("After which epoch the text was written; the prompt is in bold letters");
+    m_epochs->setAccessibleName(tr("Epoch after which the text was written"));
+    m_epochs->setToolTip(tr("After which epoch the text was written; the prompt is in bold letters"));
     head->addWidget(title);
     head->addStretch();
     head->addWidget(m_epochs);
@@ -44,8 +46,8 @@ TextCard::TextCard(QWidget* parent) : QFrame(parent) {
     m_text->setReadOnly(true);
     m_text->setTabChangesFocus(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-    m_text->setAccessibleName("Text that the model writes");
-    m_text->setPlaceholderText(kToCome);
+    m_text->setAccessibleName(tr("Text that the model writes"));
+    m_text->setPlaceholderText(tr(kToCome));
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->setFixedHeight(kLines * fontMetrics().lineSpacing() + 2 * space::kMedium);
     column->addWidget(m_text);
@@ -54,7 +56,7 @@ TextCard::TextCard(QWidget* parent) : QFrame(parent) {
 }
 
 void TextCard::setSamples(const std::vector<TextSample>& samples, bool isOver) {
-    m_text->setPlaceholderText(isOver ? kNone : kToCome);
+    m_text->setPlaceholderText(tr(isOver ? kNone : kToCome));
     if (samples == m_samples) return;
     m_samples = samples;
     listEpochs();
@@ -66,7 +68,7 @@ void TextCard::listEpochs() {
     const bool followsNewest = m_epochs->currentIndex() == m_epochs->count() - 1;
     const QString chosen = m_epochs->currentText();
     m_epochs->clear();
-    for (const TextSample& each : m_samples) m_epochs->addItem(QString("After epoch %1").arg(each.epoch));
+    for (const TextSample& each : m_samples) m_epochs->addItem(tr("After epoch %1").arg(each.epoch));
     const int kept = followsNewest ? -1 : m_epochs->findText(chosen);
     m_epochs->setCurrentIndex(kept >= 0 ? kept : m_epochs->count() - 1);
     m_epochs->setVisible(m_samples.size() > 1);

@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +11,10 @@
 namespace lockstep::ui {
 
 namespace {
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(TimelinePainter)
+};
 
 constexpr double kGutter = TimelineScene::kGutter, kHeader = TimelineScene::kHeader;
 constexpr double kNamePadding = 4, kSeparated = 3, kStripe = 4, kFaintest = 0.4;
@@ -105,7 +110,7 @@ void TimelinePainter::paintRanks() {
     for (const TimelineScene::RankBox& rank : m_scene.ranks) {
         box(0, rank.y, m_width, TimelineScene::kTitle - 2, m_theme.raised);
         const double y = rank.y + (TimelineScene::kTitle - 2 - m_textHeight) / 2;
-        text(space::kMedium, y, m_theme.text, "Rank " + std::to_string(rank.rank));
+        text(space::kMedium, y, m_theme.text, Text::tr("Rank %1").arg(rank.rank).toStdString());
     }
     for (const TimelineScene::RowBox& row : m_scene.rows) {
         if (row.lane->slot > 0) continue;
@@ -117,8 +122,8 @@ void TimelinePainter::paintRanks() {
 void TimelinePainter::paintAxis() {
     box(0, 0, m_width, kHeader, m_theme.surface);
     const double timeY = (kHeader / 2 - m_textHeight) / 2, stepY = kHeader / 2 + timeY;
-    text(space::kMedium, timeY, m_theme.muted, "Time");
-    text(space::kMedium, stepY, m_theme.muted, "Step");
+    text(space::kMedium, timeY, m_theme.muted, Text::tr("Time").toStdString());
+    text(space::kMedium, stepY, m_theme.muted, Text::tr("Step").toStdString());
     m_list->PushClipRect(point(kGutter, 0), point(m_width, kHeader), true);
     for (const TimelineScene::Tick& tick : m_scene.ticks) {
         line(tick.x, 0, tick.x, kHeader / 2, m_theme.border);

@@ -1,5 +1,6 @@
 #include "ui/timeline/timeline_text.h"
 
+#include <QCoreApplication>
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
@@ -8,11 +9,18 @@ namespace lockstep::ui {
 
 namespace {
 
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(TimelineText)
+};
+
 struct Unit {
     double nanoseconds;
-    const char* name;
+    const char* pattern;
 };
-constexpr Unit kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
+constexpr Unit kUnits[] = {{1e9, QT_TRANSLATE_NOOP("TimelineText", "%1 s")},
+                           {1e6, QT_TRANSLATE_NOOP("TimelineText", "%1 ms")},
+                           {1e3, QT_TRANSLATE_NOOP("TimelineText", "%1 µs")},
+                           {1, QT_TRANSLATE_NOOP("TimelineText", "%1 ns")}};
 
 const Unit& unitFor(double nanoseconds) {
     for (const Unit& unit : kUnits) {
@@ -23,19 +31,27 @@ const Unit& unitFor(double nanoseconds) {
 
 QString number(double value, int decimals) { return QLocale::c().toString(value, 'f', decimals); }
 
+QString withUnit(const QString& number, const Unit& unit) { return Text::tr(unit.pattern).arg(number); }
+
 QString percent(double share) { return number(100 * share, 2) + " %"; }
 
 QString sinceOrigin(const TimelineModel& model, std::int64_t time) { return durationText(time - model.origin()); }
 
-QString stepsText(const TimelineModel& model, TimeRange range) {
+QString whereText(const TimelineModel& model, TimeRange range) {
     const auto first = model.stepAt(range.begin), last = model.stepAt(range.end - 1);
-    if (!first) return {};
-    if (first->step == last->step) return QString(", in step %1").arg(first->step + 1);
-    return QString(", steps %1 to %2").arg(first->step + 1).arg(last->step + 1);
+    const QString length = durationText(range.length()), from = sinceOrigin(model, range.begin),
+                  to = sinceOrigin(model, range.end);
+    if (!first) return Text::tr("%1, from %2 to %3.").arg(length, from, to);
+    if (first->step == last->step)
+        return Text::tr("%1, from %2 to %3, in step %4.").arg(length, from, to).arg(first->step + 1);
+    return Text::tr("%1, from %2 to %3, steps %4 to %5.")
+        .arg(length, from, to)
+        .arg(first->step + 1)
+        .arg(last->step + 1);
 }
 
 QString rankText(const TimelineModel::RankTimes& rank) {
-    QString text = QString(
+    QString text = Text::tr(
                        "Rank %1: computing %2, updating weights %3, waiting for all-reduce %4, waiting for data %5, "
                        "other %6.")
                        .arg(rank.rank)
@@ -44,8 +60,9 @@ QString rankText(const TimelineModel::RankTimes& rank) {
                             percent(rank.share(rank.other())));
     if (rank.reducing == 0) return text;
     const double hidden = static_cast<double>(rank.hidden()) / static_cast<double>(rank.reducing);
-    return text + QString(" An all-reduce was under way %1 of the time; %2 of that hid behind computing.")
-                      .arg(percent(rank.share(rank.reducing)), percent(hidden));
+    return text + ' ' +
+           Text::tr("An all-reduce was under way %1 of the time; %2 of that hid behind computing.")
+               .arg(percent(rank.share(rank.reducing)), percent(hidden));
 }
 
 }  // namespace
@@ -55,12 +72,12 @@ QString durationText(std::int64_t nanoseconds) {
     const auto value = static_cast<double>(nanoseconds);
     if (value >= 59.995e9) {
         const std::int64_t whole = std::llround(value * 1e-9);
-        return whole < 60 ? QString("60 s") : QString("%1 min %2 s").arg(whole / 60).arg(whole % 60);
+        return whole < 60 ? Text::tr("60 s") : Text::tr("%1 min %2 s").arg(whole / 60).arg(whole % 60);
     }
     const Unit& unit = unitFor(value);
     const double shown = value / unit.nanoseconds;
     const int decimals = unit.nanoseconds < 1e3 ? 0 : shown < 10 ? 2 : shown < 100 ? 1 : 0;
-    return number(shown, unit.nanoseconds >= 1e9 ? 2 : decimals) + ' ' + unit.name;
+    return withUnit(number(shown, unit.nanoseconds >= 1e9 ? 2 : decimals), unit);
 }
 
 QString axisText(std::int64_t since, std::int64_t spacing) {
@@ -68,28 +85,28 @@ QString axisText(std::int64_t since, std::int64_t spacing) {
     const Unit& unit = unitFor(std::max(largest, static_cast<double>(spacing)));
     const double digits = std::log10(unit.nanoseconds / static_cast<double>(std::max<std::int64_t>(spacing, 1)));
     const int decimals = std::max(0, static_cast<int>(std::ceil(digits - 1e-9)));
-    return number(static_cast<double>(since) / unit.nanoseconds, decimals) + ' ' + unit.name;
+    return withUnit(number(static_cast<double>(since) / unit.nanoseconds, decimals), unit);
 }
 
 QString rowText(Row row) {
     switch (row) {
-        case Row::Load: return "Load";
-        case Row::Compute: return "Compute";
-        case Row::Reduce: return "All-reduce";
-        case Row::Update: return "Update";
-        case Row::Wait: return "Wait";
+        case Row::Load: return Text::tr("Load");
+        case Row::Compute: return Text::tr("Compute");
+        case Row::Reduce: return Text::tr("All-reduce");
+        case Row::Update: return Text::tr("Update");
+        case Row::Wait: return Text::tr("Wait");
     }
     return {};
 }
 
 QString kindText(SpanKind kind) {
     switch (kind) {
-        case SpanKind::Load: return "reading a batch";
-        case SpanKind::Compute: return "computing";
-        case SpanKind::Reduce: return "all-reduce: summing gradients over all ranks";
-        case SpanKind::Update: return "updating weights";
-        case SpanKind::WaitReduce: return "waiting for other ranks' gradients";
-        case SpanKind::WaitData: return "waiting for a batch to be read";
+        case SpanKind::Load: return Text::tr("reading a batch");
+        case SpanKind::Compute: return Text::tr("computing");
+        case SpanKind::Reduce: return Text::tr("all-reduce: summing gradients over all ranks");
+        case SpanKind::Update: return Text::tr("updating weights");
+        case SpanKind::WaitReduce: return Text::tr("waiting for other ranks' gradients");
+        case SpanKind::WaitData: return Text::tr("waiting for a batch to be read");
     }
     return {};
 }
@@ -97,23 +114,22 @@ QString kindText(SpanKind kind) {
 QStringList hitText(const TimelineModel& model, const TimelineModel::Hit& hit) {
     const Span& span = hit.longest;
     const QString name = QString::fromStdString(model.name(span.name));
-    const QString where = QString("Rank %1, step %2").arg(hit.lane->rank).arg(span.step + 1);
+    const QString where = Text::tr("Rank %1, step %2").arg(hit.lane->rank).arg(span.step + 1);
     if (hit.block.count == 1) {
-        return {name, kindText(span.kind), durationText(span.duration()) + ", at " + sinceOrigin(model, span.begin),
-                where};
+        return {name, kindText(span.kind),
+                Text::tr("%1, at %2").arg(durationText(span.duration()), sinceOrigin(model, span.begin)), where};
     }
     const std::int64_t length = hit.block.end - hit.block.begin;
-    return {QString("%1 spans in %2").arg(hit.block.count).arg(durationText(length)),
-            "mostly " + kindText(hit.block.kind) + ", busy for " + durationText(hit.block.busy),
-            "longest: " + name + ", " + durationText(span.duration()), where, "zoom in to tell them apart"};
+    return {Text::tr("%1 spans in %2").arg(hit.block.count).arg(durationText(length)),
+            Text::tr("mostly %1, busy for %2").arg(kindText(hit.block.kind), durationText(hit.block.busy)),
+            Text::tr("longest: %1, %2").arg(name, durationText(span.duration())), where,
+            Text::tr("zoom in to tell them apart")};
 }
 
 QStringList rangeText(const TimelineModel& model, TimeRange wanted) {
     const TimeRange range{std::max(wanted.begin, model.range().begin), std::min(wanted.end, model.range().end)};
-    if (model.empty() || range.empty()) return {"Nothing was recorded in this range."};
-    QStringList text{QString("%1, from %2 to %3%4.")
-                         .arg(durationText(range.length()), sinceOrigin(model, range.begin),
-                              sinceOrigin(model, range.end), stepsText(model, range))};
+    if (model.empty() || range.empty()) return {Text::tr("Nothing was recorded in this range.")};
+    QStringList text{whereText(model, range)};
     for (const auto& rank : model.statistics(range)) {
         text << rankText(rank);
         QStringList longest;
@@ -121,7 +137,7 @@ QStringList rangeText(const TimelineModel& model, TimeRange wanted) {
             longest << QString("%1 %2").arg(QString::fromStdString(model.name(each.name)),
                                             percent(rank.share(each.time)));
         }
-        if (!longest.isEmpty()) text.back() += " Longest: " + longest.join(", ") + ".";
+        if (!longest.isEmpty()) text.back() += ' ' + Text::tr("Longest: %1.").arg(longest.join(", "));
     }
     return text;
 }

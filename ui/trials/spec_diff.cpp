@@ -75,7 +75,7 @@ int SpecDiffModel::columnCount(const QModelIndex& parent) const {
 QVariant SpecDiffModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
     const QString value = m_fields[static_cast<std::size_t>(index.row())].values.value(index.column());
-    if (role == Qt::DisplayRole) return value.isNull() ? QStringLiteral("(default)") : value;
+    if (role == Qt::DisplayRole) return value.isNull() ? tr("(default)") : value;
     return role == Qt::ToolTipRole ? QVariant(value) : QVariant();
 }
 

@@ -1,7 +1,7 @@
 #include "ui/trials/trial_columns.h"
 
+#include <QCoreApplication>
 #include <QLocale>
-#include <QObject>
 #include <QStringList>
 #include <algorithm>
 #include <array>
@@ -14,6 +14,10 @@
 namespace lockstep::ui {
 
 namespace {
+
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(TrialColumns)
+};
 
 // Where a cell's value lies in a row.
 using Source = std::variant<std::string TrialRow::*, std::int64_t TrialRow::*, double TrialRow::*,
@@ -40,76 +44,87 @@ struct Column {
 
 const std::array<Column, kTrialColumns>& columns() {
     static const std::array<Column, kTrialColumns> all{{
-        {kStarColumn, QT_TR_NOOP("Star"), QT_TR_NOOP("Trials you want to find again; click to set"), &starOf, 34},
-        {kIdColumn, QT_TR_NOOP("Trial"), QT_TR_NOOP("The trial's number, with the colour and marker of its curves"),
+        {kStarColumn, QT_TRANSLATE_NOOP("TrialColumns", "Star"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Trials you want to find again; click to set"), &starOf, 34},
+        {kIdColumn, QT_TRANSLATE_NOOP("TrialColumns", "Trial"),
+         QT_TRANSLATE_NOOP("TrialColumns", "The trial's number, with the colour and marker of its curves"),
          &TrialRow::id, 80},
         {kTitleColumn,
-         QT_TR_NOOP("Title"),
-         QT_TR_NOOP("A name of your own; F2 changes it"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Title"),
+         QT_TRANSLATE_NOOP("TrialColumns", "A name of your own; F2 changes it"),
          &TrialRow::title,
          220,
          true,
          nullptr,
          {"title"}},
         {kStateColumn,
-         QT_TR_NOOP("State"),
-         QT_TR_NOOP("Where the trial is in its life"),
+         QT_TRANSLATE_NOOP("TrialColumns", "State"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Where the trial is in its life"),
          &TrialRow::state,
          84,
          true,
          nullptr,
          {"state"}},
         {kDatasetColumn,
-         QT_TR_NOOP("Dataset"),
-         QT_TR_NOOP("What it learns from"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Dataset"),
+         QT_TRANSLATE_NOOP("TrialColumns", "What it learns from"),
          &TrialRow::dataset,
          110,
          true,
          nullptr,
          {"dataset"}},
         {kModelColumn,
-         QT_TR_NOOP("Model"),
-         QT_TR_NOOP("The architecture that is trained"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Model"),
+         QT_TRANSLATE_NOOP("TrialColumns", "The architecture that is trained"),
          &TrialRow::model,
          120,
          true,
          nullptr,
          {"model"}},
         {kDevicesColumn,
-         QT_TR_NOOP("Devices"),
-         QT_TR_NOOP("What it trains on: one replica of the model per device"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Devices"),
+         QT_TRANSLATE_NOOP("TrialColumns", "What it trains on: one replica of the model per device"),
          &TrialRow::devices,
          80,
          false,
          nullptr,
          {"devices", "device"}},
-        {kBatchColumn, QT_TR_NOOP("Batch"), QT_TR_NOOP("Samples per update, over all devices together"),
-         &TrialRow::batch, 64, false},
-        {kRateColumn, QT_TR_NOOP("Learning rate"), QT_TR_NOOP("The base learning rate, before the schedule"),
-         &TrialRow::learningRate, 110, true, &sixDigits},
-        {kEpochsColumn, QT_TR_NOOP("Epochs"), QT_TR_NOOP("Passes over the training data: done / planned"),
-         &TrialRow::epoch, 70},
-        {kBestColumn, QT_TR_NOOP("Best"), QT_TR_NOOP("The best accuracy on the test data so far"),
-         &TrialRow::bestAccuracy, 80, true, &trial_text::percent},
-        {kTestColumn, QT_TR_NOOP("Test"), QT_TR_NOOP("The newest accuracy on the test data"), &TrialRow::testAccuracy,
-         80, false, &trial_text::percent},
-        {kLowestLossColumn, QT_TR_NOOP("Best loss"),
-         QT_TR_NOOP("The lowest loss on the test data so far; it tells language models apart, whose perplexity is e to "
-                    "the loss"),
+        {kBatchColumn, QT_TRANSLATE_NOOP("TrialColumns", "Batch"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Samples per update, over all devices together"), &TrialRow::batch, 64,
+         false},
+        {kRateColumn, QT_TRANSLATE_NOOP("TrialColumns", "Learning rate"),
+         QT_TRANSLATE_NOOP("TrialColumns", "The base learning rate, before the schedule"), &TrialRow::learningRate, 110,
+         true, &sixDigits},
+        {kEpochsColumn, QT_TRANSLATE_NOOP("TrialColumns", "Epochs"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Passes over the training data: done / planned"), &TrialRow::epoch, 70},
+        {kBestColumn, QT_TRANSLATE_NOOP("TrialColumns", "Best"),
+         QT_TRANSLATE_NOOP("TrialColumns", "The best accuracy on the test data so far"), &TrialRow::bestAccuracy, 80,
+         true, &trial_text::percent},
+        {kTestColumn, QT_TRANSLATE_NOOP("TrialColumns", "Test"),
+         QT_TRANSLATE_NOOP("TrialColumns", "The newest accuracy on the test data"), &TrialRow::testAccuracy, 80, false,
+         &trial_text::percent},
+        {kLowestLossColumn, QT_TRANSLATE_NOOP("TrialColumns", "Best loss"),
+         QT_TRANSLATE_NOOP(
+             "TrialColumns",
+             "The lowest loss on the test data so far; it tells language models apart, whose perplexity is e to the "
+             "loss"),
          &TrialRow::lowestTestLoss, 80, false, &fourDecimals},
-        {kLossColumn, QT_TR_NOOP("Test loss"), QT_TR_NOOP("The newest loss on the test data"), &TrialRow::testLoss, 80,
-         false, &fourDecimals},
-        {kSpeedColumn, QT_TR_NOOP("Samples/s"), QT_TR_NOOP("Training samples per second, over all devices together"),
+        {kLossColumn, QT_TRANSLATE_NOOP("TrialColumns", "Test loss"),
+         QT_TRANSLATE_NOOP("TrialColumns", "The newest loss on the test data"), &TrialRow::testLoss, 80, false,
+         &fourDecimals},
+        {kSpeedColumn, QT_TRANSLATE_NOOP("TrialColumns", "Samples/s"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Training samples per second, over all devices together"),
          &TrialRow::samplesPerSecond, 80, true, &trial_text::rate},
-        {kDurationColumn, QT_TR_NOOP("Duration"), QT_TR_NOOP("Time spent training and evaluating, without pauses"),
-         &TrialRow::seconds, 100, false, &trial_text::duration},
-        {kCreatedColumn, QT_TR_NOOP("Created"), QT_TR_NOOP("When the trial was accepted, in local time"),
-         &TrialRow::createdAt, 130},
-        {kTagsColumn, QT_TR_NOOP("Tags"), QT_TR_NOOP("Words of your own, separated by commas; F2 changes them"),
-         &tagsOf, 120},
+        {kDurationColumn, QT_TRANSLATE_NOOP("TrialColumns", "Duration"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Time spent training and evaluating, without pauses"), &TrialRow::seconds,
+         100, false, &trial_text::duration},
+        {kCreatedColumn, QT_TRANSLATE_NOOP("TrialColumns", "Created"),
+         QT_TRANSLATE_NOOP("TrialColumns", "When the trial was accepted, in local time"), &TrialRow::createdAt, 130},
+        {kTagsColumn, QT_TRANSLATE_NOOP("TrialColumns", "Tags"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Words of your own, separated by commas; F2 changes them"), &tagsOf, 120},
         {kNoteColumn,
-         QT_TR_NOOP("Note"),
-         QT_TR_NOOP("Your remarks; F2 changes them"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Note"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Your remarks; F2 changes them"),
          &TrialRow::note,
          240,
          false,
@@ -147,8 +162,8 @@ std::optional<double> finiteIn(const TrialRow& row, int column) {
 
 }  // namespace
 
-QString headerOf(int column) { return QObject::tr(at(column).header); }
-QString meaningOf(int column) { return QObject::tr(at(column).meaning); }
+QString headerOf(int column) { return Text::tr(at(column).header); }
+QString meaningOf(int column) { return Text::tr(at(column).meaning); }
 int widthOf(int column) { return at(column).width; }
 bool isShownAtFirst(int column) { return at(column).shownAtFirst; }
 
@@ -192,11 +207,11 @@ QString percent(double fraction) { return QString::number(100 * fraction, 'f', 2
 QString rate(double perSecond) { return QLocale(QLocale::English).toString(perSecond, 'f', perSecond < 10 ? 1 : 0); }
 
 QString duration(double seconds) {
-    if (seconds < 10) return QString::number(seconds, 'f', 1) + " s";
+    if (seconds < 10) return Text::tr("%1 s").arg(seconds, 0, 'f', 1);
     const auto whole = static_cast<qint64>(std::llround(seconds));
-    if (whole < 60) return QString("%1 s").arg(whole);
-    if (whole < 3600) return QString("%1 min %2 s").arg(whole / 60).arg(whole % 60);
-    return QString("%1 h %2 min").arg(whole / 3600).arg(whole % 3600 / 60);
+    if (whole < 60) return Text::tr("%1 s").arg(whole);
+    if (whole < 3600) return Text::tr("%1 min %2 s").arg(whole / 60).arg(whole % 60);
+    return Text::tr("%1 h %2 min").arg(whole / 3600).arg(whole % 3600 / 60);
 }
 
 QString localTime(const std::string& utc) {

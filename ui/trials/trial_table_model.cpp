@@ -47,10 +47,10 @@ TrialEdit::Value valueFrom(Field field, const QVariant& value) {
 QString wordsFor(Field field, std::int64_t trial) {
     const QString number = QString::number(trial);
     switch (field) {
-        case Field::Star: return QObject::tr("star of trial %1").arg(number);
-        case Field::Title: return QObject::tr("title of trial %1").arg(number);
-        case Field::Tags: return QObject::tr("tags of trial %1").arg(number);
-        default: return QObject::tr("note of trial %1").arg(number);
+        case Field::Star: return TrialTableModel::tr("star of trial %1").arg(number);
+        case Field::Title: return TrialTableModel::tr("title of trial %1").arg(number);
+        case Field::Tags: return TrialTableModel::tr("tags of trial %1").arg(number);
+        default: return TrialTableModel::tr("note of trial %1").arg(number);
     }
 }
 
@@ -61,7 +61,7 @@ QVariant tipOf(const TrialRow& row, int column) {
 }
 
 QString spokenOf(const TrialRow& row, int column) {
-    if (column == kStarColumn) return row.star ? QObject::tr("starred") : QObject::tr("not starred");
+    if (column == kStarColumn) return row.star ? TrialTableModel::tr("starred") : TrialTableModel::tr("not starred");
     return cellOf(row, column);
 }
 

@@ -22,7 +22,7 @@ namespace lockstep::ui {
 namespace {
 
 QString trialsText(std::size_t count) {
-    return count == 1 ? QObject::tr("1 trial") : QObject::tr("%1 trials").arg(count);
+    return count == 1 ? TrialsPage::tr("1 trial") : TrialsPage::tr("%1 trials").arg(count);
 }
 
 // Tags that all of them have: what the dialog shows.
