@@ -57,4 +57,10 @@ std::vector<std::int64_t> runFolders(const fs::path& runs) {
     return numbers;
 }
 
+bool holdsTrial(const fs::path& folder) {
+    return fs::exists(folder / "spec.json") || std::ranges::any_of(kCheckpointFiles, [&](const char* name) {
+               return fs::exists(folder / "checkpoints" / name);
+           });
+}
+
 }  // namespace lockstep

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <vector>
@@ -14,5 +15,10 @@ namespace lockstep {
 std::int64_t claimRunFolder(const std::filesystem::path& runs, std::int64_t least);
 
 std::vector<std::int64_t> runFolders(const std::filesystem::path& runs);  // their numbers, ascending; none: empty
+
+// Whether it says what its trial was, by a spec or a checkpoint; others hold nothing to go on with. Throws
+// filesystem_error.
+bool holdsTrial(const std::filesystem::path& folder);
+inline constexpr std::array kCheckpointFiles{"last.safetensors", "best.safetensors"};  // in its "checkpoints"
 
 }  // namespace lockstep

@@ -17,14 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCheckpoints[] = {"last.safetensors", "best.safetensors"};
-
 fs::path specFile(const fs::path& run) { return run / "spec.json"; }
-
-bool hasContent(const fs::path& run) {
-    return fs::exists(specFile(run)) ||
-           std::ranges::any_of(kCheckpoints, [&](const char* name) { return fs::exists(run / "checkpoints" / name); });
-}
 
 std::string timeOf(const fs::path& file) {
     const auto written = std::chrono::file_clock::to_sys(fs::last_write_time(file));
@@ -84,7 +77,7 @@ public:
 private:
     // A checkpoint that cannot be read is no reason to forget the trial, as long as something says what it was.
     void readPositions() {
-        for (const char* name : kCheckpoints) {
+        for (const char* name : kCheckpointFiles) {
             const fs::path file = m_run / "checkpoints" / name;
             if (!fs::exists(file)) continue;
             auto position = readCheckpointPosition(file);
@@ -145,14 +138,14 @@ private:
 
 std::vector<std::int64_t> orphanedRuns(const TrialQuery& query, const Places& places) {
     auto trials = runFolders(places.runs());
-    std::erase_if(trials, [&](std::int64_t trial) { return query.find(trial) || !hasContent(places.run(trial)); });
+    std::erase_if(trials, [&](std::int64_t trial) { return query.find(trial) || !holdsTrial(places.run(trial)); });
     return trials;
 }
 
 std::optional<Problem> adoptRun(TrialStore& store, const Places& places, std::int64_t trial) {
     try {
         const fs::path run = places.run(trial);
-        if (!hasContent(run)) return Problem{run.string(), "run.nothing-to-import", {}};
+        if (!holdsTrial(run)) return Problem{run.string(), "run.nothing-to-import", {}};
         const auto lease = Lease::tryAcquire(places.lease(trial));
         if (!lease) return Problem{"", "run.busy", {std::to_string(trial)}};
         store.adoptTrial(Adoption(run).trial(trial), run);

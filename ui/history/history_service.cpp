@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/history/run_folders.h"
 #include "engine/session/lease.h"
 #include "engine/trials/judged_state.h"
 #include "engine/trials/trial_service.h"
@@ -36,6 +37,16 @@ Rows allRows(const TrialQuery& query) {
 }
 
 }  // namespace
+
+// None where that cannot be told: whoever imports them is told why.
+int countOrphans(const Places& places) {
+    try {
+        return static_cast<int>(std::ranges::count_if(
+            runFolders(places.runs()), [&](std::int64_t trial) { return holdsTrial(places.run(trial)); }));
+    } catch (const std::filesystem::filesystem_error&) {
+        return 0;
+    }
+}
 
 // Lives on the service's thread.
 class HistoryService::Worker : public QObject {
@@ -133,10 +144,15 @@ private:
             const bool crashed = judge(m_rows, query, m_trials.places());
             m_refusal.reset();
             if (!changed && !crashed) return;
+            if (m_rows.empty()) sayOrphans();
             say([this, rows = std::make_shared<const Rows>(rowsToBe()), handled = m_handled] {
                 if (handled == m_service.m_handedIn) emit m_service.rowsRead(*rows);  // else newer ones follow
             });
         });
+    }
+
+    void sayOrphans() {
+        say([this, orphans = countOrphans(m_trials.places())] { emit m_service.orphansCounted(orphans); });
     }
 
     // With what waits to be written.
@@ -174,8 +190,10 @@ private:
         } catch (const ProblemError& error) {
             close();
             if (std::exchange(m_refusal, error.problem()) == error.problem()) return;
-            if (error.problem().code == "history.absent") say([this] { emit m_service.absent(); });
-            else say([this, problem = error.problem()] { emit m_service.unreadable(problem); });
+            if (error.problem().code != "history.absent")
+                return say([this, problem = error.problem()] { emit m_service.unreadable(problem); });
+            sayOrphans();
+            say([this] { emit m_service.absent(); });
         }
     }
 

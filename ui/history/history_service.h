@@ -39,7 +39,10 @@ signals:
     // handed in before.
     void rowsRead(const std::vector<lockstep::TrialRow>& rows);
     void curvesRead(const lockstep::ui::TrialCurves& curves);
-    void absent();                                      // there is no history yet
+    void absent();  // there is no history yet
+    // Before absent(), and before rowsRead() without rows: so many run folders hold trials that `lockstep import` would
+    // bring into the history.
+    void orphansCounted(int orphans);
     void unreadable(const lockstep::Problem& problem);  // the history cannot be read; tried again
     void notWritten(const lockstep::Problem& problem);  // edits were refused; the rows are sent again as they are
     // The history is locked, read-only or full: the edits are kept in their order and tried again every second.

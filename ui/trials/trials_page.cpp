@@ -88,6 +88,7 @@ TrialsPage::~TrialsPage() {
 
 void TrialsPage::connectHistory() {
     connect(&m_history, &HistoryService::rowsRead, this, &TrialsPage::takeRows);
+    connect(&m_history, &HistoryService::orphansCounted, this, [this](int orphans) { m_orphans = orphans; });
     connect(&m_history, &HistoryService::absent, this, [this] { takeRows({}); });
     connect(&m_history, &HistoryService::unreadable, this, [this](const Problem& problem) {
         m_unreadable = m_explain(problem);
@@ -234,7 +235,8 @@ void TrialsPage::selectAwaited() {
 
 TrialsPageState TrialsPage::state() const {
     const int chosen = static_cast<int>(m_table->selectionModel()->selectedRows().size());
-    return {m_loaded, m_model.rowCount(), m_proxy.rowCount(), chosen, m_proxy.shelf(), m_filter->text(), m_unreadable};
+    return {m_loaded,        m_model.rowCount(), m_proxy.rowCount(), chosen,
+            m_proxy.shelf(), m_filter->text(),   m_unreadable,       m_orphans};
 }
 
 void TrialsPage::showState() {

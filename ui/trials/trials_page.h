@@ -120,6 +120,7 @@ private:
     std::optional<std::int64_t> m_awaited;  // to be selected once it is there
     std::optional<Explanation> m_unreadable;
     bool m_loaded = false, m_writeWaits = false;
+    int m_orphans = 0;
     Actions m_actions{};
 
     QLabel *m_count = nullptr, *m_problemText = nullptr, *m_noticeText = nullptr;

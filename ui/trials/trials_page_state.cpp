@@ -13,6 +13,19 @@ struct Text {
 
 QString number(int count) { return QLocale(QLocale::English).toString(count); }
 
+EmptyState lostHistory(int orphans) {
+    const QString text =
+        orphans == 1
+            ? Text::tr(
+                  "There is 1 run folder whose trial the history does not know. `lockstep import` in a terminal takes"
+                  " it in again: settings, evaluations and checkpoints, all but the curves of single steps.")
+            : Text::tr(
+                  "There are %1 run folders whose trials the history does not know. `lockstep import` in a terminal"
+                  " takes them in again: settings, evaluations and checkpoints, all but the curves of single steps.")
+                  .arg(number(orphans));
+    return {Text::tr("No trials in the history"), text, {{"page.train", Text::tr("Train something")}}};
+}
+
 EmptyState emptyShelf(Shelf shelf, int total) {
     const QVector<EmptyState::Way> back{{kShowCurrent, Text::tr("Show the current trials")}};
     if (shelf == Shelf::Archived) {
@@ -47,6 +60,7 @@ std::optional<EmptyState> emptyTrials(const TrialsPageState& now) {
             Text::tr("The history cannot be read"), now.unreadable->what + "\n\n" + now.unreadable->remedy, {}};
     }
     if (!now.loaded) return EmptyState{Text::tr("Reading the history…"), {}, {}};
+    if (now.total == 0 && now.orphans > 0 && now.shelf == Shelf::Current) return lostHistory(now.orphans);
     if (now.filter.trimmed().isEmpty() || now.total == 0) return emptyShelf(now.shelf, now.total);
     return EmptyState{Text::tr("No trial matches “%1”").arg(now.filter.trimmed()),
                       Text::tr("All words must occur in a trial's row. Fewer words find more."),

@@ -15,6 +15,7 @@ struct TrialsPageState {
     Shelf shelf = Shelf::Current;
     QString filter;
     std::optional<Explanation> unreadable;
+    int orphans = 0;  // run folders with trials, where the history has none
 };
 
 // What stands where the table would be empty; empty: show the table. Two of its ways are the page's own.

@@ -253,6 +253,10 @@ void TestTrialCompare::emptyPagesSayWhatToDo() {
     now.loaded = true;
     QCOMPARE(way(now), QString("page.train"));
     QCOMPARE(emptyTrials(now)->title, QString("No trials yet"));
+    now.orphans = 1200;  // of a history that was lost
+    QCOMPARE(emptyTrials(now)->title, QString("No trials in the history"));
+    QVERIFY(emptyTrials(now)->text.contains("1,200 run folders") &&
+            emptyTrials(now)->text.contains("`lockstep import`"));
     now.total = 12;
     QCOMPARE(emptyTrials(now)->title, QString("No current trials"));
     now.filter = " resnet ";

@@ -109,6 +109,28 @@ class TestTrialsFaults : public QObject {
 private slots:
     void initTestCase() { applyTheme(*qApp, ThemeChoice::Light); }
 
+    void aLostHistoryLeavesFoldersToImport() {
+        Desktop desktop;
+        for (const int trial : {3, 4, 5}) fs::create_directories(desktop.places.run(trial) / "checkpoints");
+        std::ofstream(desktop.places.run(3) / "spec.json") << "{}";
+        std::ofstream(desktop.places.run(5) / "checkpoints" / "best.safetensors");
+        desktop.open();
+        QTRY_VERIFY(desktop.says("There are 2 run folders"));
+        QVERIFY(desktop.says("`lockstep import`"));
+        makeTrials(desktop, 1);
+        QTRY_COMPARE(desktop.rows(), 1);
+        QVERIFY(!desktop.says("`lockstep import`"));
+    }
+
+    void anEmptyHistoryBesideFoldersSaysSo() {
+        Desktop desktop;
+        fs::create_directories(desktop.places.run(3));
+        std::ofstream(desktop.places.run(3) / "spec.json") << "{}";
+        test::openStore(desktop.places.history());
+        desktop.open();
+        QTRY_VERIFY(desktop.says("There is 1 run folder"));
+    }
+
     void aLockOfSecondsHoldsUpWritingAlone() {
         Desktop desktop;
         makeTrials(desktop, 3);
