@@ -7,10 +7,10 @@ namespace lockstep {
 namespace {
 
 template <class T>
-Json jsonOf(const T& value) {
+Json orNull(const T& value) {
     return value;
 }
-Json jsonOf(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+Json orNull(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
 }  // namespace
 
@@ -22,12 +22,12 @@ const TaskMetrics& metricsOf(const std::string& model) {
 Json trialJson(const TrialRow& row) {
     Json out;
     for (const RowColumn& each : rowColumns())
-        std::visit([&](auto at) { out[std::string(each.key)] = jsonOf(row.*at); }, each.at);
+        std::visit([&](auto at) { out[std::string(each.key)] = orNull(row.*at); }, each.at);
     out["failure"] = row.failure;
     out["tags"] = row.tags;
     const TaskMetrics& metrics = metricsOf(row.model);
     for (const Metric* each : {metrics.test, metrics.aside}) {
-        if (each && each->derive) out[std::string(each->key)] = jsonOf(newest(row, *each));
+        if (each && each->derive) out[std::string(each->key)] = orNull(newest(row, *each));
     }
     return out;
 }

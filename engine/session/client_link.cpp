@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kPulled = 64 << 10;  // events are taken while less than this waits to be sent
 constexpr std::size_t kUnread = 1 << 20;   // replies a client may leave unread
-constexpr std::size_t kLongestLine = 64 << 10;
+constexpr std::size_t kLongestRequest = 64 << 10;
 
 bool tryLater() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
@@ -58,7 +58,7 @@ bool ClientLink::read(const std::function<void(std::string_view line)>& onLine) 
         onLine(std::string_view(m_in).substr(begin, end - begin));
     }
     m_in.erase(0, begin);
-    return m_in.size() <= kLongestLine && m_out.size() <= kUnread;
+    return m_in.size() <= kLongestRequest && m_out.size() <= kUnread;
 }
 
 }  // namespace lockstep

@@ -13,8 +13,8 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(ComparedCurves)
+struct ComparedCurvesText {
+    Q_DECLARE_TR_FUNCTIONS(ComparedCurvesText)
 };
 
 constexpr std::size_t kNamed = 4;  // numbers that are written out
@@ -69,7 +69,7 @@ ComparedMetric together(const Metric& test, const Metric& train) {
     name[0] = name[0].toUpper();
     ComparedMetric both = singly(test);
     both.key = keyOfBoth(test);
-    both.name = Text::tr("%1, test and train").arg(name);
+    both.name = ComparedCurvesText::tr("%1, test and train").arg(name);
     both.second = train.key;
     return both;
 }
@@ -125,7 +125,8 @@ std::vector<ComparedCurve> CurveComparison::compare(const std::vector<TrialCurve
         }
         if (members.empty()) return;
         if (!metric.second.empty())
-            compared.name = (second ? Text::tr("%1 · train") : Text::tr("%1 · test")).arg(compared.name);
+            compared.name = (second ? ComparedCurvesText::tr("%1 · train") : ComparedCurvesText::tr("%1 · test"))
+                                .arg(compared.name);
         compared.second = second;
         compared.curve = members.front();
         if (members.size() > 1) {

@@ -9,7 +9,7 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
+struct SettingText {
     Q_DECLARE_TR_FUNCTIONS(SettingText)
 };
 
@@ -38,7 +38,7 @@ constexpr Label kLabels[] = {
 
 QString told(const QString& name) {
     const auto found = std::ranges::find_if(kLabels, [&](const Label& each) { return name == each.name; });
-    return found == std::end(kLabels) ? name : Text::tr(found->words);
+    return found == std::end(kLabels) ? name : SettingText::tr(found->words);
 }
 
 }  // namespace

@@ -25,11 +25,11 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr double kNotch = 0.8;      // what is seen after a notch of the wheel, as a part of before
-constexpr double kKeyPan = 60;      // pixels
-constexpr int kLongestName = 40;    // letters, in the readout
-constexpr int kLegendInside = 4;    // curves whose names fit into the plot
-constexpr int kLegendColumn = 200;  // pixels
+constexpr double kNotch = 0.8;           // what is seen after a notch of the wheel, as a part of before
+constexpr double kKeyPan = 60;           // pixels
+constexpr int kLongestReadoutName = 40;  // letters, in the readout
+constexpr int kLegendInside = 4;         // curves whose names fit into the plot
+constexpr int kLegendColumn = 200;       // pixels
 
 bool startsPan(const QMouseEvent& event) {
     return event.button() == Qt::MiddleButton ||
@@ -109,8 +109,8 @@ QString PlotView::readoutText(double x, std::size_t rows) {
         readings = PlotModel::nearest(std::move(readings), m_pointerY.value_or(readings.front().value), rows);
     for (const auto& reading : readings) {
         const auto& series = m_model.series()[reading.series];
-        const bool longName = series.name.size() > kLongestName;
-        const QString name = longName ? series.name.left(kLongestName - 1) + QChar(0x2026) : series.name;
+        const bool longName = series.name.size() > kLongestReadoutName;
+        const QString name = longName ? series.name.left(kLongestReadoutName - 1) + QChar(0x2026) : series.name;
         lines << QString("<span style='color:%1'>%2</span> %3 <b>%4</b>")
                      .arg(seriesColor(series.color, currentTheme()).name(), markerGlyph(series.marker),
                           name.toHtmlEscaped(), valueText(reading.value, reading.deviation));

@@ -10,8 +10,8 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(PlotModel)
+struct PlotModelText {
+    Q_DECLARE_TR_FUNCTIONS(PlotModelText)
 };
 
 constexpr double kAir = 0.06;                    // of the height, above and below
@@ -239,12 +239,12 @@ QString PlotModel::summary(const std::function<QString(double)>& format) const {
         const Curve& curve = *m_series[i].curve;
         const auto [low, high] = curve.extremes(CurveAxis::Step, 0, std::numeric_limits<double>::max());
         if (hidden(i) || low > high) continue;
-        lines << Text::tr("%1: %2 points, from %3 to %4, lowest %5, highest %6")
+        lines << PlotModelText::tr("%1: %2 points, from %3 to %4, lowest %5, highest %6")
                      .arg(m_series[i].name)
                      .arg(curve.size())
                      .arg(format(curve.value(0)), format(last(i).value_or(Newest{}).value), format(low), format(high));
     }
-    return lines.isEmpty() ? Text::tr("No data yet") : lines.join("; ");
+    return lines.isEmpty() ? PlotModelText::tr("No data yet") : lines.join("; ");
 }
 
 }  // namespace lockstep::ui

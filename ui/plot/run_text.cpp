@@ -8,7 +8,7 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
+struct RunText {
     Q_DECLARE_TR_FUNCTIONS(RunText)
 };
 
@@ -18,19 +18,19 @@ QString two(qint64 value) { return QString("%1").arg(value, 2, 10, QChar('0')); 
 
 QString runDuration(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "–";
-    if (seconds < 9.95) return Text::tr("%1 s").arg(seconds, 0, 'f', 1);
+    if (seconds < 9.95) return RunText::tr("%1 s").arg(seconds, 0, 'f', 1);
     const auto s = static_cast<qint64>(std::llround(seconds));
-    if (s < 60) return Text::tr("%1 s").arg(s);
-    if (s < 3600) return Text::tr("%1 min %2 s").arg(s / 60).arg(two(s % 60));
-    if (s < 86400) return Text::tr("%1 h %2 min").arg(s / 3600).arg(two(s % 3600 / 60));
-    return Text::tr("%1 d %2 h").arg(s / 86400).arg(s % 86400 / 3600);
+    if (s < 60) return RunText::tr("%1 s").arg(s);
+    if (s < 3600) return RunText::tr("%1 min %2 s").arg(s / 60).arg(two(s % 60));
+    if (s < 86400) return RunText::tr("%1 h %2 min").arg(s / 3600).arg(two(s % 3600 / 60));
+    return RunText::tr("%1 d %2 h").arg(s / 86400).arg(s % 86400 / 3600);
 }
 
 QString runStepTime(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "–";
-    if (seconds < 1e-3) return Text::tr("%1 µs").arg(seconds * 1e6, 0, 'f', 0);
-    if (seconds < 1) return Text::tr("%1 ms").arg(seconds * 1e3, 0, 'f', seconds < 0.1 ? 2 : 1);
-    return Text::tr("%1 s").arg(seconds, 0, 'f', 2);
+    if (seconds < 1e-3) return RunText::tr("%1 µs").arg(seconds * 1e6, 0, 'f', 0);
+    if (seconds < 1) return RunText::tr("%1 ms").arg(seconds * 1e3, 0, 'f', seconds < 0.1 ? 2 : 1);
+    return RunText::tr("%1 s").arg(seconds, 0, 'f', 2);
 }
 
 QString runCount(double value) {
@@ -66,16 +66,16 @@ QString runMetric(const Metric& metric, double value) {
 
 QString runStateText(RunState state) {
     switch (state) {
-        case RunState::Queued: return Text::tr("Queued");
-        case RunState::Preparing: return Text::tr("Preparing");
-        case RunState::Running: return Text::tr("Running");
-        case RunState::Paused: return Text::tr("Paused");
-        case RunState::Stopping: return Text::tr("Stopping");
-        case RunState::Finished: return Text::tr("Finished");
-        case RunState::Stopped: return Text::tr("Stopped");
-        case RunState::Failed: return Text::tr("Failed");
-        case RunState::Cancelled: return Text::tr("Cancelled");
-        case RunState::Crashed: return Text::tr("Crashed");
+        case RunState::Queued: return RunText::tr("Queued");
+        case RunState::Preparing: return RunText::tr("Preparing");
+        case RunState::Running: return RunText::tr("Running");
+        case RunState::Paused: return RunText::tr("Paused");
+        case RunState::Stopping: return RunText::tr("Stopping");
+        case RunState::Finished: return RunText::tr("Finished");
+        case RunState::Stopped: return RunText::tr("Stopped");
+        case RunState::Failed: return RunText::tr("Failed");
+        case RunState::Cancelled: return RunText::tr("Cancelled");
+        case RunState::Crashed: return RunText::tr("Crashed");
     }
     return {};
 }

@@ -10,7 +10,7 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
+struct FailureWords {
     Q_DECLARE_TR_FUNCTIONS(FailureText)
 };
 
@@ -65,9 +65,9 @@ const KindText& textOf(const std::string& kind) {
 
 QString placeOf(const RunFailed& failed) {
     QStringList parts;
-    if (!failed.where.empty()) parts << Text::tr("in %1").arg(QString::fromStdString(failed.where));
-    if (failed.rank >= 0) parts << Text::tr("on device %1").arg(failed.rank);
-    if (failed.step > 0) parts << Text::tr("at step %1").arg(runCount(static_cast<double>(failed.step)));
+    if (!failed.where.empty()) parts << FailureWords::tr("in %1").arg(QString::fromStdString(failed.where));
+    if (failed.rank >= 0) parts << FailureWords::tr("on device %1").arg(failed.rank);
+    if (failed.step > 0) parts << FailureWords::tr("at step %1").arg(runCount(static_cast<double>(failed.step)));
     return parts.join(", ");
 }
 
@@ -75,22 +75,22 @@ QString devicesText(const std::vector<int>& ranks) {
     QStringList numbers;
     for (const int rank : ranks) numbers << QString::number(rank);
     const QString last = numbers.takeLast();
-    return numbers.isEmpty() ? Text::tr("device %1").arg(last)
-                             : Text::tr("devices %1 and %2").arg(numbers.join(", "), last);
+    return numbers.isEmpty() ? FailureWords::tr("device %1").arg(last)
+                             : FailureWords::tr("devices %1 and %2").arg(numbers.join(", "), last);
 }
 
 // "Devices 0 and 2 waited for it in an operation that all take part in: all-reduce of 10 f32, number 7."
 QString waitText(const RunFailed& failed) {
     QString who = devicesText(failed.waiting);
     who[0] = who[0].toUpper();
-    return Text::tr("%1 waited for it in an operation that all take part in: %2, number %3.")
+    return FailureWords::tr("%1 waited for it in an operation that all take part in: %2, number %3.")
         .arg(who, QString::fromStdString(failed.collective))
         .arg(failed.sequence);
 }
 
 void explainHang(FailureText& text, const RunFailed& failed) {
-    text.what = Text::tr("Device %1 kept the others waiting, and the run was broken off.").arg(failed.rank);
-    text.next = Text::tr(
+    text.what = FailureWords::tr("Device %1 kept the others waiting, and the run was broken off.").arg(failed.rank);
+    text.next = FailureWords::tr(
                     "Resume it from its last checkpoint. If it happens again, train without device %1; if that one "
                     "was only slow, set a longer timeout or give it a smaller part of the batch.")
                     .arg(failed.rank);
@@ -98,12 +98,12 @@ void explainHang(FailureText& text, const RunFailed& failed) {
 
 void explainFailed(FailureText& text, const RunFailed& failed, const Explain& explain) {
     const KindText& kind = textOf(failed.kind);
-    text.what = Text::tr(kind.what);
-    text.next = Text::tr(kind.next);
+    text.what = FailureWords::tr(kind.what);
+    text.next = FailureWords::tr(kind.next);
     text.why = QString::fromStdString(failed.what);
     if (const auto problem = problemIn(failed)) {
         const Explanation words = explain(*problem);
-        text.what = Text::tr("The run could not go on.");
+        text.what = FailureWords::tr("The run could not go on.");
         text.why = words.what;
         if (!words.remedy.isEmpty()) text.next = words.remedy;
     }
@@ -114,34 +114,36 @@ void explainFailed(FailureText& text, const RunFailed& failed, const Explain& ex
 }
 
 void explainCrashed(FailureText& text, const RunRecord& record) {
-    text.what = Text::tr("The training process has disappeared without a word.");
-    text.why = Text::tr(
+    text.what = FailureWords::tr("The training process has disappeared without a word.");
+    text.why = FailureWords::tr(
                    "It was killed, or the machine went down, after step %1. Running out of memory is a common reason: "
                    "the system then kills the largest process.")
                    .arg(runCount(static_cast<double>(record.step())));
 }
 
 QString resumeWords(bool canResume) {
-    return canResume ? Text::tr("Resume it from its last checkpoint: nothing before that is lost.")
-                     : Text::tr("It had not written a checkpoint yet; start it anew.");
+    return canResume ? FailureWords::tr("Resume it from its last checkpoint: nothing before that is lost.")
+                     : FailureWords::tr("It had not written a checkpoint yet; start it anew.");
 }
 
 QString detailsOf(const RunRecord& record, std::int64_t trial, const QString& logFile) {
-    QStringList lines{Text::tr("trial: %1").arg(trial), Text::tr("state: %1").arg(runStateText(record.state())),
-                      Text::tr("step: %1 of %2").arg(record.step()).arg(record.totalSteps())};
-    if (record.started()) lines << Text::tr("devices: %1").arg(QString::fromStdString(record.started()->deviceText));
+    QStringList lines{FailureWords::tr("trial: %1").arg(trial),
+                      FailureWords::tr("state: %1").arg(runStateText(record.state())),
+                      FailureWords::tr("step: %1 of %2").arg(record.step()).arg(record.totalSteps())};
+    if (record.started())
+        lines << FailureWords::tr("devices: %1").arg(QString::fromStdString(record.started()->deviceText));
     if (const auto& failed = record.failed()) {
-        lines << Text::tr("kind: %1").arg(QString::fromStdString(failed->kind))
-              << Text::tr("where: %1").arg(QString::fromStdString(failed->where))
-              << Text::tr("what: %1").arg(QString::fromStdString(failed->what))
-              << Text::tr("rank: %1").arg(failed->rank);
+        lines << FailureWords::tr("kind: %1").arg(QString::fromStdString(failed->kind))
+              << FailureWords::tr("where: %1").arg(QString::fromStdString(failed->where))
+              << FailureWords::tr("what: %1").arg(QString::fromStdString(failed->what))
+              << FailureWords::tr("rank: %1").arg(failed->rank);
         if (!failed->waiting.empty()) {
-            lines << Text::tr("collective: %1").arg(QString::fromStdString(failed->collective))
-                  << Text::tr("sequence: %1").arg(failed->sequence)
-                  << Text::tr("waiting: %1").arg(devicesText(failed->waiting));
+            lines << FailureWords::tr("collective: %1").arg(QString::fromStdString(failed->collective))
+                  << FailureWords::tr("sequence: %1").arg(failed->sequence)
+                  << FailureWords::tr("waiting: %1").arg(devicesText(failed->waiting));
         }
     }
-    return (lines << Text::tr("log: %1").arg(logFile)).join('\n');
+    return (lines << FailureWords::tr("log: %1").arg(logFile)).join('\n');
 }
 
 }  // namespace

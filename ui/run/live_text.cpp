@@ -11,7 +11,7 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
+struct LiveText {
     Q_DECLARE_TR_FUNCTIONS(LiveText)
 };
 
@@ -19,12 +19,12 @@ QString count(std::int64_t value) { return runCount(static_cast<double>(value));
 
 QString devicesText(const RunStarted& started) {
     const auto number = started.devices.size();
-    if (number == 1) return Text::tr("1 device");
-    return (started.virtualDevices ? Text::tr("%1 virtual devices") : Text::tr("%1 devices")).arg(number);
+    if (number == 1) return LiveText::tr("1 device");
+    return (started.virtualDevices ? LiveText::tr("%1 virtual devices") : LiveText::tr("%1 devices")).arg(number);
 }
 
 QString devicesText(std::size_t number) {
-    return number == 1 ? Text::tr("1 device") : Text::tr("%1 devices").arg(number);
+    return number == 1 ? LiveText::tr("1 device") : LiveText::tr("%1 devices").arg(number);
 }
 
 bool sharesDiffer(const std::vector<std::int64_t>& shares) {
@@ -34,38 +34,38 @@ bool sharesDiffer(const std::vector<std::int64_t>& shares) {
 QString sharesText(const std::vector<std::int64_t>& shares) {
     QStringList parts;
     for (const auto each : shares) parts << count(each);
-    return Text::tr("parts of %1 samples").arg(parts.join(", "));
+    return LiveText::tr("parts of %1 samples").arg(parts.join(", "));
 }
 
 QString linksText(const RunStarted& started) {
     QStringList parts;
-    if (started.linkBandwidth > 0) parts << Text::tr("%1 MB/s").arg(started.linkBandwidth);
-    if (started.linkLatency > 0) parts << Text::tr("%1 µs").arg(started.linkLatency);
-    return Text::tr("simulated links: %1").arg(parts.join(", "));
+    if (started.linkBandwidth > 0) parts << LiveText::tr("%1 MB/s").arg(started.linkBandwidth);
+    if (started.linkLatency > 0) parts << LiveText::tr("%1 µs").arg(started.linkLatency);
+    return LiveText::tr("simulated links: %1").arg(parts.join(", "));
 }
 
 QString batchNormText(const std::string& kind) {
-    return kind == "synchronised" ? Text::tr("batch norm over all devices")
-                                  : Text::tr("batch norm %1").arg(QString::fromStdString(kind));
+    return kind == "synchronised" ? LiveText::tr("batch norm over all devices")
+                                  : LiveText::tr("batch norm %1").arg(QString::fromStdString(kind));
 }
 
 QString happened(const WorldChanged& change) {
     const QString step = count(change.reached);
-    if (change.reason == "lost-device") return Text::tr("Device %1 was lost at step %2").arg(change.rank).arg(step);
+    if (change.reason == "lost-device") return LiveText::tr("Device %1 was lost at step %2").arg(change.rank).arg(step);
     if (change.reason == "diverged")
         return change.rank < 0
-                   ? Text::tr("The devices' weights no longer agreed at step %1").arg(step)
-                   : Text::tr("Device %1 had other weights than the rest at step %2").arg(change.rank).arg(step);
-    if (change.reason == "balanced") return Text::tr("The parts of the batch were balanced at step %1").arg(step);
-    return Text::tr("The number of devices was changed at step %1").arg(step);
+                   ? LiveText::tr("The devices' weights no longer agreed at step %1").arg(step)
+                   : LiveText::tr("Device %1 had other weights than the rest at step %2").arg(change.rank).arg(step);
+    if (change.reason == "balanced") return LiveText::tr("The parts of the batch were balanced at step %1").arg(step);
+    return LiveText::tr("The number of devices was changed at step %1").arg(step);
 }
 
 // `again`: steps that are done once more.
 QString wentOn(const WorldChanged& change, std::int64_t again) {
     const QString what = happened(change), after = count(change.step), devices = devicesText(change.devices.size());
-    if (again <= 0) return Text::tr("%1; going on after step %2 with %3.").arg(what, after, devices);
-    if (again == 1) return Text::tr("%1; going on after step %2 with %3, 1 step again.").arg(what, after, devices);
-    return Text::tr("%1; going on after step %2 with %3, %4 steps again.").arg(what, after, devices, count(again));
+    if (again <= 0) return LiveText::tr("%1; going on after step %2 with %3.").arg(what, after, devices);
+    if (again == 1) return LiveText::tr("%1; going on after step %2 with %3, 1 step again.").arg(what, after, devices);
+    return LiveText::tr("%1; going on after step %2 with %3, %4 steps again.").arg(what, after, devices, count(again));
 }
 
 // What is done again is worth a warning.
@@ -73,16 +73,16 @@ QString words(const WorldChanged& change) {
     const bool isFault = change.reason == "lost-device" || change.reason == "diverged";
     QString text = wentOn(change, change.reached - change.step);
     if (!change.what.empty())
-        text += '\n' + (isFault ? Text::tr("It said: %1") : Text::tr("Parts by device: %1"))
+        text += '\n' + (isFault ? LiveText::tr("It said: %1") : LiveText::tr("Parts by device: %1"))
                            .arg(QString::fromStdString(change.what));
     return (isFault ? "⚠ " : "") + text;
 }
 
 QString words(const StragglerFound& found) {
-    const QString why = found.cause == "data"      ? Text::tr("it waits for its samples")
-                        : found.cause == "compute" ? Text::tr("it computes longer")
-                                                   : Text::tr("its part of the summing takes longer");
-    return Text::tr("Device %1 keeps the others waiting: %2 per update (%3), %4. Seen at step %5.")
+    const QString why = found.cause == "data"      ? LiveText::tr("it waits for its samples")
+                        : found.cause == "compute" ? LiveText::tr("it computes longer")
+                                                   : LiveText::tr("its part of the summing takes longer");
+    return LiveText::tr("Device %1 keeps the others waiting: %2 per update (%3), %4. Seen at step %5.")
         .arg(found.rank)
         .arg(runStepTime(found.seconds), runShare(found.share), why, count(found.step));
 }
@@ -91,7 +91,7 @@ QString words(const RunFinished& finished) {
     QStringList lines;
     for (std::size_t rank = 0; rank < finished.heldUp.size(); ++rank) {
         if (finished.heldUp[rank] > 0)
-            lines << Text::tr("In all, device %1 kept the others waiting for %2.")
+            lines << LiveText::tr("In all, device %1 kept the others waiting for %2.")
                          .arg(rank)
                          .arg(runDuration(finished.heldUp[rank]));
     }
@@ -104,7 +104,7 @@ QString words(const Message& message, const Explain& explain) {
 }
 
 QString readingText(const DataProgress& reading) {
-    return Text::tr("Reading the data: %1 of %2 samples, %3/s")
+    return LiveText::tr("Reading the data: %1 of %2 samples, %3/s")
         .arg(count(reading.done), count(reading.total), runCount(reading.samplesPerSecond));
 }
 
@@ -112,7 +112,7 @@ QString bestText(const RunRecord& record) {
     const TaskMetrics& metrics = record.metrics();
     const auto best = record.best(*metrics.test);
     if (!best) return {};
-    const QString text = Text::tr("best test %1").arg(runMetric(*metrics.test, *best));
+    const QString text = LiveText::tr("best test %1").arg(runMetric(*metrics.test, *best));
     return metrics.aside ? text + ", " + runMetric(*metrics.aside, *record.best(*metrics.aside)) : text;
 }
 
@@ -126,20 +126,20 @@ QString liveNote(const RunNote& note, const Explain& explain) {
 }
 
 QString liveTitle(std::int64_t trial, const std::optional<TrialRow>& row) {
-    const QString number = Text::tr("Trial %1").arg(trial);
+    const QString number = LiveText::tr("Trial %1").arg(trial);
     return row && !row->title.empty() ? QString("%1: %2").arg(number, oneLine(row->title)) : number;
 }
 
 QString liveSubtitle(const std::optional<TrialRow>& row, const RunRecord& record) {
     QStringList parts;
     if (row)
-        parts << Text::tr("%1 on %2").arg(QString::fromStdString(row->model), QString::fromStdString(row->dataset));
+        parts << LiveText::tr("%1 on %2").arg(QString::fromStdString(row->model), QString::fromStdString(row->dataset));
     if (const auto& started = record.started()) {
-        parts << devicesText(*started) << Text::tr("%1 parameters").arg(count(started->parameters));
+        parts << devicesText(*started) << LiveText::tr("%1 parameters").arg(count(started->parameters));
         if (sharesDiffer(started->shares)) parts << sharesText(started->shares);
         if (!started->batchNorm.empty() && started->batchNorm != "local") parts << batchNormText(started->batchNorm);
         if (started->linkBandwidth > 0 || started->linkLatency > 0) parts << linksText(*started);
-        if (started->attempt > 1) parts << Text::tr("attempt %1").arg(started->attempt);
+        if (started->attempt > 1) parts << LiveText::tr("attempt %1").arg(started->attempt);
     }
     return parts.join(" · ");
 }
@@ -147,14 +147,15 @@ QString liveSubtitle(const std::optional<TrialRow>& row, const RunRecord& record
 QString liveProgress(const RunRecord& record) {
     if (record.reading()) return readingText(*record.reading());
     if (!record.started())
-        return isFinal(record.state()) ? Text::tr("It never began to train.")
-                                       : Text::tr("Getting ready: data, devices, program");
+        return isFinal(record.state()) ? LiveText::tr("It never began to train.")
+                                       : LiveText::tr("Getting ready: data, devices, program");
     QStringList parts{
-        Text::tr("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
-        Text::tr("step %1 of %2").arg(count(record.step()), count(record.totalSteps())), runDuration(record.seconds())};
-    if (const auto left = record.remaining()) parts << Text::tr("about %1 left").arg(runDuration(*left));
+        LiveText::tr("Epoch %1 of %2").arg(std::max<std::int64_t>(1, record.epoch())).arg(record.started()->epochs),
+        LiveText::tr("step %1 of %2").arg(count(record.step()), count(record.totalSteps())),
+        runDuration(record.seconds())};
+    if (const auto left = record.remaining()) parts << LiveText::tr("about %1 left").arg(runDuration(*left));
     if (const auto best = bestText(record); !best.isEmpty()) parts << best;
-    if (record.missing() > 0) parts << Text::tr("%1 events lost").arg(count(record.missing()));
+    if (record.missing() > 0) parts << LiveText::tr("%1 events lost").arg(count(record.missing()));
     return parts.join(" · ");
 }
 
@@ -168,13 +169,13 @@ int livePermille(const RunRecord& record) {
 QString liveState(RunState state, std::optional<RunAction> asked) {
     if (!asked || isFinal(state)) return runStateText(state);
     switch (*asked) {
-        case RunAction::Pause: return Text::tr("Pausing…");
-        case RunAction::Resume: return Text::tr("Resuming…");
-        case RunAction::FinishEpoch: return Text::tr("Finishing this epoch…");
-        case RunAction::StopNow: return Text::tr("Stopping…");
-        case RunAction::Kill: return Text::tr("Killing…");
-        case RunAction::Scale: return Text::tr("Changing its devices…");
-        case RunAction::Balance: return Text::tr("Balancing…");
+        case RunAction::Pause: return LiveText::tr("Pausing…");
+        case RunAction::Resume: return LiveText::tr("Resuming…");
+        case RunAction::FinishEpoch: return LiveText::tr("Finishing this epoch…");
+        case RunAction::StopNow: return LiveText::tr("Stopping…");
+        case RunAction::Kill: return LiveText::tr("Killing…");
+        case RunAction::Scale: return LiveText::tr("Changing its devices…");
+        case RunAction::Balance: return LiveText::tr("Balancing…");
         case RunAction::ResumeFromCheckpoint: break;
     }
     return runStateText(state);

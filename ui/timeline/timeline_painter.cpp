@@ -12,8 +12,8 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(TimelinePainter)
+struct TimelinePainterText {
+    Q_DECLARE_TR_FUNCTIONS(TimelinePainterText)
 };
 
 constexpr double kGutter = TimelineScene::kGutter, kHeader = TimelineScene::kHeader;
@@ -110,7 +110,7 @@ void TimelinePainter::paintRanks() {
     for (const TimelineScene::RankBox& rank : m_scene.ranks) {
         box(0, rank.y, m_width, TimelineScene::kTitle - 2, m_theme.raised);
         const double y = rank.y + (TimelineScene::kTitle - 2 - m_textHeight) / 2;
-        text(space::kMedium, y, m_theme.text, Text::tr("Rank %1").arg(rank.rank).toStdString());
+        text(space::kMedium, y, m_theme.text, TimelinePainterText::tr("Rank %1").arg(rank.rank).toStdString());
     }
     for (const TimelineScene::RowBox& row : m_scene.rows) {
         if (row.lane->slot > 0) continue;
@@ -122,8 +122,8 @@ void TimelinePainter::paintRanks() {
 void TimelinePainter::paintAxis() {
     box(0, 0, m_width, kHeader, m_theme.surface);
     const double timeY = (kHeader / 2 - m_textHeight) / 2, stepY = kHeader / 2 + timeY;
-    text(space::kMedium, timeY, m_theme.muted, Text::tr("Time").toStdString());
-    text(space::kMedium, stepY, m_theme.muted, Text::tr("Step").toStdString());
+    text(space::kMedium, timeY, m_theme.muted, TimelinePainterText::tr("Time").toStdString());
+    text(space::kMedium, stepY, m_theme.muted, TimelinePainterText::tr("Step").toStdString());
     m_list->PushClipRect(point(kGutter, 0), point(m_width, kHeader), true);
     for (const TimelineScene::Tick& tick : m_scene.ticks) {
         line(tick.x, 0, tick.x, kHeader / 2, m_theme.border);

@@ -9,7 +9,7 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
+struct TimelineText {
     Q_DECLARE_TR_FUNCTIONS(TimelineText)
 };
 
@@ -31,7 +31,7 @@ const Unit& unitFor(double nanoseconds) {
 
 QString number(double value, int decimals) { return QLocale::c().toString(value, 'f', decimals); }
 
-QString withUnit(const QString& number, const Unit& unit) { return Text::tr(unit.pattern).arg(number); }
+QString withUnit(const QString& number, const Unit& unit) { return TimelineText::tr(unit.pattern).arg(number); }
 
 QString percent(double share) { return number(100 * share, 2) + " %"; }
 
@@ -41,17 +41,17 @@ QString whereText(const TimelineModel& model, TimeRange range) {
     const auto first = model.stepAt(range.begin), last = model.stepAt(range.end - 1);
     const QString length = durationText(range.length()), from = sinceOrigin(model, range.begin),
                   to = sinceOrigin(model, range.end);
-    if (!first) return Text::tr("%1, from %2 to %3.").arg(length, from, to);
+    if (!first) return TimelineText::tr("%1, from %2 to %3.").arg(length, from, to);
     if (first->step == last->step)
-        return Text::tr("%1, from %2 to %3, in step %4.").arg(length, from, to).arg(first->step + 1);
-    return Text::tr("%1, from %2 to %3, steps %4 to %5.")
+        return TimelineText::tr("%1, from %2 to %3, in step %4.").arg(length, from, to).arg(first->step + 1);
+    return TimelineText::tr("%1, from %2 to %3, steps %4 to %5.")
         .arg(length, from, to)
         .arg(first->step + 1)
         .arg(last->step + 1);
 }
 
 QString rankText(const TimelineModel::RankTimes& rank) {
-    QString text = Text::tr(
+    QString text = TimelineText::tr(
                        "Rank %1: computing %2, updating weights %3, waiting for all-reduce %4, waiting for data %5, "
                        "other %6.")
                        .arg(rank.rank)
@@ -61,7 +61,7 @@ QString rankText(const TimelineModel::RankTimes& rank) {
     if (rank.reducing == 0) return text;
     const double hidden = static_cast<double>(rank.hidden()) / static_cast<double>(rank.reducing);
     return text + ' ' +
-           Text::tr("An all-reduce was under way %1 of the time; %2 of that hid behind computing.")
+           TimelineText::tr("An all-reduce was under way %1 of the time; %2 of that hid behind computing.")
                .arg(percent(rank.share(rank.reducing)), percent(hidden));
 }
 
@@ -72,7 +72,7 @@ QString durationText(std::int64_t nanoseconds) {
     const auto value = static_cast<double>(nanoseconds);
     if (value >= 59.995e9) {
         const std::int64_t whole = std::llround(value * 1e-9);
-        return whole < 60 ? Text::tr("60 s") : Text::tr("%1 min %2 s").arg(whole / 60).arg(whole % 60);
+        return whole < 60 ? TimelineText::tr("60 s") : TimelineText::tr("%1 min %2 s").arg(whole / 60).arg(whole % 60);
     }
     const Unit& unit = unitFor(value);
     const double shown = value / unit.nanoseconds;
@@ -90,23 +90,23 @@ QString axisText(std::int64_t since, std::int64_t spacing) {
 
 QString rowText(Row row) {
     switch (row) {
-        case Row::Load: return Text::tr("Load");
-        case Row::Compute: return Text::tr("Compute");
-        case Row::Reduce: return Text::tr("All-reduce");
-        case Row::Update: return Text::tr("Update");
-        case Row::Wait: return Text::tr("Wait");
+        case Row::Load: return TimelineText::tr("Load");
+        case Row::Compute: return TimelineText::tr("Compute");
+        case Row::Reduce: return TimelineText::tr("All-reduce");
+        case Row::Update: return TimelineText::tr("Update");
+        case Row::Wait: return TimelineText::tr("Wait");
     }
     return {};
 }
 
 QString kindText(SpanKind kind) {
     switch (kind) {
-        case SpanKind::Load: return Text::tr("reading a batch");
-        case SpanKind::Compute: return Text::tr("computing");
-        case SpanKind::Reduce: return Text::tr("all-reduce: summing gradients over all ranks");
-        case SpanKind::Update: return Text::tr("updating weights");
-        case SpanKind::WaitReduce: return Text::tr("waiting for other ranks' gradients");
-        case SpanKind::WaitData: return Text::tr("waiting for a batch to be read");
+        case SpanKind::Load: return TimelineText::tr("reading a batch");
+        case SpanKind::Compute: return TimelineText::tr("computing");
+        case SpanKind::Reduce: return TimelineText::tr("all-reduce: summing gradients over all ranks");
+        case SpanKind::Update: return TimelineText::tr("updating weights");
+        case SpanKind::WaitReduce: return TimelineText::tr("waiting for other ranks' gradients");
+        case SpanKind::WaitData: return TimelineText::tr("waiting for a batch to be read");
     }
     return {};
 }
@@ -114,21 +114,22 @@ QString kindText(SpanKind kind) {
 QStringList hitText(const TimelineModel& model, const TimelineModel::Hit& hit) {
     const Span& span = hit.longest;
     const QString name = QString::fromStdString(model.name(span.name));
-    const QString where = Text::tr("Rank %1, step %2").arg(hit.lane->rank).arg(span.step + 1);
+    const QString where = TimelineText::tr("Rank %1, step %2").arg(hit.lane->rank).arg(span.step + 1);
     if (hit.block.count == 1) {
         return {name, kindText(span.kind),
-                Text::tr("%1, at %2").arg(durationText(span.duration()), sinceOrigin(model, span.begin)), where};
+                TimelineText::tr("%1, at %2").arg(durationText(span.duration()), sinceOrigin(model, span.begin)),
+                where};
     }
     const std::int64_t length = hit.block.end - hit.block.begin;
-    return {Text::tr("%1 spans in %2").arg(hit.block.count).arg(durationText(length)),
-            Text::tr("mostly %1, busy for %2").arg(kindText(hit.block.kind), durationText(hit.block.busy)),
-            Text::tr("longest: %1, %2").arg(name, durationText(span.duration())), where,
-            Text::tr("zoom in to tell them apart")};
+    return {TimelineText::tr("%1 spans in %2").arg(hit.block.count).arg(durationText(length)),
+            TimelineText::tr("mostly %1, busy for %2").arg(kindText(hit.block.kind), durationText(hit.block.busy)),
+            TimelineText::tr("longest: %1, %2").arg(name, durationText(span.duration())), where,
+            TimelineText::tr("zoom in to tell them apart")};
 }
 
 QStringList rangeText(const TimelineModel& model, TimeRange wanted) {
     const TimeRange range{std::max(wanted.begin, model.range().begin), std::min(wanted.end, model.range().end)};
-    if (model.empty() || range.empty()) return {Text::tr("Nothing was recorded in this range.")};
+    if (model.empty() || range.empty()) return {TimelineText::tr("Nothing was recorded in this range.")};
     QStringList text{whereText(model, range)};
     for (const auto& rank : model.statistics(range)) {
         text << rankText(rank);
@@ -137,7 +138,7 @@ QStringList rangeText(const TimelineModel& model, TimeRange wanted) {
             longest << QString("%1 %2").arg(QString::fromStdString(model.name(each.name)),
                                             percent(rank.share(each.time)));
         }
-        if (!longest.isEmpty()) text.back() += ' ' + Text::tr("Longest: %1.").arg(longest.join(", "));
+        if (!longest.isEmpty()) text.back() += ' ' + TimelineText::tr("Longest: %1.").arg(longest.join(", "));
     }
     return text;
 }

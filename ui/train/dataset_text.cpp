@@ -8,7 +8,7 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
+struct DatasetText {
     Q_DECLARE_TR_FUNCTIONS(DatasetText)
 };
 
@@ -17,19 +17,19 @@ QString classesText(const DescribedData& data) {
     const auto& counts = data.trainPerClass;
     if (data.classes.empty() || counts.empty()) return {};
     const auto [least, most] = std::ranges::minmax(counts);
-    return Text::tr(", %1 classes").arg(data.classes.size()) +
-           (least == most ? Text::tr(" of %1 each").arg(countText(most))
-                          : Text::tr(" of %1 to %2").arg(countText(least), countText(most)));
+    return DatasetText::tr(", %1 classes").arg(data.classes.size()) +
+           (least == most ? DatasetText::tr(" of %1 each").arg(countText(most))
+                          : DatasetText::tr(" of %1 to %2").arg(countText(least), countText(most)));
 }
 
 QString sampleText(const std::vector<DescribedField>& fields) {
     for (const auto& [name, type, shape] : fields) {
         if (name == "image" && shape.size() == 3)
-            return Text::tr(", %1 × %2 %3")
+            return DatasetText::tr(", %1 × %2 %3")
                 .arg(shape[2])
                 .arg(shape[1])
-                .arg(shape[0] == 1 ? Text::tr("grey") : Text::tr("colour"));
-        if (name == "tokens" && shape.size() == 1) return Text::tr(", %1 bytes of text").arg(shape[0]);
+                .arg(shape[0] == 1 ? DatasetText::tr("grey") : DatasetText::tr("colour"));
+        if (name == "tokens" && shape.size() == 1) return DatasetText::tr(", %1 bytes of text").arg(shape[0]);
     }
     return {};
 }
@@ -39,7 +39,7 @@ QString sampleText(const std::vector<DescribedField>& fields) {
 QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
 QString datasetSummary(const DescribedData& data) {
-    return Text::tr("%1 training and %2 test samples%3%4")
+    return DatasetText::tr("%1 training and %2 test samples%3%4")
         .arg(countText(data.trainCount), countText(data.testCount), classesText(data), sampleText(data.fields));
 }
 

@@ -8,18 +8,20 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(DeviceTiles)
+struct DeviceTilesText {
+    Q_DECLARE_TR_FUNCTIONS(DeviceTilesText)
 };
 
 constexpr int kFewestCpuTiles = 4, kMostCpuTiles = 16;
 
-QString coresText(int cores) { return cores == 1 ? Text::tr("1 core") : Text::tr("%1 cores").arg(cores); }
+QString coresText(int cores) {
+    return cores == 1 ? DeviceTilesText::tr("1 core") : DeviceTilesText::tr("%1 cores").arg(cores);
+}
 
 }  // namespace
 
 QString bytesText(double bytes) {
-    if (bytes < 1024) return Text::tr("%1 B").arg(bytes, 0, 'f', 0);
+    if (bytes < 1024) return DeviceTilesText::tr("%1 B").arg(bytes, 0, 'f', 0);
     QStringList units{"KiB", "MiB", "GiB", "TiB"};
     for (bytes /= 1024; bytes >= 1024 && units.size() > 1; bytes /= 1024) units.removeFirst();
     return QString("%1 %2").arg(bytes, 0, 'f', 1).arg(units.first());
@@ -42,7 +44,7 @@ DeviceTiles::DeviceTiles(const DeviceRequest& request, const QString& text) {
 void DeviceTiles::addCpuTiles(const DeviceInfo& cpu, int on) {
     m_cpuTiles = std::clamp(std::max(cpu.cores, on), kFewestCpuTiles, kMostCpuTiles);
     for (int i = 0; i < m_cpuTiles; ++i) {
-        DeviceTile tile{Text::tr("CPU %1").arg(i + 1), {}, i < on, i >= cpu.cores};
+        DeviceTile tile{DeviceTilesText::tr("CPU %1").arg(i + 1), {}, i < on, i >= cpu.cores};
         if (tile.on) tile.isVirtual = m_choices[static_cast<std::size_t>(i)].isVirtual;
         if (tile.on) tile.detail = coresText(m_choices[static_cast<std::size_t>(i)].threads);
         m_tiles << tile;

@@ -11,8 +11,8 @@ namespace lockstep::ui {
 
 namespace {
 
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(FormCatalog)
+struct FormCatalogText {
+    Q_DECLARE_TR_FUNCTIONS(FormCatalogText)
 };
 
 constexpr std::string_view kFileUnit = "file";
@@ -71,24 +71,25 @@ QVector<FormOption> optionsFrom(const std::vector<OfferedChoice>& choices, const
 QString FormField::range() const {
     if (!choices.isEmpty()) return choices.join(", ");
     if (low && high) return numberText(*low) + " … " + numberText(*high);
-    if (low) return Text::tr("at least %1").arg(numberText(*low));
-    if (high) return Text::tr("at most %1").arg(numberText(*high));
-    if (kind == Kind::Flag) return Text::tr("on or off");
-    if (kind == Kind::File) return Text::tr("any file");
-    return kind == Kind::Text      ? Text::tr("any text")
-           : kind == Kind::Integer ? Text::tr("any whole number")
-                                   : Text::tr("any number");
+    if (low) return FormCatalogText::tr("at least %1").arg(numberText(*low));
+    if (high) return FormCatalogText::tr("at most %1").arg(numberText(*high));
+    if (kind == Kind::Flag) return FormCatalogText::tr("on or off");
+    if (kind == Kind::File) return FormCatalogText::tr("any file");
+    return kind == Kind::Text      ? FormCatalogText::tr("any text")
+           : kind == Kind::Integer ? FormCatalogText::tr("any whole number")
+                                   : FormCatalogText::tr("any number");
 }
 
 QString FormField::help() const {
     QStringList lines{meaning};
-    const QString standard =
-        kind == Kind::Flag ? (fallback.toBool() ? Text::tr("on") : Text::tr("off")) : numberText(fallback);
-    lines << Text::tr("Default: %1")
-                 .arg(standard.isEmpty() ? Text::tr("empty")
+    const QString standard = kind == Kind::Flag
+                                 ? (fallback.toBool() ? FormCatalogText::tr("on") : FormCatalogText::tr("off"))
+                                 : numberText(fallback);
+    lines << FormCatalogText::tr("Default: %1")
+                 .arg(standard.isEmpty() ? FormCatalogText::tr("empty")
                       : unit.isEmpty()   ? standard
                                          : standard + ' ' + unit);
-    lines << (choices.isEmpty() ? Text::tr("Range: %1") : Text::tr("One of: %1")).arg(range());
+    lines << (choices.isEmpty() ? FormCatalogText::tr("Range: %1") : FormCatalogText::tr("One of: %1")).arg(range());
     return lines.join('\n');
 }
 
