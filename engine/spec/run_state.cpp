@@ -7,7 +7,7 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::array<std::pair<RunState, std::string_view>, 10> kNames = {{
+constexpr std::array<std::pair<RunState, std::string_view>, 10> kStateNames = {{
     {RunState::Queued, "queued"},
     {RunState::Preparing, "preparing"},
     {RunState::Running, "running"},
@@ -48,14 +48,14 @@ constexpr Transition kTable[] = {
 }  // namespace
 
 std::string_view text(RunState state) {
-    for (const auto& [each, name] : kNames) {
+    for (const auto& [each, name] : kStateNames) {
         if (each == state) return name;
     }
     return "?";
 }
 
 std::optional<RunState> runStateFrom(std::string_view text) {
-    for (const auto& [state, name] : kNames) {
+    for (const auto& [state, name] : kStateNames) {
         if (name == text) return state;
     }
     return std::nullopt;

@@ -109,7 +109,7 @@ static void fields(auto& v, auto& e, const ScheduleRequest*) {
 
 namespace {
 
-constexpr JsonLimits kLimits{.depth = 16, .members = 1000};
+constexpr JsonLimits kLineLimits{.depth = 16, .members = 1000};
 
 Problem malformed(std::string_view line) { return {"", "serve.malformed", {std::string(line.substr(0, 60))}}; }
 
@@ -164,7 +164,7 @@ Question questionFrom(std::string_view line) {
     if (line.size() > kLongestQuestion)
         return {{{}},
                 Problem{"", "serve.too-long", {std::string(line.substr(0, 60)), std::to_string(kLongestQuestion)}}};
-    const auto parsed = parseStrictly(line, kLimits);
+    const auto parsed = parseStrictly(line, kLineLimits);
     const auto* object = std::get_if<nlohmann::json>(&parsed);
     if (!object || !object->is_object()) return {{{}}, malformed(line)};
     JsonText id{{}};

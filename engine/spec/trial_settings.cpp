@@ -12,7 +12,7 @@ namespace lockstep {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct Group {
     std::string_view name;
@@ -66,11 +66,12 @@ bool isBeyondInteger(const nlohmann::ordered_json& json) {
 // A whole number that a double holds exactly.
 bool isWhole(double value) { return std::trunc(value) == value && std::abs(value) <= 0x1p53; }
 
-ParamValue valueOf(const Json& json) {
+ParamValue valueOf(const OrderedJson& json) {
     if (json.is_boolean()) return json.get<bool>();
     if (json.is_number_integer() && !isBeyondInteger(json)) return json.get<std::int64_t>();
     if (json.is_number_float()) return json.get<double>();
-    return json.is_string() ? json.get<std::string>() : json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json.is_string() ? json.get<std::string>()
+                            : json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
 std::optional<Problem> writeText(std::string_view path, const ParamValue& value, auto& out) {
@@ -94,7 +95,8 @@ std::string settingWord(const Setting& setting) {
     const auto* words = std::get_if<std::string>(&setting.value);
     const bool readsBack = !words || settingValue(setting.path, *words) == setting.value;
     return setting.path + '=' +
-           (readsBack ? text(setting.value) : Json(*words).dump(-1, ' ', false, Json::error_handler_t::replace));
+           (readsBack ? text(setting.value)
+                      : OrderedJson(*words).dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
 const ParamValue* find(std::span<const Setting> settings, std::string_view path) {
@@ -167,7 +169,7 @@ std::vector<Setting> settingsOf(const TrialSpec& spec) {
 
 std::vector<Setting> settingsIn(std::string_view json) {
     std::vector<Setting> all;
-    const auto object = Json::parse(json, nullptr, false);
+    const auto object = OrderedJson::parse(json, nullptr, false);
     if (!object.is_object()) return all;
     for (const auto& [key, value] : object.items()) {
         if (!value.is_object()) all.push_back({key, valueOf(value)});
@@ -221,7 +223,7 @@ bool takesText(std::string_view text) {
 }
 
 ParamValue settingValue(std::string_view path, const std::string& written) {
-    const auto json = Json::parse(written, nullptr, false);
+    const auto json = OrderedJson::parse(written, nullptr, false);
     if (json.is_string()) return json.get<std::string>();
     if (takesText(path) || !json.is_primitive() || json.is_null() || json.is_discarded()) return written;
     const bool onlyDigits = written.find_first_not_of("0123456789") == written.npos;

@@ -170,7 +170,7 @@ private slots:
     void cardsSayHowTheyAre() {
         auto catalog = smallCatalog();
         lockstep::DevicesAnswer devices;
-        devices.devices = {{{"cuda:1", "", "cuda"}, "38 °C, 12 % busy"}, {{"cpu", "", "cpu"}}};
+        devices.devices = {{{"cuda:1", "", "cuda"}, "38 °C, 12 % busy"}, {{"cpu", "", "cpu"}, ""}};
         catalog.take(devices);
         QCOMPARE(catalog.deviceFacts, (QHash<QString, QString>{{"cuda:1", "38 °C, 12 % busy"}}));
     }
