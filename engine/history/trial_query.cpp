@@ -10,6 +10,7 @@
 #include "engine/history/database.h"
 #include "engine/history/series_chunk.h"
 #include "engine/spec/metrics.h"
+#include "engine/spec/trial_settings.h"
 
 namespace lockstep {
 
@@ -74,6 +75,17 @@ void read(const SQLite::Column& column, std::string& out) { out = column.getStri
 void read(const SQLite::Column& column, bool& out) { out = column.getInt64() != 0; }
 void read(const SQLite::Column& column, std::optional<double>& out) {
     if (!column.isNull()) out = column.getDouble();
+}
+
+// A key of JSON in a path of SQLite's.
+std::string quoted(const std::string& key) { return '"' + key + '"'; }
+
+ParamValue settingAt(Statement& query) {
+    const std::string kind = query.getColumn(1);
+    const auto value = query.getColumn(2);
+    if (kind == "true" || kind == "false") return kind == "true";
+    if (kind == "integer") return value.getInt64();
+    return kind == "real" ? ParamValue(value.getDouble()) : ParamValue(value.getString());
 }
 
 TrialRow rowOf(Statement& query) {
@@ -270,6 +282,22 @@ Result<TrialSpec> TrialQuery::spec(std::int64_t trial) const {
     auto spec = trialSpecFromJson(texts->first, "history");
     if (spec.ok()) spec.value().title = texts->second;
     return spec;
+}
+
+std::unordered_map<std::int64_t, ParamValue> TrialQuery::settings(std::string_view text) const {
+    const auto path = SettingPath::from(text);
+    if (!path || text.find('"') != text.npos) return {};
+    const std::string place =
+        path->group.empty() ? "$." + quoted(path->name) : "$." + quoted(path->group) + '.' + quoted(path->name);
+    return m_impl->read([&](Database& database) {
+        std::unordered_map<std::int64_t, ParamValue> values;
+        Statement query(database,
+                        "SELECT id, json_type(spec_json, ?1), json_extract(spec_json, ?1) FROM trial"
+                        " WHERE json_type(spec_json, ?1) NOT IN ('null', 'object', 'array')");
+        query.bind(1, place);
+        while (query.executeStep()) values.emplace(query.getColumn(0).getInt64(), settingAt(query));
+        return values;
+    });
 }
 
 std::vector<std::string> TrialQuery::metrics(std::int64_t trial) const {

@@ -149,6 +149,11 @@ const std::vector<std::string>& settingKeys() {
     return keys;
 }
 
+bool isSetting(std::string_view text) {
+    const auto path = SettingPath::from(text);
+    return path && (path->group.empty() ? findTrialField(path->name) != nullptr : findGroup(path->group) != nullptr);
+}
+
 Problem unknownSetting(std::string_view path) {
     std::string known;
     for (const auto& key : settingKeys()) known += (known.empty() ? "" : ", ") + key;

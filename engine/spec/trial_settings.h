@@ -47,6 +47,8 @@ std::optional<ParamValue> readSetting(const TrialSpec& spec, std::string_view pa
 // "spec.is-a-group", "spec.wrong-type"; "spec.out-of-range" of a seed.
 std::optional<Problem> writeSetting(TrialSpec& spec, std::string_view path, const ParamValue& value);
 
+// Whether a spec has a place for it; whether the chosen model has such a setting, its registry knows.
+bool isSetting(std::string_view path);
 Problem unknownSetting(std::string_view path);
 
 // What a person wrote for the setting: true, 3, 1e3 and 0.5 are what they look like, "quoted text" and all else is

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/spec/trial_settings.h"
 #include "tests/bench/made_history.h"
 #include "tests/history/history_support.h"
 
@@ -36,6 +37,7 @@ private slots:
     void aProblemIsKeptWhole();
     void resumeCutsTheSeriesBack();
     void filterSearchesAndPages();
+    void settingsAreReadByTheirPath();
     void theUnendedAreThoseThatMayGoOn();
     void trashAndPurge();
     void orderAmongTrialsIsKept();
@@ -379,6 +381,29 @@ void tst_TrialStore::filterSearchesAndPages() {
     QCOMPARE(query->list({"'; DROP TABLE trial; --", false, 0}).size(), std::size_t{0});
 }
 
+void tst_TrialStore::settingsAreReadByTheirPath() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    TrialSpec spec;
+    spec.optimizer.params = {{"momentum", 0.5}, {"nesterov", true}};
+    spec.batch = 48;
+    const auto first = store->createTrial(spec, folder.runs()), plain = store->createTrial({}, folder.runs());
+    const auto query = openQuery(folder.file());
+    using Values = std::unordered_map<std::int64_t, ParamValue>;
+    const std::vector<std::string> paths = {"optimizer.momentum", "optimizer.nesterov", "optimizer", "batch",
+                                            "dataset.path"};
+    for (const auto& path : paths) {
+        Values expected;
+        for (const auto trial : {first, plain}) {
+            if (const auto value = readSetting(query->spec(trial).value(), path)) expected.emplace(trial, *value);
+        }
+        QVERIFY2(query->settings(path) == expected, path.c_str());
+    }
+    QCOMPARE(query->settings("optimizer.momentum"), (Values{{first, 0.5}}));
+    for (const char* none : {"", "augmentation", "nobody.has", "optimizer.\"", "optimizer.momentum.0"})
+        QVERIFY2(query->settings(none).empty(), none);
+}
+
 void tst_TrialStore::theUnendedAreThoseThatMayGoOn() {
     const Folder folder;
     const auto store = openStore(folder.file());
@@ -482,6 +507,9 @@ void tst_TrialStore::tenThousandTrialsAreListedQuickly() {
     const auto rows = query->list({});
     qInfo("%zu rows in %lld ms", rows.size(), static_cast<long long>(timer.elapsed()));
     QVERIFY(rows.size() > 9'000);
+    timer.restart();
+    QCOMPARE(query->settings("learning_rate").size(), rows.size() + query->list({.deleted = true}).size());
+    qInfo("a setting of each in %lld ms", static_cast<long long>(timer.elapsed()));
     QVERIFY(std::any_of(rows.begin(), rows.end(), [](const TrialRow& row) { return !row.tags.empty(); }));
 }
 

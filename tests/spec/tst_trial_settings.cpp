@@ -1,6 +1,7 @@
 #include <QtTest>
 #include <cmath>
 
+#include "engine/spec/setting_condition.h"
 #include "engine/spec/trial_settings.h"
 
 using namespace lockstep;
@@ -37,6 +38,44 @@ private slots:
         QCOMPARE(SettingPath::from("optimizer.id")->text(), std::string("optimizer"));
         QVERIFY(!SettingPath::from("augmentation")->isChoice());
         for (const char* none : {"", ".", "optimizer.", ".momentum"}) QVERIFY(!SettingPath::from(none));
+    }
+
+    void whatHasAPlaceInASpecIsASetting() {
+        for (const char* each : {"batch", "optimizer", "optimizer.momentum", "augmentation.flip", "dataset.path"})
+            QVERIFY2(isSetting(each), each);
+        for (const char* none : {"", "cuda", "augmentation", "optimiser.momentum", "batch.size"})
+            QVERIFY2(!isSetting(none), none);
+    }
+
+    void conditionsCompareAsTheirValuesDo_data() {
+        QTest::addColumn<QString>("asked");
+        QTest::addColumn<QStringList>("holding");
+        QTest::newRow("number") << "1e-1" << QStringList{"0.1"};
+        QTest::newRow("whole") << "64.0" << QStringList{"64"};
+        QTest::newRow("above") << ">0.1" << QStringList{"64"};
+        QTest::newRow("at least") << ">=0.1" << QStringList{"0.1", "64"};
+        QTest::newRow("below") << "<64" << QStringList{"0.1"};
+        QTest::newRow("at most") << "<=64" << QStringList{"0.1", "64"};
+        QTest::newRow("words") << "COS" << QStringList{"Cosine"};
+        QTest::newRow("all of them") << "=cos" << QStringList();
+        QTest::newRow("equal") << "=cosine" << QStringList{"Cosine"};
+        QTest::newRow("no order of words") << ">a" << QStringList();
+        QTest::newRow("flag") << "true" << QStringList{"true"};
+        QTest::newRow("not stated") << "default" << QStringList{"-"};
+        QTest::newRow("not stated, equal") << "=default" << QStringList{"-"};
+        QTest::newRow("unfinished") << ">" << QStringList{"0.1", "64", "Cosine", "true", "-"};
+    }
+
+    void conditionsCompareAsTheirValuesDo() {
+        QFETCH(QString, asked);
+        QFETCH(QStringList, holding);
+        const SettingCondition condition("any", asked.toStdString());
+        QStringList held;
+        for (const ParamValue& value :
+             {ParamValue(0.1), ParamValue(std::int64_t{64}), ParamValue("Cosine"), ParamValue(true)})
+            if (condition.holds(value)) held << QString::fromStdString(text(value));
+        if (condition.holds(std::nullopt)) held << "-";
+        QCOMPARE(held, holding);
     }
 
     void settingsStandInTheOrderOfTheFile() {

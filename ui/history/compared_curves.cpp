@@ -120,6 +120,7 @@ std::vector<ComparedCurve> CurveComparison::compare(const std::vector<TrialCurve
         for (const auto i : group) {
             const auto& curve = second ? trials[i].second : trials[i].curve;
             compared.series = std::min(compared.series, trials[i].trial);
+            compared.trials.push_back(trials[i].trial);
             compared.stepsPerEpoch = std::max(compared.stepsPerEpoch, trials[i].stepsPerEpoch);
             if (curve && !curve->empty()) members.push_back(curve);
         }

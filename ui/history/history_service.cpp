@@ -114,6 +114,14 @@ public:
         });
     }
 
+    template <class Then>
+    void readSettings(const std::string& path, Then&& then) {
+        guarded([&] {
+            open();
+            say([then, values = m_trials.query().settings(path)] { then(values); });
+        });
+    }
+
     void readCurves(const CurveRequest& asked, std::uint64_t request) {
         const auto overtaken = [this, request] { return request != m_service.m_curveRequest; };
         if (overtaken() || !m_version) return;
@@ -257,6 +265,12 @@ void HistoryService::purge(std::vector<std::int64_t> trials) {
 void HistoryService::readSpec(std::int64_t trial, std::function<void(const Result<TrialSpec>&)> then) {
     QMetaObject::invokeMethod(m_worker,
                               [worker = m_worker, trial, then = std::move(then)] { worker->readSpec(trial, then); });
+}
+
+void HistoryService::readSettings(std::string path, std::function<void(const SettingValues&)> then) {
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, path = std::move(path), then = std::move(then)] {
+        worker->readSettings(path, then);
+    });
 }
 
 void HistoryService::readCurves(CurveRequest request) {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/history/trial_query.h"
@@ -13,6 +15,8 @@
 #include "ui/history/trial_edit.h"
 
 namespace lockstep::ui {
+
+using SettingValues = std::unordered_map<std::int64_t, ParamValue>;  // by trial
 
 // Reads and writes the history on a thread of its own, so that a locked or slow file holds up no window. Belongs to the
 // window's thread, where all signals come; every call returns at once. A history of an older version is brought up to
@@ -31,6 +35,8 @@ public:
     void purge(std::vector<std::int64_t> trials);
     void readSpec(std::int64_t trial,
                   std::function<void(const Result<TrialSpec>&)> then);  // `then`: the window's thread
+    // TrialQuery::settings; not answered where the history cannot be read, see unreadable().
+    void readSettings(std::string path, std::function<void(const SettingValues&)> then);
     // Of several requests only the newest is answered.
     void readCurves(CurveRequest request);
 

@@ -30,7 +30,8 @@ struct ComparedCurve {
     std::shared_ptr<const Curve> curve = nullptr;
     std::optional<PlotBand> band = std::nullopt;  // one sample standard deviation around the mean
     double stepsPerEpoch = 0;
-    bool second = false;  // of the quantity's two
+    bool second = false;                    // of the quantity's two
+    std::vector<std::int64_t> trials = {};  // whose curves it is made of
 };
 
 // What is asked of the history.

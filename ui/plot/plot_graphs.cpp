@@ -8,7 +8,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kGhostAlpha = 80, kBandAlpha = 50;
+constexpr int kGhostAlpha = 80, kBandAlpha = 50, kFadedAlpha = 70;
 
 QCPGraph* unlisted(QCustomPlot& plot) {
     QCPGraph* graph = plot.addGraph();
@@ -25,7 +25,7 @@ void set(QCPGraph* graph, const std::vector<Curve::Point>& points) {
 }
 
 QColor faint(QColor color, int alpha) {
-    color.setAlpha(alpha);
+    color.setAlpha(color.alpha() * alpha / 255);
     return color;
 }
 
@@ -55,8 +55,9 @@ void PlotGraphs::remove() {
     for (const auto* stroke : {m_denseGhost, m_denseLine}) m_dense->remove(stroke);
 }
 
-void PlotGraphs::colour(const PlotSeries& series, const Theme& theme) {
-    const QColor color = seriesColor(series.color, theme);
+void PlotGraphs::colour(const PlotSeries& series, const Theme& theme, bool faded) {
+    const QColor color =
+        faded ? faint(seriesColor(series.color, theme), kFadedAlpha) : seriesColor(series.color, theme);
     const Qt::PenStyle style = series.dashed ? Qt::DashLine : Qt::SolidLine;
     if (m_high) m_high->setBrush(faint(color, kBandAlpha));
     m_ghost->setPen(QPen(faint(color, kGhostAlpha), 1));

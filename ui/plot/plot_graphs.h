@@ -12,7 +12,7 @@ class PlotGraphs {
 public:
     PlotGraphs(QCustomPlot& plot, DenseCurves& dense, const PlotSeries& series);
     void remove();
-    void colour(const PlotSeries& series, const Theme& theme);
+    void colour(const PlotSeries& series, const Theme& theme, bool faded = false);
     void fill(const PlotModel::Drawing& drawing, int columns);
 
 private:

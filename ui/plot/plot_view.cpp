@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/plot/plot_legend.h"
 #include "ui/plot/plot_ticker.h"
@@ -139,8 +140,9 @@ void PlotView::buildGraphs() {
     for (PlotGraphs& graphs : m_graphs) graphs.remove();
     m_graphs.clear();
     for (const PlotSeries& series : m_model.series()) {
-        m_graphs.emplace_back(*m_plot, *m_dense, series).colour(series, currentTheme());
+        m_graphs.emplace_back(*m_plot, *m_dense, series);
     }
+    colourGraphs();
     m_graphsAreNew = true;
     m_legend->setSeries(m_model.series());
     QHBoxLayout* place = m_legend->isColumn() ? m_body : m_head;
@@ -191,7 +193,20 @@ void PlotView::applyTheme() {
     QPalette words = palette();
     words.setColor(QPalette::Window, theme.raised);
     m_readout->setPalette(words);
-    for (std::size_t i = 0; i < m_graphs.size(); ++i) m_graphs[i].colour(m_model.series()[i], theme);
+    colourGraphs();
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+}
+
+void PlotView::colourGraphs() {
+    const auto& series = m_model.series();
+    const bool lit = std::ranges::find(series, m_lit, &PlotSeries::color) != series.end();
+    for (std::size_t i = 0; i < m_graphs.size(); ++i)
+        m_graphs[i].colour(series[i], currentTheme(), lit && series[i].color != m_lit);
+}
+
+void PlotView::setLit(std::optional<std::int64_t> color) {
+    if (std::exchange(m_lit, color) == color) return;
+    colourGraphs();
     m_plot->replot(QCustomPlot::rpQueuedReplot);
 }
 

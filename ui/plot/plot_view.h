@@ -45,7 +45,8 @@ public:
     void setAxis(PlotAxis axis);
     void setLog(bool log);
     void fit();
-    void setCrosshair(std::optional<double> x);  // as if the mouse were there
+    void setCrosshair(std::optional<double> x);      // as if the mouse were there
+    void setLit(std::optional<std::int64_t> color);  // curves of this PlotSeries::color stand out, if there are any
     PlotModel& model() { return m_model; }
     QString valueText(double value, std::optional<double> deviation = std::nullopt) const;
     QString summary() const {
@@ -75,6 +76,7 @@ private:
     void showHelp();
     void buildGraphs();
     void applyTheme();
+    void colourGraphs();
     void applyTickers();
     bool applyRanges();
     bool drawGraphs();
@@ -107,6 +109,7 @@ private:
     std::optional<PlotLines> m_lines;
     std::vector<PlotGraphs> m_graphs;
     bool m_graphsAreNew = false;
+    std::optional<std::int64_t> m_lit;
     std::optional<PlotRange> m_partX, m_partY;  // what a person chose to see; empty: everything
     std::optional<QPointF> m_panFrom;
     std::optional<double> m_pointerY;  // value under the mouse

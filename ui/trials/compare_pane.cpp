@@ -9,6 +9,7 @@
 #include <QSplitter>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/history/compared_curves.h"
 #include "ui/plot/plot_controls.h"
@@ -160,6 +161,12 @@ void ComparePane::setCurves(const TrialCurves& curves) {
     m_curves = curves;
     showSpecs();
     draw();
+}
+
+void ComparePane::setHovered(std::optional<std::int64_t> trial) {
+    const auto shows = [&](const ComparedCurve& each) { return trial && std::ranges::count(each.trials, *trial) > 0; };
+    const auto found = std::ranges::find_if(m_curves.compared, shows);
+    m_plot->setLit(found == m_curves.compared.end() ? std::nullopt : std::optional(found->series));
 }
 
 void ComparePane::editNote() {

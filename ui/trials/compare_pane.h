@@ -30,8 +30,9 @@ public:
     // The selection changed, or what its rows say: keeps what is being typed unless the trial is another one.
     void setTrials(const std::vector<TrialRow>& rows);
     void setCurves(const TrialCurves& curves);
-    void editNote();  // takes the focus to it
-    void saveNote();  // what is being typed counts
+    void setHovered(std::optional<std::int64_t> trial);  // its curve stands out
+    void editNote();                                     // takes the focus to it
+    void saveNote();                                     // what is being typed counts
 
     std::string metric() const;  // ComparedMetric::key
     void setMetric(const std::string& metric);

@@ -27,6 +27,13 @@ void TrialFilterProxy::setWords(const QString& text) {
     invalidateRowsFilter();
 }
 
+void TrialFilterProxy::setSettings(const std::string& path, SettingValues values) {
+    auto& known = m_settings[path];
+    if (known == values) return;
+    known = std::move(values);
+    invalidateRowsFilter();
+}
+
 const TrialRow& TrialFilterProxy::trial(const QModelIndex& proxyIndex) const {
     return m_model.row(mapToSource(proxyIndex).row());
 }
@@ -34,7 +41,7 @@ const TrialRow& TrialFilterProxy::trial(const QModelIndex& proxyIndex) const {
 bool TrialFilterProxy::filterAcceptsRow(int row, const QModelIndex&) const {
     const auto& trial = m_model.row(row);
     const Shelf lies = trial.deleted ? Shelf::Trash : trial.archived ? Shelf::Archived : Shelf::Current;
-    return lies == m_shelf && (m_words.empty() || m_words.matches(trial, m_model.haystack(row)));
+    return lies == m_shelf && (m_words.empty() || m_words.matches(trial, m_model.haystack(row), m_settings));
 }
 
 bool TrialFilterProxy::lessThan(const QModelIndex& left, const QModelIndex& right) const {

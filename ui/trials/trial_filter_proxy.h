@@ -17,6 +17,8 @@ public:
     void setShelf(Shelf shelf);
     Shelf shelf() const { return m_shelf; }
     void setWords(const QString& text);  // see TrialFilterWords
+    const TrialFilterWords& words() const { return m_words; }
+    void setSettings(const std::string& path, SettingValues values);  // for words that ask for them
     bool filtered() const { return !m_words.empty(); }
     const TrialRow& trial(const QModelIndex& proxyIndex) const;
 
@@ -27,6 +29,7 @@ protected:
 private:
     TrialTableModel& m_model;
     TrialFilterWords m_words;
+    TrialFilterWords::Settings m_settings;
     Shelf m_shelf = Shelf::Current;
 };
 

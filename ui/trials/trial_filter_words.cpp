@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/spec/trial_settings.h"
 #include "ui/trials/trial_columns.h"
 
 namespace lockstep::ui {
@@ -43,9 +44,30 @@ TrialFilterWords::Term TrialFilterWords::termOf(QString word) {
         word.remove(0, 1);
     }
     const auto colon = word.indexOf(':');
-    if (colon > 0 && isField(word.left(colon))) term.field = word.left(colon);  // "cuda:0" is a word
+    const QString field = word.left(std::max<qsizetype>(colon, 0));
+    if (isField(field)) term.field = field;  // "cuda:0" is a word
+    else if (isSetting(field.toStdString()))
+        term.condition.emplace(field.toStdString(), word.mid(colon + 1).toStdString());
     term.word = term.field.isEmpty() ? word : word.mid(colon + 1);
     return term;
+}
+
+std::vector<std::string> TrialFilterWords::paths() const {
+    std::vector<std::string> paths;
+    for (const Term& term : m_terms) {
+        if (term.condition) paths.push_back(term.condition->path());
+    }
+    return paths;
+}
+
+bool TrialFilterWords::isAsked(const Term& term, const TrialRow& row, const QString& haystack,
+                               const Settings& settings) {
+    if (!term.condition) return holds(term, row, haystack) == term.wanted;
+    const auto values = settings.find(term.condition->path());
+    if (values == settings.end()) return true;
+    const auto value = values->second.find(row.id);
+    return term.condition->holds(value == values->second.end() ? std::nullopt : std::optional(value->second)) ==
+           term.wanted;
 }
 
 bool TrialFilterWords::holds(const Term& term, const TrialRow& row, const QString& haystack) {
@@ -59,9 +81,8 @@ bool TrialFilterWords::holds(const Term& term, const TrialRow& row, const QStrin
     return cellOf(row, filteredColumn(term.field)).toLower().contains(term.word);
 }
 
-bool TrialFilterWords::matches(const TrialRow& row, const QString& haystack) const {
-    return std::all_of(m_terms.begin(), m_terms.end(),
-                       [&](const Term& term) { return holds(term, row, haystack) == term.wanted; });
+bool TrialFilterWords::matches(const TrialRow& row, const QString& haystack, const Settings& settings) const {
+    return std::ranges::all_of(m_terms, [&](const Term& term) { return isAsked(term, row, haystack, settings); });
 }
 
 QString haystackOf(const TrialRow& row) {

@@ -7,6 +7,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPointer>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -114,6 +115,7 @@ void TrialsPage::connectHistory() {
 void TrialsPage::connectViews() {
     connect(&m_filterSoon, &QTimer::timeout, this, [this] {
         m_proxy.setWords(m_selection.filter());
+        readSettings();
         showState();
     });
     connect(m_filter, &QLineEdit::textChanged, &m_selection, &TrialSelection::setFilter);
@@ -125,6 +127,8 @@ void TrialsPage::connectViews() {
     connect(m_table, &TrialsTable::hovered, this, [this](const QModelIndex& at) {
         m_selection.setHovered(at.isValid() ? std::optional(m_proxy.trial(at).id) : std::nullopt);
     });
+    connect(&m_selection, &TrialSelection::hoveredChanged, m_pane,
+            [this] { m_pane->setHovered(m_selection.hovered()); });
     connect(m_empty, &EmptyView::chosen, this, &TrialsPage::follow);
     connect(m_shelf, &QComboBox::currentIndexChanged, this, [this](int shelf) {
         m_proxy.setShelf(static_cast<Shelf>(shelf));
@@ -206,10 +210,22 @@ void TrialsPage::takeRows(const std::vector<TrialRow>& rows) {
     m_model.setRows(rows);
     if (isFirst) followPinned();
     m_prepare.start();
+    readSettings();
     selectAwaited();
     enableActions();
     showState();
     if (!selected().empty() && !m_compareSoon.isActive()) m_compareSoon.start(kFollowMilliseconds);
+}
+
+// Those that the filter asks for.
+void TrialsPage::readSettings() {
+    for (const auto& path : m_proxy.words().paths()) {
+        m_history.readSettings(path, [page = QPointer(this), path](const SettingValues& values) {
+            if (!page) return;
+            page->m_proxy.setSettings(path, values);
+            page->showState();
+        });
+    }
 }
 
 void TrialsPage::selectTrial(std::int64_t trial) {

@@ -68,6 +68,7 @@ private:
     void restoreLook();
     void saveLook() const;
     void takeRows(const std::vector<TrialRow>& rows);
+    void readSettings();
     void selectAwaited();
     void showState();
     void showProblem(const Explanation& explanation);

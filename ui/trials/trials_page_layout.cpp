@@ -46,11 +46,12 @@ QWidget* TrialsPage::buildHead() {
     m_filter = new QLineEdit;
     m_filter->setMinimumHeight(kFieldHeight);
     m_filter->setAccessibleName(tr("Filter the trials"));
-    m_filter->setPlaceholderText(tr("Filter: words, state:failed, tag:thesis, model:resnet, is:starred, -word"));
+    m_filter->setPlaceholderText(tr("Filter: words, state:failed, tag:thesis, is:starred, learning_rate:>0.01, -word"));
     m_filter->setToolTip(
         tr("Trials whose row has all the words, anywhere. state: model: dataset: devices: title: note: look in"
            " one column, tag: for a whole tag, is:starred for stars; a minus excludes, quotation marks keep"
-           " words together."));
+           " words together. Any setting by its name in spec files: batch:64 learning_rate:>0.01"
+           " optimizer.momentum:>=0.9 schedule:cosine augmentation.flip:true optimizer.nesterov:default"));
     m_filter->setClearButtonEnabled(true);
     m_filter->installEventFilter(this);
     m_shelf = new QComboBox;

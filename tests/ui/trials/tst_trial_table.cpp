@@ -59,6 +59,8 @@ private slots:
     void editsOfTrialsThatAreGoneLeaveTheStack();
     void wordsFilterEveryColumn_data();
     void wordsFilterEveryColumn();
+    void settingsFilterByTheirPath_data();
+    void settingsFilterByTheirPath();
     void shelvesKeepTrialsApart();
     void numbersThatAreMissingComeLast();
     void textSortsWhateverItsCase();
@@ -179,6 +181,27 @@ void TestTrialTable::wordsFilterEveryColumn() {
     second.bestAccuracy = 0.9183;
     third.tags = {"thesis"};
     table.model.setRows({third, second, first});
+    QCOMPARE(table.filtered(words), expected);
+}
+
+void TestTrialTable::settingsFilterByTheirPath_data() {
+    QTest::addColumn<QString>("words");
+    QTest::addColumn<Trials>("expected");
+    QTest::newRow("number") << "optimizer.momentum:0.9" << Trials{3, 1};
+    QTest::newRow("not") << "-optimizer.momentum:0.9" << Trials{2};
+    QTest::newRow("beside a word") << "optimizer.momentum:>0.5 wide" << Trials{1};
+    QTest::newRow("the fallback") << "optimizer.momentum:default" << Trials{2};
+    QTest::newRow("unfinished") << "optimizer.momentum:" << Trials{3, 2, 1};
+    QTest::newRow("unread yet") << "seed:4" << Trials{3, 2, 1};
+    QTest::newRow("nobody's") << "optimizer.momentum:0.25" << Trials{};
+}
+
+void TestTrialTable::settingsFilterByTheirPath() {
+    QFETCH(QString, words);
+    QFETCH(Trials, expected);
+    Table table;
+    table.model.setRows({rowOf(3), rowOf(2), rowOf(1, "a wide net")});
+    table.proxy.setSettings("optimizer.momentum", {{1, 0.9}, {3, 0.9}});
     QCOMPARE(table.filtered(words), expected);
 }
 

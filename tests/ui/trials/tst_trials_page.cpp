@@ -1,3 +1,5 @@
+#include <qcustomplot.h>
+
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
@@ -39,6 +41,7 @@ private slots:
     void selectedTrialsAreCompared();
     void notesAreKept();
     void theFilterNarrowsAndTheEmptyPageHelps();
+    void theFilterAsksForSettings();
     void requestsAreSignals();
     void theTableIsExported();
     void columnsAreRemembered();
@@ -88,6 +91,17 @@ void TestTrialsPage::theSelectionIsShared() {
     desktop.select(1);
     QCOMPARE(desktop.selection.pinned(), std::vector<std::int64_t>{4});
     desktop.selection.setPinned({2, 5});
+    const auto strong = [&] {
+        int count = 0;
+        const auto& plot = *desktop.plot().findChild<QCustomPlot*>();
+        for (int i = 0; i < plot.graphCount(); ++i) count += plot.graph(i)->pen().color().alpha() == 255;
+        return count;
+    };
+    QTRY_VERIFY(strong() == 4);  // lines and markers of two
+    desktop.selection.setHovered(5);
+    QCOMPARE(strong(), 2);
+    desktop.selection.setHovered(3);  // which is not among them
+    QCOMPARE(strong(), 4);
     QCOMPARE(desktop.table().selectionModel()->selectedRows().size(), 2);
     QVERIFY(std::ranges::is_permutation(desktop.selection.pinned(), std::vector<std::int64_t>{2, 5}));
     desktop.selection.setFilter("no such trial");
@@ -214,6 +228,28 @@ void TestTrialsPage::theFilterNarrowsAndTheEmptyPageHelps() {
     QCOMPARE(shelf.accessibleName(), QString("Which trials are shown"));
     shelf.setCurrentIndex(2);
     QVERIFY(desktop.action("Empty trash…").isVisible() && !desktop.action("Delete").isVisible());
+}
+
+void TestTrialsPage::theFilterAsksForSettings() {
+    Desktop desktop;
+    const auto store = test::openStore(desktop.places.history());
+    const auto add = [&](double momentum) {
+        TrialSpec spec;
+        spec.optimizer.params["momentum"] = momentum;
+        store->createTrial(spec, desktop.places.runs());
+    };
+    add(0.5);
+    add(0.9);
+    desktop.open();
+    QTRY_COMPARE(desktop.rows(), 2);
+    QTest::keyClicks(desktop.page->findChild<QLineEdit*>(), "optimizer.momentum:>=0.9");
+    QTRY_COMPARE(desktop.rows(), 1);
+    QCOMPARE(desktop.cell(0, kIdColumn), QString("2"));
+    add(0.95);
+    QTRY_COMPARE(desktop.rows(), 2);
+    add(0.1);
+    add(0.99);
+    QTRY_COMPARE(desktop.rows(), 3);
 }
 
 void TestTrialsPage::requestsAreSignals() {
