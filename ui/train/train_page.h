@@ -113,8 +113,8 @@ private:
     QTimer m_tabs;  // the tabulator's order, once the form is built again
     bool m_homeIsEmpty = false, m_startWhenValid = false, m_copied = false;
 
-    QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_fileAction, *m_copyAction,
-        *m_unknownAction, *m_problemAction, *m_retryAction;
+    QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_copyAction, *m_unknownAction,
+        *m_problemAction, *m_retryAction;
     QList<QAction*> m_windowCommands;
     QMenu *m_presets, *m_recent;
     QScrollArea* m_scroll;

@@ -55,9 +55,6 @@ void TrainPage::makeActions() {
                                 &TrainPage::startPreset);
     m_datasetAction = makeAction("choose-dataset", tr("Choose a dataset folder…"),
                                  tr("Choose a folder; its format is recognised."), &TrainPage::chooseDataset);
-    m_fileAction =
-        makeAction("fill-from-spec", tr("Fill the form from a spec file…"),
-                   tr("Opens a trial's spec, as `lockstep show ID --spec` prints it."), &TrainPage::chooseSpecFile);
     m_copyAction =
         makeAction("copy-command", tr("Copy as command"),
                    tr("Copies the command line that starts the same trial from a terminal."), &TrainPage::copyCommand);
@@ -82,6 +79,7 @@ void TrainPage::makeWindowCommands() {
     fresh->setShortcut(QKeySequence::New);
     connect(fresh, &QAction::triggered, this, &Page::raised);
     auto* open = new QAction(tr("&Open a spec file…"), this);
+    open->setToolTip(tr("Fills the form from a trial's spec, as `lockstep show ID --spec` prints it."));
     open->setObjectName("train.open-spec");
     open->setShortcut(QKeySequence::Open);
     connect(open, &QAction::triggered, this, &TrainPage::chooseSpecFile);
@@ -97,7 +95,7 @@ QIcon TrainPage::icon() const {
 }
 
 QList<QAction*> TrainPage::commands() const {
-    return {m_startAction, m_presetAction,  m_datasetAction, m_fileAction, m_copyAction,
+    return {m_startAction, m_presetAction,  m_datasetAction, m_copyAction,
             m_resetAction, m_problemAction, m_unknownAction, m_retryAction};
 }
 

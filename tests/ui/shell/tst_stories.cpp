@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 
+#include <QDataStream>
 #include <QListWidget>
 #include <QTabWidget>
 #include <QTableView>
@@ -40,6 +41,19 @@ private:
     QTemporaryDir m_folder;
     bool m_mounted = false;
 };
+
+// Images of 4 × 4 pixels in two classes, as IDX files have them.
+void writeDigits(const QString& folder, quint32 count) {
+    for (const QString part : {"train", "t10k"}) {
+        QFile images(folder + '/' + part + "-images-idx3-ubyte"), labels(folder + '/' + part + "-labels-idx1-ubyte");
+        if (!images.open(QIODevice::WriteOnly) || !labels.open(QIODevice::WriteOnly)) qFatal("no files");
+        QDataStream pixels(&images), classes(&labels);
+        pixels << 0x803u << count << 4u << 4u;
+        classes << 0x801u << count;
+        for (quint32 i = 0; i < count * 16; ++i) pixels << static_cast<quint8>(i * 7);
+        for (quint32 i = 0; i < count; ++i) classes << static_cast<quint8>(i % 2);
+    }
+}
 
 // The windows that appear while this lives.
 class WindowsShown : public QObject {
@@ -107,6 +121,41 @@ private slots:
         QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
         QVERIFY(until([&] { return !Lease::isHeld(home.places.lease(1)); }));
         QVERIFY(until([&] { return isWhole(feed, home); }));
+    }
+
+    // Between stop and resume the data lost a sample: the window asks, and a person may go on with what there is.
+    void theDataHaveChanged() {
+        Home home;
+        const QTemporaryDir data;
+        writeDigits(data.path(), 256);
+        home.start(LOCKSTEP_PROGRAM, {"train", "--dataset", "idx", "--data", data.path(), "--model", "mlp", "--devices",
+                                      "cpu:1", "--batch", "32", "--epochs", "100000"});
+        QVERIFY(home.waitForRun(1));
+        const auto window = home.open();
+        window->openRun(1);
+        RunFeed& feed = feedOf(*window, 1);
+        QVERIFY(until([&] { return !feed.record().checkpoints().empty(); }));
+        feed.stop();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped && !Lease::isHeld(home.places.lease(1)); }));
+        writeDigits(data.path(), 255);
+
+        const auto answer = [&](const QString& words) {
+            QPushButton* resume = nullptr;
+            if (!until([&] { return (resume = buttonWith(*window, "Resume from")) && resume->isEnabled(); }))
+                return false;
+            QTest::mouseClick(resume, Qt::LeftButton);
+            QMessageBox* box = nullptr;
+            if (!until([&] { return (box = window->findChild<QMessageBox*>()) && box->isVisible(); })) return false;
+            if (!box->informativeText().contains("data.other-count")) return false;
+            buttonWith(*box, words)->click();
+            return until([&] { return !window->findChild<QMessageBox*>(); });
+        };
+        QVERIFY(answer("Cancel"));
+        QCOMPARE(feed.state(), RunState::Stopped);
+        QVERIFY(answer("Resume all the same"));
+        QVERIFY(until([&] { return feed.record().started()->attempt == 2 && feed.state() == RunState::Running; }));
+        feed.stop();
+        QVERIFY(until([&] { return feed.state() == RunState::Stopped; }));
     }
 
     void severalRunsAtOnce() {
