@@ -5,9 +5,11 @@
 #include <QProcess>
 #include <QtTest>
 #include <random>
+#include <utility>
 
 #include "tests/history/history_support.h"
 #include "tests/history/writing.h"
+#include "tests/support/long_tests.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -25,7 +27,7 @@ private slots:
 namespace {
 
 const QString kHelper = LOCKSTEP_HISTORY_HELPER;
-constexpr int kHistories = 20, kKills = 16;
+constexpr int kKills = 16;
 
 }  // namespace
 
@@ -54,7 +56,8 @@ void tst_HistorySurvival::manyProcessesWriteAtOnce() {
 void tst_HistorySurvival::whatWasSaidSurvivesRandomKills() {
     std::mt19937 random(7);
     std::size_t written = 0;
-    for (int history = 0; history < kHistories; ++history) {
+    const int histories = rounds(8, 60);
+    for (int history = 0; history < histories; ++history) {
         const Folder folder;
         Said all;
         for (int kill = 0; kill < kKills; ++kill) {
@@ -74,7 +77,7 @@ void tst_HistorySurvival::whatWasSaidSurvivesRandomKills() {
         }
         written += all.trials.size();
     }
-    QVERIFY2(written > kHistories * kKills / 2, "the writers were killed before they wrote");
+    QVERIFY2(std::cmp_greater(written, histories * kKills / 2), "the writers were killed before they wrote");
 }
 
 void tst_HistorySurvival::aFullDiskLosesNothing() {

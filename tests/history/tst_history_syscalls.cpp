@@ -9,6 +9,7 @@
 #include "engine/history/database.h"
 #include "tests/history/history_support.h"
 #include "tests/history/writing.h"
+#include "tests/support/long_tests.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -133,7 +134,7 @@ QString text(const Point& point) {
 }
 
 // Every changing call in the folder, of both threads that write: the one that opens the history, writes checkpoints
-// and closes it, and the store's.
+// and closes it, and the store's. Every other one where time is short.
 std::vector<Point> pointsOf(const QString& before) {
     std::vector<Point> points;
     static const QRegularExpression call("^(\\w+)\\((.*)");
@@ -150,7 +151,10 @@ std::vector<Point> pointsOf(const QString& before) {
             if (match.captured(2).contains(place.path())) points.push_back({thread, match.captured(1), number});
         }
     }
-    return points;
+    std::vector<Point> chosen;
+    const auto each = static_cast<std::size_t>(rounds(2, 1));
+    for (std::size_t i = 0; i < points.size(); i += each) chosen.push_back(points[i]);
+    return chosen;
 }
 
 // What `check` finds wrong first; two at a time, for they wait for the disk most of the time.
@@ -200,7 +204,7 @@ void tst_HistorySyscalls::kills() {
     });
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong));
     qInfo("killed at %zu of %zu calls", kills.load(), points.size());
-    QVERIFY(points.size() > 50 && kills > points.size() * 9 / 10);
+    QVERIFY(points.size() > 25 && kills > points.size() * 9 / 10);
 }
 
 void tst_HistorySyscalls::errors() {
