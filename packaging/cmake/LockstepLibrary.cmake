@@ -1,3 +1,6 @@
+# Under a sanitizer, sources are compiled to be checked, whatever the build type, or, where a folder sets
+# LOCKSTEP_CHECKS_SOURCES to OFF, as in any other build; every program is linked with it.
+set(LOCKSTEP_CHECKS_SOURCES ON)
 set(sanitizers_address -fsanitize=address,undefined -fno-sanitize-recover=all)
 set(sanitizers_thread -fsanitize=thread)
 if(LOCKSTEP_SANITIZE AND NOT DEFINED sanitizers_${LOCKSTEP_SANITIZE})
@@ -18,11 +21,13 @@ function(lockstep_warnings target)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
     endif()
-    if(LOCKSTEP_WERROR)
+    if(LOCKSTEP_WERROR AND NOT (LOCKSTEP_SANITIZE AND LOCKSTEP_CHECKS_SOURCES))    # there GCC sees what is not there
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
     endif()
     if(LOCKSTEP_SANITIZE)
-        target_compile_options(${target} PUBLIC ${sanitizers_${LOCKSTEP_SANITIZE}} -fno-omit-frame-pointer)
+        if(LOCKSTEP_CHECKS_SOURCES)
+            target_compile_options(${target} PRIVATE ${sanitizers_${LOCKSTEP_SANITIZE}} -fno-omit-frame-pointer -O1 -g1 -UNDEBUG)
+        endif()
         target_link_options(${target} PUBLIC ${sanitizers_${LOCKSTEP_SANITIZE}})
     endif()
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
