@@ -3,8 +3,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "engine/session/session_client.h"
-
 namespace lockstep {
 
 namespace {
@@ -42,11 +40,15 @@ std::optional<std::int64_t> droppedUntil(std::string_view line) {
 void sendControl(const std::filesystem::path& socket, const ControlCommand& control) {
     const auto client = SessionClient::connect(socket);
     if (!client.ok()) throw ProblemError(client.problems().front());
-    const auto sent = client.value()->send(control);
+    sendControl(*client.value(), control);
+}
+
+void sendControl(SessionClient& client, const ControlCommand& control) {
+    const auto sent = client.send(control);
     if (!sent.ok()) throw ProblemError(sent.problems().front());
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     while (std::chrono::steady_clock::now() < deadline) {
-        const auto line = client.value()->readLine(500ms);
+        const auto line = client.readLine(500ms);
         if (!line) continue;
         if (line->closed) break;
         const auto answer = controlAnswerFrom(line->text);
@@ -54,7 +56,8 @@ void sendControl(const std::filesystem::path& socket, const ControlCommand& cont
         if (answer->refused) throw ProblemError(*answer->refused);
         if (answer->agreed == control.name) return;
     }
-    throw ProblemError({socket.string(), "trial.no-answer", {std::to_string(client.value()->hello().trial)}});
+    const std::string trial = std::to_string(client.hello().trial);
+    throw ProblemError({"trial", "trial.no-answer", {trial}});
 }
 
 }  // namespace lockstep

@@ -6,12 +6,14 @@
 #include <string_view>
 
 #include "engine/session/protocol.h"
+#include "engine/session/session_client.h"
 
 namespace lockstep {
 
 // Sends a control to the run that listens at `socket` and waits, ten seconds at most, for its answer. Throws
 // ProblemError: those of SessionClient::connect, "trial.no-answer", or what the run objects to.
 void sendControl(const std::filesystem::path& socket, const ControlCommand& control);
+void sendControl(SessionClient& client, const ControlCommand& control);
 
 // What a run's line says to a control. Other lines (events, what was dropped) say nothing.
 struct ControlAnswer {

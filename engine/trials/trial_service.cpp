@@ -2,7 +2,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <string_view>
 #include <thread>
 
 #include "engine/core/error.h"
@@ -110,7 +113,7 @@ TrialService::Controlled TrialService::control(std::int64_t trial, const Control
 bool TrialService::goOnInPlace(std::int64_t trial, const std::function<void()>& onWait) {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     for (bool waits = false; Lease::isHeld(m_places.lease(trial)); waits = true) {
-        if (!isEnding(trial)) return true;
+        if (letGoOn(trial)) return true;
         if (!waits) onWait();
         if (std::chrono::steady_clock::now() > deadline)
             throw ProblemError({"trial", "run.busy", {std::to_string(trial)}});
@@ -120,17 +123,19 @@ bool TrialService::goOnInPlace(std::int64_t trial, const std::function<void()>& 
     return false;
 }
 
-// What it has been told to do is in its row only once it does it: between two steps. So it is asked itself, and has
-// gone on when it agrees.
-bool TrialService::isEnding(std::int64_t trial) {
-    const RunState state = stateOf(row(trial));
-    if (isFinal(state) || state == RunState::Stopping) return true;
+// Its row follows late: an engine that resumes opens its data first, and what a run was told it does between two steps.
+// So it is asked itself. One that cannot be reached has not begun to listen, or does so no longer.
+bool TrialService::letGoOn(std::int64_t trial) const {
+    constexpr std::array<std::string_view, 3> kEnds{"run.stopping", "session.not-running", "trial.no-answer"};
     try {
-        sendControl(m_places.socket(trial), {"resume"});
-        return false;
+        const auto client = SessionClient::connect(m_places.socket(trial));
+        if (!client.ok()) throw ProblemError(client.problems().front());
+        const auto state = runStateFrom(client.value()->hello().state);
+        if (state && (isFinal(*state) || *state == RunState::Stopping)) return false;
+        sendControl(*client.value(), {"resume"});
+        return true;
     } catch (const ProblemError& error) {
-        const std::string& code = error.problem().code;
-        if (code == "run.stopping" || code.starts_with("session.") || code == "trial.no-answer") return true;
+        if (std::ranges::count(kEnds, error.problem().code) > 0) return false;
         throw;
     }
 }

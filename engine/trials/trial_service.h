@@ -65,7 +65,8 @@ private:
     };
     Identity identity() const;
     bool cancel(std::int64_t trial);
-    bool isEnding(std::int64_t trial);  // of one that is held: it is not to be let go on
+    // Of one that is held: whether it goes on now. False: it is about to end. Throws as goOnInPlace().
+    bool letGoOn(std::int64_t trial) const;
     // While it lives, no engine can begin to run the trial; none where there is no run directory that could hold one.
     // Problem "trial.running".
     std::optional<Lease> claim(std::int64_t trial) const;

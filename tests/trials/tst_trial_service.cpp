@@ -196,6 +196,42 @@ private slots:
         QVERIFY(trials.goOnInPlace(1, [] { QFAIL("nothing is to be waited for"); }));
     }
 
+    // An engine that resumes says so itself: the row is the stopped run's until the data are open.
+    void theRowOfARunThatOpensItsDataDoesNotCount() {
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, RunState::Stopped);
+        const auto lease = home.hold(1);
+        {
+            const auto paused = SessionServer::listen(home.places.socket(1), 1, {});
+            QVERIFY(paused.ok());
+            QVERIFY(trials.goOnInPlace(1, [] { QFAIL("nothing is to be waited for"); }));
+        }
+        const auto refuse = [](const ControlCommand&) { return Problem{"trial", "run.busy", {"1"}}; };
+        const auto server = SessionServer::listen(home.places.socket(1), 1, {refuse});
+        QVERIFY(server.ok());
+        QCOMPARE(codeOf([&] { trials.goOnInPlace(1, [] { QFAIL("nothing is to be waited for"); }); }),
+                 std::string("run.busy"));
+    }
+
+    // Nor does it where a run has ended and its last event is on its way into the history.
+    void whatARunSaysOfItselfCountsMoreThanItsRow() {
+        const Home home;
+        TrialService trials(home.places);
+        home.add(trials, RunState::Running);
+        std::optional<Lease> lease = home.hold(1);
+        const auto refuse = [](const ControlCommand&) { return Problem{"trial", "run.busy", {"1"}}; };
+        const auto server = SessionServer::listen(home.places.socket(1), 1, {refuse});
+        QVERIFY(server.ok());
+        server.value()->post(1, StateChanged{"stopping", 5});
+        int waits = 0;
+        QVERIFY(!trials.goOnInPlace(1, [&] {
+            ++waits;
+            lease.reset();
+        }));
+        QCOMPARE(waits, 1);
+    }
+
     void aRunThatNobodyPausedIsBusy() {
         const Home home;
         TrialService trials(home.places);
@@ -211,7 +247,7 @@ private slots:
         QTest::addColumn<int>("state");
         QTest::newRow("told to stop") << static_cast<int>(RunState::Running);
         QTest::newRow("stopping") << static_cast<int>(RunState::Stopping);
-        QTest::newRow("stopped") << static_cast<int>(RunState::Stopped);  // and writes its last
+        QTest::newRow("stopped") << static_cast<int>(RunState::Stopped);
     }
     void aRunThatIsAboutToEndIsWaitedFor() {
         QFETCH(int, state);
