@@ -35,7 +35,7 @@ const std::byte* LabelledTexts::resident(std::int64_t index, std::size_t field) 
     return field == 2 ? reinterpret_cast<const std::byte*>(&m_labels[static_cast<std::size_t>(index)]) : nullptr;
 }
 
-std::uint64_t LabelledTexts::fingerprint() const {
+std::optional<std::uint64_t> LabelledTexts::fingerprint() const {
     ContentHash hash;
     hash.add(text(m_info.fields));
     hash.add(std::as_bytes(std::span(m_labels)));

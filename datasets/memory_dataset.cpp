@@ -58,7 +58,7 @@ const std::byte* MemoryDataset::resident(std::int64_t index, std::size_t field) 
     return reinterpret_cast<const std::byte*>(&m_labels[at]);
 }
 
-std::uint64_t MemoryDataset::fingerprint() const {
+std::optional<std::uint64_t> MemoryDataset::fingerprint() const {
     ContentHash hash;
     hash.add(text(m_info.fields));
     hash.add(std::as_bytes(std::span(m_labels)));

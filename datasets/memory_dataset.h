@@ -19,7 +19,7 @@ public:
     const DatasetInfo& info() const override { return m_info; }
     void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override;
     const std::byte* resident(std::int64_t index, std::size_t field) const override;
-    std::uint64_t fingerprint() const override;
+    std::optional<std::uint64_t> fingerprint() const override;
     const std::vector<std::int32_t>& labels() const { return m_labels; }
 
 private:

@@ -35,7 +35,7 @@ public:
         std::fill(targets + foretold.size(), targets + m_tokens, -1);
     }
 
-    std::uint64_t fingerprint() const override {
+    std::optional<std::uint64_t> fingerprint() const override {
         ContentHash hash;
         hash.add(lockstep::text(m_info.fields));
         hash.add(m_part);

@@ -107,7 +107,8 @@ typedef struct lockstep_dataset_kind {
                 lockstep_dataset** dataset, lockstep_message message);
     int (*info)(lockstep_dataset* dataset, lockstep_dataset_info* info, lockstep_message message);
     /* Writes every field of a sample, row-major: into[f] has exactly the room for fields[f] of info() and is aligned
-     * for its type. Called by many threads at once. */
+     * for its type. Called by many threads at once. The same index gives the same sample each time the split is
+     * opened: a trial that is resumed compares some with what it was trained on. */
     int (*read)(lockstep_dataset* dataset, int64_t index, void* const* into, lockstep_message message);
     void (*close)(lockstep_dataset* dataset);
     /* How surely `path` is of this kind, 0 no to 100 certain; reads little. May be NULL. */

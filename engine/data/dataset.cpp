@@ -28,7 +28,7 @@ Result<std::filesystem::path> dataPathOf(const DatasetEntry& entry, const std::f
     return path;
 }
 
-std::uint64_t Dataset::fingerprint() const {
+std::optional<std::uint64_t> Dataset::fingerprint() const {
     constexpr std::int64_t kMost = 64;
     const DatasetInfo& about = info();
     ContentHash hash;
@@ -40,15 +40,16 @@ std::uint64_t Dataset::fingerprint() const {
             sample.read(taken > 1 ? i * (about.count - 1) / (taken - 1) : 0);
             for (std::size_t field = 0; field < about.fields.size(); ++field) hash.add(sample.bytes(field));
         } catch (const EngineError&) {  // whoever trains on it will hear why
-            hash.add(std::string_view("unreadable"));
+            return std::nullopt;
         }
     }
     return hash.value();
 }
 
-DataFingerprint fingerprintOf(const DatasetSplits& splits) {
-    const auto of = [](const Dataset& data) { return SplitFingerprint{data.info().count, data.fingerprint()}; };
-    return {of(*splits.train), of(*splits.test)};
+std::optional<DataFingerprint> fingerprintOf(const DatasetSplits& splits) {
+    const auto train = splits.train->fingerprint(), test = splits.test->fingerprint();
+    if (!train || !test) return std::nullopt;
+    return DataFingerprint{{splits.train->info().count, *train}, {splits.test->info().count, *test}};
 }
 
 ImageShape DatasetInfo::image() const {

@@ -59,7 +59,8 @@ public:
     // What the samples are, in their order: equal wherever they lie, on whatever machine, and however many threads read
     // them. In general from the fields and up to 64 samples spread over all; a format that has its bytes at hand takes
     // them all. Reads; throws nothing.
-    virtual std::uint64_t fingerprint() const;
+    // Empty where a sample cannot be read.
+    virtual std::optional<std::uint64_t> fingerprint() const;
 };
 
 // What a run was trained on, to know it again.
@@ -77,9 +78,9 @@ struct DatasetSplits {
     std::shared_ptr<const Dataset> train, test;
     // What is to be known before training on it: for each reason the files that are left out, what was cut…
     std::vector<Problem> remarks = {};
-    std::optional<DataFingerprint> fingerprint = {};  // empty: nobody has asked for it
+    std::optional<DataFingerprint> fingerprint = {};  // empty: nobody has asked for it, or it cannot be told
 };
-DataFingerprint fingerprintOf(const DatasetSplits& splits);
+std::optional<DataFingerprint> fingerprintOf(const DatasetSplits& splits);
 
 // What whoever opens a dataset asks of it meanwhile; empty functions are not called. All are called on the thread that
 // opens it.

@@ -77,8 +77,7 @@ std::vector<Problem> compareData(const Checkpoint& checkpoint, const ResolvedSpe
     const auto compare = [&](const char* name, const SplitFingerprint& before, const SplitFingerprint& now) {
         if (before == now) return;
         changes.push_back(otherData(before.samples == now.samples, accepted, place,
-                                    {name, std::to_string(before.samples), std::to_string(now.samples),
-                                     checkpoint.trial > 0 ? std::to_string(checkpoint.trial) : "N"}));
+                                    {name, std::to_string(before.samples), std::to_string(now.samples)}));
     };
     compare("training", checkpoint.data->train, data.fingerprint->train);
     compare("test", checkpoint.data->test, data.fingerprint->test);

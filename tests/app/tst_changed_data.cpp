@@ -22,7 +22,7 @@ private slots:
         const auto refused = program.run({"resume", "1"});
         QCOMPARE(refused.status, 2);
         QVERIFY2(refused.err.contains(folder) && refused.err.contains("32 training samples then, 31 now") &&
-                     refused.err.contains("lockstep resume 1 --changed-data accept"),
+                     refused.err.contains("same command with --changed-data accept"),
                  qPrintable(refused.err));
         QCOMPARE(program.run({"resume", "1", "--changed-data", "refuse"}).status, 2);
         const auto problems = program.run({"resume", "1", "--json"}).last()["problems"].toArray();

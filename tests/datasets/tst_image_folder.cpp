@@ -360,7 +360,7 @@ private slots:
         writeFile(folder / "train/cat/half.jpg", std::span(whole).first(whole.size() / 2));
         const auto fingerprint = [](const fs::path& path, const fs::path& cacheFolder = {}) {
             const DatasetEntry of = entry("image-folder", cacheFolder);
-            return fingerprintOf(of.open(path, params(of), {}).value());
+            return fingerprintOf(of.open(path, params(of), {}).value()).value();
         };
         const auto decoded = fingerprint(folder.path());
         QCOMPARE(decoded.train.samples, std::int64_t{8});

@@ -680,7 +680,7 @@ void tst_RunSession::changedDataAreRefusedOrAccepted() {
     const auto fewer = home.resume(1);
     QCOMPARE(codeOf(fewer), std::string("data.other-count"));
     QCOMPARE(fewer.problems().size(), std::size_t{1});
-    QCOMPARE(fewer.problems().front().args, (std::vector<std::string>{"training", "64", "63", "1"}));
+    QCOMPARE(fewer.problems().front().args, (std::vector<std::string>{"training", "64", "63"}));
     dataOfToday()["samples"] = std::int64_t{64};
     dataOfToday()["seed"] = std::int64_t{2};
     const auto other = home.resume(1);
