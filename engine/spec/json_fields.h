@@ -149,10 +149,19 @@ private:
     }
     template <class T>
     static void getWhole(std::string_view key, const Json& json, T& value) {
+        if (json.is_number_float()) return getWholeFloat(key, json.get<double>(), value);
         require(key, json.is_number_integer());
         require(key, json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
                                                : std::in_range<T>(json.get<std::int64_t>()));
         value = json.get<T>();
+    }
+    // 200.0, as programs write it that have divided.
+    template <class T>
+    static void getWholeFloat(std::string_view key, double number, T& value) {
+        constexpr double kExact = 1ll << 53;
+        require(key, std::trunc(number) == number && std::abs(number) <= kExact);
+        require(key, std::in_range<T>(static_cast<std::int64_t>(number)));
+        value = static_cast<T>(number);
     }
     template <class T>
     static void getNumber(std::string_view key, const Json& json, T& value) {

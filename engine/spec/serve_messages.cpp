@@ -113,10 +113,18 @@ constexpr JsonLimits kLineLimits{.depth = 16, .members = 1000};
 
 Problem malformed(std::string_view line) { return {"", "serve.malformed", {std::string(line.substr(0, 60))}}; }
 
+template <std::size_t... I>
+std::string namesOfRequests(std::index_sequence<I...>) {
+    std::string names;
+    ((names += (I > 0 ? ", " : "") + std::string(std::variant_alternative_t<I, ServeRequest>::kName)), ...);
+    return names;
+}
+std::string knownRequests() { return namesOfRequests(std::make_index_sequence<std::variant_size_v<ServeRequest>>()); }
+
 template <std::size_t I = 0>
 ServeRequest requestFrom(std::string_view name, JsonFieldReader& reader) {
     if constexpr (I == std::variant_size_v<ServeRequest>) {
-        throw ProblemError({"request", "serve.unknown-request", {std::string(name)}});
+        throw ProblemError({"request", "serve.unknown-request", {std::string(name), knownRequests()}});
     } else {
         using Kind = std::variant_alternative_t<I, ServeRequest>;
         if (name != Kind::kName) return requestFrom<I + 1>(name, reader);
@@ -132,8 +140,8 @@ Result<ServeRequest> requestFrom(const nlohmann::json& object, std::string_view 
         std::string name;
         reader("request", name);
         return requestFrom(name, reader);
-    } catch (const BadJsonField&) {
-        return malformed(line);
+    } catch (const BadJsonField& bad) {
+        return Problem{bad.key, "serve.bad-field", {std::string(line.substr(0, 60))}};
     } catch (const ProblemError& error) {
         return error.problem();
     }
@@ -192,6 +200,7 @@ std::string refusalLine(const JsonText& id, const std::vector<ToldProblem>& prob
 template <class Answer>
 Reply<Answer> replyFrom(const nlohmann::json& reply) {
     Reply<Answer> out;
+    if (!reply.is_object()) return Reply<Answer>::refusal({"", "serve.bad-reply", {"an object"}});
     try {
         JsonFieldReader reader(reply);
         std::vector<ToldProblem> problems;
@@ -199,7 +208,8 @@ Reply<Answer> replyFrom(const nlohmann::json& reply) {
         for (auto& each : problems) out.problems.push_back(std::move(each.problem));
         fields(reader, out.answer, static_cast<const Answer*>(nullptr));
     } catch (const BadJsonField& bad) {
-        out.problems = {{bad.key, "serve.malformed", {bad.key}}};
+        out.answer = {};
+        out.problems = {{bad.key, "serve.bad-reply", {bad.key}}};
     }
     return out;
 }

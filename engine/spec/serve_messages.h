@@ -233,7 +233,7 @@ struct Reply {
         return reply;
     }
 };
-// "serve.malformed" among the problems where it is no such reply.
+// "serve.bad-reply" among the problems where it is no object, or a key has another kind of value than it should.
 template <class Answer>
 Reply<Answer> replyFrom(const nlohmann::json& reply);
 

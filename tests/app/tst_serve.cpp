@@ -211,8 +211,8 @@ private slots:
         row("an array", R"([{"request":"devices"}])", "serve.malformed");
         row("binary", QByteArray("\xff\xfe\0\x01", 4), "serve.malformed");
         row("too deep", QByteArray(500000, '['), "serve.malformed");
-        row("request of another kind", R"({"id":7,"request":7})", "serve.malformed");
-        row("path of another kind", R"({"id":7,"request":"inspect","path":{}})", "serve.malformed");
+        row("request of another kind", R"({"id":7,"request":7})", "serve.bad-field");
+        row("path of another kind", R"({"id":7,"request":"inspect","path":{}})", "serve.bad-field");
         row("too long", request(7, QString(3 << 20, 'x')).toUtf8(), "serve.too-long");
         row("no request", "{}", "serve.unknown-request");
         row("unknown request", R"({"id":7,"request":"tea"})", "serve.unknown-request");

@@ -122,7 +122,7 @@ private slots:
         QFETCH(QByteArray, reply);
         const auto read = replyFrom<PlanAnswer>(nlohmann::json::parse(reply.toStdString()));
         QCOMPARE(read.problems.size(), 1u);
-        QCOMPARE(read.problems.front().code, std::string("serve.malformed"));
+        QCOMPARE(read.problems.front().code, std::string("serve.bad-reply"));
     }
 
     void anIdComesBackAsItWent() {
