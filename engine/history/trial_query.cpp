@@ -84,8 +84,8 @@ ParamValue settingAt(Statement& query) {
     const std::string kind = query.getColumn(1);
     const auto value = query.getColumn(2);
     if (kind == "true" || kind == "false") return kind == "true";
-    if (kind == "integer") return value.getInt64();
-    return kind == "real" ? ParamValue(value.getDouble()) : ParamValue(value.getString());
+    if (kind == "integer" && value.isInteger()) return value.getInt64();  // a seed may be beyond
+    return value.isFloat() ? ParamValue(value.getDouble()) : ParamValue(value.getString());
 }
 
 TrialRow rowOf(Statement& query) {
@@ -293,7 +293,7 @@ std::unordered_map<std::int64_t, ParamValue> TrialQuery::settings(std::string_vi
         std::unordered_map<std::int64_t, ParamValue> values;
         Statement query(database,
                         "SELECT id, json_type(spec_json, ?1), json_extract(spec_json, ?1) FROM trial"
-                        " WHERE json_type(spec_json, ?1) NOT IN ('null', 'object', 'array')");
+                        " WHERE json_valid(spec_json) AND json_type(spec_json, ?1) NOT IN ('null', 'object', 'array')");
         query.bind(1, place);
         while (query.executeStep()) values.emplace(query.getColumn(0).getInt64(), settingAt(query));
         return values;

@@ -46,7 +46,6 @@ SettingCondition::SettingCondition(std::string path, std::string_view asked) : m
 }
 
 bool SettingCondition::holds(const std::optional<ParamValue>& value) const {
-    if (m_words.empty()) return true;  // still being written
     const bool isEquality = m_compare.empty() || m_compare == "=";
     if (!value) return isEquality && m_words == "default";
     if (const auto number = numberOf(*value)) return m_number && compares(*number, m_compare, *m_number);

@@ -34,7 +34,8 @@ bool isField(const QString& field) { return filteredColumn(field) >= 0 || field 
 }  // namespace
 
 TrialFilterWords::TrialFilterWords(const QString& text) {
-    for (const QString& word : wordsOf(text.toLower())) m_terms.push_back(termOf(word));
+    for (const QString& word : wordsOf(text)) m_terms.push_back(termOf(word));
+    std::erase_if(m_terms, [](const Term& term) { return term.isUnfinished(); });
 }
 
 TrialFilterWords::Term TrialFilterWords::termOf(QString word) {
@@ -44,12 +45,15 @@ TrialFilterWords::Term TrialFilterWords::termOf(QString word) {
         word.remove(0, 1);
     }
     const auto colon = word.indexOf(':');
-    const QString field = word.left(std::max<qsizetype>(colon, 0));
-    if (isField(field)) term.field = field;  // "cuda:0" is a word
-    else if (isSetting(field.toStdString()))
-        term.condition.emplace(field.toStdString(), word.mid(colon + 1).toStdString());
-    term.word = term.field.isEmpty() ? word : word.mid(colon + 1);
+    const QString field = word.left(std::max<qsizetype>(colon, 0)), asked = word.mid(colon + 1);
+    if (isField(field.toLower())) term.field = field.toLower();  // "cuda:0" is a word
+    else if (isSetting(field.toStdString())) term.condition.emplace(field.toStdString(), asked.toStdString());
+    term.word = (term.field.isEmpty() ? word : asked).toLower();
     return term;
+}
+
+bool TrialFilterWords::Term::isUnfinished() const {
+    return condition ? condition->isEmpty() : !field.isEmpty() && word.isEmpty();
 }
 
 std::vector<std::string> TrialFilterWords::paths() const {
@@ -72,7 +76,6 @@ bool TrialFilterWords::isAsked(const Term& term, const TrialRow& row, const QStr
 
 bool TrialFilterWords::holds(const Term& term, const TrialRow& row, const QString& haystack) {
     if (term.field.isEmpty()) return haystack.contains(term.word);
-    if (term.word.isEmpty()) return true;  // still being typed
     if (term.field == "is") return row.star && QStringLiteral("starred").startsWith(term.word);
     if (term.field == "tag") {
         return std::any_of(row.tags.begin(), row.tags.end(),

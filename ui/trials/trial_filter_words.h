@@ -31,6 +31,7 @@ private:
         QString field, word;  // field: empty for a word anywhere
         bool wanted = true;
         std::optional<SettingCondition> condition = std::nullopt;
+        bool isUnfinished() const;  // it is still being typed and asks for nothing yet
     };
     static Term termOf(QString word);
     static bool holds(const Term& term, const TrialRow& row, const QString& haystack);

@@ -51,7 +51,8 @@ QWidget* TrialsPage::buildHead() {
         tr("Trials whose row has all the words, anywhere. state: model: dataset: devices: title: note: look in"
            " one column, tag: for a whole tag, is:starred for stars; a minus excludes, quotation marks keep"
            " words together. Any setting by its name in spec files: batch:64 learning_rate:>0.01"
-           " optimizer.momentum:>=0.9 schedule:cosine augmentation.flip:true optimizer.nesterov:default"));
+           " optimizer.momentum:>=0.9 schedule:cosine augmentation.flip:true optimizer.nesterov:default; default means"
+           " that the trial does not state it, and no other condition finds such a trial"));
     m_filter->setClearButtonEnabled(true);
     m_filter->installEventFilter(this);
     m_shelf = new QComboBox;

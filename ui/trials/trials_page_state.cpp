@@ -67,9 +67,11 @@ std::optional<EmptyState> emptyTrials(const TrialsPageState& now) {
     if (!now.loaded) return EmptyState{TrialsPageStateText::tr("Reading the history…"), {}, {}};
     if (now.total == 0 && now.orphans > 0 && now.shelf == Shelf::Current) return lostHistory(now.orphans);
     if (now.filter.trimmed().isEmpty() || now.total == 0) return emptyShelf(now.shelf, now.total);
-    return EmptyState{TrialsPageStateText::tr("No trial matches “%1”").arg(now.filter.trimmed()),
-                      TrialsPageStateText::tr("All words must occur in a trial's row. Fewer words find more."),
-                      {{kClearFilter, TrialsPageStateText::tr("Clear the filter")}}};
+    return EmptyState{
+        TrialsPageStateText::tr("No trial matches “%1”").arg(now.filter.trimmed()),
+        TrialsPageStateText::tr("All words must occur in a trial's row, and all conditions on settings hold; one "
+                                "that a trial does not state is found by “:default” alone. Fewer find more."),
+        {{kClearFilter, TrialsPageStateText::tr("Clear the filter")}}};
 }
 
 QString countText(const TrialsPageState& now) {

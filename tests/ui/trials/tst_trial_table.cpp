@@ -192,6 +192,8 @@ void TestTrialTable::settingsFilterByTheirPath_data() {
     QTest::newRow("beside a word") << "optimizer.momentum:>0.5 wide" << Trials{1};
     QTest::newRow("the fallback") << "optimizer.momentum:default" << Trials{2};
     QTest::newRow("unfinished") << "optimizer.momentum:" << Trials{3, 2, 1};
+    QTest::newRow("unfinished, not") << "-optimizer.momentum:>" << Trials{3, 2, 1};
+    QTest::newRow("of a column, not") << "-state:" << Trials{3, 2, 1};
     QTest::newRow("unread yet") << "seed:4" << Trials{3, 2, 1};
     QTest::newRow("nobody's") << "optimizer.momentum:0.25" << Trials{};
 }
