@@ -161,10 +161,18 @@ void ComparePane::setCurves(const TrialCurves& curves) {
     m_curves = curves;
     showSpecs();
     draw();
+    lightHovered();
 }
 
 void ComparePane::setHovered(std::optional<std::int64_t> trial) {
-    const auto shows = [&](const ComparedCurve& each) { return trial && std::ranges::count(each.trials, *trial) > 0; };
+    m_hovered = trial;
+    lightHovered();
+}
+
+void ComparePane::lightHovered() {
+    const auto shows = [&](const ComparedCurve& each) {
+        return m_hovered && std::ranges::count(each.trials, *m_hovered) > 0;
+    };
     const auto found = std::ranges::find_if(m_curves.compared, shows);
     m_plot->setLit(found == m_curves.compared.end() ? std::nullopt : std::optional(found->series));
 }

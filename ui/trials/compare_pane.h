@@ -54,11 +54,13 @@ private:
     void draw();
     QString emptyText() const;
     void describe();
+    void lightHovered();
     void showSpecs();
 
     Explain m_explain;
     std::vector<TrialRow> m_rows;
     TrialCurves m_curves;
+    std::optional<std::int64_t> m_hovered;
     CurveRequest m_drawn;
     std::optional<std::int64_t> m_noted;  // the trial whose note is shown
     QComboBox* m_metric = nullptr;

@@ -15,8 +15,8 @@ namespace lockstep::ui {
 
 namespace {
 
-struct TrialColumnsText {
-    Q_DECLARE_TR_FUNCTIONS(TrialColumnsText)
+struct TrialColumns {
+    Q_DECLARE_TR_FUNCTIONS(TrialColumns)
 };
 
 // Where a cell's value lies in a row.
@@ -162,8 +162,8 @@ std::optional<double> finiteIn(const TrialRow& row, int column) {
 
 }  // namespace
 
-QString headerOf(int column) { return TrialColumnsText::tr(at(column).header); }
-QString meaningOf(int column) { return TrialColumnsText::tr(at(column).meaning); }
+QString headerOf(int column) { return TrialColumns::tr(at(column).header); }
+QString meaningOf(int column) { return TrialColumns::tr(at(column).meaning); }
 int widthOf(int column) { return at(column).width; }
 bool isShownAtFirst(int column) { return at(column).shownAtFirst; }
 
@@ -207,11 +207,11 @@ QString percent(double fraction) { return QString::number(100 * fraction, 'f', 2
 QString rate(double perSecond) { return QLocale(QLocale::English).toString(perSecond, 'f', perSecond < 10 ? 1 : 0); }
 
 QString duration(double seconds) {
-    if (seconds < 10) return TrialColumnsText::tr("%1 s").arg(seconds, 0, 'f', 1);
+    if (seconds < 10) return TrialColumns::tr("%1 s").arg(seconds, 0, 'f', 1);
     const auto whole = static_cast<qint64>(std::llround(seconds));
-    if (whole < 60) return TrialColumnsText::tr("%1 s").arg(whole);
-    if (whole < 3600) return TrialColumnsText::tr("%1 min %2 s").arg(whole / 60).arg(whole % 60);
-    return TrialColumnsText::tr("%1 h %2 min").arg(whole / 3600).arg(whole % 3600 / 60);
+    if (whole < 60) return TrialColumns::tr("%1 s").arg(whole);
+    if (whole < 3600) return TrialColumns::tr("%1 min %2 s").arg(whole / 60).arg(whole % 60);
+    return TrialColumns::tr("%1 h %2 min").arg(whole / 3600).arg(whole % 3600 / 60);
 }
 
 QString localTime(const std::string& utc) {

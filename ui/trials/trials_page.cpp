@@ -89,7 +89,10 @@ TrialsPage::~TrialsPage() {
 
 void TrialsPage::connectHistory() {
     connect(&m_history, &HistoryService::rowsRead, this, &TrialsPage::takeRows);
-    connect(&m_history, &HistoryService::orphansCounted, this, [this](int orphans) { m_orphans = orphans; });
+    connect(&m_history, &HistoryService::orphansCounted, this, [this](int orphans) {
+        m_orphans = orphans;
+        showState();
+    });
     connect(&m_history, &HistoryService::absent, this, [this] { takeRows({}); });
     connect(&m_history, &HistoryService::unreadable, this, [this](const Problem& problem) {
         m_unreadable = m_explain(problem);

@@ -54,6 +54,7 @@ TrialsTable::TrialsTable(QWidget* parent) : QTableView(parent), m_columns(new QM
             [=, this](const QPoint& at) { m_columns->popup(header->mapToGlobal(at)); });
     setMouseTracking(true);
     connect(this, &QAbstractItemView::entered, this, &TrialsTable::hovered);
+    connect(this, &QAbstractItemView::viewportEntered, this, [this] { emit hovered({}); });
     connect(m_columns, &QMenu::aboutToShow, this, &TrialsTable::fillColumnsMenu);
 }
 
@@ -86,9 +87,10 @@ void TrialsTable::fillColumnsMenu() {
     m_columns->addAction(tr("Reset columns"), this, &TrialsTable::resetColumns);
 }
 
-void TrialsTable::leaveEvent(QEvent* event) {
-    QTableView::leaveEvent(event);
-    emit hovered({});
+// Its viewport is left for the header, too.
+bool TrialsTable::viewportEvent(QEvent* event) {
+    if (event->type() == QEvent::Leave) emit hovered({});
+    return QTableView::viewportEvent(event);
 }
 
 // A table that is entered by the keyboard has a trial to act on; with a single row the arrow keys would never select

@@ -27,7 +27,7 @@ signals:
     void hovered(const QModelIndex& row);  // invalid: the pointer left
 
 protected:
-    void leaveEvent(QEvent* event) override;
+    bool viewportEvent(QEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void rowsInserted(const QModelIndex& parent, int first, int last) override;
 

@@ -102,6 +102,10 @@ void TestTrialsPage::theSelectionIsShared() {
     QCOMPARE(strong(), 2);
     desktop.selection.setHovered(3);  // which is not among them
     QCOMPARE(strong(), 4);
+    desktop.selection.setPinned({2, 3, 5});  // its curve comes while the pointer rests on it
+    QTRY_COMPARE(strong(), 2);
+    desktop.selection.setPinned({2, 5});
+    QTRY_COMPARE(strong(), 4);
     QCOMPARE(desktop.table().selectionModel()->selectedRows().size(), 2);
     QVERIFY(std::ranges::is_permutation(desktop.selection.pinned(), std::vector<std::int64_t>{2, 5}));
     desktop.selection.setFilter("no such trial");
