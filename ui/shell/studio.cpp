@@ -83,8 +83,10 @@ void Studio::followTimeline() {
 }
 
 void Studio::askAboutChangedData(qint64 trial, const std::vector<Problem>& problems) {
-    const QString title = tr("The data have changed");
-    auto* box = new QMessageBox(QMessageBox::Question, title, title, QMessageBox::Cancel, m_train->window());
+    QPointer<QMessageBox>& box = m_dataQuestions[trial];
+    if (box) return box->raise();
+    const QString title = tr("The data of trial %1 have changed").arg(trial);
+    box = new QMessageBox(QMessageBox::Question, title, title, QMessageBox::Cancel, m_train->window());
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setDefaultButton(QMessageBox::Cancel);
     QStringList changes;

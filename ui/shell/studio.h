@@ -1,5 +1,7 @@
 #pragma once
 #include <QObject>
+#include <QPointer>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -10,6 +12,7 @@
 #include "ui/style/page.h"
 
 class QDockWidget;
+class QMessageBox;
 
 namespace lockstep::ui {
 
@@ -52,6 +55,7 @@ private:
     std::unique_ptr<TrialsPage> m_trials;
     std::unique_ptr<TimelineDock> m_timeline;
     std::int64_t m_timelineTrial = 0, m_timelineAttempt = 0;  // what the timeline shows
+    std::map<qint64, QPointer<QMessageBox>> m_dataQuestions;  // by trial
 };
 
 }  // namespace lockstep::ui

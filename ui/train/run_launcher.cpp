@@ -41,14 +41,23 @@ void RunLauncher::start(const QJsonObject& spec) {
     });
 }
 
-void RunLauncher::resume(qint64 trial) {
-    opened();
-    inBackground([this, trial] { return launch(trial, Launch::Kind::Resume); });
-}
+void RunLauncher::resume(qint64 trial) { resumeAs(trial, Launch::Kind::Resume); }
+void RunLauncher::resumeWithChangedData(qint64 trial) { resumeAs(trial, Launch::Kind::ResumeChanged); }
 
-void RunLauncher::resumeWithChangedData(qint64 trial) {
+// A second click while the first is on its way means the same.
+void RunLauncher::resumeAs(qint64 trial, Launch::Kind kind) {
+    if (!m_resuming.insert(trial).second) return;
     opened();
-    inBackground([this, trial] { return launch(trial, Launch::Kind::ResumeChanged); });
+    inBackground([this, trial, kind] {
+        try {
+            return launch(trial, kind);
+        } catch (const ProblemError& error) {
+            return Answer([this, trial, answer = refuse({error.problem()})] {
+                m_resuming.erase(trial);
+                answer();
+            });
+        }
+    });
 }
 
 // Answers come in the order of the work; what it throws is a refusal.
@@ -91,6 +100,7 @@ void RunLauncher::look() {
 }
 
 void RunLauncher::end(const Launch& launch, const Launch::Outcome& outcome) {
+    m_resuming.erase(launch.trial());
     if (outcome.problems.empty()) {
         emit started(launch.trial());
         return closed();

@@ -4,6 +4,7 @@
 #include <QThreadPool>
 #include <QTimer>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "engine/session/places.h"
@@ -20,7 +21,7 @@ public:
     RunLauncher(QString engineProgram, Places places, QObject* parent = nullptr);
 
     void start(const QJsonObject& spec);
-    void resume(qint64 trial);
+    void resume(qint64 trial);  // nothing happens where it is on its way already
     void resumeWithChangedData(qint64 trial);
     bool isBusy() const { return m_open > 0; }  // some run has neither started nor failed yet
     const Places& places() const { return m_places; }
@@ -36,6 +37,7 @@ signals:
 private:
     using Answer = std::function<void()>;  // on the GUI thread
     void inBackground(std::function<Answer()> work);
+    void resumeAs(qint64 trial, Launch::Kind kind);
     Answer launch(qint64 trial, Launch::Kind kind);
     Answer refuse(const Problems& problems);
     void look();
@@ -46,6 +48,7 @@ private:
     const std::filesystem::path m_program;
     const Places m_places;
     std::vector<Launch> m_launches;
+    std::set<qint64> m_resuming;  // trials
     int m_open = 0;  // runs that have neither started nor failed: launches, and those on their way to be one
     QTimer m_timer;
     QThreadPool m_pool;  // last: its threads use the others

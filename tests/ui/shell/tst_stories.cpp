@@ -147,10 +147,14 @@ private slots:
             QMessageBox* box = nullptr;
             if (!until([&] { return (box = window->findChild<QMessageBox*>()) && box->isVisible(); })) return false;
             if (!box->informativeText().contains("data.other-count")) return false;
-            buttonWith(*box, words)->click();
+            QPushButton* button = buttonWith(*box, words);
+            if (!button || !box->text().contains("trial 1")) return false;
+            button->click();
             return until([&] { return !window->findChild<QMessageBox*>(); });
         };
         QVERIFY(answer("Cancel"));
+        QTest::qWait(500);
+        QVERIFY(!Lease::isHeld(home.places.lease(1)));
         QCOMPARE(feed.state(), RunState::Stopped);
         QVERIFY(answer("Resume all the same"));
         QVERIFY(until([&] { return feed.record().started()->attempt == 2 && feed.state() == RunState::Running; }));
