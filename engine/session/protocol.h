@@ -18,8 +18,8 @@ namespace lockstep {
 //   (toJsonLine);
 //                               {"ok":"pause"} / {"error":{"field":…,"code":…,"args":[…]}} for commands;
 //                               {"dropped":{"from":a,"to":b}} when a slow reader lost step events in that range, or
-//                               when the server never had it (an earlier attempt's); state events of this attempt are
-//                               never lost.
+//                               when the server never had it (an earlier attempt's); of the states of
+//                               this attempt the newest 65,536 are kept, and the history has all.
 // Parsing a line makes no allocation larger than 32 times the line; either side gives up on a line that is too long.
 // A client that reattaches reads the history up to event n and subscribes from n + 1.
 constexpr int kProtocolVersion = 1;

@@ -10,9 +10,10 @@
 
 namespace lockstep {
 
-// Serves one run on a local socket (mode 0700 folder). An EventSink: keeps all state events and the newest step events
-// in memory, sends them to every subscriber; of events outside the numbering (number 0) the newest alone, until one
-// that is numbered comes; own thread (poll loop); a slow client never blocks the run.
+// Serves one run on a local socket (mode 0700 folder). An EventSink: keeps the newest events in memory, those of
+// steps and those of states each by their own measure (replay_log.h), sends them to every subscriber; of events outside
+// the numbering (number 0) the newest alone, until one that is numbered comes; own thread (poll loop); a slow client
+// never blocks the run.
 class SessionServer : public EventSink {
 public:
     // `control` runs on the server's thread; what it returns is the answer's error. Problem "session.no-socket".

@@ -151,16 +151,19 @@ private:
             m_version = version;
             const bool crashed = judge(m_rows, query, m_trials.places());
             m_refusal.reset();
-            if (!changed && !crashed) return;
             if (m_rows.empty()) sayOrphans();
+            if (!changed && !crashed) return;
             say([this, rows = std::make_shared<const Rows>(rowsToBe()), handled = m_handled] {
                 if (handled == m_service.m_handedIn) emit m_service.rowsRead(*rows);  // else newer ones follow
             });
         });
     }
 
+    // At each look while there are no trials: folders of trials that were removed go after their rows.
     void sayOrphans() {
-        say([this, orphans = countOrphans(m_trials.places())] { emit m_service.orphansCounted(orphans); });
+        const int orphans = countOrphans(m_trials.places());
+        if (orphans == std::exchange(m_orphans, orphans)) return;
+        say([this, orphans] { emit m_service.orphansCounted(orphans); });
     }
 
     // With what waits to be written.
@@ -197,10 +200,10 @@ private:
             work();
         } catch (const ProblemError& error) {
             close();
+            const bool isAbsent = error.problem().code == "history.absent";
+            if (isAbsent) sayOrphans();
             if (std::exchange(m_refusal, error.problem()) == error.problem()) return;
-            if (error.problem().code != "history.absent")
-                return say([this, problem = error.problem()] { emit m_service.unreadable(problem); });
-            sayOrphans();
+            if (!isAbsent) return say([this, problem = error.problem()] { emit m_service.unreadable(problem); });
             say([this] { emit m_service.absent(); });
         }
     }
@@ -222,6 +225,7 @@ private:
     std::optional<Problem> m_waitsFor;
     std::optional<std::int64_t> m_version;
     std::optional<Problem> m_refusal;
+    int m_orphans = 0;
     Rows m_rows;
     CurveReader m_curves;
     std::uint64_t m_handled = 0;

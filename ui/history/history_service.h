@@ -46,8 +46,8 @@ signals:
     void rowsRead(const std::vector<lockstep::TrialRow>& rows);
     void curvesRead(const lockstep::ui::TrialCurves& curves);
     void absent();  // there is no history yet
-    // Before absent(), and before rowsRead() without rows: so many run folders hold trials that `lockstep import` would
-    // bring into the history.
+    // While there is no trial, when the number has changed: so many run folders hold trials that `lockstep import`
+    // would bring into the history. None until it is told.
     void orphansCounted(int orphans);
     void unreadable(const lockstep::Problem& problem);  // the history cannot be read; tried again
     void notWritten(const lockstep::Problem& problem);  // edits were refused; the rows are sent again as they are

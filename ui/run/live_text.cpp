@@ -155,7 +155,8 @@ QString liveProgress(const RunRecord& record) {
         runDuration(record.seconds())};
     if (const auto left = record.remaining()) parts << LiveText::tr("about %1 left").arg(runDuration(*left));
     if (const auto best = bestText(record); !best.isEmpty()) parts << best;
-    if (record.missing() > 0) parts << LiveText::tr("%1 events lost").arg(count(record.missing()));
+    if (record.missing() == 1) parts << LiveText::tr("1 event lost");
+    else if (record.missing() > 1) parts << LiveText::tr("%1 events lost").arg(count(record.missing()));
     return parts.join(" · ");
 }
 

@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include <QCoreApplication>
 #include <QCryptographicHash>
 #include <QDateTime>
 #include <QDir>
@@ -23,6 +24,10 @@ namespace {
 
 constexpr std::size_t kBlock = 1 << 18;
 constexpr qint64 kSpareBytes = qint64{64} << 20;  // the disk keeps this much
+
+struct ArchiveText {
+    Q_DECLARE_TR_FUNCTIONS(ArchiveText)
+};
 
 struct Cancelled {};
 // macOS's resource forks and the like, which are no data.
@@ -146,7 +151,7 @@ private:
     void check(int result) {
         if (result == ARCHIVE_OK || result == ARCHIVE_WARN) return;
         const char* why = archive_error_string(m_reader.get());
-        refuse(m_archive, "archive.unreadable", why ? QString::fromLocal8Bit(why) : QStringLiteral("no reason given"));
+        refuse(m_archive, "archive.unreadable", why ? QString::fromLocal8Bit(why) : ArchiveText::tr("no reason given"));
     }
 
     QString m_archive, m_into;

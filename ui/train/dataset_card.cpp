@@ -205,7 +205,9 @@ void DatasetCard::showSamples() {
     for (QWidget* each : std::initializer_list<QWidget*>{m_images, m_bars}) each->setVisible(has);
     QStringList warnings;
     for (const auto& warning : described.warnings) warnings << m_explain(warning.problem).what;
-    if (has && samples->skipped > 0) warnings << tr("%1 files are skipped.").arg(samples->skipped);
+    if (has && samples->skipped > 0)
+        warnings << (samples->skipped == 1 ? tr("1 file is skipped.")
+                                           : tr("%1 files are skipped.").arg(samples->skipped));
     m_warnings->setText(warnings.join('\n'));
     m_warnings->setVisible(!warnings.isEmpty());
 }
@@ -222,10 +224,9 @@ void DatasetCard::showPath() {
     m_path->setPlaceholderText(!place.isEmpty()                           ? place
                                : !option || option->state == "needs-path" ? tr("Folder of the data, or drop one here")
                                                                           : tr("Made by the program; needs no folder"));
-    m_path->setToolTip(
-        tr("Where the data lies%1\nDefault: %2\nRange: any folder of this machine; you can also drop "
-           "one on this page, or an archive")
-            .arg(path.isEmpty() ? QString(".") : ": " + path, place.isEmpty() ? QString("empty") : place));
+    m_path->setToolTip(tr("Where the data lies%1\nDefault: %2\nRange: any folder of this machine; you can also drop "
+                          "one on this page, or an archive")
+                           .arg(path.isEmpty() ? QString(".") : ": " + path, place.isEmpty() ? tr("empty") : place));
     m_dropProblems.clear();
     if (m_form.spec()["dataset"] != m_taken && !m_unpacker.isBusy()) m_noticeRow->hide();
     showProblems();

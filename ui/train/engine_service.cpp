@@ -161,7 +161,7 @@ void EngineService::failFront(const Problem& problem) {
 void EngineService::childEnded() {
     if (m_state != State::Greeting && m_state != State::Ready) return;
     const bool crashed = m_process.exitStatus() == QProcess::CrashExit;
-    const auto how = crashed ? QStringLiteral("it crashed") : QString("exit status %1").arg(m_process.exitCode());
+    const auto how = crashed ? tr("it crashed") : tr("exit status %1").arg(m_process.exitCode());
     restartOrGiveUp(problemOf("engine.ended", {how}));
 }
 

@@ -147,7 +147,8 @@ void ClassBars::paintEvent(QPaintEvent*) {
     }
     if (m_left == 0) return;
     const QRect last(0, static_cast<int>(m_names.size()) * rowHeight(), width(), rowHeight());
-    painter.drawText(last, Qt::AlignVCenter, tr("and %1 more classes").arg(m_left));
+    painter.drawText(last, Qt::AlignVCenter,
+                     m_left == 1 ? tr("and 1 more class") : tr("and %1 more classes").arg(m_left));
 }
 
 }  // namespace lockstep::ui
