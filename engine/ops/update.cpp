@@ -139,15 +139,33 @@ std::string describeKind(const UpdateRule& rule) {
 }  // namespace
 
 int UpdateRule::stateCount() const {
-    if (kind == Kind::AdamW || kind == Kind::Muon) return 2;
-    return momentum != 0 ? 1 : 0;
+    switch (kind) {
+        case Kind::Sgd:
+        case Kind::Lars: return momentum != 0 ? 1 : 0;
+        case Kind::AdamW:
+        case Kind::Muon: return 2;
+    }
+    return 0;
 }
 
-bool UpdateRule::needsWholeParameters() const { return kind == Kind::Lars || kind == Kind::Muon; }
+bool UpdateRule::needsWholeParameters() const {
+    switch (kind) {
+        case Kind::Sgd:
+        case Kind::AdamW: return false;
+        case Kind::Lars:
+        case Kind::Muon: return true;
+    }
+    return false;
+}
 
 std::string_view UpdateRule::stateName(int state) const {
-    if (state == 1) return "exp_avg_sq";
-    return kind == Kind::AdamW ? "exp_avg" : "momentum";
+    switch (kind) {
+        case Kind::Sgd:
+        case Kind::Lars: return "momentum";
+        case Kind::AdamW: return state == 0 ? "exp_avg" : "exp_avg_sq";
+        case Kind::Muon: return state == 0 ? "momentum" : "exp_avg_sq";
+    }
+    return {};
 }
 
 bool takesMatrixStep(const Value& parameter) {

@@ -41,7 +41,7 @@ struct UpdateSegment {
     const Value* parameter = nullptr;  // all of it, for a rule that needs whole parameters; outlives the kernel
 };
 
-// Optimizers for people: "sgd", "adamw", "lars", "muon"; the explicit list.
+// Optimizers for people, by their names in specs; the explicit list.
 struct UpdateEntry {
     std::string name;
     ParamSchema params;  // without the learning rate, which a schedule gives

@@ -12,6 +12,7 @@ using namespace lockstep::test;
 class tst_op_updates : public QObject {
     Q_OBJECT
 private slots:
+    void everyOptimizerHasCases();
     void rulesFollowTheirFormulas_data();
     void rulesFollowTheirFormulas();
     void sgdByHand();
@@ -61,11 +62,13 @@ Expected formula(const UpdateCase& c, std::size_t i, bool decays) {
             g += decay * theta;
             m = r.momentum * m + g;
             theta -= c.learningRate * (r.nesterov ? g + r.momentum * m : m);
-        } else {
+        } else if (r.kind == UpdateRule::Kind::AdamW) {
             m = r.beta1 * m + (1 - r.beta1) * g;
             v = r.beta2 * v + (1 - r.beta2) * g * g;
             const double mHat = m / (1 - std::pow(r.beta1, t)), vHat = v / (1 - std::pow(r.beta2, t));
             theta = theta - c.learningRate * decay * theta - c.learningRate * mHat / (std::sqrt(vHat) + r.epsilon);
+        } else {
+            qFatal("%s has no formula here", c.name.c_str());
         }
         const double number = static_cast<double>(t), d = std::min(r.averageDecay, (1 + number) / (10 + number));
         average = d * average + (1 - d) * theta;
@@ -74,6 +77,14 @@ Expected formula(const UpdateCase& c, std::size_t i, bool decays) {
 }
 
 }  // namespace
+
+void tst_op_updates::everyOptimizerHasCases() {
+    for (const UpdateEntry& entry : updateRules()) {
+        const UpdateRule::Kind kind = entry.make(ParamValues(entry.params)).kind;
+        QVERIFY2(std::ranges::any_of(updateCases(), [&](const UpdateCase& each) { return each.rule.kind == kind; }),
+                 entry.name.c_str());
+    }
+}
 
 void tst_op_updates::rulesFollowTheirFormulas_data() {
     QTest::addColumn<const UpdateCase*>("updateCase");
