@@ -197,7 +197,10 @@ QString plainOf(const TrialRow& row, int column) {
     if (column == kStarColumn) return row.star ? "1" : "0";
     if (!isNumeric(column)) return wordsOf(row, at(column).source);
     const auto number = finiteIn(row, column);
-    return number ? QString::number(*number, 'g', QLocale::FloatingPointShortest) : QString();
+    if (!number) return {};
+    const bool isWhole = std::holds_alternative<std::int64_t TrialRow::*>(at(column).source);
+    return isWhole ? QString::number(static_cast<qint64>(*number))
+                   : QString::number(*number, 'g', QLocale::FloatingPointShortest);
 }
 
 namespace trial_text {
