@@ -100,6 +100,8 @@ private:
     struct Compiled {
         std::shared_ptr<const Graph> graph;
         std::vector<Step> steps;  // as if its samples were the first of the rank's
+        std::map<std::string, Slot, std::less<>> outputs;
+        std::size_t outputBytes = 0;
     };
 
     bool training() const { return m_program.kind == Program::Kind::Training; }
@@ -112,7 +114,11 @@ private:
             pass.graph = compiled.graph;
             pass.samples = batchOf(*compiled.graph);
             steps = compiled.steps;
-            for (Step& step : steps) moveInputs(step, pass.firstSample);
+            pass.outputs = compiled.outputs;
+            const std::size_t outputs = bytesOf(m_program, Arena::Outputs);
+            for (auto& [name, slot] : pass.outputs) slot.offset += outputs;
+            for (Step& step : steps) moveToPass(step, pass.firstSample, outputs);
+            bytesOf(m_program, Arena::Outputs) += compiled.outputBytes;
         } else {
             steps = scheduleEmptyPass(m_program.kind, *m_program.storage, m_program.scalars, compiledOf(first).steps);
         }
@@ -130,7 +136,7 @@ private:
     Compiled compileGraph(const Graph& forward) {
         if (!training()) verify(forward);
         const Graph whole = training() ? withGradients(forward, m_options.recomputes) : forward;
-        Compiled compiled{lower(whole, m_backend, m_options, m_program.storage.get()), {}};
+        Compiled compiled{lower(whole, m_backend, m_options, m_program.storage.get()), {}, {}, 0};
         const Graph& graph = *compiled.graph;
         useStorage(graph);
         const Placement placement = placeValues(graph, m_program.kind, *m_program.storage, m_batch, m_program.scalars);
@@ -145,6 +151,8 @@ private:
             if (slot && slot->arena == Arena::Dataset) bytesOf(m_program, Arena::Dataset) = slot->bytes;
         }
         for (DraftStep& draft : drafts) compiled.steps.push_back(std::move(draft.step));
+        compiled.outputs = placement.outputs;
+        for (const auto& [name, slot] : compiled.outputs) compiled.outputBytes += alignUp(slot.bytes);
         return compiled;
     }
 
@@ -162,12 +170,14 @@ private:
         m_program.scalars = nameScalars(graph, training() ? m_program.storage->buckets.size() : 0, training());
     }
 
-    // Every input begins `samples` samples further into its field of the batch slot.
-    void moveInputs(Step& step, std::int64_t samples) const {
+    // Every input begins `samples` samples further into its field of the batch slot, every output behind those of the
+    // passes before.
+    void moveToPass(Step& step, std::int64_t samples, std::size_t outputs) const {
         for (auto* slots : {&step.inputs, &step.outputs}) {
             for (Slot& slot : *slots) {
                 if (slot.arena == Arena::Io)
                     slot.offset += sampleBytesAt(slot.offset) * static_cast<std::size_t>(samples);
+                if (slot.arena == Arena::Outputs) slot.offset += outputs;
             }
         }
     }

@@ -87,6 +87,17 @@ public:
         }
     }
 
+    void pinOutputs() {
+        std::size_t end = 0;
+        for (const Graph::Output& output : m_graph.outputs()) {
+            if (isScalar(m_graph.value(output.value))) continue;
+            const Slot slot{Arena::Outputs, end, m_graph.value(output.value).bytes()};
+            send(output.value, slot, output.name);
+            m_placement.outputs.emplace(output.name, slot);
+            end += alignUp(slot.bytes);
+        }
+    }
+
     Placement take() { return std::move(m_placement); }
 
 private:
@@ -134,6 +145,7 @@ Placement placeValues(const Graph& graph, Program::Kind kind, const StoragePlan&
     placer.pinInputs(batch);
     placer.pinStored(storage, averaged ? Arena::Averages : Arena::Parameters);
     placer.pinScalars(scalars);
+    if (kind == Program::Kind::Evaluation) placer.pinOutputs();
     return placer.take();
 }
 

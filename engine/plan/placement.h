@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Placement {
     std::vector<ValueId> roots;              // by value
     std::vector<std::optional<Slot>> slots;  // by value, of roots; empty: an activation
     std::vector<ValueCopy> copies;
+    std::map<std::string, Slot, std::less<>> outputs;  // of an evaluation, by name
 
     ValueId root(ValueId value) const { return roots[index(value)]; }
     const std::optional<Slot>& pinned(ValueId value) const { return slots[index(root(value))]; }
@@ -32,7 +34,8 @@ bool isScalar(const Value& value);  // f64[1]: a sum or a count
 
 // Pins inputs to the fields of the batch or, that named kKeptImages, to what the device keeps; parameters (in
 // evaluation their averages, if the storage has any) and buffers to the storage, gradients to their parameters' places
-// and scalar outputs to the scalars. Throws EngineError(Internal) when the batch does not carry an input.
+// and scalar outputs to the scalars; in evaluation the other outputs to Arena::Outputs, one behind the other as if the
+// pass were the first. Throws EngineError(Internal) when the batch does not carry an input.
 Placement placeValues(const Graph& graph, Program::Kind kind, const StoragePlan& storage, const BatchLayout& batch,
                       const ScalarSlots& scalars);
 

@@ -21,6 +21,7 @@ std::string_view text(Arena arena) {
         case Arena::Scalars: return "scalars";
         case Arena::Partials: return "partials";
         case Arena::Dataset: return "dataset";
+        case Arena::Outputs: return "outputs";
     }
     return "?";
 }

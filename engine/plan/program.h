@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +16,8 @@ namespace lockstep {
 // less. Averages: of the parameters, over the updates; evaluation reads them instead. Staging: new buffer values on
 // their way through the reduction. Scalars: doubles (losses, counts, square sums, the gate). Partials: what earlier
 // passes of the step summed up. Dataset: what the device keeps of the data, the same in all steps: kKeptImages in
-// data/batch_layout.h. All but Activations and Partials are shared by the programs of a run.
+// data/batch_layout.h. Outputs: what an evaluation's graph gives besides its sums ("logits"), of one pass behind the
+// other, until the next step. All but Activations, Partials and Outputs are shared by the programs of a run.
 enum class Arena : std::uint8_t {
     Io,
     Parameters,
@@ -28,9 +30,10 @@ enum class Arena : std::uint8_t {
     Activations,
     Scalars,
     Partials,
-    Dataset
+    Dataset,
+    Outputs
 };
-constexpr std::size_t kArenaCount = 12;
+constexpr std::size_t kArenaCount = 13;
 std::string_view text(Arena arena);
 
 struct Slot {
@@ -128,6 +131,7 @@ struct ScalarSlots {
 struct Pass {
     std::shared_ptr<const Graph> graph;         // lowered; passes of equal size share it; null without samples
     std::int64_t firstSample = 0, samples = 0;  // within the rank's share
+    std::map<std::string, Slot, std::less<>> outputs = {};  // evaluation: where it leaves what is no scalar
 };
 
 // Everything one replica executes for one kind of step, device-free: steps in order, and where everything lies.

@@ -25,6 +25,7 @@ std::string_view mark(Arena arena) {
         case Arena::Scalars: return "scalar";
         case Arena::Partials: return "partial";
         case Arena::Dataset: return "data";
+        case Arena::Outputs: return "output";
     }
     return "?";
 }
@@ -106,7 +107,7 @@ void printArenas(std::ostream& out, const Program& program) {
     TextTable table({"arena", "bytes"});
     for (std::size_t i = 0; i < kArenaCount; ++i) {
         const auto arena = static_cast<Arena>(i);
-        if (arena == Arena::Dataset && program.arenaBytes[i] == 0) continue;  // of few devices
+        if (arena >= Arena::Dataset && program.arenaBytes[i] == 0) continue;  // of few devices, of evaluations
         table.add({std::string(lockstep::text(arena)), std::to_string(program.arenaBytes[i])});
         if (arena != Arena::Activations) continue;
         table.add({"  without reuse", std::to_string(program.activationBytesWithoutReuse)});

@@ -57,8 +57,8 @@ public:
     // Converts between f32 and f64. Another shape or type, or an unknown name: ProblemError "checkpoint.mismatch".
     void write(const std::string& name, const HostTensor& tensor);
     HostTensor readGradient(const std::string& parameter);  // of the last training step, summed over ranks
-    // What the last run left as an output of the graph ("logits"): for the samples of its program's last pass, rows in
-    // their order. `program` is the one that ran.
+    // What an evaluation left as an output of its graph ("logits"): a row for each of the samples, in their order.
+    // `program` is the one that ran last.
     HostTensor readOutput(const Program& program, std::string_view name);
     std::uint64_t hash();  // over all logical tensors, in name order
     // Over what rests between updates as it is stored: the same on all ranks as long as they are replicas.

@@ -25,6 +25,18 @@ HostTensor converted(const HostTensor& tensor, DType dtype) {
     return out;
 }
 
+// Rows behind rows. At least one part, all of one kind of rows.
+HostTensor joined(std::vector<HostTensor> parts) {
+    if (parts.size() == 1) return std::move(parts.front());
+    std::int64_t rows = 0;
+    for (const HostTensor& part : parts) rows += part.type().shape[0];
+    const TensorType& type = parts.front().type();
+    HostTensor whole({type.shape.withDim(0, rows), type.dtype});
+    std::byte* to = whole.data();
+    for (const HostTensor& part : parts) to = std::copy_n(part.data(), part.bytes(), to);
+    return whole;
+}
+
 }  // namespace
 
 void Replica::keep(std::size_t offset, std::span<const std::byte> part) {
@@ -128,17 +140,15 @@ HostTensor Replica::readGradient(const std::string& parameter) {
 }
 
 HostTensor Replica::readOutput(const Program& program, std::string_view name) {
-    const Graph* graph = program.passes.back().graph.get();
-    const auto value = graph ? graph->output(name) : std::nullopt;
-    if (!value) throw EngineError(EngineError::Kind::Internal, std::string(name), "there is no such output");
-    const ValueId root = viewRoots(*graph)[index(*value)];
-    const Node& maker = graph->node(*graph->value(root).producer);
-    const auto isMaker = [&](const Step& step) {
-        return step.node && program.graphOf(step) == graph && &graph->node(*step.node) == &maker;
-    };
-    const auto last = std::ranges::find_if(program.steps.rbegin(), program.steps.rend(), isMaker);
-    const auto which = static_cast<std::size_t>(std::ranges::find(maker.outputs, root) - maker.outputs.begin());
-    return m_device.readLogical(graph->value(*value), resolve(last->outputs[which]));
+    std::vector<HostTensor> parts;
+    for (const Pass& pass : program.passes) {
+        const auto slot = pass.outputs.find(name);
+        if (!pass.graph) continue;
+        if (slot == pass.outputs.end())
+            throw EngineError(EngineError::Kind::Internal, std::string(name), "there is no such output");
+        parts.push_back(m_device.readLogical(pass.graph->value(*pass.graph->output(name)), resolve(slot->second)));
+    }
+    return joined(std::move(parts));
 }
 
 std::uint64_t Replica::hash() {

@@ -281,7 +281,8 @@ private slots:
         for (const Step& step : program.steps) {
             QCOMPARE(step.kind, Step::Kind::Kernel);
             for (const Slot& slot : step.outputs) {
-                QVERIFY(slot.arena == Arena::Activations || slot.arena == Arena::Scalars);
+                QVERIFY(slot.arena == Arena::Activations || slot.arena == Arena::Scalars ||
+                        slot.arena == Arena::Outputs);
             }
         }
         QCOMPARE(bytesOf(program, Arena::Gradients), std::size_t{0});
