@@ -41,6 +41,7 @@ private:
     void say(const RunFinished& event);
     void say(const RunFailed& event);
     void say(const DataProgress& event);
+    void say(const EvalCounts&) {}
     void showLine(const std::string& whole, const std::string& fitting);
 
     using Clock = std::chrono::steady_clock;

@@ -7,7 +7,7 @@
 
 #include "datasets/byte_stream.h"
 #include "datasets/decoded.h"
-#include "datasets/image_codec.h"
+#include "datasets/images.h"
 #include "engine/core/content_hash.h"
 
 namespace lockstep {
@@ -19,7 +19,8 @@ constexpr std::uint64_t kLargestFile = 256 << 20;
 // Returns a hash of the file.
 std::uint64_t decodeOne(const LabelledFile& file, const DecodedFormat& format, std::span<std::uint8_t> out) {
     const auto bytes = readWhole(file.file, kLargestFile);
-    toSquare(decodeImage(bytes, file.file, {format.channels, format.size}), format.size, format.channels, out);
+    decodeSquare(file.file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, format.size, format.channels,
+                 out);
     ContentHash hash;
     hash.add(std::span(bytes));
     return hash.value();

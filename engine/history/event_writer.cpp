@@ -87,6 +87,7 @@ public:
     void operator()(const StragglerFound&) const {}
     void operator()(const TextSample&) const {}
     void operator()(const DataProgress&) const {}
+    void operator()(const EvalCounts&) const {}
     void operator()(const Message&) const {}
 
 private:

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "engine/history/database.h"
+#include "engine/history/evaluation_rows.h"
 #include "engine/history/series_chunk.h"
 #include "engine/spec/metrics.h"
 #include "engine/spec/trial_settings.h"
@@ -371,6 +372,26 @@ std::optional<TextSample> TrialQuery::text(std::int64_t trial) const {
         query.bind(1, trial);
         if (!query.executeStep()) return std::nullopt;
         return std::get<TextSample>(readEvent(query.getColumn(0).getString()).event);
+    });
+}
+
+std::vector<Evaluation> TrialQuery::evaluations(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) { return evaluationsOf(database, trial); });
+}
+
+std::optional<Evaluation> TrialQuery::evaluation(std::int64_t id) const {
+    return m_impl->read([&](Database& database) { return evaluationAt(database, id); });
+}
+
+std::vector<EvalCounts> TrialQuery::counts(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) {
+        Statement query(database, std::string("SELECT e.json") + kStanding +
+                                      " AND e.kind = 'eval_counts' ORDER BY e.attempt, e.number");
+        query.bind(1, trial);
+        std::vector<EvalCounts> counts;
+        while (query.executeStep())
+            counts.push_back(std::get<EvalCounts>(readEvent(query.getColumn(0).getString()).event));
+        return counts;
     });
 }
 

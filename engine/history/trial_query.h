@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/spec/evaluation.h"
 #include "engine/spec/metrics.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
@@ -83,7 +84,12 @@ public:
     std::optional<RunFailed> failure(std::int64_t trial) const;  // that ended the latest attempt, in full
     std::vector<Message> messages(std::int64_t trial) const;     // of the latest attempt, in order
     std::optional<TextSample> text(std::int64_t trial) const;    // the last that was written and stands
-    std::int64_t lastEvent(std::int64_t trial) const;            // newest number of any attempt; 0: none
+    // What was asked of the trial's checkpoints, newest first; without the answers, which one alone gives.
+    std::vector<Evaluation> evaluations(std::int64_t trial) const;
+    std::optional<Evaluation> evaluation(std::int64_t id) const;
+    // What each of the trial's own evaluations took samples for, as far as they stand, by epoch.
+    std::vector<EvalCounts> counts(std::int64_t trial) const;
+    std::int64_t lastEvent(std::int64_t trial) const;  // newest number of any attempt; 0: none
     // Reads the file through: what SQLite finds wrong with it, "history.corrupt". Seconds for a large history.
     std::optional<Problem> damage() const;
     // Whether any attempt of the trial has written a checkpoint.

@@ -1,6 +1,7 @@
 #include "engine/history/trial_store.h"
 
 #include "engine/history/database.h"
+#include "engine/history/evaluation_rows.h"
 #include "engine/history/history_writer.h"
 #include "engine/history/run_folders.h"
 #include "engine/history/trial_rows.h"
@@ -91,6 +92,17 @@ std::int64_t TrialStore::beginAttempt(std::int64_t trial, std::int64_t fromStep)
         attempt = *number;
     });
     return attempt;
+}
+
+std::int64_t TrialStore::addEvaluation(const Evaluation& evaluation) {
+    std::int64_t id = 0;
+    m_impl->writer.run([&](Database& database) {
+        Statement known(database, "SELECT 1 FROM trial WHERE id = ?");
+        known.bind(1, evaluation.trial);
+        if (!known.executeStep()) m_impl->refuseUnknown(evaluation.trial);
+        id = insertEvaluation(database, evaluation);
+    });
+    return id;
 }
 
 void TrialStore::setState(std::int64_t trial, RunState state) {

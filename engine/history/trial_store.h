@@ -9,6 +9,7 @@
 
 #include "engine/core/result.h"
 #include "engine/history/adopted_trial.h"
+#include "engine/spec/evaluation.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
 #include "engine/spec/trial_spec.h"
@@ -35,6 +36,8 @@ public:
     // A new attempt of the same trial (first start or resume): its series are cut back to `fromStep`, what its end left
     // in the row is cleared. Returns the attempt's number, from 1. Synchronous.
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
+    // Returns its number; the row's own id and time do not count. Synchronous.
+    std::int64_t addEvaluation(const Evaluation& evaluation);
     void setState(std::int64_t trial, RunState state);            // synchronous
     void setSpec(std::int64_t trial, const TrialSpec& spec);      // as it is run; the title stays
     void setTitle(std::int64_t trial, const std::string& title);  // the spec as accepted keeps its own

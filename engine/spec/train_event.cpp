@@ -62,6 +62,10 @@ static void fields(auto& v, auto& e, const TextSample*) {
 static void fields(auto& v, auto& e, const DataProgress*) {
     v("done", e.done), v("total", e.total), v("samples_per_second", e.samplesPerSecond);
 }
+static void fields(auto& v, auto& e, const EvalCounts*) {
+    v("step", e.step), v("epoch", e.epoch), v("classes", e.classes), v("cells", e.cells);
+    v("bin_samples", e.binSamples), v("bin_correct", e.binCorrect), v("bin_confidence", e.binConfidence);
+}
 
 namespace {
 
@@ -78,8 +82,9 @@ std::vector<std::string> split(const std::string& joined) {
 }
 
 constexpr std::array<std::string_view, std::variant_size_v<TrainEvent>> kNames = {
-    "run_started",  "step_done",  "eval_done",     "checkpoint_written", "state_changed", "message",
-    "run_finished", "run_failed", "world_changed", "straggler_found",    "text_sample",   "data_progress"};
+    "run_started", "step_done",     "eval_done",  "checkpoint_written", "state_changed",
+    "message",     "run_finished",  "run_failed", "world_changed",      "straggler_found",
+    "text_sample", "data_progress", "eval_counts"};
 
 template <std::size_t I = 0>
 TrainEvent readEvent(std::string_view name, const nlohmann::json& object) {

@@ -42,6 +42,17 @@ struct EvalDone {
     double samplesPerSecond = 0;                    // training rate of the epoch
     bool best = false;
 };
+// Of a classifier, behind EvalDone, what it took samples for: evaluation.h reads it. Samples whose logits are no
+// numbers are not among them.
+struct EvalCounts {
+    std::int64_t step = 0, epoch = 0;
+    std::int64_t classes = 0;
+    std::vector<std::int64_t> cells = {};  // triples: true class, answer, how many samples; empty cells are left out
+    // By bin of confidence: answers, right ones, and the sum of their confidences.
+    std::vector<std::int64_t> binSamples = {}, binCorrect = {};
+    std::vector<double> binConfidence = {};
+    bool operator==(const EvalCounts&) const = default;
+};
 // What a language model wrote after the epoch's evaluation. UTF-8, with U+FFFD for bytes that are none and for control
 // characters.
 struct TextSample {
@@ -113,11 +124,11 @@ RunFailed failureFrom(const Problem& problem);
 std::optional<Problem> problemIn(const RunFailed& failed);
 
 using TrainEvent = std::variant<RunStarted, StepDone, EvalDone, CheckpointWritten, StateChanged, Message, RunFinished,
-                                RunFailed, WorldChanged, StragglerFound, TextSample, DataProgress>;
+                                RunFailed, WorldChanged, StragglerFound, TextSample, DataProgress, EvalCounts>;
 
 // The stable name in JSON and in the history: "run_started", "step_done", "eval_done", "checkpoint_written",
 // "state_changed", "message", "run_finished", "run_failed", "world_changed", "straggler_found", "text_sample",
-// "data_progress".
+// "data_progress", "eval_counts".
 std::string_view nameOf(const TrainEvent& event);
 bool isStepEvent(const TrainEvent& event);  // may be dropped for a slow reader
 

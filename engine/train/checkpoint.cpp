@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/train/safetensors.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
@@ -17,6 +18,7 @@ using Json = nlohmann::json;
 
 // Another kind of number than this one would be compared with is as good as none.
 constexpr int kFingerprintVersion = 1;
+constexpr const char* kTrainedOn = "trained_on";
 
 Json toJson(const SplitFingerprint& split) {
     char content[24];
@@ -133,15 +135,20 @@ Result<Checkpoint> positionIn(const std::filesystem::path& file, std::map<std::s
     } catch (const ProblemError& error) {
         return error.problem();
     }
+    if (!metadata.contains(kTrainedOn)) return checkpoint;
+    checkpoint.trainedOn = trainedOnFrom(metadata[kTrainedOn]);
+    if (!checkpoint.trainedOn)
+        return Problem{file.string(), "checkpoint.malformed", {"its \"trained_on\" is not valid"}};
     return checkpoint;
 }
 
 }  // namespace
 
 void writeCheckpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
-    writeTensorFile(
-        file, {{"format", kCheckpointFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}},
-        checkpoint.tensors);
+    std::map<std::string, std::string> metadata{
+        {"format", kCheckpointFormat}, {"spec", toJson(checkpoint.spec)}, {"position", positionOf(checkpoint)}};
+    if (checkpoint.trainedOn) metadata.emplace(kTrainedOn, trainedOnText(*checkpoint.trainedOn));
+    writeTensorFile(file, metadata, checkpoint.tensors);
 }
 
 Result<Checkpoint> readCheckpoint(const std::filesystem::path& file) {

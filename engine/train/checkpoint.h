@@ -27,7 +27,8 @@ struct Checkpoint {
     double trainSeconds = 0;                  // spent so far
     double lossScale = 0;                     // 1 where none is needed; 0: of a file from before there was one
     std::int64_t lossScaleUpdates = 0;
-    std::optional<DataFingerprint> data = {};  // what it was trained on; empty in files from before it was kept
+    std::optional<DataFingerprint> data = {};   // what it was trained on; empty in files from before it was kept
+    std::optional<DatasetInfo> trainedOn = {};  // trained_on.h; empty in files from before it was kept
     std::map<std::string, HostTensor> tensors = {};
 };
 

@@ -8,6 +8,7 @@
 #include "engine/ops/synchronised_norm.h"
 #include "engine/plan/agreement.h"
 #include "engine/plan/compile.h"
+#include "engine/spec/evaluation.h"
 #include "engine/train/text_writer.h"
 
 namespace lockstep {
@@ -170,7 +171,8 @@ MemoryUse memoryOf(const RankPrograms& programs, bool hostMemory) {
             if (*program) most = std::max(most, (*program)->arenaBytes[arena]);
         }
         const bool isBatch = arena == static_cast<std::size_t>(Arena::Io);
-        const bool isActivation = arena == static_cast<std::size_t>(Arena::Activations);
+        const bool isActivation =
+            arena == static_cast<std::size_t>(Arena::Activations) || arena == static_cast<std::size_t>(Arena::Outputs);
         const bool isDataset = arena == static_cast<std::size_t>(Arena::Dataset);
         if (isBatch && !hostMemory) most *= 2;
         (isBatch ? use.batches : isActivation ? use.activations : isDataset ? use.dataset : use.weights) += most;
@@ -214,6 +216,12 @@ ImagesAs imagesFor(const ResolvedSpec& resolved, const DatasetInfo& train, const
         if (bytes * static_cast<std::size_t>(ranks) > device.memoryBytes / 4) return ImagesAs::Pixels;
     }
     return ImagesAs::Recipes;
+}
+
+// A language's tokens are no classes that somebody would tell apart.
+std::int64_t countedClassesOf(const ModelEntry& model, const DatasetInfo& info) {
+    const auto classes = static_cast<std::int64_t>(info.classes.size());
+    return model.task == ModelTask::NextTokens || classes > kMostCountedClasses ? 0 : classes;
 }
 
 int rankOfMost(const Partition& partition, std::int64_t batch) {
@@ -298,6 +306,7 @@ RunPlan planRun(const ResolvedSpec& resolved, const DatasetInfo& train, const Da
         plan.bytesPerDevice = std::max(plan.bytesPerDevice, plan.memory.back().total());
         plan.ranks.push_back(std::move(programs));
     }
+    plan.countedClasses = countedClassesOf(*resolved.model, train);
     plan.parameters = compiler.parameters();
     plan.batchNorm = compiler.batchNorm();
     return plan;

@@ -68,8 +68,9 @@ struct RunPlan {
     std::vector<std::int64_t> shares;  // samples of a full batch, by rank
     std::int64_t keptImages = 0;       // that each device keeps: those of training, then those of the test
     std::int64_t stepsPerEpoch = 0, totalSteps = 0, parameters = 0;
-    std::string batchNorm;           // "local", "synchronised", "per shard"; "": the model has none
-    std::size_t bytesPerDevice = 0;  // arenas of the hungriest rank
+    std::int64_t countedClasses = 0;  // whose answers are counted one by one; 0: of a language, or of too many
+    std::string batchNorm;            // "local", "synchronised", "per shard"; "": the model has none
+    std::size_t bytesPerDevice = 0;   // arenas of the hungriest rank
 };
 // Compiles everything a run needs; opens no device. Throws ProblemError and EngineError, the latter also when ranks
 // would not do the same collectives in the same order. `algorithms`: a reproducible run chooses by rule all the same.

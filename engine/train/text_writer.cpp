@@ -17,6 +17,13 @@ std::vector<double> rowOf(const HostTensor& logits, std::size_t row) {
     return {values.begin(), values.end()};
 }
 
+double kthLargest(std::span<const double> values, std::size_t k) {
+    std::vector<double> sorted(values.begin(), values.end());
+    const auto kth = sorted.begin() + static_cast<std::ptrdiff_t>(k - 1);
+    std::ranges::nth_element(sorted, kth, std::ranges::greater());
+    return *kth;
+}
+
 // A character that the end of `bytes` cuts off goes.
 void dropCutCharacter(std::string& bytes) {
     constexpr std::size_t kLongestCharacter = 4;
@@ -26,7 +33,7 @@ void dropCutCharacter(std::string& bytes) {
 
 }  // namespace
 
-std::vector<double> byteShares(std::span<const double> logits, double temperature) {
+std::vector<double> byteShares(std::span<const double> logits, double temperature, std::size_t most) {
     const auto largest = std::ranges::max_element(logits);
     if (std::ranges::any_of(logits, [](double x) { return std::isnan(x); }) || !std::isfinite(*largest)) return {};
     std::vector<double> shares(logits.size());
@@ -34,8 +41,12 @@ std::vector<double> byteShares(std::span<const double> logits, double temperatur
         shares[static_cast<std::size_t>(largest - logits.begin())] = 1;
         return shares;
     }
+    const double least =
+        most > 0 && most < logits.size() ? kthLargest(logits, most) : *std::ranges::min_element(logits);
     double sum = 0;
-    for (std::size_t i = 0; i < shares.size(); ++i) sum += shares[i] = std::exp((logits[i] - *largest) / temperature);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        if (logits[i] >= least) sum += shares[i] = std::exp((logits[i] - *largest) / temperature);
+    }
     for (double& share : shares) share /= sum;
     return shares;
 }

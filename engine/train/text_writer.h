@@ -14,7 +14,8 @@ namespace lockstep {
 // Text written by a language model, byte by byte: each is drawn from the softmax of its logits after those before it.
 
 // softmax(logits / temperature); at temperature 0 the first of the largest has all of it. Empty: they are no numbers.
-std::vector<double> byteShares(std::span<const double> logits, double temperature);
+// most > 0: of the `most` largest alone, and those equal to the last of them.
+std::vector<double> byteShares(std::span<const double> logits, double temperature, std::size_t most = 0);
 
 // The byte within whose part of [0, 1) `uniform` lies, when the shares lie side by side.
 std::size_t byteAt(std::span<const double> shares, double uniform);

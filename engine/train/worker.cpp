@@ -26,10 +26,6 @@ std::vector<std::shared_ptr<const Program>> programList(const RankPrograms& prog
             orTraining(programs.lastEvaluation), orTraining(programs.writing)};
 }
 
-bool has(const Program& program, std::string_view scalar) {
-    return std::ranges::find(program.scalars.names, scalar) != program.scalars.names.end();
-}
-
 }  // namespace
 
 Worker::Worker(const RunContext& context, Collective& group)
@@ -158,7 +154,8 @@ void Worker::trainStep() {
         m_skipped = 0;
         m_lossScale.applied();
         const double samples = m_replica->scalar(which, "samples");
-        addSums(m_epochSums, which, samples);
+        m_epochSums.add(
+            sumsOf(*m_replica, which, *(which == kTraining ? programs().training : programs().lastTraining), samples));
         m_attemptSamples += samples;
         m_epochSamples += samples;
         m_step.fetch_add(1);
@@ -175,14 +172,6 @@ std::optional<std::uint64_t> Worker::awaitedData() const noexcept {
 
 StepScalars Worker::scalars() const {
     return {spec().seed, m_epoch, m_step, m_schedule.at(m_step), m_lossScale.value()};
-}
-
-void Worker::addSums(MetricSums& sums, std::size_t which, double samples) const {
-    sums.loss += m_replica->scalar(which, "loss_sum");
-    sums.weight += m_replica->scalar(which, "weight");
-    sums.samples += samples;
-    sums.correct1 += m_replica->scalar(which, "correct1");
-    if (has(*m_run.plan.ranks.front().training, "correct5")) sums.correct5 += m_replica->scalar(which, "correct5");
 }
 
 int Worker::request() const {
@@ -235,6 +224,7 @@ void Worker::finishEpoch() {
     EvalDone done = evaluation();
     done.best = noteBest(done);
     if (leads()) m_run.events.post(done);
+    if (leads() && m_run.plan.countedClasses > 0) m_run.events.post(testCounts());
     writeText();
     ++m_epoch;
     m_stepInEpoch = 0;
@@ -264,29 +254,21 @@ bool Worker::noteBest(const EvalDone& now) {
     return best;
 }
 
-// Every rank its share; the sums meet once, at the end. In a reproducible run they meet at every step, so that the
-// order in which they are added does not depend on the world.
 void Worker::evaluate() {
-    const auto meet = [this](MetricSums& sums) {
-        m_group.wait(m_group.allReduce(&sums, sizeof sums / sizeof(double), DType::F64));
-    };
-    const bool reproducible = spec().reproducible();
-    MetricSums total;
-    for (std::int64_t step = 0; step < m_testSteps; ++step) {
-        const BatchLease batch = nextBatch(m_testFeed);
-        m_group.progress();
-        MetricSums sums;
-        if (batch.count() > 0) {
-            const auto& full = programs().evaluation;
-            const auto which = full && full->localBatch == batch.count() ? kEvaluation : kLastEvaluation;
-            m_replica->run(which, batch.data(), scalars(), 0, m_testFeed.ahead.data());
-            addSums(sums, which, static_cast<double>(batch.count()));
-        }
-        if (reproducible) meet(sums);
-        total.add(sums);
-    }
-    if (!reproducible) meet(total);
-    m_test = total;
+    EvaluationSums sums = runEvaluation({.group = m_group,
+                                         .replica = *m_replica,
+                                         .full = kEvaluation,
+                                         .last = kLastEvaluation,
+                                         .programs = programs(),
+                                         .layout = m_run.plan.batch,
+                                         .steps = m_testSteps,
+                                         .countedClasses = m_run.plan.countedClasses,
+                                         .meetsEachStep = spec().reproducible(),
+                                         .scalars = scalars(),
+                                         .next = [this] { return nextBatch(m_testFeed); },
+                                         .ahead = [this] { return m_testFeed.ahead.data(); }});
+    m_test = sums.metrics;
+    m_testCounts = sums.answers.counts();
 }
 
 void Worker::finish(bool stopped) {

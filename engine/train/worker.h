@@ -10,6 +10,7 @@
 
 #include "engine/data/loader.h"
 #include "engine/train/clocks.h"
+#include "engine/train/evaluation_loop.h"
 #include "engine/train/load_meter.h"
 #include "engine/train/loss_scale.h"
 #include "engine/train/metric_sums.h"
@@ -114,7 +115,6 @@ private:
     };
     BatchLease nextBatch(Feed& feed);
     StepScalars scalars() const;
-    void addSums(MetricSums& sums, std::size_t which, double samples) const;
     void requireFinite(std::size_t which);
     std::string firstNonFinite(double lossSum);
     int request() const;
@@ -133,10 +133,12 @@ private:
     bool goesOn() const { return !m_stop && !m_leaves; }
     void reportStep(std::size_t which, double samples);
     EvalDone evaluation() const;
+    EvalCounts testCounts() const;
     void openWriter();
     void writeText();
     bool writeByte(std::string& text);
     void writeCheckpoint(const char* role);
+    DatasetInfo trainedOn() const;
 
     bool leads() const { return m_rank == 0; }
     const TrialSpec& spec() const { return m_run.resolved.spec; }
@@ -164,6 +166,7 @@ private:
     int m_skipped = 0;      // updates in a row that were not finite
     LossScale m_lossScale;
     MetricSums m_epochSums, m_test;
+    EvalCounts m_testCounts;
     static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
     // Of each metric its best so far; not a number before the first evaluation.
     EvalDone m_best{0, 0, 0, kNever, kNever, kNever, kNever, kNever, 0, 0, false};

@@ -79,6 +79,7 @@ void Worker::keepSnapshot() {
                                                             m_lossScale.value(),
                                                             m_lossScale.updates(),
                                                             m_run.data.fingerprint,
+                                                            trainedOn(),
                                                             {}});
     for (const std::string& name : m_replica->tensorNames()) snapshot->tensors.emplace(name, m_replica->read(name));
     m_run.continuation.snapshot = std::move(snapshot);

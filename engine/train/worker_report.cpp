@@ -97,6 +97,13 @@ EvalDone Worker::evaluation() const {
     return done;
 }
 
+EvalCounts Worker::testCounts() const {
+    EvalCounts counts = m_testCounts;
+    counts.step = m_step;
+    counts.epoch = m_epoch + 1;
+    return counts;
+}
+
 void Worker::openWriter() {
     if (!programs().writing) return;
     m_writer.emplace(*m_replica, kWriting, *programs().writing, m_run.plan.window);
@@ -125,6 +132,13 @@ bool Worker::writeByte(std::string& text) {
     const CounterRng random(spec().seed, streamOf("text"), static_cast<std::uint64_t>(m_epoch), 0);
     text += static_cast<char>(byteAt(shares, random.uniform(static_cast<std::uint32_t>(done))));
     return true;
+}
+
+DatasetInfo Worker::trainedOn() const {
+    DatasetInfo info = m_run.data.train->info();
+    info.count = 0;
+    info.inMemory = false;
+    return info;
 }
 
 void Worker::writeCheckpoint(const char* role) {

@@ -49,6 +49,8 @@ private slots:
     void unknownTrialsAreNamed();
     void missingAndNonFiniteNumbersSurvive();
     void theLastTextThatStandsIsFound();
+    void evaluationsAreKept();
+    void countsStandAsFarAsTheTrialDoes();
 };
 
 namespace {
@@ -597,6 +599,56 @@ void tst_TrialStore::theLastTextThatStandsIsFound() {
     QVERIFY(text() == third);
     store->beginAttempt(attempt.trial, 200);
     QVERIFY(text() == third);
+}
+
+void tst_TrialStore::evaluationsAreKept() {
+    const Folder folder;
+    auto store = openStore(folder.file());
+    const auto trial = store->createTrial({}, folder.runs());
+    Evaluation given;
+    given.trial = trial, given.step = 40, given.epoch = 2, given.samples = 3;
+    given.checkpoint = "best", given.data = "/data", given.split = "all", given.devices = "cpu:2";
+    given.seconds = 0.5, given.loss = 0.25, given.accuracy = 2.0 / 3;
+    given.counts = {.step = 40, .epoch = 2, .classes = 2, .cells = {0, 0, 2, 1, 0, 1}};
+    given.answers = {{0, {{0, 1, -1, -1, -1}, {0.75f, 0.25f}}}, {1, {}}, {-1, {}}};
+    const auto first = store->addEvaluation(given);
+    Evaluation bare;
+    bare.trial = trial, bare.checkpoint = "last", bare.loss = std::numeric_limits<double>::quiet_NaN();
+    QVERIFY(store->addEvaluation(bare) > first);
+
+    const auto query = openQuery(folder.file());
+    const auto all = query->evaluations(trial);
+    QCOMPARE(all.size(), std::size_t{2});
+    QVERIFY(std::isnan(all[0].loss) && all[0].accuracy5 < 0 && all[0].counts.classes == 0);
+    QVERIFY(all[1].answers.empty() && all[1].counts == given.counts && !all[1].createdAt.empty());
+    const auto whole = *query->evaluation(first);
+    QVERIFY(whole.answers == given.answers);
+    QVERIFY(whole.trial == trial && whole.checkpoint == "best" && whole.step == 40 && whole.epoch == 2);
+    QVERIFY(whole.data == "/data" && whole.split == "all" && whole.devices == "cpu:2" && whole.samples == 3);
+    QVERIFY(whole.seconds == 0.5 && whole.loss == 0.25 && whole.accuracy == 2.0 / 3);
+    QVERIFY(!query->evaluation(first + 9));
+
+    given.trial = trial + 1;
+    QVERIFY_EXCEPTION_THROWN(store->addEvaluation(given), ProblemError);
+    store->deleteTrial(trial, true);
+    QVERIFY(query->evaluations(trial).empty());
+}
+
+void tst_TrialStore::countsStandAsFarAsTheTrialDoes() {
+    const Folder folder;
+    auto store = openStore(folder.file());
+    const auto trial = store->createTrial({}, folder.runs());
+    const auto write = [&](std::int64_t fromStep, std::vector<std::int64_t> steps) {
+        const auto sink = store->sinkFor(trial, store->beginAttempt(trial, fromStep));
+        std::int64_t number = 1;
+        for (const auto step : steps) sink->post(number++, EvalCounts{.step = step, .epoch = step / 10, .classes = 2});
+    };
+    write(0, {10, 20, 30});
+    write(20, {30, 40});
+    store->flush();
+    std::vector<std::int64_t> steps;
+    for (const auto& each : openQuery(folder.file())->counts(trial)) steps.push_back(each.step);
+    QCOMPARE(steps, (std::vector<std::int64_t>{10, 20, 30, 40}));
 }
 
 QTEST_APPLESS_MAIN(tst_TrialStore)

@@ -56,8 +56,9 @@ private slots:
         const Run out = run(std::move(request));
         const QString order = QString::fromStdString(out.recorder.order());
         const QRegularExpression expected(
-            "^run_started state_changed:running step_done eval_done checkpoint_written:best checkpoint_written:last "
-            "step_done eval_done (checkpoint_written:best )?checkpoint_written:last run_finished$");
+            "^run_started state_changed:running step_done eval_done eval_counts checkpoint_written:best "
+            "checkpoint_written:last step_done eval_done eval_counts (checkpoint_written:best "
+            ")?checkpoint_written:last run_finished$");
         QVERIFY2(expected.match(order).hasMatch(), qPrintable(order));
         std::vector<std::int64_t> numbers(out.recorder.numbers.size());
         std::iota(numbers.begin(), numbers.end(), 11);
@@ -194,7 +195,7 @@ private slots:
         QCOMPARE(out.result.outcome, RunResult::Outcome::Stopped);
         QCOMPARE(out.result.finished.step, 5);
         QVERIFY(QString::fromStdString(out.recorder.order())
-                    .endsWith("step_done eval_done state_changed:stopping run_finished"));
+                    .endsWith("step_done eval_done eval_counts state_changed:stopping run_finished"));
     }
 
     void spansAreRecordedOnEveryLane() {

@@ -159,6 +159,7 @@ void RunRecord::cutBackTo(std::int64_t step) {
         if (evaluated < m_curves[i]->size()) m_curves[i] = headOf(*m_curves[i], evaluated, nullptr);
     }
     dropAfter(m_evaluations, step);
+    dropAfter(m_counts, step);
     dropAfter(m_texts, step);
     m_step = step;
 }

@@ -62,6 +62,8 @@ public:
     std::shared_ptr<const Curve> curve(std::string_view key) const;
     // Of the latest attempt, and of those before it in the same process; evaluations only as far as they stand.
     const std::vector<EvalDone>& evaluations() const { return m_evaluations; }
+    // What a classifier took samples for, likewise.
+    const std::vector<EvalCounts>& counts() const { return m_counts; }
     // What the model wrote, of all attempts and as far as it stands, by epoch.
     const std::vector<TextSample>& texts() const { return m_texts; }
     bool isLanguageModel() const { return m_started && m_started->task == kNextTokens; }
@@ -112,6 +114,7 @@ private:
     void on(const RunFinished& event);
     void on(const RunFailed& event);
     void on(const DataProgress& event) { m_reading = event; }
+    void on(const EvalCounts& event) { m_counts.push_back(event); }
     void note(const StragglerFound& found);
     void note(const RunFinished& finished);
     void addLoads(const StepDone& event);
@@ -125,6 +128,7 @@ private:
     std::optional<RunFailed> m_failed;
     std::optional<DataProgress> m_reading;
     std::vector<EvalDone> m_evaluations;
+    std::vector<EvalCounts> m_counts;
     std::vector<TextSample> m_texts;
     std::vector<CheckpointWritten> m_checkpoints;
     std::vector<RunNote> m_notes;

@@ -1,0 +1,188 @@
+#include "datasets/asked_samples.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "datasets/archive_members.h"
+#include "datasets/byte_stream.h"
+#include "datasets/csv.h"
+#include "datasets/idx.h"
+#include "datasets/images.h"
+#include "datasets/text_file.h"
+#include "engine/core/system_names.h"
+#include "engine/core/utf8.h"
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool readsImages(const DatasetInfo& trained) { return findField(trained.fields, "image") != nullptr; }
+
+std::string lowered(std::string text) {
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+bool endsLikeAnImage(const fs::path& file) {
+    const std::string ending = lowered(file.extension().string());
+    return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+}
+
+bool isSystems(const fs::path& file) {
+    return std::ranges::any_of(file, [](const fs::path& part) { return isSystemName(part.string()); });
+}
+
+// Of IDX files the ending says little: "t10k-images-idx3-ubyte.gz".
+bool isIdx(const fs::path& file) {
+    std::uint8_t magic[4] = {};
+    try {
+        return openUnpacked(file)->read(magic) == 4 && magic[0] == 0 && magic[1] == 0 && magic[2] == 8 && magic[3] == 3;
+    } catch (const ProblemError&) {
+        return false;
+    }
+}
+
+std::vector<AskedSample> folderOfImages(const fs::path& folder) {
+    std::vector<fs::path> files;
+    const auto options = fs::directory_options::skip_permission_denied;
+    for (const auto& item : fs::recursive_directory_iterator(folder, options)) {
+        std::error_code ignored;
+        const fs::path within = item.path().lexically_relative(folder);
+        if (item.is_regular_file(ignored) && endsLikeAnImage(item.path()) && !isSystems(within))
+            files.push_back(item.path());
+    }
+    std::ranges::sort(files);
+    std::vector<AskedSample> samples;
+    for (fs::path& file : files) samples.push_back({file.string(), AskedImage{file}});
+    return samples;
+}
+
+std::vector<AskedSample> imagesOfArchive(const fs::path& file) {
+    auto members = readArchive(file, [](const std::string& name) { return endsLikeAnImage(name) && !isSystems(name); });
+    std::ranges::sort(members, {}, &ArchiveMember::name);
+    std::vector<AskedSample> samples;
+    for (ArchiveMember& each : members)
+        samples.push_back({file.string() + '/' + each.name, AskedImage{each.name, std::move(each.bytes)}});
+    return samples;
+}
+
+std::vector<AskedSample> imagesOfIdx(const fs::path& file, const DatasetInfo& trained) {
+    const IdxImages images = readIdxImages(file);
+    const ImageShape shape = trained.image();
+    if (shape.channels != 1 || images.height != shape.height || images.width != shape.width)
+        throw ProblemError({file.string(),
+                            "predict.other-size",
+                            {std::to_string(images.width), std::to_string(images.height), std::to_string(shape.width),
+                             std::to_string(shape.height), std::to_string(shape.channels)}});
+    const auto bytes = static_cast<std::size_t>(images.height * images.width);
+    std::vector<AskedSample> samples;
+    for (std::int64_t i = 0; i < images.count; ++i) {
+        const auto* pixels = reinterpret_cast<const char*>(images.pixels.data()) + static_cast<std::size_t>(i) * bytes;
+        samples.push_back({file.string() + ':' + std::to_string(i), AskedPixels{std::string(pixels, bytes)}});
+    }
+    return samples;
+}
+
+// The column "text", or the only one.
+std::vector<AskedSample> rowsOfTexts(const fs::path& file) {
+    const std::string text = readText(file);
+    CsvReader reader(text, file.string(), lowered(file.extension().string()) == ".tsv" ? '\t' : ',');
+    std::vector<std::string> cells;
+    std::vector<AskedSample> samples;
+    if (!reader.next(cells)) return samples;
+    const auto found = std::ranges::find(cells, std::string("text"));
+    if (found == cells.end() && cells.size() > 1) {
+        std::string header;
+        for (const std::string& cell : cells) header += (header.empty() ? "" : ", ") + cell;
+        throw ProblemError({file.string(), "text-csv.no-column", {"text", header}});
+    }
+    const auto column = static_cast<std::size_t>(found == cells.end() ? 0 : found - cells.begin());
+    if (found == cells.end()) samples.push_back({file.string() + ":1", AskedText{cells[0]}});
+    while (reader.next(cells))
+        samples.push_back({file.string() + ':' + std::to_string(reader.line()), AskedText{cells[column]}});
+    return samples;
+}
+
+std::vector<AskedSample> samplesIn(const fs::path& path, const DatasetInfo& trained) {
+    const std::string ending = lowered(path.extension().string());
+    if (!readsImages(trained)) {
+        if (ending == ".csv" || ending == ".tsv") return rowsOfTexts(path);
+        if (fs::is_directory(path)) throw ProblemError({path.string(), "predict.other-kind", {"texts"}});
+        return {{path.string(), AskedText{readText(path)}}};
+    }
+    if (fs::is_directory(path)) return folderOfImages(path);
+    if (isArchiveName(path)) return imagesOfArchive(path);
+    if (isIdx(path)) return imagesOfIdx(path, trained);
+    if (ending == ".csv" || ending == ".tsv") throw ProblemError({path.string(), "predict.other-kind", {"images"}});
+    return {{path.string(), AskedImage{path}}};
+}
+
+}  // namespace
+
+std::vector<AskedSample> samplesAt(const fs::path& path, const DatasetInfo& trained) {
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) throw ProblemError({path.string(), "dataset.not-found", {}});
+    auto samples = samplesIn(path, trained);
+    if (samples.empty())
+        throw ProblemError({path.string(), "predict.nothing-there", {readsImages(trained) ? "image" : "text"}});
+    return samples;
+}
+
+AskedSamples::AskedSamples(const DatasetInfo& trained, std::vector<AskedSample> samples)
+    : m_info(trained), m_samples(std::move(samples)) {
+    m_info.count = static_cast<std::int64_t>(m_samples.size());
+    m_info.inMemory = false;
+}
+
+void AskedSamples::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {
+    for (const auto& field : into) std::ranges::fill(field, std::byte{0});
+    try {
+        fill(sample(index), into);
+    } catch (const ProblemError& error) {
+        const std::lock_guard lock(m_mutex);
+        m_failures.emplace_back(index, error.problem());
+    }
+}
+
+std::optional<Problem> AskedSamples::failure(std::int64_t index) const {
+    const std::lock_guard lock(m_mutex);
+    const auto found = std::ranges::find(m_failures, index, &std::pair<std::int64_t, Problem>::first);
+    return found == m_failures.end() ? std::nullopt : std::optional(found->second);
+}
+
+void AskedSamples::fill(const AskedSample& sample, std::span<const std::span<std::byte>> into) const {
+    const auto at = [&](const char* name) {
+        const Field* field = findField(m_info.fields, name);
+        return field ? into[static_cast<std::size_t>(field - m_info.fields.data())] : std::span<std::byte>();
+    };
+    const std::span<std::byte> image = at("image"), tokens = at("tokens"), length = at("length");
+    if (const auto* picture = std::get_if<AskedImage>(&sample.content)) {
+        const ImageShape shape = m_info.image();
+        if (shape.height != shape.width)
+            throw ProblemError(
+                {sample.name, "predict.no-square", {std::to_string(shape.width), std::to_string(shape.height)}});
+        return decodeSquare(picture->file, picture->bytes, shape.height, shape.channels,
+                            {reinterpret_cast<std::uint8_t*>(image.data()), image.size()});
+    }
+    if (const auto* pixels = std::get_if<AskedPixels>(&sample.content)) {
+        std::memcpy(image.data(), pixels->bytes.data(), std::min(image.size(), pixels->bytes.size()));
+        return;
+    }
+    if (const auto* problem = std::get_if<Problem>(&sample.content)) throw ProblemError(*problem);
+    const std::string& text = std::get<AskedText>(sample.content).text;
+    if (text.empty()) throw ProblemError({sample.name, "text.empty", {}});
+    if (const auto broken = findBrokenUtf8(text); broken != text.npos) {
+        char byte[8];
+        std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned char>(text[broken]));
+        throw ProblemError({sample.name, "text.not-utf8", {std::to_string(broken), byte}});
+    }
+    const std::size_t most = tokens.size() / sizeof(std::int32_t);
+    const std::string_view read = std::string_view(text).substr(0, most);
+    writeTokens(read, tokens);
+    const auto bytes = static_cast<std::int32_t>(read.size());
+    if (!length.empty()) std::memcpy(length.data(), &bytes, sizeof bytes);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+#pragma once
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/data/dataset.h"
+
+namespace lockstep {
+
+// What somebody wants a model's answer to.
+struct AskedImage {
+    std::filesystem::path file;
+    std::string bytes = {};  // of the file, where it lies in an archive; empty: it is read when its turn comes
+};
+struct AskedPixels {
+    std::string bytes;  // as the model has them
+};
+struct AskedText {
+    std::string text;
+};
+struct AskedSample {
+    std::string name;  // for people: a path, "photos.zip/cat/1.jpg", "texts.csv:3"
+    std::variant<AskedImage, AskedPixels, AskedText, Problem> content;  // a problem: it could not even be found
+};
+
+// Samples at a path, as a model reads them that was trained on `trained`: an image file, all images of a folder and of
+// those in it, by name, the images of an archive (zip, tar, 7z; packed or not), the images of an IDX file, or the rows
+// of a CSV or TSV of texts. Images are not decoded yet. Throws ProblemError: "predict.nothing-there",
+// "predict.other-kind", "predict.other-size", "archive.unreadable", "dataset.not-found", and those of the formats.
+std::vector<AskedSample> samplesAt(const std::filesystem::path& path, const DatasetInfo& trained);
+
+// They are read when a loader's thread asks for them; what cannot be read becomes zeros, and its reason is kept. A
+// model of images that are no squares takes IDX alone.
+class AskedSamples final : public Dataset {
+public:
+    AskedSamples(const DatasetInfo& trained, std::vector<AskedSample> samples);
+
+    const DatasetInfo& info() const override { return m_info; }
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override;
+    const AskedSample& sample(std::int64_t index) const { return m_samples[static_cast<std::size_t>(index)]; }
+    std::optional<Problem> failure(std::int64_t index) const;  // of one that was read
+
+private:
+    void fill(const AskedSample& sample, std::span<const std::span<std::byte>> into) const;
+
+    DatasetInfo m_info;
+    std::vector<AskedSample> m_samples;
+    mutable std::mutex m_mutex;
+    mutable std::vector<std::pair<std::int64_t, Problem>> m_failures;
+};
+
+}  // namespace lockstep

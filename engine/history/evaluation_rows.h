@@ -1,0 +1,17 @@
+#pragma once
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/spec/evaluation.h"
+
+namespace lockstep {
+
+// The table "evaluation"; inside the caller's transaction.
+std::int64_t insertEvaluation(SQLite::Database& database, const Evaluation& evaluation);  // its number
+std::vector<Evaluation> evaluationsOf(SQLite::Database& database, std::int64_t trial);    // newest first; no answers
+std::optional<Evaluation> evaluationAt(SQLite::Database& database, std::int64_t id);      // whole
+
+}  // namespace lockstep

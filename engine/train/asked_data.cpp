@@ -1,0 +1,135 @@
+#include "engine/train/asked_data.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lockstep {
+
+namespace {
+
+// Labels of one source of data among the model's classes.
+using ClassMap = std::vector<std::int32_t>;
+
+bool isNumbered(const std::vector<std::string>& classes) {
+    for (std::size_t i = 0; i < classes.size(); ++i) {
+        if (classes[i] != std::to_string(i)) return false;
+    }
+    return true;
+}
+
+bool isUnchanged(const ClassMap& map) {
+    for (std::size_t i = 0; i < map.size(); ++i) {
+        if (map[i] != static_cast<std::int32_t>(i)) return false;
+    }
+    return true;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    constexpr std::size_t kMost = 5;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) list += (i > 0 ? ", " : "") + names[i];
+    return names.size() > kMost ? list + ", …" : list;
+}
+
+Result<ClassMap> classMap(const std::vector<std::string>& from, const std::vector<std::string>& to) {
+    ClassMap map(from.size());
+    std::vector<std::string> unknown;
+    const bool numbered = isNumbered(from) && from.size() <= to.size();
+    for (std::size_t i = 0; i < from.size(); ++i) {
+        const auto found = std::ranges::find(to, from[i]);
+        map[i] = static_cast<std::int32_t>(numbered ? static_cast<std::ptrdiff_t>(i) : found - to.begin());
+        if (!numbered && found == to.end()) unknown.push_back(from[i]);
+    }
+    if (unknown.empty()) return map;
+    return Problem{"data",
+                   "evaluate.other-classes",
+                   {std::to_string(unknown.size()), listed(unknown), std::to_string(to.size()), listed(to)}};
+}
+
+// One or two splits, one behind the other.
+class AskedDataset final : public Dataset {
+public:
+    AskedDataset(std::vector<std::shared_ptr<const Dataset>> parts, const DatasetInfo& trained, ClassMap classes)
+        : m_parts(std::move(parts)), m_classes(std::move(classes)), m_info(m_parts.front()->info()) {
+        m_info.classes = trained.classes;
+        m_info.mean = trained.mean;
+        m_info.deviation = trained.deviation;
+        m_info.count = 0;
+        for (const auto& part : m_parts) m_info.count += part->info().count;
+        if (m_classes.empty()) return;
+        m_info.inMemory = false;
+        const Field* label = findField(m_info.fields, "label");
+        if (label) m_label = static_cast<std::size_t>(label - m_info.fields.data());
+    }
+
+    const DatasetInfo& info() const override { return m_info; }
+
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
+        const auto& [part, at] = placeOf(index);
+        part.read(at, into);
+        if (!mapsLabels() || into[m_label].empty()) return;
+        std::int32_t label = 0;
+        std::memcpy(&label, into[m_label].data(), sizeof label);
+        label = m_classes[static_cast<std::size_t>(label)];
+        std::memcpy(into[m_label].data(), &label, sizeof label);
+    }
+
+    const std::byte* resident(std::int64_t index, std::size_t field) const override {
+        if (mapsLabels() && field == m_label) return nullptr;
+        const auto& [part, at] = placeOf(index);
+        return part.resident(at, field);
+    }
+
+private:
+    struct Place {
+        const Dataset& part;
+        std::int64_t index;
+    };
+    bool mapsLabels() const { return m_label < m_info.fields.size(); }
+    Place placeOf(std::int64_t index) const {
+        std::size_t part = 0;
+        while (index >= m_parts[part]->info().count) index -= m_parts[part++]->info().count;
+        return {*m_parts[part], index};
+    }
+
+    std::vector<std::shared_ptr<const Dataset>> m_parts;
+    ClassMap m_classes;  // empty: the labels stand
+    DatasetInfo m_info;
+    std::size_t m_label = static_cast<std::size_t>(-1);
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedSplit split,
+                                               const DatasetInfo& trained) {
+    std::vector<std::shared_ptr<const Dataset>> parts;
+    if (split != AskedSplit::Test) parts.push_back(data.train);
+    if (split != AskedSplit::Train) parts.push_back(data.test);
+    const DatasetInfo& info = parts.front()->info();
+    if (info.fields != trained.fields)
+        return Problem{"data", "evaluate.other-fields", {text(info.fields), text(trained.fields)}};
+    auto classes = classMap(info.classes, trained.classes);
+    if (!classes.ok()) return classes.problems();
+    const bool stands = isUnchanged(classes.value());
+    return std::shared_ptr<const Dataset>(
+        std::make_shared<AskedDataset>(std::move(parts), trained, stands ? ClassMap() : std::move(classes).value()));
+}
+
+std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, const DatasetInfo& trained) {
+    std::map<std::string, ParamValue> params;
+    const auto has = [&](std::string_view name) {
+        return std::ranges::find(entry.params, name, &ParamField::name) != entry.params.end();
+    };
+    if (findField(trained.fields, "image")) {
+        const ImageShape image = trained.image();
+        if (has("size") && has("colour")) {
+            params["size"] = std::int64_t{image.height};
+            params["colour"] = std::string(image.channels == 1 ? "grey" : "rgb");
+        }
+    } else if (const Field* tokens = findField(trained.fields, "tokens"); tokens && has("sequence")) {
+        params["sequence"] = tokens->type.shape.count();
+    }
+    return params;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,175 @@
+#include "engine/train/evaluate.h"
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+#include "engine/train/clocks.h"
+#include "engine/train/make_group.h"
+#include "engine/train/model_on_device.h"
+#include "engine/train/open_data.h"
+#include "engine/train/rank_threads.h"
+
+namespace lockstep {
+
+namespace {
+
+class EvaluateTask final : public RankTask {
+public:
+    EvaluateTask(const EvaluateRequest& request, const RunPlan& plan, Collective& group)
+        : m_request(request),
+          m_plan(plan),
+          m_group(group),
+          m_rank(static_cast<std::size_t>(group.rank())),
+          m_order(request.data->info().count, std::min(spec().batch, request.data->info().count), spec().seed,
+                  Sampler::Order::Sequential) {}
+
+    void run() override {
+        open();
+        m_group.barrier();
+        Stopwatch watch;
+        watch.start();
+        EvaluationSums sums = runEvaluation(loop());
+        m_result.seconds = watch.seconds();
+        m_result.metrics = sums.metrics;
+        m_result.counts = sums.answers.counts();
+        if (m_rank == 0) m_result.answers = answersIn(sums.samples);
+    }
+
+    void interrupt() noexcept override {
+        const std::lock_guard lock(m_mutex);
+        if (m_loader) m_loader->stop();
+    }
+
+    void close() noexcept override {
+        if (m_replica) m_replica->endCopies();
+        m_ahead = {};
+        {
+            const std::lock_guard lock(m_mutex);
+            m_loader.reset();
+        }
+        m_replica.reset();
+        m_device.reset();
+    }
+
+    EvaluateResult& result() { return m_result; }
+
+private:
+    const TrialSpec& spec() const { return m_request.resolved.spec; }
+    const RankPrograms& programs() const { return m_plan.ranks[m_rank]; }
+
+    void open() {
+        m_device = m_request.resolved.backend->open(m_request.resolved.devices[m_rank]);
+        // A rank without samples runs nothing; its replica must have a program all the same.
+        const auto orTraining = [&](const auto& program) { return program ? program : programs().training; };
+        m_replica = std::make_unique<Replica>(
+            *m_device, m_group, std::vector{orTraining(programs().evaluation), orTraining(programs().lastEvaluation)},
+            nullptr);
+        m_replica->initialize(spec().seed);
+        restoreForEvaluation(*m_replica, *programs().training->storage, m_request.checkpoint);
+        openLoader();
+    }
+
+    void openLoader() {
+        LoaderOptions options{.rank = m_group.rank(),
+                              .partition = partitionOf(m_request.resolved),
+                              .threads = static_cast<int>(spec().loaderThreads),
+                              .slotCount = m_device->isHostMemory() ? 3 : 4,
+                              .seed = spec().seed,
+                              .augmentation = {}};
+        if (!m_device->isHostMemory()) {
+            options.slotMemory = [this](std::size_t bytes) -> std::shared_ptr<std::byte> {
+                const auto buffer = std::make_shared<Buffer>(m_device->allocateStaging(bytes));
+                return {buffer, buffer->data()};
+            };
+        }
+        auto loader = std::make_unique<Loader>(m_request.data, m_order, m_plan.batch, std::move(options));
+        const std::lock_guard lock(m_mutex);
+        m_loader = std::move(loader);
+    }
+
+    EvaluationLoop loop() {
+        const std::int64_t total = m_request.data->info().count;
+        EvaluationLoop loop{.group = m_group,
+                            .replica = *m_replica,
+                            .full = 0,
+                            .last = 1,
+                            .programs = programs(),
+                            .layout = m_plan.batch,
+                            .steps = m_order.stepsPerEpoch(),
+                            .countedClasses = m_plan.countedClasses,
+                            .keptSamples = m_request.keepsAnswers ? total : 0,
+                            .meetsEachStep = spec().reproducible(),
+                            .scalars = {spec().seed},
+                            .next = [this] { return nextBatch(); },
+                            .ahead = [this] { return m_ahead.data(); }};
+        if (m_rank == 0 && m_request.progress) {
+            loop.onStep = [this, total](std::int64_t steps) {
+                m_request.progress(std::min(total, steps * m_order.globalBatch()), total);
+            };
+        }
+        return loop;
+    }
+
+    BatchLease nextBatch() {
+        BatchLease batch = m_ahead ? std::move(m_ahead) : m_loader->next();
+        if (batch && !m_device->isHostMemory()) m_ahead = m_loader->tryNext();
+        if (batch) return batch;
+        m_group.progress();  // throws if the loader was stopped because a rank failed
+        throw EngineError(EngineError::Kind::Internal, "loader", "the batches ended before the evaluation did");
+    }
+
+    const EvaluateRequest& m_request;
+    const RunPlan& m_plan;
+    Collective& m_group;
+    std::size_t m_rank;
+    Sampler m_order;
+    std::unique_ptr<Device> m_device;
+    std::unique_ptr<Replica> m_replica;
+    std::mutex m_mutex;  // guards the pointer against interrupt()
+    std::unique_ptr<Loader> m_loader;
+    BatchLease m_ahead;
+    EvaluateResult m_result;
+};
+
+// The nominal training program decides how parameters are stored, so it is compiled, too; its data are as many samples
+// as it takes.
+RunPlan planFor(const EvaluateRequest& request) {
+    DatasetInfo train = request.trained;
+    train.count = request.resolved.spec.batch;
+    return planRun(request.resolved, train, request.data->info(), AlgorithmChoice::Timed);
+}
+
+}  // namespace
+
+Result<DatasetInfo> trainedOn(const Checkpoint& checkpoint, const ResolvedSpec& resolved) {
+    if (checkpoint.trainedOn) return *checkpoint.trainedOn;
+    const auto data = openData(resolved);
+    if (!data.ok()) return data.problems();
+    DatasetInfo info = data.value().train->info();
+    info.inMemory = false;
+    return info;
+}
+
+EvaluateResult evaluate(const EvaluateRequest& request) {
+    const RunPlan plan = planFor(request);
+    const auto group = makeGroup(request.resolved);
+    std::vector<std::unique_ptr<EvaluateTask>> ranks;
+    std::vector<RankTask*> tasks;
+    for (const auto& endpoint : group)
+        tasks.push_back(ranks.emplace_back(std::make_unique<EvaluateTask>(request, plan, *endpoint)).get());
+    const AbortCause cause = runRanks(tasks, group);
+    if (cause.rank >= 0) rethrow(cause);
+    return std::move(ranks.front()->result());
+}
+
+TrialSpec specToEvaluate(TrialSpec spec, const std::string& devices) {
+    if (devices.empty()) return spec;
+    spec.devices = devices;
+    spec.mode = "fast";
+    spec.shares = "";
+    spec.accumulation = 1;
+    spec.linkBandwidth = spec.linkLatency = 0;
+    return spec;
+}
+
+}  // namespace lockstep

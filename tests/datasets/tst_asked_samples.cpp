@@ -1,0 +1,175 @@
+#include <QtTest>
+
+#include <cstring>
+#include <thread>
+
+#include "dataset_files.h"
+#include "datasets/asked_samples.h"
+#include "image_files.h"
+
+using namespace lockstep;
+using namespace lockstep::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+DatasetInfo imagesOf(int channels, int height, int width) {
+    DatasetInfo info;
+    info.fields = imageFields({channels, height, width});
+    info.classes = {"cat", "dog"};
+    return info;
+}
+
+DatasetInfo textsOf(std::int64_t tokens) {
+    DatasetInfo info;
+    info.fields = textFields(tokens);
+    info.classes = {"cat", "dog"};
+    return info;
+}
+
+QStringList namesOf(const std::vector<AskedSample>& samples, const fs::path& below = {}) {
+    QStringList names;
+    for (const AskedSample& each : samples)
+        names << QString::fromStdString(below.empty() ? each.name
+                                                      : fs::path(each.name).lexically_relative(below).string());
+    return names;
+}
+
+void writeText(const fs::path& file, const std::string& text) {
+    writeFile(file, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+template <class Work>
+std::string codeOf(Work&& work) {
+    try {
+        work();
+    } catch (const ProblemError& error) {
+        return error.problem().code;
+    }
+    return {};
+}
+
+struct Read {
+    std::vector<std::uint8_t> image;
+    std::vector<std::int32_t> tokens;
+    std::int32_t length = 0;
+};
+Read readTextAt(const AskedSamples& samples, std::int64_t index, std::size_t tokens) {
+    Read out;
+    out.tokens.resize(tokens);
+    std::int32_t label = 0;
+    const std::span<std::byte> room[] = {std::as_writable_bytes(std::span(out.tokens)),
+                                         std::as_writable_bytes(std::span(&out.length, 1)),
+                                         std::as_writable_bytes(std::span(&label, 1))};
+    samples.read(index, room);
+    return out;
+}
+std::vector<std::uint8_t> readImageAt(const AskedSamples& samples, std::int64_t index, std::size_t bytes) {
+    std::vector<std::uint8_t> image(bytes, 7);
+    std::int32_t label = 3;
+    const std::span<std::byte> room[] = {std::as_writable_bytes(std::span(image)),
+                                         std::as_writable_bytes(std::span(&label, 1))};
+    samples.read(index, room);
+    return image;
+}
+
+}  // namespace
+
+class TestAskedSamples : public QObject {
+    Q_OBJECT
+private slots:
+    void aFolderGivesItsImagesByName() {
+        const Folder folder;
+        for (const char* name : {"b.jpg", "a/2.JPEG", "a/10.png", "notes.txt", ".hidden.jpg", "__MACOSX/x.jpg"})
+            writeFile(folder / name, jpeg(8, 8));
+        QCOMPARE(namesOf(samplesAt(folder.path(), imagesOf(3, 8, 8)), folder.path()),
+                 QStringList({"a/10.png", "a/2.JPEG", "b.jpg"}));
+    }
+
+    void whatCannotBeReadIsAReason() {
+        const Folder folder;
+        const Bytes whole = jpeg(16, 16);
+        writeFile(folder / "good.jpg", whole);
+        writeFile(folder / "half.jpg", std::span(whole).first(whole.size() / 2));
+        writeText(folder / "none.jpg", "no image at all");
+        const AskedSamples samples(imagesOf(1, 16, 16), samplesAt(folder.path(), imagesOf(1, 16, 16)));
+        QCOMPARE(samples.info().count, std::int64_t{3});
+        const auto good = readImageAt(samples, 0, 256);
+        QVERIFY(!samples.failure(0) && std::ranges::any_of(good, [](auto x) { return x != 0 && x != 7; }));
+        const auto bad = readImageAt(samples, 2, 256);
+        QVERIFY(samples.failure(2) && samples.failure(2)->code == "image.not-an-image");
+        QVERIFY(std::ranges::all_of(bad, [](auto x) { return x == 0; }));
+        readImageAt(samples, 1, 256);
+        QVERIFY(samples.failure(1)->code.starts_with("image."));
+    }
+
+    void aPathThatIsNoneIsSaid() {
+        const Folder folder;
+        const DatasetInfo images = imagesOf(1, 8, 8);
+        QCOMPARE(codeOf([&] { samplesAt(folder / "absent.png", images); }), std::string("dataset.not-found"));
+        QCOMPARE(codeOf([&] { samplesAt(folder.path(), images); }), std::string("predict.nothing-there"));
+        writeText(folder / "x.csv", "text\nhello\n");
+        QCOMPARE(codeOf([&] { samplesAt(folder / "x.csv", images); }), std::string("predict.other-kind"));
+        QCOMPARE(codeOf([&] { samplesAt(folder.path(), textsOf(8)); }), std::string("predict.other-kind"));
+    }
+
+    void idxFilesAreTakenAsTheyAre() {
+        const Folder folder;
+        writeFile(folder / "x-idx3-ubyte", idxImages(3, 4, 5));
+        const AskedSamples samples(imagesOf(1, 4, 5), samplesAt(folder / "x-idx3-ubyte", imagesOf(1, 4, 5)));
+        QCOMPARE(samples.info().count, std::int64_t{3});
+        const Bytes file = idxImages(3, 4, 5);
+        for (std::int64_t i = 0; i < 3; ++i) {
+            const auto image = readImageAt(samples, i, 20);
+            QVERIFY(std::memcmp(image.data(), file.data() + 16 + i * 20, 20) == 0);
+        }
+        QCOMPARE(codeOf([&] { samplesAt(folder / "x-idx3-ubyte", imagesOf(1, 5, 4)); }),
+                 std::string("predict.other-size"));
+    }
+
+    void modelsOfRectanglesTakeNoFiles() {
+        const Folder folder;
+        writeFile(folder / "a.jpg", jpeg(8, 8));
+        const AskedSamples samples(imagesOf(1, 4, 5), samplesAt(folder / "a.jpg", imagesOf(1, 4, 5)));
+        readImageAt(samples, 0, 20);
+        QCOMPARE(samples.failure(0)->code, std::string("predict.no-square"));
+    }
+
+    void rowsOfATableAreTexts() {
+        const Folder folder;
+        writeText(folder / "x.csv", "label,text\ncat,\"a, b\"\ndog,\nbird,longer than eight\n");
+        const AskedSamples samples(textsOf(8), samplesAt(folder / "x.csv", textsOf(8)));
+        QCOMPARE(samples.info().count, std::int64_t{3});
+        QVERIFY(QString::fromStdString(samples.sample(2).name).endsWith("x.csv:4"));
+        const Read first = readTextAt(samples, 0, 8), last = readTextAt(samples, 2, 8);
+        QCOMPARE(first.length, 4);
+        QCOMPARE(first.tokens, (std::vector<std::int32_t>{'a', ',', ' ', 'b', 0, 0, 0, 0}));
+        QCOMPARE(last.length, 8);
+        readTextAt(samples, 1, 8);
+        QCOMPARE(samples.failure(1)->code, std::string("text.empty"));
+        writeText(folder / "one.csv", "hello\nworld\n");
+        QCOMPARE(samplesAt(folder / "one.csv", textsOf(8)).size(), std::size_t{2});
+        writeText(folder / "two.csv", "a,b\nc,d\n");
+        QCOMPARE(codeOf([&] { samplesAt(folder / "two.csv", textsOf(8)); }), std::string("text-csv.no-column"));
+    }
+
+    void manyThreadsReadAtOnce() {
+        std::vector<AskedSample> asked;
+        for (int i = 0; i < 400; ++i) {
+            if (i % 3 == 0) asked.push_back({std::to_string(i), Problem{"x", "file.unreadable", {}}});
+            else asked.push_back({std::to_string(i), AskedText{"abc"}});
+        }
+        const AskedSamples samples(textsOf(4), std::move(asked));
+        std::vector<std::jthread> readers;
+        for (int t = 0; t < 4; ++t)
+            readers.emplace_back([&, t] {
+                for (std::int64_t i = t; i < 400; i += 4) readTextAt(samples, i, 4);
+            });
+        readers.clear();
+        for (std::int64_t i = 0; i < 400; ++i) QCOMPARE(samples.failure(i).has_value(), i % 3 == 0);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestAskedSamples)
+#include "tst_asked_samples.moc"
