@@ -27,4 +27,9 @@ Result<fs::path> checkpointFile(const std::string& word, CheckpointRole role) {
     return file;
 }
 
+std::int64_t keepEvaluation(const Evaluation& evaluation) {
+    auto trials = openTrials();
+    return trials.store().addEvaluation(evaluation);
+}
+
 }  // namespace lockstep

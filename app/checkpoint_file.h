@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/core/result.h"
+#include "engine/spec/evaluation.h"
 
 namespace lockstep {
 
@@ -15,5 +16,9 @@ bool namesTrial(const std::string& word);
 // knows paths alone. One implementation per kind of build. Problems: "trial.unknown", "trial.no-checkpoint", and those
 // of opening the history.
 Result<std::filesystem::path> checkpointFile(const std::string& word, CheckpointRole role);
+
+// Keeps it with its trial in the history; returns its number. Throws ProblemError. One implementation per kind of
+// build.
+std::int64_t keepEvaluation(const Evaluation& evaluation);
 
 }  // namespace lockstep

@@ -6,8 +6,8 @@ namespace lockstep {
 
 std::span<const AddCommand> allCommands() {
     static constexpr AddCommand kCommands[] = {
-        addTrain,    addDevices, addModels,        addBench,   addCheck, addProve,
-        addDatasets, addInspect, addExportWeights, addProgram, addServe, addProbePlugin,
+        addTrain,   addDevices,  addModels,  addBench,         addCheck,   addProve, addDatasets,
+        addInspect, addEvaluate, addPredict, addExportWeights, addProgram, addServe, addProbePlugin,
     };
     return kCommands;
 }
@@ -19,6 +19,8 @@ bool namesTrial(const std::string&) { return false; }
 Result<std::filesystem::path> checkpointFile(const std::string& word, CheckpointRole) {
     return std::filesystem::path(word);
 }
+
+std::int64_t keepEvaluation(const Evaluation&) { return 0; }
 
 Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, const Environment& environment) {
     return runPlainly({spec, {}, std::nullopt, &watcher.control, {&watcher.terminal}, watcher.onStuck}, environment);

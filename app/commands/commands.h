@@ -13,6 +13,8 @@ void addTrain(CLI::App& program, Run& run);
 void addBench(CLI::App& program, Run& run);
 void addCheck(CLI::App& program, Run& run);
 void addProve(CLI::App& program, Run& run);
+void addEvaluate(CLI::App& program, Run& run);
+void addPredict(CLI::App& program, Run& run);
 void addExportWeights(CLI::App& program, Run& run);
 void addProgram(CLI::App& program, Run& run);
 void addServe(CLI::App& program, Run& run);
@@ -29,6 +31,7 @@ void addStop(CLI::App& program, Run& run);
 void addPause(CLI::App& program, Run& run);
 void addScaleTo(CLI::App& program, Run& run);
 void addBalance(CLI::App& program, Run& run);
+void addExport(CLI::App& program, Run& run);
 void addDoctor(CLI::App& program, Run& run);
 
 // The explicit list of this build's commands, in the order of --help. One implementation per kind of build.

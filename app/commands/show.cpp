@@ -113,6 +113,32 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
     fmt::print("{}", table.text());
 }
 
+// What was asked of its checkpoints, newest first.
+void printEvaluations(const std::vector<Evaluation>& evaluations) {
+    if (evaluations.empty()) return;
+    Table table({"EVALUATION", "CHECKPOINT", "DATA", "SPLIT", "SAMPLES", "LOSS", "ACCURACY", "WHEN"});
+    for (const Evaluation& each : evaluations)
+        table.add({std::to_string(each.id), each.checkpoint, each.data, each.split, countText(each.samples),
+                   fmt::format("{:.4f}", each.loss), percentText(each.accuracy), timeText(each.createdAt)});
+    fmt::print("\n{}", table.text());
+}
+
+Json evaluationsJson(const std::vector<Evaluation>& evaluations) {
+    Json out = Json::array();
+    for (const Evaluation& each : evaluations)
+        out.push_back({{"evaluation", each.id},
+                       {"created_at", each.createdAt},
+                       {"checkpoint", each.checkpoint},
+                       {"step", each.step},
+                       {"data", each.data},
+                       {"split", each.split},
+                       {"devices", each.devices},
+                       {"samples", each.samples},
+                       {"loss", each.loss},
+                       {"accuracy", each.accuracy}});
+    return out;
+}
+
 void printCurve(const std::string& metric, const std::vector<SeriesPoint>& points) {
     if (points.empty()) return;
     std::vector<double> values;
@@ -154,6 +180,7 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
     out["messages"] = messagesJson(query.messages(row.id), words);
     out["spec"] = Json::parse(toJson(spec));
     out["metrics"] = query.metrics(row.id);
+    out["evaluations"] = evaluationsJson(query.evaluations(row.id));
     if (const auto sample = query.text(row.id))
         out["text"] = {{"epoch", sample->epoch}, {"prompt", sample->prompt}, {"text", sample->text}};
     if (metric.empty()) return out;
@@ -181,6 +208,7 @@ int show(Context& context, const ShowOptions& options) {
         printSettings(spec.value());
         fmt::print("\n");
         printResults(row, problemsOfShow(query, row.id), query.messages(row.id), context.words());
+        printEvaluations(query.evaluations(row.id));
         if (options.metric.empty()) printCurves(query, row);
         else printCurve(options.metric, query.series(row.id, options.metric));
     }

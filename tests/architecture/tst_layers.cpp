@@ -30,6 +30,7 @@ const QMap<QString, int> kTiers{
     {"engine/plugin", 50},
     {"engine/serve", 55},
     {"engine/history", 60},
+    {"engine/report", 65},
     {"engine/session", 70},
     {"engine/trials", 75},
     {"ui/style", 80},

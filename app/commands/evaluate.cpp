@@ -1,0 +1,162 @@
+#include "engine/train/evaluate.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "app/checkpoint_file.h"
+#include "app/commands/commands.h"
+#include "app/evaluation_text.h"
+#include "app/format.h"
+#include "app/model_source.h"
+#include "app/progress.h"
+#include "datasets/catalog.h"
+#include "engine/train/asked_data.h"
+#include "engine/train/open_data.h"
+
+namespace lockstep {
+
+namespace {
+
+struct EvaluateOptions {
+    ModelSource model;
+    std::string data, dataset, split, csv;
+    bool json = false, keeps = true;
+    bool asksOtherData() const { return !data.empty() || !dataset.empty(); }
+};
+
+constexpr const char* kEvaluateHelp = R"(
+Each device has the whole model and takes its share of the samples; nothing is exchanged before the sums at the end. On the
+trial's own data the figures are those of training. What was found is kept with the trial; `lockstep show` lists it.
+
+Examples:
+  lockstep evaluate 3
+  lockstep evaluate 3 --last --split train --devices cpu:2
+  lockstep evaluate 3 --data ~/data/new-photos --csv confusion > confusion.csv
+  lockstep evaluate best.safetensors --json)";
+
+AskedSplit splitOf(const EvaluateOptions& options) {
+    if (options.split == "train") return AskedSplit::Train;
+    return options.split == "all" ? AskedSplit::All : AskedSplit::Test;
+}
+
+// The trial's spec, but of the data that are asked about, at the sizes that the model reads.
+Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& options,
+                               const Environment& environment) {
+    TrialSpec spec = model.resolved.spec;
+    const DatasetEntry* entry = environment.dataset(options.dataset);
+    if (!options.dataset.empty() && !entry)
+        return Problem{"--dataset", "spec.unknown-dataset", {options.dataset, "see `lockstep datasets`"}};
+    if (!entry) {
+        const auto found = recogniseDataset(environment.datasets(), options.data);
+        if (!found.ok()) return found.problems();
+        entry = found.value();
+    }
+    spec.dataPath = options.data.empty() ? std::filesystem::path() : std::filesystem::absolute(options.data);
+    if (entry->id != spec.dataset.id) spec.dataset = {entry->id, {}};
+    for (auto& [name, value] : paramsAsTrained(*entry, model.trained)) spec.dataset.params[name] = value;
+    return spec;
+}
+
+// What is asked about.
+struct AskedData {
+    std::shared_ptr<const Dataset> data;
+    std::string name;
+    std::vector<Problem> remarks;
+};
+
+Result<AskedData> openAsked(Context& context, OpenedModel& model, const EvaluateOptions& options) {
+    if (options.asksOtherData()) {
+        const auto spec = specWithData(model, options, context.environment());
+        if (!spec.ok()) return spec.problems();
+        auto resolved = resolve(spec.value(), context.environment());
+        if (!resolved.ok()) return resolved.problems();
+        model.resolved = std::move(resolved).value();
+    }
+    const bool shows = !options.json && isatty(STDERR_FILENO);
+    const auto progress = [shows](const DataProgress& now) {
+        if (shows) fmt::print(stderr, "\r\033[K{}", dataProgressText(now));
+    };
+    auto data = openData(model.resolved, {{}, withRate(progress), {}});
+    if (shows) fmt::print(stderr, "\r\033[K");
+    if (!data.ok()) return data.problems();
+    if (!options.asksOtherData()) compareData(model.checkpoint, model.resolved, ChangedData::Accept, data.value());
+    auto asked = asAsked(data.value(), splitOf(options), model.trained);
+    if (!asked.ok()) return asked.problems();
+    const TrialSpec& spec = model.resolved.spec;
+    return AskedData{std::move(asked).value(), spec.dataPath.empty() ? spec.dataset.id : spec.dataPath.string(),
+                     data.value().remarks};
+}
+
+Evaluation evaluationOf(const OpenedModel& model, const AskedData& asked, const EvaluateOptions& options) {
+    const bool classifies = model.resolved.model->task != ModelTask::NextTokens;
+    EvaluateResult result = evaluate({model.resolved, model.checkpoint, model.trained, asked.data, classifies});
+    const Checkpoint& checkpoint = model.checkpoint;
+    Evaluation out;
+    out.trial = checkpoint.trial;
+    out.checkpoint = model.role;
+    out.step = checkpoint.step;
+    out.epoch = checkpoint.epoch + (checkpoint.stepInEpoch > 0 ? 1 : 0);
+    out.data = asked.name;
+    out.split = options.split;
+    out.devices = model.resolved.spec.devices;
+    out.samples = static_cast<std::int64_t>(result.metrics.samples);
+    out.seconds = result.seconds;
+    out.loss = result.metrics.meanLoss();
+    out.accuracy = result.metrics.accuracy();
+    if (model.trained.classes.size() > Answer::kClasses) out.accuracy5 = result.metrics.accuracy5();
+    out.counts = std::move(result.counts);
+    out.counts.step = out.step;
+    out.counts.epoch = out.epoch;
+    out.answers = std::move(result.answers);
+    return out;
+}
+
+int evaluateAsAsked(Context& context, EvaluateOptions options) {
+    if (options.split.empty()) options.split = options.asksOtherData() ? "all" : "test";
+    auto model = openModelSource(options.model, context.environment());
+    if (!model.ok()) return context.report(model.problems());
+    const auto asked = openAsked(context, model.value(), options);
+    if (!asked.ok()) return context.report(asked.problems());
+    if (!options.json) {
+        for (const Problem& remark : asked.value().remarks)
+            fmt::print(stderr, "lockstep: {}\n", context.words().what(remark));
+    }
+    Evaluation evaluation = evaluationOf(model.value(), asked.value(), options);
+    if (options.keeps && namesTrial(options.model.word)) evaluation.id = keepEvaluation(evaluation);
+    const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model};
+    if (options.json) fmt::print("{}\n", evaluationJson(text, problemsJson(asked.value().remarks, context.words())));
+    else if (!options.csv.empty()) fmt::print("{}", evaluationCsv(text, options.csv));
+    else fmt::print("{}", evaluationReport(text));
+    return kDone;
+}
+
+}  // namespace
+
+void addEvaluate(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<EvaluateOptions>();
+    auto* command = program.add_subcommand("evaluate", "What a trained model gets right and wrong, class by class");
+    addModelSource(*command, options->model);
+    command->add_option("--data", options->data, "Other data, with classes that the model knows")->type_name("PATH");
+    command->add_option("--dataset", options->dataset, "What kind the data are, where the path does not tell")
+        ->type_name("NAME");
+    command
+        ->add_option("--split", options->split,
+                     "Which samples: test (the default for the trial's own data), train, or all (for other data)")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"test", "train", "all"}));
+    auto* json = command->add_flag("--json", options->json, "One JSON object");
+    command
+        ->add_option("--csv", options->csv,
+                     "A table alone: classes (their scores), confusion (the matrix), samples (their answers)")
+        ->type_name("TABLE")
+        ->check(CLI::IsMember({"classes", "confusion", "samples"}))
+        ->excludes(json);
+    command->add_flag("!--no-keep", options->keeps, "Leave the history alone");
+    command->footer(kEvaluateHelp);
+    command->callback(
+        [options, &run] { run = [options](Context& context) { return evaluateAsAsked(context, *options); }; });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,294 @@
+#include "engine/train/predict.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/csv_row.h"
+#include "app/format.h"
+#include "app/listing.h"
+#include "app/model_source.h"
+#include "app/not_negative.h"
+#include "datasets/asked_samples.h"
+#include "engine/train/continue_text.h"
+
+namespace lockstep {
+
+namespace {
+
+struct PredictOptions {
+    ModelSource model;
+    std::vector<std::string> paths;
+    std::string prompt;
+    int top = 5;
+    std::int64_t batch = 64, length = 200, topK = 0;
+    double temperature = 0.8;
+    std::uint64_t seed = 1;
+    bool json = false, csv = false, interactive = false;
+};
+
+constexpr const char* kPredictHelp = R"(
+PATH is an image, a folder or an archive of images, an IDX file, a CSV or TSV file of texts, a text file, or - for the
+standard input: a path on each line or, for a model of texts, a text. Each device has the whole model and takes every Nth
+batch; the order of the answers does not depend on their number. What cannot be read is a row with its reason.
+A language model goes on with a prompt instead.
+
+Examples:
+  lockstep predict 3 photo.jpg
+  lockstep predict 3 ~/photos --devices cpu:2 --csv > answers.csv
+  find ~/photos -name '*.png' | lockstep predict 3 - --json --top 1
+  lockstep predict 7 --prompt "To be, or" --length 300 --temperature 0.7 --top-k 40
+
+Exit status: 0; 1 when some samples could not be answered.)";
+
+bool readsTexts(const OpenedModel& model) { return model.resolved.model->task == ModelTask::TextClasses; }
+
+void addPath(std::vector<AskedSample>& samples, const std::string& path, const DatasetInfo& trained) {
+    try {
+        auto more = samplesAt(path, trained);
+        std::ranges::move(more, std::back_inserter(samples));
+    } catch (const ProblemError& error) {
+        samples.push_back({path, error.problem()});
+    } catch (const std::filesystem::filesystem_error& error) {
+        samples.push_back({path, Problem{path, "file.unreadable", {error.code().message()}}});
+    }
+}
+
+// A line of the standard input.
+void addLine(std::vector<AskedSample>& samples, const std::string& line, std::int64_t number,
+             const OpenedModel& model) {
+    if (readsTexts(model)) samples.push_back({fmt::format("line {}", number), AskedText{line}});
+    else if (!line.empty()) addPath(samples, line, model.trained);
+}
+
+std::vector<AskedSample> samplesFor(const PredictOptions& options, const OpenedModel& model) {
+    std::vector<AskedSample> samples;
+    std::string line;
+    for (const std::string& path : options.paths) {
+        if (path != "-") addPath(samples, path, model.trained);
+        for (std::int64_t number = 1; path == "-" && std::getline(std::cin, line); ++number)
+            addLine(samples, line, number, model);
+    }
+    return samples;
+}
+
+// Rows of answers in one of three forms.
+class AnswerPrinter {
+public:
+    AnswerPrinter(const PredictOptions& options, const OpenedModel& model, const Words& words)
+        : m_options(options),
+          m_classes(model.trained.classes),
+          m_words(words),
+          m_top(std::min(static_cast<std::size_t>(options.top), std::min(Answer::kClasses, m_classes.size()))) {}
+
+    void head() const {
+        if (m_options.json) return;
+        std::vector<std::string> names{"sample"};
+        for (std::size_t i = 1; i <= m_top; ++i) {
+            names.push_back(m_top == 1 ? "class" : fmt::format("class{}", i));
+            names.push_back(m_top == 1 ? "probability" : fmt::format("probability{}", i));
+        }
+        names.push_back("problem");
+        if (m_options.csv) fmt::print("{}", csvRow(names));
+    }
+
+    // Returns whether there is an answer.
+    bool row(const std::string& name, const std::optional<Answer>& answer,
+             const std::optional<Problem>& failure) const {
+        const auto problem = failure || answer ? failure : std::optional(Problem{name, "predict.no-number", {}});
+        if (m_options.json) json(name, answer, problem);
+        else if (m_options.csv) csv(name, answer, problem);
+        else plain(name, answer, problem);
+        return !problem;
+    }
+
+private:
+    const std::string& className(std::int32_t id) const { return m_classes[static_cast<std::size_t>(id)]; }
+
+    void json(const std::string& name, const std::optional<Answer>& answer,
+              const std::optional<Problem>& problem) const {
+        Json line{{"sample", name}};
+        if (problem) line["problems"] = problemsJson({*problem}, m_words);
+        else line["answers"] = Json::array();
+        for (std::size_t i = 0; !problem && i < m_top; ++i)
+            line["answers"].push_back(
+                {{"class", className(answer->classes[i])}, {"probability", answer->probabilities[i]}});
+        fmt::print("{}\n", lineOf(line));
+    }
+
+    void csv(const std::string& name, const std::optional<Answer>& answer,
+             const std::optional<Problem>& problem) const {
+        std::vector<std::string> cells{name};
+        for (std::size_t i = 0; i < m_top; ++i) {
+            cells.push_back(problem ? "" : className(answer->classes[i]));
+            cells.push_back(problem ? "" : fmt::format("{}", answer->probabilities[i]));
+        }
+        cells.push_back(problem ? m_words.what(*problem) : "");
+        fmt::print("{}", csvRow(cells));
+    }
+
+    void plain(const std::string& name, const std::optional<Answer>& answer,
+               const std::optional<Problem>& problem) const {
+        std::string line = printable(name);
+        if (problem) line += "  cannot be answered: " + m_words.what(*problem);
+        for (std::size_t i = 0; !problem && i < m_top; ++i)
+            line +=
+                fmt::format("  {} {}", printable(className(answer->classes[i])), percentText(answer->probabilities[i]));
+        fmt::print("{}\n", line);
+    }
+
+    const PredictOptions& m_options;
+    const std::vector<std::string>& m_classes;
+    const Words& m_words;
+    std::size_t m_top;
+};
+
+double percentile(const std::vector<double>& sorted, double share) {
+    if (sorted.empty()) return 0;
+    const auto at = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+    return sorted[std::clamp<std::size_t>(at, 1, sorted.size()) - 1];
+}
+
+void printSummary(const PredictResult& result, std::int64_t failed, const PredictOptions& options,
+                  const OpenedModel& model) {
+    std::vector<double> times = result.batchSeconds;
+    std::ranges::sort(times);
+    const auto samples = static_cast<std::int64_t>(result.answers.size());
+    const double rate = result.seconds > 0 ? static_cast<double>(samples) / result.seconds : 0;
+    const double p50 = 1000 * percentile(times, 0.5), p95 = 1000 * percentile(times, 0.95),
+                 p99 = 1000 * percentile(times, 0.99);
+    if (options.json) {
+        fmt::print("{}\n", lineOf({{"summary",
+                                    {{"samples", samples},
+                                     {"failed", failed},
+                                     {"devices", model.resolved.spec.devices},
+                                     {"seconds", result.seconds},
+                                     {"samples_per_second", rate},
+                                     {"batch", options.batch},
+                                     {"batch_ms", {{"p50", p50}, {"p95", p95}, {"p99", p99}}}}}}));
+        return;
+    }
+    fmt::print(stderr, "{} samples on {} in {}, {}; a batch of {} takes {:.1f} ms (p95 {:.1f}, p99 {:.1f})\n",
+               countText(samples), printable(model.resolved.spec.devices), durationText(result.seconds), rateText(rate),
+               options.batch, p50, p95, p99);
+    if (failed > 0) fmt::print(stderr, "{} could not be answered\n", countText(failed));
+}
+
+int predictAll(const PredictOptions& options, const OpenedModel& model, const AnswerPrinter& printer) {
+    const auto data = std::make_shared<AskedSamples>(model.trained, samplesFor(options, model));
+    if (data->info().count == 0) throw ProblemError({"PATH", "predict.nothing-asked", {}});
+    PredictRequest request{model.resolved, model.checkpoint, model.trained, data, options.batch};
+    const bool shows = isatty(STDERR_FILENO);
+    if (shows) {
+        request.progress = [all = data->info().count](std::int64_t done) {
+            fmt::print(stderr, "\r\033[K{} of {} samples", countText(done), countText(all));
+        };
+    }
+    const PredictResult result = predict(request);
+    if (shows) fmt::print(stderr, "\r\033[K");
+    printer.head();
+    std::int64_t failed = 0;
+    for (std::int64_t i = 0; i < data->info().count; ++i)
+        failed +=
+            printer.row(data->sample(i).name, result.answers[static_cast<std::size_t>(i)], data->failure(i)) ? 0 : 1;
+    printSummary(result, failed, options, model);
+    return failed > 0 ? kFailed : kDone;
+}
+
+// Each line is answered before the next is read: for programs, and the window.
+int predictLines(const OpenedModel& model, const AnswerPrinter& printer) {
+    Predictor predictor(model.resolved, model.checkpoint, model.trained);
+    printer.head();
+    bool all = true;
+    std::string line;
+    for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {
+        std::vector<AskedSample> samples;
+        addLine(samples, line, number, model);
+        for (AskedSample& each : samples) {
+            const auto one = std::make_shared<AskedSamples>(model.trained, std::vector{std::move(each)});
+            const auto answer = predictor.answer(one);
+            all = printer.row(one->sample(0).name, answer, one->failure(0)) && all;
+        }
+        std::fflush(stdout);
+    }
+    return all ? kDone : kFailed;
+}
+
+int continuePrompt(const PredictOptions& options, const OpenedModel& model) {
+    const auto stream = [&](std::string_view text) {
+        fmt::print("{}", text);
+        std::fflush(stdout);
+        return std::ferror(stdout) == 0;
+    };
+    ContinueRequest request{model.resolved, model.checkpoint, model.trained,
+                            options.prompt, options.length,   options.temperature,
+                            options.topK,   options.seed,     {}};
+    if (!options.json) {
+        stream(options.prompt);
+        request.onBytes = stream;
+    }
+    const std::string text = continueText(request);
+    if (options.json) fmt::print("{}\n", lineOf({{"prompt", options.prompt}, {"text", text}}));
+    else fmt::print("\n");
+    return kDone;
+}
+
+int predictAsAsked(Context& context, const PredictOptions& options) {
+    const auto model = openModelSource(options.model, context.environment());
+    if (!model.ok()) return context.report(model.problems());
+    if (!options.prompt.empty()) return continuePrompt(options, model.value());
+    if (model.value().resolved.model->task == ModelTask::NextTokens)
+        return context.report(
+            {{"PATH", "predict.needs-prompt", {model.value().resolved.model->name, options.model.word}}});
+    const AnswerPrinter printer(options, model.value(), context.words());
+    return options.interactive ? predictLines(model.value(), printer) : predictAll(options, model.value(), printer);
+}
+
+void addPromptOptions(CLI::App& command, PredictOptions& options) {
+    command.add_option("--prompt", options.prompt, "For a language model: the text to go on with")->type_name("TEXT");
+    command.add_option("--length", options.length, "Bytes to write")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command
+        .add_option("--temperature", options.temperature, "Of the softmax that bytes are drawn from; 0: the likeliest")
+        ->type_name("T")
+        ->check(notNegative())
+        ->capture_default_str();
+    command.add_option("--top-k", options.topK, "Draw from so many of the likeliest bytes; 0: from all")
+        ->type_name("K")
+        ->check(CLI::Range(0, 256))
+        ->capture_default_str();
+    command.add_option("--seed", options.seed, "Of the drawing")->type_name("N")->capture_default_str();
+}
+
+}  // namespace
+
+void addPredict(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<PredictOptions>();
+    auto* command = program.add_subcommand("predict", "What a trained model says of images or texts");
+    addModelSource(*command, options->model);
+    command->add_option("path", options->paths, "Images, folders, archives, IDX or CSV files; - for the standard input")
+        ->type_name("PATH");
+    command->add_option("--top", options->top, "How many classes of each sample, the likeliest first")
+        ->type_name("K")
+        ->check(CLI::Range(1, static_cast<int>(Answer::kClasses)))
+        ->capture_default_str();
+    command->add_option("--batch", options->batch, "Samples that a device takes at once")
+        ->type_name("N")
+        ->check(CLI::Range(1, 65536))
+        ->capture_default_str();
+    auto* json = command->add_flag("--json", options->json, "A JSON object a line, and a summary as the last");
+    command->add_flag("--csv", options->csv, "As CSV, with a header")->excludes(json);
+    command->add_flag("--interactive", options->interactive, "Answer each line of the standard input before the next");
+    addPromptOptions(*command, *options);
+    command->footer(kPredictHelp);
+    command->callback(
+        [options, &run] { run = [options](Context& context) { return predictAsAsked(context, *options); }; });
+}
+
+}  // namespace lockstep

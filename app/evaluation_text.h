@@ -1,0 +1,22 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/listing.h"
+#include "engine/model/registry.h"
+#include "engine/spec/evaluation.h"
+
+namespace lockstep {
+
+// An evaluation in words, as JSON and as tables. Class names are made printable() for the terminal and kept elsewhere.
+struct EvaluationText {
+    const Evaluation& evaluation;
+    const std::vector<std::string>& classes;
+    const ModelEntry& model;
+};
+std::string evaluationReport(const EvaluationText& text);
+std::string evaluationJson(const EvaluationText& text, Json remarks);  // one line
+// `table`: "classes", "confusion", "samples". Rows of RFC 4180, with a header.
+std::string evaluationCsv(const EvaluationText& text, const std::string& table);
+
+}  // namespace lockstep

@@ -1,0 +1,203 @@
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QtTest>
+#include <cmath>
+
+#include "tests/app/lockstep_program.h"
+#include "tests/datasets/image_files.h"
+
+namespace {
+
+QByteArray bytesOf(const std::vector<std::uint8_t>& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())};
+}
+
+// Two classes of pictures, bright and dark ones.
+void writePictures(const LockstepProgram& program) {
+    for (const char* split : {"train", "test"}) {
+        for (const char* name : {"bright", "dark"}) {
+            QVERIFY(QDir().mkpath(program.path(QString("photos/%1/%2").arg(split, name))));
+            for (int i = 0; i < 9; ++i) {
+                const auto shade = static_cast<std::uint8_t>((name[0] == 'b' ? 200 : 20) + 3 * i);
+                const std::vector<std::uint8_t> pixels(16 * 16 * 3, shade);
+                program.write(QString("photos/%1/%2/%3.jpg").arg(split, name).arg(i),
+                              bytesOf(lockstep::test::jpegOf(pixels, 16, 16, TJPF_RGB)));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+// What is done with a trained model: asked how good it is, and what it says.
+class TestUse : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() {
+        writePictures(m_program);
+        const auto trained = m_program.run({"train", "--data", m_program.path("photos"), "--model", "mlp", "--devices",
+                                            "cpu:2x1", "--batch", "7", "--epochs", "4", "--lr", "0.05"});
+        QVERIFY2(trained.status == 0, qPrintable(trained.err));
+    }
+
+    void figuresAreThoseOfTheTrial() {
+        const QJsonObject trial = m_program.trial(1);
+        for (const char* devices : {"", "cpu:1x1", "cpu:3x1"}) {
+            QStringList words{"evaluate", "1", "--last", "--json"};
+            if (*devices) words << "--devices" << devices;
+            const auto said = m_program.run(words);
+            QVERIFY2(said.status == 0, qPrintable(said.err));
+            const QJsonObject found = said.last();
+            QCOMPARE(found["samples"].toInt(), 18);
+            QCOMPARE(found["accuracy"].toDouble(), trial["test_accuracy"].toDouble());
+            QVERIFY(std::abs(found["loss"].toDouble() - trial["test_loss"].toDouble()) < 1e-6);
+            const QJsonArray confusion = found["confusion"].toArray();
+            int total = 0;
+            for (const auto& row : confusion)
+                for (const auto& cell : row.toArray()) total += cell.toInt();
+            QCOMPARE(total, 18);
+            QCOMPARE(found["classes"].toArray().at(0).toObject()["class"].toString(), QString("bright"));
+        }
+        QCOMPARE(m_program.trial(1)["evaluations"].toArray().size(), 3);
+        QVERIFY(m_program.run({"show", "1"}).out.contains("EVALUATION"));
+        QCOMPARE(m_program.run({"evaluate", "1", "--no-keep"}).status, 0);
+        QCOMPARE(m_program.trial(1)["evaluations"].toArray().size(), 3);
+    }
+
+    void tablesAreCsv() {
+        const auto lines = [&](const char* table) {
+            return m_program.run({"evaluate", "1", "--no-keep", "--csv", table}).out.split('\n', Qt::SkipEmptyParts);
+        };
+        QCOMPARE(lines("confusion").front(), QString("class,bright,dark"));
+        QCOMPARE(lines("classes").size(), 3);
+        QCOMPARE(lines("samples").size(), 19);
+        QVERIFY(lines("samples").front().startsWith("sample,class,answer1,probability1"));
+    }
+
+    void otherDataAreAskedByTheirClasses() {
+        QVERIFY(QDir().mkpath(m_program.path("more/dark")));
+        QFile::copy(m_program.path("photos/test/dark/1.jpg"), m_program.path("more/dark/1.jpg"));
+        QVERIFY(QDir().mkpath(m_program.path("more/bright")));
+        for (int i = 0; i < 4; ++i)
+            QFile::copy(m_program.path(QString("photos/test/bright/%1.jpg").arg(i)),
+                        m_program.path(QString("more/bright/%1.jpg").arg(i)));
+        const auto found = m_program.run({"evaluate", "1", "--data", m_program.path("more"), "--json"});
+        QVERIFY2(found.status == 0, qPrintable(found.err));
+        QCOMPARE(found.last()["samples"].toInt(), 5);
+        QCOMPARE(found.last()["split"].toString(), QString("all"));
+        QVERIFY(QDir().rename(m_program.path("more/dark"), m_program.path("more/gloomy")));
+        const auto refused = m_program.run({"evaluate", "1", "--data", m_program.path("more")});
+        QCOMPARE(refused.status, 2);
+        QVERIFY2(refused.err.contains("gloomy") && refused.err.contains("bright, dark"), qPrintable(refused.err));
+    }
+
+    void answersDoNotDependOnTheDevices() {
+        QString first;
+        for (const char* devices : {"cpu:1x1", "cpu:2x1", "cpu:4x1"}) {
+            const auto said = m_program.run(
+                {"predict", "1", m_program.path("photos/test"), "--devices", devices, "--csv", "--batch", "4"});
+            QVERIFY2(said.status == 0, qPrintable(said.err));
+            QCOMPARE(said.out.count('\n'), 19);
+            if (first.isEmpty()) first = said.out;
+            QCOMPARE(said.out, first);
+            QVERIFY2(said.err.contains("18 samples on " + QString(devices)), qPrintable(said.err));
+        }
+        QVERIFY(first.startsWith("sample,class1,probability1,class2,probability2,problem\n"));
+    }
+
+    void whatCannotBeReadIsARow() {
+        const QString none = m_program.write("none.jpg", "no image");
+        const auto said = m_program.run({"predict", "1", none, m_program.path("photos/test/dark/0.jpg"),
+                                         m_program.path("absent.png"), "--json", "--top", "1"});
+        QCOMPARE(said.status, 1);
+        const auto lines = said.lines();
+        QCOMPARE(lines.size(), 4);
+        const auto codeAt = [&](int i) { return lines[i]["problems"].toArray().at(0).toObject()["code"].toString(); };
+        QCOMPARE(codeAt(0), QString("image.not-an-image"));
+        QCOMPARE(lines[1]["answers"].toArray().at(0).toObject()["class"].toString(), QString("dark"));
+        QCOMPARE(codeAt(2), QString("dataset.not-found"));
+        QCOMPARE(lines[3]["summary"].toObject()["failed"].toInt(), 2);
+    }
+
+    void theStandardInputListsPaths() {
+        QByteArray list;
+        for (int i : {3, 0, 7}) list += m_program.path(QString("photos/test/bright/%1.jpg").arg(i)).toUtf8() + '\n';
+        for (const bool one : {false, true}) {
+            const auto said = m_program.run(
+                QStringList{"predict", "1", "--json"} + (one ? QStringList{"--interactive"} : QStringList{"-"}), list);
+            QVERIFY2(said.status == 0, qPrintable(said.err));
+            QVERIFY(said.lines()[1]["sample"].toString().endsWith("bright/0.jpg"));
+            QCOMPARE(said.lines().size(), one ? 3 : 4);
+        }
+    }
+
+    void archivesAreRead() {
+        QProcess zip;
+        zip.setWorkingDirectory(m_program.path("photos"));
+        zip.start("bsdtar", {"-caf", m_program.path("photos.zip"), "test"});
+        QVERIFY(zip.waitForFinished() && zip.exitCode() == 0);
+        const auto packed = m_program.run({"predict", "1", m_program.path("photos.zip"), "--csv", "--top", "1"});
+        QVERIFY2(packed.status == 0, qPrintable(packed.err));
+        QCOMPARE(packed.out.count('\n'), 19);
+        QVERIFY(packed.out.contains("photos.zip/test/dark/8.jpg"));
+        const QString broken = m_program.write("broken.zip", "PK no more");
+        QCOMPARE(m_program.run({"predict", "1", broken}).status, 1);
+    }
+
+    void aLanguageModelGoesOn() {
+        m_program.write("notes.txt", QByteArray("to be or not to be, that is the question. ").repeated(60));
+        const auto trained = m_program.run({"train",
+                                            "--data",
+                                            m_program.path("notes.txt"),
+                                            "--model",
+                                            "gpt",
+                                            "--set",
+                                            "model.layers=1",
+                                            "model.width=16",
+                                            "model.heads=2",
+                                            "model.context=16",
+                                            "dataset.sequence=16",
+                                            "--devices",
+                                            "cpu:1",
+                                            "--batch",
+                                            "8",
+                                            "--epochs",
+                                            "1",
+                                            "--optimizer",
+                                            "adamw",
+                                            "--lr",
+                                            "0.01",
+                                            "--json",
+                                            "--no-steps"});
+        QVERIFY2(trained.status == 0, qPrintable(trained.err));
+        const auto once = m_program.run({"predict", "2", "--prompt", "to be", "--length", "30"});
+        QVERIFY2(once.status == 0 && once.out.startsWith("to be"), qPrintable(once.err));
+        QCOMPARE(m_program.run({"predict", "2", "--prompt", "to be", "--length", "30"}).out, once.out);
+        const auto other =
+            m_program.run({"predict", "2", "--prompt", "to be", "--length", "30", "--seed", "2", "--json"});
+        QCOMPARE(other.last()["prompt"].toString(), QString("to be"));
+        QVERIFY(!other.last()["text"].toString().isEmpty());
+        QCOMPARE(m_program.run({"predict", "2", m_program.path("notes.txt")}).status, 2);
+        QCOMPARE(m_program.run({"predict", "1", "--prompt", "to be"}).status, 2);
+        QCOMPARE(m_program.shell("\"$0\" predict 2 --prompt $'\\xff\\xfe'", {}).status, 2);
+        const auto evaluated = m_program.run({"evaluate", "2", "--json"});
+        QVERIFY(evaluated.last()["perplexity"].toDouble() > 1 && evaluated.last()["bits_per_byte"].toDouble() > 0);
+        QCOMPARE(m_program.run({"evaluate", "2", "--csv", "classes"}).status, 2);
+    }
+
+    void whatIsMissingIsSaid() {
+        const auto nobody = m_program.run({"evaluate", "99"});
+        QVERIFY2(nobody.status == 3 && nobody.err.contains("99"), qPrintable(nobody.err));
+        QVERIFY(m_program.run({"predict", "1"}).status == 2);
+        QVERIFY(m_program.run({"predict", "1", "--top", "9", "x"}).status == 2);
+        const auto noFile = m_program.run({"evaluate", m_program.path("absent.safetensors")});
+        QVERIFY2(noFile.status == 2, qPrintable(noFile.err));
+    }
+
+private:
+    LockstepProgram m_program;
+};
+
+QTEST_GUILESS_MAIN(TestUse)
+#include "tst_use.moc"
