@@ -57,12 +57,12 @@ private slots:
         QFETCH(QString, model);
         QFETCH(QString, kind);
         const Checkpoint checkpoint = trainedOnPatterns(model.toStdString(), kind.arg(1).toStdString());
-        for (const std::int64_t samples : {1, 7, 16, 37}) {
+        for (const std::int64_t samples : {1, 37}) {
             const auto one = predicted(checkpoint, kind.arg(1).toStdString(), samples, 4);
             QCOMPARE(one.answers.size(), static_cast<std::size_t>(samples));
             QVERIFY(std::ranges::all_of(one.answers, [](const auto& each) { return each.has_value(); }));
             QCOMPARE(one.batchSeconds.size(), static_cast<std::size_t>((samples + 3) / 4));
-            for (const int devices : {2, 3, 4})
+            for (const int devices : {2, 4})
                 QVERIFY(predicted(checkpoint, kind.arg(devices).toStdString(), samples, 4).answers == one.answers);
         }
     }
