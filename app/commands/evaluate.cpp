@@ -36,15 +36,9 @@ Examples:
   lockstep evaluate 3 --data ~/data/new-photos --csv confusion > confusion.csv
   lockstep evaluate best.safetensors --json)";
 
-AskedSplit splitOf(const EvaluateOptions& options) {
-    if (options.split == "train") return AskedSplit::Train;
-    return options.split == "all" ? AskedSplit::All : AskedSplit::Test;
-}
-
 // The trial's spec, but of the data that are asked about, at the sizes that the model reads.
 Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& options,
                                const Environment& environment) {
-    TrialSpec spec = model.resolved.spec;
     const DatasetEntry* entry = environment.dataset(options.dataset);
     if (!options.dataset.empty() && !entry)
         return Problem{"--dataset", "spec.unknown-dataset", {options.dataset, "see `lockstep datasets`"}};
@@ -53,10 +47,7 @@ Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& 
         if (!found.ok()) return found.problems();
         entry = found.value();
     }
-    spec.dataPath = options.data.empty() ? std::filesystem::path() : std::filesystem::absolute(options.data);
-    if (entry->id != spec.dataset.id) spec.dataset = {entry->id, {}};
-    for (auto& [name, value] : paramsAsTrained(*entry, model.trained)) spec.dataset.params[name] = value;
-    return spec;
+    return specAskingAbout(model.resolved.spec, *entry, options.data, model.trained);
 }
 
 // What is asked about.
@@ -82,7 +73,7 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     if (shows) fmt::print(stderr, "\r\033[K");
     if (!data.ok()) return data.problems();
     if (!options.asksOtherData()) compareData(model.checkpoint, model.resolved, ChangedData::Accept, data.value());
-    auto asked = asAsked(data.value(), splitOf(options), model.trained);
+    auto asked = asAsked(data.value(), askedSplit(options.split), model.trained);
     if (!asked.ok()) return asked.problems();
     const TrialSpec& spec = model.resolved.spec;
     return AskedData{std::move(asked).value(), spec.dataPath.empty() ? spec.dataset.id : spec.dataPath.string(),

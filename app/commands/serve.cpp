@@ -25,6 +25,7 @@ One JSON object a line on the standard input, one answer a line on the standard 
   {"id":9,"request":"schedule","spec":{...},"points":200,"steps_per_epoch":469}   the learning rate over the epochs
   {"id":10,"request":"presets"}                       specs that come with the program
   {"id":11,"request":"hello"}                         the program's version
+  {"id":12,"request":"asked_samples","spec":{...},"data":"","split":"test","samples":[0,7]}   what a model was asked about
 An answer repeats the id and has either the result's keys or "problems". A line has at most a mebibyte.)";
 
 std::vector<OfferedPreset> offeredPresets() {

@@ -36,19 +36,6 @@ std::uint8_t meanOf(const std::uint8_t* plane, const ImageShape& shape, int top,
     return static_cast<std::uint8_t>(sum / std::max(count, 1));
 }
 
-ShownImage shownImage(const Pixels& pixels, const ImageShape& shape) {
-    const int factor = (std::max(shape.height, shape.width) + kMostSide - 1) / kMostSide;
-    const int height = (shape.height + factor - 1) / factor, width = (shape.width + factor - 1) / factor;
-    Pixels small;
-    for (int channel = 0; channel < shape.channels; ++channel) {
-        const auto* plane = pixels.data() + static_cast<std::ptrdiff_t>(channel) * shape.height * shape.width;
-        for (int y = 0; y < height; ++y) {
-            for (int x = 0; x < width; ++x) small.push_back(meanOf(plane, shape, y * factor, x * factor, factor));
-        }
-    }
-    return {shape.channels, height, width, base64(small)};
-}
-
 std::vector<float> augmented(const Glimpse& glimpse, std::size_t which, const Augmentation& how, std::uint64_t seed) {
     const Glimpse::Sample& sample = glimpse.samples[which];
     std::vector<float> values(sample.pixels.size());
@@ -131,6 +118,19 @@ std::vector<Glimpse::Sample> pick(const Dataset& data, int count) {
 }
 
 }  // namespace
+
+ShownImage shownImage(std::span<const std::uint8_t> pixels, const ImageShape& shape) {
+    const int factor = (std::max(shape.height, shape.width) + kMostSide - 1) / kMostSide;
+    const int height = (shape.height + factor - 1) / factor, width = (shape.width + factor - 1) / factor;
+    Pixels small;
+    for (int channel = 0; channel < shape.channels; ++channel) {
+        const auto* plane = pixels.data() + static_cast<std::ptrdiff_t>(channel) * shape.height * shape.width;
+        for (int y = 0; y < height; ++y) {
+            for (int x = 0; x < width; ++x) small.push_back(meanOf(plane, shape, y * factor, x * factor, factor));
+        }
+    }
+    return {shape.channels, height, width, base64(small)};
+}
 
 Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path& path, const ParamValues& params,
                           int most) {

@@ -20,6 +20,9 @@ struct Glimpse {
     std::vector<Sample> samples;
 };
 
+// Of planar bytes, as large as a window shows it.
+ShownImage shownImage(std::span<const std::uint8_t> pixels, const ImageShape& shape);
+
 // Opens and inspects the dataset, keeps up to `most` images. Problems: those of the entry.
 Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path& path, const ParamValues& params,
                           int most);

@@ -76,6 +76,10 @@ SamplesAnswer Server::answer(const SamplesRequest& request) {
     return shownSamples(glimpse(spec), request.count, augmentationFrom(how), spec.seed, m_host.words);
 }
 
+AskedSamplesAnswer Server::answer(const AskedSamplesRequest& request) {
+    return m_asked.read(specOf(request.spec), request, m_host.environment());
+}
+
 ScheduleAnswer Server::answer(const ScheduleRequest& request) {
     const TrialSpec spec = specOf(request.spec);
     const auto* entry = findSchedule(spec.schedule.id);

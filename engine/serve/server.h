@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/serve/asked_sample_reader.h"
 #include "engine/serve/samples.h"
 #include "engine/spec/serve_messages.h"
 #include "engine/train/environment.h"
@@ -40,6 +41,7 @@ private:
     ValidateAnswer answer(const ValidateRequest& request);
     PlanAnswer answer(const PlanRequest& request);
     SamplesAnswer answer(const SamplesRequest& request);
+    AskedSamplesAnswer answer(const AskedSamplesRequest& request);
     ScheduleAnswer answer(const ScheduleRequest& request);
 
     const Glimpse& glimpse(const TrialSpec& spec);
@@ -50,6 +52,7 @@ private:
         bool operator==(const Seen&) const = default;
     };
     ServeHost m_host;
+    AskedSampleReader m_asked;
     std::optional<Glimpse> m_glimpse;  // of what was last looked at
     Seen m_seen;
 };

@@ -77,6 +77,8 @@ static void fields(auto& v, auto& e, const SamplesAnswer*) {
     fields(v, e.data, static_cast<const DescribedData*>(nullptr));
     v("skipped", e.skipped), v("samples", e.samples);
 }
+static void fields(auto& v, auto& e, const AskedAbout*) { v("image", e.image), v("text", e.text); }
+static void fields(auto& v, auto& e, const AskedSamplesAnswer*) { v("classes", e.classes), v("samples", e.samples); }
 
 static void fields(auto& v, auto& e, const ValidateAnswer*) { v("problems", e.problems); }
 static void fields(auto& v, auto& e, const PlannedLayer*) {
@@ -101,6 +103,9 @@ static void fields(auto& v, auto& e, const InspectRequest*) { v("path", e.path);
 static void fields(auto& v, auto& e, const ValidateRequest*) { v("spec", e.spec); }
 static void fields(auto& v, auto& e, const PlanRequest*) { v("spec", e.spec); }
 static void fields(auto& v, auto& e, const SamplesRequest*) { v("spec", e.spec), v("count", e.count); }
+static void fields(auto& v, auto& e, const AskedSamplesRequest*) {
+    v("spec", e.spec), v("data", e.data), v("split", e.split), v("samples", e.samples);
+}
 static void fields(auto& v, auto& e, const ScheduleRequest*) {
     v("spec", e.spec), v("points", e.points), v("steps_per_epoch", e.stepsPerEpoch);
 }
@@ -229,6 +234,7 @@ LOCKSTEP_ANSWER(SettingsAnswer)
 LOCKSTEP_ANSWER(PresetsAnswer)
 LOCKSTEP_ANSWER(InspectAnswer)
 LOCKSTEP_ANSWER(SamplesAnswer)
+LOCKSTEP_ANSWER(AskedSamplesAnswer)
 LOCKSTEP_ANSWER(ValidateAnswer)
 LOCKSTEP_ANSWER(PlanAnswer)
 LOCKSTEP_ANSWER(ScheduleAnswer)

@@ -112,6 +112,16 @@ struct SamplesAnswer {
     std::vector<ShownSample> samples;
 };
 
+// A sample that a model was asked about: its image, or what it read of a text.
+struct AskedAbout {
+    ShownImage image;
+    std::string text;
+};
+struct AskedSamplesAnswer {
+    std::vector<std::string> classes;  // that the model knows
+    std::vector<AskedAbout> samples;   // in the order of the question
+};
+
 // ---- About a spec --------------------------------------------------------------------------------------------------
 
 struct ValidateAnswer {
@@ -187,6 +197,15 @@ struct SamplesRequest {
     JsonText spec;
     int count = 10;
 };
+// Samples of what a trained model was evaluated on, by their places there: those of `lockstep evaluate` and of
+// Evaluation::answers.
+struct AskedSamplesRequest {
+    static constexpr std::string_view kName = "asked_samples";
+    using Answer = AskedSamplesAnswer;
+    JsonText spec;
+    std::string data, split = "test";  // as an Evaluation has them; no data: the spec's own
+    std::vector<std::int64_t> samples;
+};
 // The learning rate over the epochs. Without data: the steps only decide how finely a warm-up is cut.
 struct ScheduleRequest {
     static constexpr std::string_view kName = "schedule";
@@ -198,7 +217,7 @@ struct ScheduleRequest {
 
 using ServeRequest =
     std::variant<HelloRequest, DevicesRequest, DatasetsRequest, ModelsRequest, SettingsRequest, PresetsRequest,
-                 InspectRequest, ValidateRequest, PlanRequest, SamplesRequest, ScheduleRequest>;
+                 InspectRequest, ValidateRequest, PlanRequest, SamplesRequest, AskedSamplesRequest, ScheduleRequest>;
 
 // ---- Lines, without their ends -------------------------------------------------------------------------------------
 

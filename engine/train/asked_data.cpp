@@ -100,6 +100,11 @@ private:
 
 }  // namespace
 
+AskedSplit askedSplit(std::string_view name) {
+    if (name == "train") return AskedSplit::Train;
+    return name == "all" ? AskedSplit::All : AskedSplit::Test;
+}
+
 Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedSplit split,
                                                const DatasetInfo& trained) {
     std::vector<std::shared_ptr<const Dataset>> parts;
@@ -130,6 +135,14 @@ std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, con
         params["sequence"] = tokens->type.shape.count();
     }
     return params;
+}
+
+TrialSpec specAskingAbout(TrialSpec spec, const DatasetEntry& entry, const std::filesystem::path& path,
+                          const DatasetInfo& trained) {
+    spec.dataPath = path.empty() ? path : std::filesystem::absolute(path);
+    if (entry.id != spec.dataset.id) spec.dataset = {entry.id, {}};
+    for (auto& [name, value] : paramsAsTrained(entry, trained)) spec.dataset.params[name] = value;
+    return spec;
 }
 
 }  // namespace lockstep

@@ -1,12 +1,16 @@
 #pragma once
+#include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "engine/data/dataset.h"
+#include "engine/spec/trial_spec.h"
 
 namespace lockstep {
 
 // Which samples of a dataset a model is asked about.
 enum class AskedSplit { Test, Train, All };
+AskedSplit askedSplit(std::string_view name);  // "test", "train", "all"
 
 // A split as a model reads it that was trained on `trained`: labels are its classes, found by their names, and pixels
 // are normalised as in training. Classes that are named by numbers alone are taken by them. Problems:
@@ -16,5 +20,9 @@ Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedS
 // Settings that let another source of data give what `trained` had, as far as it has such settings: sizes and colour of
 // images, the length of texts.
 std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, const DatasetInfo& trained);
+
+// The spec, but of the data of `entry` at `path` (empty: at their own place), at the sizes that the model reads.
+TrialSpec specAskingAbout(TrialSpec spec, const DatasetEntry& entry, const std::filesystem::path& path,
+                          const DatasetInfo& trained);
 
 }  // namespace lockstep

@@ -40,6 +40,7 @@ const QMap<QString, int> kTiers{
     {"ui/run", 84},
     {"ui/trials", 84},
     {"ui/timeline", 84},
+    {"ui/evaluate", 84},
     {"ui/shell", 86},
     {"app", 90},
 };

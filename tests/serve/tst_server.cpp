@@ -74,6 +74,9 @@ private slots:
         const auto samples = asker.ask(SamplesRequest{{kSpec}, 4}).answer;
         QCOMPARE(samples.samples.size(), 4u);
         QCOMPARE(samples.samples[0].before, samples.samples[0].after);  // there is no augmentation
+        const auto asked = asker.ask(AskedSamplesRequest{{kSpec}, "", "all", {0, 5}}).answer;
+        QCOMPARE(asked.samples.size(), 2u);
+        QVERIFY(!asked.classes.empty() && !asked.samples[1].image.pixels.empty());
         QCOMPARE(asker.ask(ScheduleRequest{{kSpec}, 7, 10}).answer.rates.size(), 7u);
         QCOMPARE(asker.asked().size(), std::variant_size_v<ServeRequest>);
     }

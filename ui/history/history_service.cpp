@@ -122,6 +122,30 @@ public:
         });
     }
 
+    template <class Then>
+    void readEvaluations(std::int64_t trial, Then&& then) {
+        guarded([&] {
+            open();
+            const TrialQuery& query = m_trials.query();
+            const auto spec = query.spec(trial);
+            auto found = std::make_shared<TrialEvaluations>();
+            found->trial = trial;
+            if (spec.ok()) found->spec = spec.value();
+            found->counts = query.counts(trial);
+            found->evaluations = query.evaluations(trial);
+            found->hasCheckpoint = query.wroteCheckpoint(trial);
+            say([then, found] { then(*found); });
+        });
+    }
+
+    template <class Then>
+    void readEvaluation(std::int64_t id, Then&& then) {
+        guarded([&] {
+            open();
+            say([then, found = m_trials.query().evaluation(id)] { then(found); });
+        });
+    }
+
     void readCurves(const CurveRequest& asked, std::uint64_t request) {
         const auto overtaken = [this, request] { return request != m_service.m_curveRequest; };
         if (overtaken() || !m_version) return;
@@ -275,6 +299,16 @@ void HistoryService::readSettings(std::string path, std::function<void(const Set
     QMetaObject::invokeMethod(m_worker, [worker = m_worker, path = std::move(path), then = std::move(then)] {
         worker->readSettings(path, then);
     });
+}
+
+void HistoryService::readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then) {
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, trial, then = std::move(then)] { worker->readEvaluations(trial, then); });
+}
+
+void HistoryService::readEvaluation(std::int64_t id, std::function<void(const std::optional<Evaluation>&)> then) {
+    QMetaObject::invokeMethod(m_worker,
+                              [worker = m_worker, id, then = std::move(then)] { worker->readEvaluation(id, then); });
 }
 
 void HistoryService::readCurves(CurveRequest request) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,14 @@
 
 namespace lockstep::ui {
 
+// What is known of a trial's answers. Not answered where the history cannot be read, see unreadable().
+struct TrialEvaluations {
+    std::int64_t trial = 0;
+    std::optional<TrialSpec> spec;        // empty: it cannot be read
+    std::vector<EvalCounts> counts;       // of its own evaluations, by epoch
+    std::vector<Evaluation> evaluations;  // those that were asked for, newest first; without their answers
+    bool hasCheckpoint = false;
+};
 using SettingValues = std::unordered_map<std::int64_t, ParamValue>;  // by trial
 
 // Reads and writes the history on a thread of its own, so that a locked or slow file holds up no window. Belongs to the
@@ -37,6 +46,9 @@ public:
                   std::function<void(const Result<TrialSpec>&)> then);  // `then`: the window's thread
     // TrialQuery::settings; not answered where the history cannot be read, see unreadable().
     void readSettings(std::string path, std::function<void(const SettingValues&)> then);
+    void readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then);
+    // With its answers; empty where the history has none of that number.
+    void readEvaluation(std::int64_t id, std::function<void(const std::optional<Evaluation>&)> then);
     // Of several requests only the newest is answered.
     void readCurves(CurveRequest request);
 

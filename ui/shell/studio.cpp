@@ -5,9 +5,10 @@
 #include <QMessageBox>
 #include <QPushButton>
 
+#include "ui/evaluate/evaluate_page.h"
+#include "ui/history/engine_service.h"
 #include "ui/run/runs_page.h"
 #include "ui/timeline/timeline_view.h"
-#include "ui/train/engine_service.h"
 #include "ui/train/run_launcher.h"
 #include "ui/train/train_page.h"
 #include "ui/trials/trials_page.h"
@@ -33,12 +34,14 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QOb
       m_places(std::move(places)),
       m_explain(std::move(explain)),
       m_engine(new EngineService(engineProgram, this)),
+      m_samples(new EngineService(engineProgram, this)),
       m_launcher(new RunLauncher(engineProgram, m_places, this)),
       m_runs(new OpenRuns(m_places, this)),
       m_history(m_places),
       m_train(std::make_unique<TrainPage>(m_engine, m_launcher, m_explain)),
       m_runsPage(std::make_unique<RunsPage>(m_runs, m_explain)),
       m_trials(std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain)),
+      m_evaluate(std::make_unique<EvaluatePage>(engineProgram, m_samples, &m_history, m_explain)),
       m_timeline(std::make_unique<TimelineDock>()) {
     m_train->setHomeIsEmpty(m_runs->historyIsEmpty());
     connectPages();
@@ -46,7 +49,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QOb
 
 Studio::~Studio() = default;
 
-std::vector<Page*> Studio::pages() const { return {m_train.get(), m_runsPage.get(), m_trials.get()}; }
+std::vector<Page*> Studio::pages() const { return {m_train.get(), m_runsPage.get(), m_trials.get(), m_evaluate.get()}; }
 
 std::vector<QDockWidget*> Studio::docks() const { return {m_timeline.get()}; }
 
@@ -60,6 +63,10 @@ void Studio::connectPages() {
     connect(m_runsPage.get(), &RunsPage::frontChanged, this, &Studio::followTimeline);
     connect(m_timeline.get(), &QDockWidget::visibilityChanged, this, &Studio::followTimeline);
     connect(m_trials.get(), &TrialsPage::openRequested, this, &Studio::openRun);
+    connect(m_trials.get(), &TrialsPage::evaluateRequested, m_evaluate.get(), [this](qint64 trial) {
+        m_evaluate->openTrial(trial);
+        emit m_evaluate->raised();
+    });
     connect(m_trials.get(), &TrialsPage::resumeRequested, m_launcher, &RunLauncher::resume);
     connect(m_trials.get(), &TrialsPage::cloneRequested, m_train.get(), [this](const QString& spec) {
         m_train->setSpec(QJsonDocument::fromJson(spec.toUtf8()).object());

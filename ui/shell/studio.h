@@ -17,6 +17,7 @@ class QMessageBox;
 namespace lockstep::ui {
 
 class EngineService;
+class EvaluatePage;
 class OpenRuns;
 class RunLauncher;
 class RunsPage;
@@ -45,7 +46,7 @@ private:
 
     const Places m_places;
     const Explain m_explain;
-    EngineService* m_engine;
+    EngineService *m_engine, *m_samples;  // of the form; of what models were evaluated on, which takes longer
     RunLauncher* m_launcher;
     OpenRuns* m_runs;
     HistoryService m_history;
@@ -53,6 +54,7 @@ private:
     std::unique_ptr<TrainPage> m_train;
     std::unique_ptr<RunsPage> m_runsPage;
     std::unique_ptr<TrialsPage> m_trials;
+    std::unique_ptr<EvaluatePage> m_evaluate;
     std::unique_ptr<TimelineDock> m_timeline;
     std::int64_t m_timelineTrial = 0, m_timelineAttempt = 0;  // what the timeline shows
     std::map<qint64, QPointer<QMessageBox>> m_dataQuestions;  // by trial

@@ -6,7 +6,8 @@
 #include <functional>
 #include <optional>
 
-#include "ui/train/engine_service.h"
+#include "ui/history/engine_service.h"
+#include "ui/train/problem_list.h"
 #include "ui/train/spec_form.h"
 
 namespace lockstep::ui {

@@ -9,9 +9,6 @@
 
 namespace lockstep::ui {
 
-// {"channels", "height", "width", "pixels"} of the engine as an image; null where the bytes do not fit the shape.
-QImage imageFrom(const ShownImage& shown);
-
 // Images in two rows, before and after augmentation, each pair under its class.
 class SampleImages : public QWidget {
     Q_OBJECT

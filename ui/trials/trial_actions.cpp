@@ -20,6 +20,7 @@ TrialActions actionsFor(std::span<const TrialRow* const> selected) {
     const auto state = runStateFrom(first.state);
     TrialActions actions;
     actions.open = actions.clone = actions.copyCommand = one;
+    actions.evaluate = one && kept && (first.step > 0 || first.testLoss);
     actions.resume = one && kept && state && next(*state, RunSignal::Attempt);
     actions.star = actions.tag = kept;
     actions.starred = all([](const TrialRow* row) { return row->star; });

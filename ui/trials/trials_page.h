@@ -50,6 +50,7 @@ public:
 
 signals:
     void openRequested(qint64 trial);
+    void evaluateRequested(qint64 trial);
     void resumeRequested(qint64 trial);
     void cloneRequested(const QString& specJson);
 
@@ -94,6 +95,7 @@ private:
     void editSelected(TrialEdit::Field field, bool value, const QString& words);
     void offerUndo(const QString& text);
     void openSelected();
+    void evaluateSelected();
     void toggleStar();
     void editTags();
     void toggleArchived();
@@ -106,7 +108,7 @@ private:
     void chooseExport();
 
     struct Actions {
-        QAction *open, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *exporting,
+        QAction *open, *evaluate, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *exporting,
             *emptying, *find;
     };
 

@@ -57,6 +57,7 @@ void TrialsPage::enableActions() {
     const auto can = actionsFor(rows);
     auto& a = m_actions;
     a.open->setEnabled(can.open);
+    a.evaluate->setEnabled(can.evaluate);
     a.clone->setEnabled(can.clone);
     a.resume->setEnabled(can.resume);
     a.command->setEnabled(can.copyCommand);
@@ -100,6 +101,11 @@ void TrialsPage::offerUndo(const QString& text) {
 void TrialsPage::openSelected() {
     const auto rows = selected();
     if (rows.size() == 1) emit openRequested(rows.front()->id);
+}
+
+void TrialsPage::evaluateSelected() {
+    const auto rows = selected();
+    if (rows.size() == 1) emit evaluateRequested(rows.front()->id);
 }
 
 void TrialsPage::toggleStar() {

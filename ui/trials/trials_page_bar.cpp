@@ -56,6 +56,9 @@ void TrialsPage::makeActions() {
     a.open = addTrialAction("open", tr("Open"), tr("Open the trial"), tr("Show the trial on its page"), Qt::Key_Return,
                             &TrialsPage::openSelected);
     a.open->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
+    a.evaluate = addTrialAction("evaluate", tr("Evaluate"), tr("Evaluate the trial"),
+                                tr("What its model gets right and wrong; ask it"), QKeySequence("Ctrl+Shift+E"),
+                                &TrialsPage::evaluateSelected);
     a.clone = addTrialAction("clone", tr("Clone"), tr("Clone the trial into the form"),
                              tr("Put these settings into the form of a new trial"), QKeySequence("Ctrl+Shift+D"),
                              &TrialsPage::cloneSelected);
@@ -94,15 +97,15 @@ void TrialsPage::makeActions() {
 
 QList<QAction*> TrialsPage::commands() const {
     const auto& a = m_actions;
-    return {a.open, a.clone,   a.resume, a.command, a.rename,   a.note,      a.star,
-            a.tag,  a.archive, a.trash,  a.restore, a.emptying, a.exporting, a.find};
+    return {a.open, a.evaluate, a.clone, a.resume,  a.command,  a.rename,    a.note, a.star,
+            a.tag,  a.archive,  a.trash, a.restore, a.emptying, a.exporting, a.find};
 }
 
 void TrialsPage::buildBar(QToolBar& bar) {
     makeActions();
     const auto& a = m_actions;
     bar.setStyleSheet(kBarStyle);
-    bar.addActions({a.open, a.clone, a.resume});
+    bar.addActions({a.open, a.evaluate, a.clone, a.resume});
     bar.addSeparator();
     bar.addActions({a.star, a.tag, a.archive, a.trash, a.restore, a.emptying});
     bar.addSeparator();
@@ -142,7 +145,7 @@ void TrialsPage::addUndo(QToolBar& bar) {
 void TrialsPage::showContextMenu(const QPoint& at) {
     const auto& a = m_actions;
     QMenu menu(this);
-    menu.addActions({a.open, a.clone, a.resume, a.command});
+    menu.addActions({a.open, a.evaluate, a.clone, a.resume, a.command});
     menu.addSeparator();
     menu.addActions({a.rename, a.note, a.star, a.tag, a.archive, a.trash, a.restore});
     menu.addSeparator();

@@ -6,19 +6,20 @@
 
 #include "app/words.h"
 #include "shell_support.h"
+#include "ui/evaluate/evaluate_page.h"
 #include "ui/run/run_page.h"
 #include "ui/timeline/timeline_view.h"
 #include "ui/trials/trials_table.h"
 
-// lockstep_screenshots FOLDER: pictures of every page, empty, live and finished, light and dark, of a window of 1280 x
-// 800, for people to look at. With QT_SCALE_FACTOR=2 and a screen of 2560 x 1600 they are of 2560 x 1600 pixels. Takes
-// two minutes; makes the folder, and exits with 1 where a picture could not be written.
+// lockstep_screenshots FOLDER [SCENE…]: pictures of every page, empty, live and finished, light and dark, of a window
+// of 1280 x 800, for people to look at. With QT_SCALE_FACTOR=2 and a screen of 2560 x 1600 they are of 2560 x 1600
+// pixels. Takes two minutes; makes the folder, and exits with 1 where a picture could not be written.
 using namespace lockstep;
 using namespace lockstep::ui;
 
 namespace {
 
-constexpr int kTrain = 0, kRuns = 1, kTrials = 2;
+constexpr int kTrain = 0, kRuns = 1, kTrials = 2, kEvaluate = 3;
 
 Explanation inWords(const Problem& problem) {
     static const Words words;
@@ -141,17 +142,64 @@ void finished(Photographer& camera) {
     camera.shoot(*window, "train-finished");
 }
 
+// What one trial gets wrong, another beside it, and an image that is asked about; then 200 classes.
+void evaluated(Photographer& camera) {
+    Home home;
+    const auto run = [&](const QStringList& words) { home.start(LOCKSTEP_PROGRAM, words).waitForFinished(-1); };
+    run({"train", "--dataset", "synthetic", "--set", "dataset.classes=200", "--set", "dataset.noise=4", "--set",
+         "dataset.samples=40000", "--set", "dataset.test_samples=10000", "--model", "mlp", "--epochs", "3", "--devices",
+         "cpu:1"});
+    run({"train", "--dataset", "fashion-mnist", "--model", "mlp", "--epochs", "2", "--devices", "cpu:1"});
+    run({"train", "--dataset", "fashion-mnist", "--model", "lenet5", "--epochs", "3", "--devices", "cpu:1"});
+    for (const char* trial : {"1", "2", "3"}) run({"evaluate", trial});
+    const auto window = home.open(inWords);
+    page(*window, kEvaluate);
+    auto* matrix = window->findChild<QAbstractScrollArea*>("confusionMatrix");
+    auto* samples = window->findChild<QListWidget*>("sampleList");
+    if (!until([&] { return matrix->isVisible() && samples->count() > 10; })) return camera.shoot(*window, "evaluate");
+    const QString picture = qEnvironmentVariable("LOCKSTEP_HOME") + "/boot.png";
+    samples->item(0)->icon().pixmap(64, 64).save(picture);
+    QMimeData dropped;
+    dropped.setUrls({QUrl::fromLocalFile(picture)});
+    auto* evaluate = window->findChild<EvaluatePage*>();
+    QDragEnterEvent enter({10, 10}, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(evaluate, &enter);
+    QDropEvent drop({10, 10}, Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(evaluate, &drop);
+    QTest::qWait(2000);
+    camera.shoot(*window, "evaluate");
+    auto* beside = window->findChild<QComboBox*>("besideTrial");
+    beside->setCurrentIndex(2);
+    emit beside->activated(2);
+    until([&] { return window->findChild<QPushButton*>("beside1")->isVisible(); });
+    QTest::mouseClick(window->findChild<QPushButton*>("beside1"), Qt::LeftButton);
+    camera.shoot(*window, "evaluate-beside");
+    window->findChild<QTabWidget*>("evaluateTabs")->setCurrentIndex(1);
+    auto* source = window->findChild<QComboBox*>("source");
+    source->setCurrentIndex(source->count() - 1);
+    emit source->activated(source->count() - 1);
+    camera.shoot(*window, "evaluate-epochs");
+    window->findChild<EvaluatePage*>()->openTrial(1);
+    QTest::qWait(2000);
+    camera.shoot(*window, "evaluate-200");
+    window->resize(1024, 640);
+    camera.shoot(*window, "evaluate-200-small");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     QApplication application(argc, argv);
-    if (argc < 2) return std::puts("lockstep_screenshots FOLDER") < 0 ? 1 : 2;
+    if (argc < 2) return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated]") < 0 ? 1 : 2;
     applyTheme(application, ThemeChoice::Light);
     const QString folder = application.arguments()[1];
     QDir().mkpath(folder);
     Photographer camera(folder);
-    empty(camera);
-    live(camera);
-    finished(camera);
+    const QStringList scenes = application.arguments().mid(2);
+    const auto wanted = [&](const char* scene) { return scenes.isEmpty() || scenes.contains(scene); };
+    if (wanted("empty")) empty(camera);
+    if (wanted("live")) live(camera);
+    if (wanted("finished")) finished(camera);
+    if (wanted("evaluated")) evaluated(camera);
     return camera.isComplete() ? 0 : 1;
 }

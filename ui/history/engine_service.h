@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "engine/spec/serve_messages.h"
-#include "ui/train/problem_list.h"
 
 namespace lockstep::ui {
 

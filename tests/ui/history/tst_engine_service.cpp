@@ -3,7 +3,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "ui/train/engine_service.h"
+#include "ui/history/engine_service.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -87,7 +87,7 @@ private slots:
         EngineService service(engine(script, executable));
         service.setPatience(1, 1);
         QSignalSpy gone(&service, &EngineService::unavailable);
-        Problems told;
+        std::vector<Problem> told;
         service.ask(ModelsRequest{}, this, [&](const auto& answer) { told = answer.problems; });
         QTRY_COMPARE_WITH_TIMEOUT(gone.size(), 1, 30000);
         QTEST(QString::fromStdString(service.problem()->code), "code");
@@ -102,7 +102,7 @@ private slots:
                                          "\"}'; read b; kill -9 $$; fi\n"
                                          "exec " LOCKSTEP_PROGRAM " \"$@\"\n",
                                      true));
-        Problems first;
+        std::vector<Problem> first;
         bool second = false;
         service.ask(ModelsRequest{}, this, [&](const auto& answer) { first = answer.problems; });
         service.ask(SettingsRequest{}, this, [&](const auto& answer) { second = answer.ok(); });

@@ -1,4 +1,4 @@
-#include "ui/train/engine_service.h"
+#include "ui/history/engine_service.h"
 
 #include <QFileInfo>
 #include <nlohmann/json.hpp>

@@ -1,0 +1,201 @@
+#include <QAbstractScrollArea>
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QLabel>
+#include <QListWidget>
+#include <QMimeData>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSlider>
+#include <QtTest>
+
+#include "app/words.h"
+#include "tests/ui/run_home.h"
+#include "ui/evaluate/answer_bars.h"
+#include "ui/evaluate/confusion_view.h"
+#include "ui/evaluate/evaluate_page.h"
+#include "ui/style/theme.h"
+
+using namespace lockstep;
+using namespace lockstep::ui;
+
+namespace {
+
+constexpr int kPatience = 60'000;
+
+Explanation inWords(const Problem& problem) {
+    static const Words words;
+    return {QString::fromStdString(words.what(problem)), QString::fromStdString(words.remedy(problem))};
+}
+
+// A home with trials that a real engine trained, and the page over it.
+class Bench {
+public:
+    explicit Bench(const QStringList& more = {}, int trials = 1) {
+        for (int i = 0; i < trials; ++i)
+            run(QStringList{"train", "--dataset", "synthetic", "--model", "mlp", "--epochs", "2", "--devices", "cpu:1",
+                            "--set", "dataset.samples=400", "dataset.test_samples=120", "dataset.noise=6",
+                            QString("seed=%1").arg(i + 1)} +
+                more);
+    }
+    void run(const QStringList& words) { QVERIFY(home.start(LOCKSTEP_PROGRAM, words).waitForFinished(kPatience)); }
+    void open() {
+        engine = std::make_unique<EngineService>(LOCKSTEP_PROGRAM);
+        history = std::make_unique<HistoryService>(home.places);
+        page = std::make_unique<EvaluatePage>(LOCKSTEP_PROGRAM, engine.get(), history.get(), inWords);
+        page->resize(1100, 760);
+        page->show();
+        QTRY_COMPARE_WITH_TIMEOUT(page->trial() > 0, true, kPatience);
+    }
+    template <class Widget>
+    Widget& find(const char* name) const {
+        return *page->findChild<Widget*>(name);
+    }
+    QAction& action(const QString& id) const {
+        for (QAction* each : page->commands()) {
+            if (each->objectName() == "evaluate." + id) return *each;
+        }
+        qFatal("no command %s", qPrintable(id));
+    }
+    void choose(const char* name, int index) const {
+        auto& box = find<QComboBox>(name);
+        box.setCurrentIndex(index);
+        emit box.activated(index);
+    }
+    void drop(const QMimeData& data) const {
+        QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(page.get(), &enter);
+        QDropEvent dropped({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(page.get(), &dropped);
+    }
+    int samples() const { return find<QListWidget>("sampleList").count(); }
+    QString answers() const { return find<AnswerBars>("answers").accessibleDescription(); }
+
+    RunHome home;
+    std::unique_ptr<EngineService> engine;
+    std::unique_ptr<HistoryService> history;
+    std::unique_ptr<EvaluatePage> page;
+};
+
+}  // namespace
+
+// With real trials and the real engine behind it.
+class TestEvaluatePage : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeChoice::Light); }
+
+    // Open a finished trial, evaluate it, click a cell, see its images, drop a picture, read the answer.
+    void theWholeStory() {
+        Bench bench;
+        bench.open();
+        auto& matrix = bench.find<ConfusionView>("confusionMatrix");
+        QTRY_VERIFY_WITH_TIMEOUT(matrix.isVisible(), kPatience);  // of training, with a slider over its epochs
+        QTRY_COMPARE_WITH_TIMEOUT(bench.find<QSlider>("epoch").value(), 1, kPatience);
+        QVERIFY(bench.find<QSlider>("epoch").isVisible());
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<QPushButton>("evaluateForSamples").isVisible(), kPatience);
+        QCOMPARE(bench.samples(), 0);
+
+        QTest::mouseClick(&bench.find<QPushButton>("evaluateForSamples"), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);  // its mistakes
+        const auto kept = bench.home.query()->evaluation(1);
+        QVERIFY(kept && kept->samples == 120);
+        QVERIFY(bench.find<QLabel>("figures").text().contains("120 samples"));
+        const auto counts = ConfusionMatrix::from(kept->counts).value();
+        const auto worst = counts.confusions().front();
+        QTest::mouseClick(matrix.viewport(), Qt::LeftButton, {}, matrix.rectOf({worst.label, worst.answer}).center());
+        QTRY_COMPARE_WITH_TIMEOUT(bench.samples(), static_cast<int>(worst.count), kPatience);
+
+        const QString picture = QString::fromLocal8Bit(qgetenv("LOCKSTEP_HOME")) + "/picture.png";
+        QVERIFY(bench.find<QListWidget>("sampleList").item(0)->icon().pixmap(64, 64).save(picture));
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(picture)});
+        bench.drop(data);
+        QTRY_VERIFY_WITH_TIMEOUT(!bench.answers().isEmpty(), kPatience);
+        QCOMPARE(bench.answers().split(", ").size(), 5);
+
+        bench.action("copy-question").trigger();
+        QVERIFY2(QApplication::clipboard()->text().startsWith("lockstep predict 1 "),
+                 qPrintable(QApplication::clipboard()->text()));
+        bench.action("copy-command").trigger();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep evaluate 1 --best"));
+    }
+
+    // What cannot be answered says why; the next image is answered all the same.
+    void whatIsNoImageIsSaid() {
+        Bench bench;
+        bench.open();
+        QFile rubbish(QString::fromLocal8Bit(qgetenv("LOCKSTEP_HOME")) + "/rubbish.png");
+        QVERIFY(rubbish.open(QIODevice::WriteOnly) && rubbish.write("no image") > 0);
+        rubbish.close();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.action("choose-image").isEnabled(), kPatience);
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(rubbish.fileName())});
+        bench.drop(data);
+        auto& said = bench.find<QLabel>("said");
+        QTRY_VERIFY_WITH_TIMEOUT(said.text().contains("rubbish.png"), kPatience);
+        QVERIFY(bench.answers().isEmpty());
+        QImage grey(28, 28, QImage::Format_Grayscale8);
+        grey.fill(90);
+        QMimeData pasted;
+        pasted.setImageData(grey);
+        bench.drop(pasted);
+        QTRY_VERIFY_WITH_TIMEOUT(!bench.answers().isEmpty(), kPatience);
+    }
+
+    void twoTrialsStandBesideEachOther() {
+        Bench bench({}, 2);
+        bench.run({"evaluate", "2"});
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
+        bench.choose("besideTrial", 2);  // the first trial, which nobody has evaluated
+        auto& evaluates = bench.find<QPushButton>("evaluateBeside");
+        QTRY_VERIFY_WITH_TIMEOUT(evaluates.isVisible(), kPatience);
+        QTest::mouseClick(&evaluates, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<QPushButton>("beside0").isVisible(), kPatience);
+        qint64 all = 0;
+        for (const char* name : {"beside0", "beside1", "beside2", "beside3"})
+            all += bench.find<QPushButton>(name).text().section('\n', 1).toLongLong();
+        QCOMPARE(all, 120);
+        auto& onlySecond = bench.find<QPushButton>("beside1");
+        QTest::mouseClick(&onlySecond, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(bench.samples(), onlySecond.text().section('\n', 1).toInt(), kPatience);
+    }
+
+    // An evaluation that fails says why, and so does one whose checkpoint is gone.
+    void aCheckpointThatIsGoneIsSaid() {
+        Bench bench;
+        bench.open();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.action("best").isEnabled(), kPatience);
+        std::filesystem::remove_all(bench.home.places.run(1) / "checkpoints");
+        bench.action("best").trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<QFrame>("notice").findChild<QLabel*>()->text().contains("checkpoint"),
+                                 kPatience);
+        QVERIFY(bench.action("best").isEnabled());
+    }
+
+    void aLanguageModelGoesOnWithAPrompt() {
+        Bench bench({}, 0);
+        QTemporaryDir texts;
+        QFile file(texts.filePath("text.txt"));
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(QByteArray("to be or not to be. ").repeated(200)) > 0);
+        file.close();
+        bench.run({"train", "--dataset", "text", "--data", file.fileName(), "--model", "gpt", "--epochs", "1",
+                   "--devices", "cpu:1", "--batch", "8", "--set", "dataset.sequence=32", "model.width=32",
+                   "model.heads=2"});
+        bench.open();
+        auto& prompt = bench.find<QPlainTextEdit>("prompt");
+        QTRY_VERIFY_WITH_TIMEOUT(prompt.isVisible(), kPatience);
+        prompt.setPlainText("to be");
+        QTest::mouseClick(&bench.find<QPushButton>("goOn"), Qt::LeftButton);
+        auto& written = bench.find<QPlainTextEdit>("written");
+        QTRY_VERIFY_WITH_TIMEOUT(written.toPlainText().size() > 100, kPatience);
+        QVERIFY(written.toPlainText().startsWith("to be"));
+    }
+};
+
+QTEST_MAIN(TestEvaluatePage)
+#include "tst_evaluate_page.moc"

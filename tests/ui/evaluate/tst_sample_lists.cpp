@@ -1,0 +1,135 @@
+#include <QtTest>
+#include <cmath>
+
+#include "ui/evaluate/calibration_view.h"
+#include "ui/evaluate/class_scores_view.h"
+#include "ui/evaluate/confusion_view.h"
+#include "ui/evaluate/sample_lists.h"
+#include "ui/style/theme.h"
+
+using namespace lockstep;
+using namespace lockstep::ui;
+
+namespace {
+
+LabelledAnswer answered(std::int32_t label, std::int32_t answer, float probability) {
+    LabelledAnswer out;
+    out.label = label;
+    out.answer.classes[0] = answer;
+    out.answer.probabilities[0] = probability;
+    return out;
+}
+
+Evaluation evaluationOf(std::vector<LabelledAnswer> answers) {
+    Evaluation out;
+    out.data = "synthetic";
+    out.split = "test";
+    out.answers = std::move(answers);
+    return out;
+}
+
+ConfusionMatrix matrixOf(std::int64_t classes, std::initializer_list<ConfusionMatrix::Cell> cells) {
+    ConfusionMatrix matrix(classes);
+    for (const auto& cell : cells) matrix.at(cell.label, cell.answer) = cell.count;
+    return matrix;
+}
+
+}  // namespace
+
+class TestSampleLists : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeChoice::Light); }
+
+    void aCellHasItsSamplesTheSurestFirst() {
+        const std::vector answers{answered(0, 1, 0.5f), answered(0, 1, 0.9f), answered(0, 0, 0.8f),
+                                  answered(1, 1, 0.7f), answered(-1, -1, 0)};
+        QCOMPARE(samplesOfCell(answers, 0, 1), (SampleList{1, 0}));
+        QCOMPARE(samplesOfCell(answers, 1, 1), SampleList{3});
+        QCOMPARE(samplesOfCell(answers, 1, 0), SampleList{});
+        QCOMPARE(mistakes(answers), (SampleList{1, 0}));  // one without an answer is no mistake
+        QCOMPARE(mistakes(answers, 1), SampleList{});
+    }
+
+    void everySampleIsInOneOfFourLists() {
+        const auto first = evaluationOf({answered(0, 0, 0.6f), answered(0, 0, 0.9f), answered(1, 0, 0.5f),
+                                         answered(1, 0, 0.4f), answered(1, 1, 0.7f)});
+        const auto second = evaluationOf({answered(0, 0, 0.6f), answered(0, 1, 0.9f), answered(1, 1, 0.3f),
+                                          answered(1, 0, 0.4f), answered(1, 0, 0.8f)});
+        const auto both = compareAnswers(first, second);
+        QVERIFY(both);
+        QCOMPARE(both->bothRight, SampleList{0});
+        QCOMPARE(both->onlyFirst, (SampleList{1, 4}));
+        QCOMPARE(both->onlySecond, SampleList{2});
+        QCOMPARE(both->bothWrong, SampleList{3});
+    }
+
+    void otherSamplesAreNotCompared() {
+        const auto first = evaluationOf({answered(0, 0, 1)});
+        auto other = first;
+        other.split = "train";
+        QVERIFY(!compareAnswers(first, other));
+        QVERIFY(!compareAnswers(first, evaluationOf({answered(1, 0, 1)})));
+        QVERIFY(!compareAnswers(first, evaluationOf({answered(0, 0, 1), answered(0, 0, 1)})));
+        QVERIFY(!compareAnswers(evaluationOf({}), evaluationOf({})));
+    }
+
+    void theMostConfusedClassesComeFirst() {
+        const auto matrix = matrixOf(4, {{0, 0, 9}, {1, 1, 5}, {1, 3, 4}, {2, 3, 1}, {3, 3, 2}});
+        QCOMPARE(classesInOrder(matrix, ClassOrder::AsTheyAre), (std::vector<std::int64_t>{0, 1, 2, 3}));
+        QCOMPARE(classesInOrder(matrix, ClassOrder::MostConfused), (std::vector<std::int64_t>{3, 1, 2, 0}));
+        QCOMPARE(classesInOrder(matrix, ClassOrder::MostConfused, 2), (std::vector<std::int64_t>{3, 1}));
+    }
+
+    void aCellIsChosenByMouseAndKeys() {
+        ConfusionView view;
+        view.resize(500, 500);
+        view.show();
+        view.setMatrix(matrixOf(3, {{0, 0, 5}, {1, 2, 3}}), {"cat", "dog", "cow"});
+        QSignalSpy chosen(&view, &ConfusionView::cellChosen);
+        QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.rectOf({1, 2}).center());
+        QCOMPARE(chosen.count(), 1);
+        QVERIFY(view.chosen() == (ConfusionView::Cell{1, 2}));
+        QVERIFY2(view.accessibleDescription().contains("dog taken for cow: 3 of 3"),
+                 qPrintable(view.accessibleDescription()));
+        QTest::keyClick(&view, Qt::Key_Left);
+        QVERIFY(view.chosen() == (ConfusionView::Cell{1, 1}));
+        QTest::keyClick(&view, Qt::Key_Down);
+        QTest::keyClick(&view, Qt::Key_Down);  // the last row stays
+        QVERIFY(view.chosen() == (ConfusionView::Cell{2, 1}));
+        view.setMatrix(matrixOf(2, {}), {"cat", "dog"});
+        QVERIFY(!view.chosen());  // it is not there any more
+    }
+
+    // As many classes as there are, and the keys scroll to what is chosen.
+    void twoHundredClassesAreDrawnAndScrolled() {
+        ConfusionMatrix matrix(200);
+        for (std::int64_t id = 0; id < 200; ++id) matrix.at(id, (id * 7) % 200) = id;
+        ConfusionView view;
+        view.resize(400, 400);
+        view.show();
+        view.setMatrix(matrix, {});
+        view.choose(ConfusionView::Cell{0, 0});
+        for (int i = 0; i < 199; ++i) QTest::keyClick(&view, i % 2 == 0 ? Qt::Key_Down : Qt::Key_Right);
+        for (int i = 0; i < 200; ++i) QTest::keyClick(&view, Qt::Key_Down);
+        QVERIFY(view.chosen() == (ConfusionView::Cell{199, 99}));
+        QVERIFY(view.viewport()->rect().contains(view.rectOf({199, 99}).center()));
+        QVERIFY(!view.grab().isNull());
+    }
+
+    // Also where nothing can be divided: classes without samples or answers.
+    void scoresAndBinsWithoutNumbersAreDrawn() {
+        ClassScoresView scores;
+        scores.setScores({{0, std::nan(""), std::nan(""), std::nan("")}, {4, 0.5, 1, 0.67}}, {"none", "some"});
+        QSignalSpy chosen(&scores, &ClassScoresView::classChosen);
+        QTest::keyClick(&scores, Qt::Key_Down);
+        QCOMPARE(chosen.takeFirst()[0].toLongLong(), 0);  // the worst first
+        QVERIFY(!scores.grab().isNull());
+        CalibrationView bins;
+        bins.setBins(std::vector<CalibrationBin>(15));
+        QVERIFY(!bins.grab().isNull());
+    }
+};
+
+QTEST_MAIN(TestSampleLists)
+#include "tst_sample_lists.moc"

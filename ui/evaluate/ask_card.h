@@ -1,0 +1,62 @@
+#pragma once
+#include <QFrame>
+#include <QTemporaryDir>
+
+#include "ui/evaluate/asker.h"
+
+class QDoubleSpinBox;
+class QLabel;
+class QLineEdit;
+class QMimeData;
+class QPlainTextEdit;
+class QPushButton;
+class QSpinBox;
+
+namespace lockstep::ui {
+
+class AnswerBars;
+
+// A person shows the trained model an image, or a text, and reads its answer; a language model goes on with a prompt.
+class AskCard : public QFrame {
+    Q_OBJECT
+public:
+    enum class Kind { None, Images, Texts, Language };  // what the model reads; None: there is no model yet
+
+    explicit AskCard(const QString& engineProgram, QWidget* parent = nullptr);
+    // `arguments` of `lockstep predict` that mean the model; `name` for people: "#12, best checkpoint".
+    void setModel(Kind kind, const QStringList& arguments, const QString& name);
+    Kind kind() const { return m_kind; }
+    QString command() const;  // that asks the same on a terminal
+
+    static bool takes(const QMimeData* mime);  // something that could be asked about
+    void take(const QMimeData* mime);          // what was dropped or pasted
+    void askAbout(const QString& path);
+    void chooseImage();
+
+private:
+    QWidget* buildImageRow();
+    QWidget* buildTextRow();
+    QWidget* buildLanguage();
+    void askText();
+    void goOn();
+    void showAnswer(const QVector<AnswerBars::Bar>& bars, double milliseconds);
+    void showProblem(const QString& what, const QString& remedy);
+    void clear();
+
+    Asker m_asker;
+    Kind m_kind = Kind::None;
+    QStringList m_model;
+    QString m_asked;  // what was asked about last
+    QTemporaryDir m_pasted;
+    QPushButton* m_choose = nullptr;
+    QLabel *m_title = nullptr, *m_picture = nullptr, *m_said = nullptr, *m_hint = nullptr;
+    QWidget *m_images = nullptr, *m_texts = nullptr, *m_language = nullptr;
+    QLineEdit* m_text = nullptr;
+    QPlainTextEdit *m_prompt = nullptr, *m_written = nullptr;
+    QSpinBox* m_length = nullptr;
+    QDoubleSpinBox* m_temperature = nullptr;
+    QPushButton* m_write = nullptr;
+    AnswerBars* m_bars = nullptr;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,51 @@
+#pragma once
+#include <QElapsedTimer>
+#include <QObject>
+#include <QProcess>
+#include <QString>
+#include <QStringList>
+#include <QVector>
+#include <optional>
+
+#include "ui/evaluate/answer_bars.h"
+
+namespace lockstep::ui {
+
+// A model that answers a person: `lockstep predict --interactive` of one trial, kept open so that only the first answer
+// waits for the model; or, of a language model, a text that grows. In a process of its own. GUI thread.
+class Asker : public QObject {
+    Q_OBJECT
+public:
+    explicit Asker(QString engineProgram, QObject* parent = nullptr);
+    ~Asker() override;
+
+    // Whom to ask from now on: `arguments` of `lockstep predict`, the trial first. Another process, once it is asked.
+    void setModel(const QStringList& arguments);
+    void ask(const QString& line);  // a path, or a text; its ends of lines count as spaces. The newest counts.
+    void goOn(const QString& prompt, int bytes, double temperature);  // a language model
+    void stop();                                                      // and ends the process
+    bool isBusy() const { return m_busy; }
+
+signals:
+    void busyChanged(bool busy);
+    void answered(const QVector<lockstep::ui::AnswerBars::Bar>& bars, double milliseconds);
+    void wrote(const QString& text);  // more of it
+    void failed(const QString& what, const QString& remedy);
+
+private:
+    void launch(const QStringList& arguments);
+    void read();
+    void takeLine(const QByteArray& line);
+    void ended();
+    void setBusy(bool busy);
+
+    QString m_program;
+    QStringList m_model;
+    QProcess m_process;
+    QByteArray m_input;
+    QElapsedTimer m_asked;
+    int m_waiting = 0;  // answers to come; those of all but the newest question are left out
+    bool m_busy = false, m_writes = false;
+};
+
+}  // namespace lockstep::ui

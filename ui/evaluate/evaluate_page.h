@@ -1,0 +1,143 @@
+#pragma once
+#include <QMap>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ui/evaluate/ask_card.h"
+#include "ui/evaluate/sample_gallery.h"
+#include "ui/evaluate/sample_lists.h"
+#include "ui/history/engine_command.h"
+#include "ui/history/engine_service.h"
+#include "ui/history/history_service.h"
+#include "ui/style/explanation.h"
+#include "ui/style/page.h"
+
+class QAction;
+class QComboBox;
+class QFrame;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSlider;
+class QTabWidget;
+
+namespace lockstep::ui {
+
+class CalibrationView;
+class ClassScoresView;
+class ConfusionView;
+
+// What a trained model gets right and wrong: its confusion matrix after each epoch or of an evaluation that was asked
+// for, class by class, the samples behind each cell, another trial beside it; and its answers to what a person shows
+// it. Evaluates, predicts and exports by commands of the engine's program, which can be copied.
+class EvaluatePage : public Page {
+    Q_OBJECT
+public:
+    // The services outlive the page.
+    EvaluatePage(const QString& engineProgram, EngineService* engine, HistoryService* history, Explain explain,
+                 QWidget* parent = nullptr);
+    ~EvaluatePage() override;
+
+    QString id() const override { return "evaluate"; }
+    QString title() const override { return tr("&Evaluate"); }
+    QIcon icon() const override;
+    QList<QAction*> commands() const override;
+    std::optional<EmptyState> emptyState() const override;
+    void save(QSettings& settings) const override;
+    void restore(const QSettings& settings) override;
+
+    void openTrial(std::int64_t trial);
+    std::int64_t trial() const { return m_trial; }
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    // evaluate_page.cpp: what is shown
+    void watch();
+    void connectAll();
+    void takeRows(const std::vector<TrialRow>& rows);
+    void takeEvaluations(const TrialEvaluations& found);
+    void fillSources();
+    void sourceChanged();
+    void takeAnswers(const std::optional<Evaluation>& evaluation);
+    void showCounts();
+    void showFigures(const EvalCounts& counts);
+    void showModel();
+    void readClasses();
+    void setClasses(const std::vector<std::string>& classes);
+    void chooseCell(std::int64_t label, std::int64_t answer);
+    void chooseClass(std::int64_t label);
+    void showSamples(const QString& title, SampleList samples, bool both = false);
+    void showMistakes();
+    void askForSamples(const std::vector<std::int64_t>& samples);
+    void besideChanged();
+    void takeBeside(const TrialEvaluations& found);
+    void showBeside();
+    const EvalCounts* counts() const;  // of what is shown; null: there are none
+    const Evaluation* source() const;  // that was asked for; null: those of training are shown
+    const TrialRow* row(std::int64_t trial) const;
+    AskCard::Kind kindOf(const TrialSpec& spec) const;
+    QString className(std::int64_t id) const;
+
+    // evaluate_page_layout.cpp: where it stands
+    QWidget* buildHead();
+    QWidget* buildSourceRow();
+    QWidget* buildMatrix();
+    QWidget* buildSide();
+    QWidget* buildBeside();
+    QFrame* buildNotice();
+
+    // evaluate_page_bar.cpp: what can be done
+    void makeActions();
+    QAction* addPageAction(const QString& id, const QString& text, const QString& tip, std::function<void()> slot);
+    void enableActions();
+    void evaluate(const QStringList& arguments);
+    void evaluateOther();
+    void evaluateBeside();
+    void evaluated(const QByteArray& output);
+    QStringList evaluateArguments() const;  // that give what is shown again
+    void copyEvaluation();
+    void copyQuestion();
+    void exportAs(const QString& option, const QString& suffix, const QString& filter);
+    void notice(const QString& text, bool isProblem = false);
+
+    const Explain m_explain;
+    EngineService& m_engine;
+    HistoryService& m_history;
+    EngineCommand m_evaluation, m_export;
+    std::vector<TrialRow> m_rows;    // that have a model, newest first
+    QMap<QString, QString> m_tasks;  // of models, by id
+    std::int64_t m_trial = 0, m_other = 0;
+    std::optional<TrialEvaluations> m_found, m_foundBeside;
+    std::shared_ptr<const Evaluation> m_answers, m_besideAnswers;
+    std::optional<BothAnswers> m_both;
+    QStringList m_classes;
+    std::int64_t m_classesOf = 0;  // trial
+    std::int64_t m_evaluates = 0;  // trial that is being evaluated
+    bool m_watches = false;
+    bool m_choosesNewest = false;  // an evaluation has just come
+
+    QComboBox *m_trials = nullptr, *m_beside = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
+    QSlider* m_epoch = nullptr;
+    QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr,
+           *m_besideHint = nullptr;
+    QFrame *m_notice = nullptr, *m_classCard = nullptr, *m_matrixCard = nullptr;
+    QLineEdit* m_devices = nullptr;
+    QPushButton *m_evaluateButton = nullptr, *m_exportButton = nullptr, *m_cancel = nullptr, *m_besideButton = nullptr,
+                *m_mistakes = nullptr;
+    std::vector<QPushButton*> m_besideCells;
+    ConfusionView* m_matrix = nullptr;
+    ClassScoresView* m_scores = nullptr;
+    CalibrationView* m_calibration = nullptr;
+    QTabWidget* m_tabs = nullptr;
+    SampleGallery* m_gallery = nullptr;
+    AskCard* m_ask = nullptr;
+    QList<QAction*> m_actions;
+};
+
+}  // namespace lockstep::ui

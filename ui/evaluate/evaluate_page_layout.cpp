@@ -1,0 +1,214 @@
+#include <QAction>
+#include <QComboBox>
+#include <QFrame>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <QSlider>
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include "ui/evaluate/calibration_view.h"
+#include "ui/evaluate/class_scores_view.h"
+#include "ui/evaluate/confusion_view.h"
+#include "ui/evaluate/evaluate_page.h"
+#include "ui/style/line_icon.h"
+#include "ui/style/theme.h"
+
+// Where everything of the page stands.
+namespace lockstep::ui {
+
+namespace {
+
+QComboBox* combo(const QString& name, const QString& accessible, const QStringList& items = {}) {
+    auto* box = new QComboBox;
+    box->setObjectName(name);
+    box->setAccessibleName(accessible);
+    box->addItems(items);
+    box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    box->setMinimumContentsLength(10);
+    return box;
+}
+
+QFrame* card(QVBoxLayout*& column) {
+    auto* frame = new QFrame;
+    frame->setProperty("card", true);
+    column = new QVBoxLayout(frame);
+    column->setContentsMargins(space::kMedium, space::kMedium, space::kMedium, space::kMedium);
+    column->setSpacing(space::kSmall);
+    return frame;
+}
+
+QLabel* wrapped(const char* role) {
+    auto* label = new QLabel;
+    label->setProperty("role", role);
+    label->setWordWrap(true);
+    return label;
+}
+
+}  // namespace
+
+QIcon EvaluatePage::icon() const {
+    QPainterPath lines;
+    for (const int at : {4, 14}) {
+        for (const int to : {4, 14}) lines.addRect(at, to, 6, 6);
+    }
+    return lineIcon(lines);
+}
+
+QWidget* EvaluatePage::buildHead() {
+    auto* title = new QLabel(tr("Evaluate"));
+    title->setProperty("role", "title");
+    m_trials = combo("evaluatedTrial", tr("Trial"));
+    m_beside = combo("besideTrial", tr("Another trial beside it"));
+    m_devices = new QLineEdit;
+    m_devices->setObjectName("evaluateDevices");
+    m_devices->setAccessibleName(tr("Devices"));
+    m_devices->setPlaceholderText(tr("the trial's devices"));
+    m_devices->setToolTip(tr("Devices to evaluate and to ask on, such as cpu:2x1; each takes its share"));
+    m_devices->setMaximumWidth(150);
+    m_evaluateButton = new QPushButton(tr("Evaluate"));
+    m_evaluateButton->setObjectName("evaluateMenu");
+    m_evaluateButton->setToolTip(tr("Run the model over test data, training data or others"));
+    m_exportButton = new QPushButton(tr("Export"));
+    m_exportButton->setObjectName("exportMenu");
+    m_exportButton->setToolTip(tr("The model and its curves for other programs, and commands to copy"));
+    m_cancel = new QPushButton(tr("Cancel"));
+    m_cancel->setObjectName("cancelEvaluation");
+    m_cancel->hide();
+    auto* line = new QHBoxLayout;
+    line->addWidget(title);
+    line->addSpacing(space::kMedium);
+    line->addWidget(m_trials, 2);
+    auto* beside = new QLabel(tr("beside"));
+    beside->setProperty("role", "muted");
+    line->addWidget(beside);
+    line->addWidget(m_beside, 2);
+    line->addStretch(1);
+    line->addWidget(m_devices, 1);
+    line->addWidget(m_evaluateButton);
+    line->addWidget(m_cancel);
+    line->addWidget(m_exportButton);
+    auto* head = new QWidget;
+    auto* column = new QVBoxLayout(head);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(space::kSmall);
+    column->addLayout(line);
+    column->addWidget(buildSourceRow());
+    return head;
+}
+
+QWidget* EvaluatePage::buildSourceRow() {
+    m_source = combo("source", tr("Which evaluation is shown"));
+    m_source->setMinimumContentsLength(20);
+    m_epoch = new QSlider(Qt::Horizontal);
+    m_epoch->setObjectName("epoch");
+    m_epoch->setAccessibleName(tr("Epoch"));
+    m_epoch->setToolTip(tr("The matrix after each epoch's evaluation"));
+    m_epoch->setPageStep(1);
+    m_epoch->setRange(0, 0);
+    m_epoch->setMinimumWidth(120);
+    m_epochText = wrapped("muted");
+    m_epochText->setWordWrap(false);
+    m_figures = wrapped("muted");
+    m_figures->setObjectName("figures");
+    m_figures->setWordWrap(false);
+    m_figures->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_figures->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    auto* row = new QWidget;
+    auto* line = new QHBoxLayout(row);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->addWidget(m_source, 2);
+    line->addWidget(m_epoch, 1);
+    line->addWidget(m_epochText);
+    line->addSpacing(space::kMedium);
+    line->addWidget(m_figures, 3);
+    return row;
+}
+
+QFrame* EvaluatePage::buildNotice() {
+    m_notice = new QFrame;
+    m_notice->setProperty("card", true);
+    m_notice->setObjectName("notice");
+    m_noticeText = wrapped("muted");
+    m_noticeText->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    auto* close = new QPushButton(tr("Dismiss"));
+    auto* line = new QHBoxLayout(m_notice);
+    line->addWidget(m_noticeText, 1);
+    line->addWidget(close, 0, Qt::AlignTop);
+    connect(close, &QPushButton::clicked, m_notice, &QFrame::hide);
+    m_notice->hide();
+    return m_notice;
+}
+
+QWidget* EvaluatePage::buildMatrix() {
+    QVBoxLayout* column = nullptr;
+    m_matrixCard = card(column);
+    auto* title = new QLabel(tr("Confusion matrix"));
+    title->setProperty("role", "heading");
+    m_order = combo("classOrder", tr("Which classes, in which order"),
+                    {tr("In class order"), tr("Most confused first"), tr("20 most confused")});
+    m_numbers = combo("matrixNumbers", tr("What the numbers are"), {tr("Counts"), tr("Row shares in %")});
+    m_mistakes = new QPushButton(tr("All mistakes"));
+    m_mistakes->setObjectName("allMistakes");
+    m_mistakes->setToolTip(tr("Every sample that was taken for another class, the surest mistake first"));
+    auto* head = new QHBoxLayout;
+    head->addWidget(title);
+    head->addStretch();
+    head->addWidget(m_mistakes);
+    head->addWidget(m_order);
+    head->addWidget(m_numbers);
+    m_matrix = new ConfusionView;
+    m_matrixHint = wrapped("muted");
+    m_matrixHint->setAlignment(Qt::AlignCenter);
+    m_matrixHint->hide();
+    column->addLayout(head);
+    column->addWidget(m_matrixHint, 1);
+    column->addWidget(m_matrix, 1);
+    return m_matrixCard;
+}
+
+QWidget* EvaluatePage::buildBeside() {
+    auto* page = new QWidget;
+    auto* column = new QVBoxLayout(page);
+    m_besideHint = wrapped("muted");
+    m_besideButton = new QPushButton;
+    m_besideButton->setObjectName("evaluateBeside");
+    auto* cells = new QGridLayout;
+    for (int i = 0; i < 4; ++i) {  // both right, only the first, only the second, neither
+        m_besideCells.push_back(new QPushButton);
+        m_besideCells.back()->setObjectName(QString("beside%1").arg(i));
+        cells->addWidget(m_besideCells.back(), i / 2, i % 2);
+    }
+    column->addWidget(m_besideHint);
+    column->addWidget(m_besideButton, 0, Qt::AlignLeft);
+    column->addLayout(cells);
+    column->addStretch();
+    return page;
+}
+
+QWidget* EvaluatePage::buildSide() {
+    m_scores = new ClassScoresView;
+    m_calibration = new CalibrationView;
+    m_tabs = new QTabWidget;
+    m_tabs->setObjectName("evaluateTabs");
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(m_scores, tr("Classes"));
+    m_tabs->addTab(m_calibration, tr("Calibration"));
+    m_tabs->addTab(buildBeside(), tr("Beside"));
+    QVBoxLayout* column = nullptr;
+    m_classCard = card(column);
+    column->addWidget(m_tabs);
+    auto* side = new QWidget;
+    auto* all = new QVBoxLayout(side);
+    all->setContentsMargins(0, 0, 0, 0);
+    all->setSpacing(space::kMedium);
+    all->addWidget(m_classCard, 1);
+    all->addWidget(m_ask);
+    return side;
+}
+
+}  // namespace lockstep::ui

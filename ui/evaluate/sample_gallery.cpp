@@ -1,0 +1,213 @@
+#include "ui/evaluate/sample_gallery.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QPainter>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/evaluate/answer_bars.h"
+#include "ui/history/shown_image.h"
+#include "ui/plot/run_text.h"
+#include "ui/style/plain_text.h"
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr std::size_t kAtOnce = 100;
+constexpr int kPicture = 64, kCell = 100, kBars = 220, kMostText = 90;
+constexpr int kSampleRole = Qt::UserRole;
+
+// Small ones larger, their pixels as they are; all of them in the middle of a square.
+QIcon iconOf(const QImage& image) {
+    QPixmap square(2 * kPicture, 2 * kPicture);
+    square.fill(Qt::transparent);
+    const bool small = std::max(image.width(), image.height()) <= kPicture;
+    const QImage scaled =
+        image.scaled(square.size(), Qt::KeepAspectRatio, small ? Qt::FastTransformation : Qt::SmoothTransformation);
+    QPainter(&square).drawImage((square.width() - scaled.width()) / 2, (square.height() - scaled.height()) / 2, scaled);
+    QIcon icon(square);
+    icon.addPixmap(square, QIcon::Selected);
+    return icon;
+}
+
+}  // namespace
+
+SampleGallery::SampleGallery(QWidget* parent) : QFrame(parent) {
+    setProperty("card", true);
+    setObjectName("samples");
+    m_title = new QLabel;
+    m_title->setProperty("role", "heading");
+    m_hint = new QLabel;
+    m_hint->setProperty("role", "muted");
+    m_hint->setWordWrap(true);
+    m_hintButton = new QPushButton;
+    m_hintButton->setObjectName("evaluateForSamples");
+    m_more = new QPushButton(tr("Show more"));
+    m_list = new QListWidget;
+    m_list->setObjectName("sampleList");
+    m_list->setAccessibleName(tr("Samples"));
+    m_list->setFrameShape(QFrame::NoFrame);
+    m_list->setResizeMode(QListView::Adjust);
+    m_list->setMovement(QListView::Static);
+    m_list->setIconSize({kPicture, kPicture});
+    m_list->setWordWrap(true);
+    m_chosen = new QLabel;
+    m_chosen->setWordWrap(true);
+    auto* head = new QHBoxLayout;
+    head->addWidget(m_title, 1);
+    head->addWidget(m_more);
+    auto* hint = new QHBoxLayout;
+    hint->addWidget(m_hint, 1);
+    hint->addWidget(m_hintButton);
+    auto* left = new QVBoxLayout;
+    left->setSpacing(space::kSmall);
+    left->addLayout(head);
+    left->addLayout(hint);
+    left->addWidget(m_list, 1);
+    auto* all = new QHBoxLayout(this);
+    all->setContentsMargins(space::kMedium, space::kMedium, space::kMedium, space::kMedium);
+    all->setSpacing(space::kLarge);
+    all->addLayout(left, 1);
+    all->addWidget(buildSide());
+    connect(m_more, &QPushButton::clicked, this, &SampleGallery::wantMore);
+    connect(m_hintButton, &QPushButton::clicked, this, &SampleGallery::hintTaken);
+    connect(m_list, &QListWidget::currentItemChanged, this, &SampleGallery::showChosen);
+    setMinimumHeight(164);
+    setHint({});
+}
+
+QWidget* SampleGallery::buildSide() {
+    m_side = new QWidget;
+    auto* column = new QVBoxLayout(m_side);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(space::kSmall);
+    column->addWidget(m_chosen);
+    auto* bars = new QHBoxLayout;
+    bars->setSpacing(space::kLarge);
+    for (int i = 0; i < 2; ++i) {
+        m_barTitles.push_back(new QLabel);
+        m_barTitles.back()->setProperty("role", "muted");
+        m_bars.push_back(new AnswerBars);
+        m_bars.back()->setFixedWidth(kBars);
+        auto* one = new QVBoxLayout;
+        one->addWidget(m_barTitles.back());
+        one->addWidget(m_bars.back());
+        bars->addLayout(one);
+    }
+    column->addLayout(bars);
+    column->addStretch();
+    return m_side;
+}
+
+void SampleGallery::setHint(const QString& text, const QString& button) {
+    m_list->clear();
+    m_samples.clear();
+    m_models.clear();
+    m_title->setText(tr("Samples"));
+    m_hint->setText(text);
+    m_hintButton->setText(button);
+    m_hintButton->setVisible(!button.isEmpty());
+    m_hint->setVisible(!text.isEmpty());
+    m_more->hide();
+    showChosen();
+}
+
+void SampleGallery::setSamples(const QString& title, SampleList samples, std::vector<Answers> models,
+                               QStringList classes) {
+    setHint({});
+    m_samples = std::move(samples);
+    m_models = std::move(models);
+    m_classes = std::move(classes);
+    m_wanted = 0;
+    const auto count = static_cast<double>(m_samples.size());
+    m_title->setText(m_samples.empty() ? tr("%1: no samples").arg(title)
+                     : m_samples.size() == 1
+                         ? tr("%1: one sample").arg(title)
+                         : tr("%1: %2 samples, the surest answer first").arg(title, runCount(count)));
+    wantMore();
+}
+
+void SampleGallery::setClasses(QStringList classes) {
+    m_classes = std::move(classes);
+    for (int i = 0; i < m_list->count(); ++i)
+        m_list->item(i)->setText(captionOf(m_list->item(i)->data(kSampleRole).toLongLong()));
+    showChosen();
+}
+
+void SampleGallery::setProblem(const QString& text) {
+    m_hint->setText(text);
+    m_hint->setVisible(!text.isEmpty());
+}
+
+int SampleGallery::shownCount() const { return m_list->count(); }
+
+void SampleGallery::wantMore() {
+    const std::size_t end = std::min(m_samples.size(), m_wanted + kAtOnce);
+    const std::vector<std::int64_t> next(m_samples.begin() + static_cast<std::ptrdiff_t>(m_wanted),
+                                         m_samples.begin() + static_cast<std::ptrdiff_t>(end));
+    m_wanted = end;
+    m_more->setVisible(end < m_samples.size());
+    if (!next.empty()) emit samplesWanted(next);
+}
+
+void SampleGallery::addShown(const std::vector<AskedAbout>& shown) {
+    const bool images = !shown.empty() && shown.front().text.empty();
+    m_list->setViewMode(images ? QListView::IconMode : QListView::ListMode);
+    m_list->setMovement(QListView::Static);
+    m_list->setGridSize(images ? QSize(kCell, kPicture + 2 * fontMetrics().height() + space::kMedium) : QSize());
+    const auto first = static_cast<std::size_t>(m_list->count());
+    for (std::size_t i = 0; i < shown.size() && first + i < m_samples.size(); ++i) {
+        const std::int64_t sample = m_samples[first + i];
+        auto* item = new QListWidgetItem(m_list);
+        item->setData(kSampleRole, static_cast<qlonglong>(sample));
+        if (images) {
+            item->setText(captionOf(sample));
+            item->setIcon(iconOf(imageFrom(shown[i].image)));
+        } else {
+            const QString text = oneLine(shown[i].text);
+            item->setText(captionOf(sample) + "   " + text.left(kMostText) + (text.size() > kMostText ? "…" : ""));
+            item->setToolTip(text);
+        }
+    }
+    if (first == 0 && m_list->count() > 0) m_list->setCurrentRow(0);
+}
+
+QString SampleGallery::className(std::int64_t id) const {
+    return m_classes.value(static_cast<int>(id), QString::number(id));
+}
+
+// What it was taken for, and how surely.
+QString SampleGallery::captionOf(std::int64_t sample) const {
+    if (m_models.empty()) return {};
+    const Answer& answer = m_models.front().evaluation->answers[static_cast<std::size_t>(sample)].answer;
+    return QString(m_list->viewMode() == QListView::IconMode ? "%1\n%2" : "%1 %2")
+        .arg(className(answer.classes[0]), runShare(static_cast<double>(answer.probabilities[0])));
+}
+
+void SampleGallery::showChosen() {
+    const auto* item = m_list->currentItem();
+    m_side->setVisible(item && !m_models.empty());
+    if (!item || m_models.empty()) return;
+    const qlonglong sample = item->data(kSampleRole).toLongLong();
+    const auto label = m_models.front().evaluation->answers[static_cast<std::size_t>(sample)].label;
+    m_chosen->setText(tr("Sample %1 is: %2").arg(sample).arg(className(label)));
+    for (std::size_t i = 0; i < m_bars.size(); ++i) {
+        m_bars[i]->setVisible(i < m_models.size());
+        m_barTitles[i]->setVisible(i < m_models.size() && m_models.size() > 1);
+        if (i >= m_models.size()) continue;
+        const Answer& answer = m_models[i].evaluation->answers[static_cast<std::size_t>(sample)].answer;
+        QVector<AnswerBars::Bar> bars;
+        for (std::size_t k = 0; k < Answer::kClasses && answer.classes[k] >= 0; ++k)
+            bars << AnswerBars::Bar{className(answer.classes[k]), static_cast<double>(answer.probabilities[k]),
+                                    answer.classes[k] == label};
+        m_barTitles[i]->setText(m_models[i].model);
+        m_bars[i]->setBars(bars);
+    }
+}
+
+}  // namespace lockstep::ui

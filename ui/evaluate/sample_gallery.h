@@ -1,0 +1,63 @@
+#pragma once
+#include <QFrame>
+#include <QStringList>
+#include <memory>
+#include <vector>
+
+#include "engine/spec/evaluation.h"
+#include "engine/spec/serve_messages.h"
+#include "ui/evaluate/sample_lists.h"
+
+class QLabel;
+class QListWidget;
+class QPushButton;
+
+namespace lockstep::ui {
+
+class AnswerBars;
+
+// Samples of an evaluation with what the model answered: images, or the beginnings of texts; the one that is chosen
+// with its five likeliest classes, of both models where two are compared. Asks for a hundred at a time.
+class SampleGallery : public QFrame {
+    Q_OBJECT
+public:
+    struct Answers {
+        QString model;  // "#12"
+        std::shared_ptr<const Evaluation> evaluation;
+    };
+    explicit SampleGallery(QWidget* parent = nullptr);
+
+    // The first of `models` is the one whose answers are named below the images.
+    void setSamples(const QString& title, SampleList samples, std::vector<Answers> models, QStringList classes);
+    void setHint(const QString& text, const QString& button = {});  // instead of samples; the button asks for them
+    void setClasses(QStringList classes);
+    // What samplesWanted() asked for, in its order; may be called once for each.
+    void addShown(const std::vector<AskedAbout>& shown);
+    void setProblem(const QString& text);  // they cannot be shown
+    const SampleList& samples() const { return m_samples; }
+    int shownCount() const;
+
+signals:
+    void samplesWanted(const std::vector<std::int64_t>& samples);
+    void hintTaken();  // the hint's button
+
+private:
+    QWidget* buildSide();
+    void wantMore();
+    void showChosen();
+    QString captionOf(std::int64_t sample) const;
+    QString className(std::int64_t id) const;
+
+    SampleList m_samples;
+    std::vector<Answers> m_models;
+    QStringList m_classes;
+    std::size_t m_wanted = 0;  // of the samples
+    QLabel *m_title, *m_hint, *m_chosen;
+    QPushButton *m_hintButton, *m_more;
+    QListWidget* m_list;
+    QWidget* m_side;
+    std::vector<QLabel*> m_barTitles;
+    std::vector<AnswerBars*> m_bars;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,58 @@
+#include "ui/history/engine_command.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+namespace lockstep::ui {
+
+std::optional<ToldFailure> failureIn(const QByteArray& line) {
+    const QJsonArray problems = QJsonDocument::fromJson(line).object()["problems"].toArray();
+    if (problems.isEmpty()) return std::nullopt;
+    const QJsonObject first = problems.first().toObject();
+    return ToldFailure{first["what"].toString(), first["remedy"].toString()};
+}
+
+EngineCommand::EngineCommand(QString engineProgram, QObject* parent)
+    : QObject(parent), m_program(std::move(engineProgram)) {
+    connect(&m_process, &QProcess::finished, this, &EngineCommand::ended);
+    connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error != QProcess::FailedToStart) return;
+        emit runningChanged(false);
+        emit failed(tr("The engine %1 could not be started: %2.").arg(m_program, m_process.errorString()),
+                    tr("Install lockstep again, so that the window finds its engine."));
+    });
+}
+
+EngineCommand::~EngineCommand() {
+    m_process.disconnect(this);
+    m_process.kill();
+    m_process.waitForFinished(2000);
+}
+
+void EngineCommand::start(const QStringList& arguments) {
+    if (isRunning()) return;
+    m_cancelled = false;
+    m_process.start(m_program, arguments);
+    emit runningChanged(true);
+}
+
+void EngineCommand::cancel() {
+    m_cancelled = true;
+    m_process.kill();
+}
+
+void EngineCommand::ended() {
+    emit runningChanged(false);
+    if (m_cancelled) return;
+    const bool crashed = m_process.exitStatus() == QProcess::CrashExit;
+    const QByteArray output = m_process.readAllStandardOutput();
+    if (!crashed && m_process.exitCode() == 0) return emit done(output);
+    if (const auto told = failureIn(output)) return emit failed(told->what, told->remedy);
+    QString said = QString::fromUtf8(m_process.readAllStandardError()).trimmed();
+    if (said.isEmpty())
+        said = crashed ? tr("The engine crashed.") : tr("The engine ended with status %1.").arg(m_process.exitCode());
+    emit failed(said, {});
+}
+
+}  // namespace lockstep::ui
