@@ -6,7 +6,7 @@
 #include <QtTest>
 
 #include "app/embedded.h"
-#include "app/printable.h"
+#include "engine/core/printable.h"
 #include "app/words.h"
 #include "engine/core/error.h"
 

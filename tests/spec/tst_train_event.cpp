@@ -23,7 +23,9 @@ TrainEvent anyEvent() {
         case 0:
             return RunStarted{anyWhole(), anyWhole(), anyAscii(), {anyAscii(), anyAscii()},
                               true,       anyWhole(), anyWhole(), anyWhole(),
-                              anyWhole(), anyWhole(), anyWhole(), *rc::gen::arbitrary<std::uint64_t>()};
+                              anyWhole(), anyWhole(), anyWhole(), *rc::gen::arbitrary<std::uint64_t>(),
+                              {},         anyAscii(), anyDouble(), anyDouble(), anyDouble(), anyAscii(),
+                              anyAscii(), {anyAscii()}, {anyWhole()}};
         case 1:
             return StepDone{anyWhole(),  anyWhole(),  anyWhole(),  anyDouble(), anyDouble(), anyDouble(),
                             anyDouble(), anyDouble(), anyDouble(), anyFloats(), anyFloats(), anyFloats()};

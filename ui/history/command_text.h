@@ -9,6 +9,5 @@ namespace lockstep::ui {
 // The command line that means the same trial: what differs from `defaults` (a whole spec), quoted for a shell.
 QString trainCommand(const QJsonObject& spec, const QJsonObject& defaults);
 QString trainCommand(const TrialSpec& spec);
-QString shellQuoted(const QString& word);
 
 }  // namespace lockstep::ui
