@@ -15,7 +15,7 @@ namespace {
 struct CurvePlan {
     std::string name, title, unit;
     double factor = 1;
-    bool fromZero = false;
+    bool fromZero = false, isLinear = false;
 };
 
 // Loss beside loss and accuracy beside accuracy, of whatever split; of plain numbers each by itself.
@@ -25,7 +25,7 @@ CurvePlan curvePlan(const Metric& metric) {
     title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
     switch (metric.unit) {
         case MetricUnit::Nats: return {"loss", "Loss", "loss (nats)", 1, false};
-        case MetricUnit::Share: return {"accuracy", "Accuracy", "accuracy (%)", 100, false};
+        case MetricUnit::Share: return {"accuracy", "Accuracy", "accuracy (%)", 100, false, true};
         case MetricUnit::Odds: return {name, title, name, 1, false};
         case MetricUnit::BitsPerByte: return {"bits-per-byte", "Bits per byte", "bits per byte", 1, false};
         case MetricUnit::SamplesPerSecond: return {"throughput", "Throughput", "samples per second", 1, true};
@@ -108,7 +108,8 @@ Blocks curvesSection(const CardFacts& facts) {
     const std::int64_t epoch = facts.started ? facts.started->stepsPerEpoch : 0;
     const std::string xTitle = epoch > 1 ? "updates, " + countText(epoch) + " of them an epoch" : "updates";
     for (const PlannedChart& each : plannedCharts(facts)) {
-        const LineChart chart{each.plan.title, xTitle, each.plan.unit, chartSeries(each), each.plan.fromZero};
+        const LineChart chart{each.plan.title,   xTitle, each.plan.unit, chartSeries(each), each.plan.fromZero,
+                              each.plan.isLinear};
         blocks.push_back({Figure{fileName(each.plan.name), each.plan.title, lineChartSvg(chart)}});
     }
     if (blocks.size() == 1) blocks.push_back({Paragraph{"No update was recorded."}});

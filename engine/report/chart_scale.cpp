@@ -108,7 +108,6 @@ double ChartScale::place(double value) const {
 
 ChartScale linearScale(double low, double high, int most, bool rounds) {
     widen(low, high);
-    most = std::max(most, 2);
     ChartScale scale{low, high, false, {}};
     for (double step = niceStep((high - low) / most);; step = niceStep(step * 1.01)) {
         const double begin = low / step, end = high / step;

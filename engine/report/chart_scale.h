@@ -14,9 +14,9 @@ struct ChartScale {
     double place(double value) const;  // 0 at low, 1 at high
 };
 
-// At most `most` ticks at multiples of 1, 2 or 5 times a power of ten: Heckbert, "Nice Numbers for Graph Labels",
-// Graphics Gems (1990). `rounds`: the axis ends at ticks, beyond the numbers given. Equal numbers get room on both
-// sides. Numbers are finite, and smaller than 1e150.
+// At most `most` ticks, three or more, at multiples of 1, 2 or 5 times a power of ten: Heckbert, "Nice Numbers for
+// Graph Labels", Graphics Gems (1990). `rounds`: the axis ends at ticks, beyond the numbers given. Equal numbers get
+// room on both sides. Numbers are finite, and smaller than 1e150.
 ChartScale linearScale(double low, double high, int most, bool rounds = true);
 // Ticks at powers of ten, or at 1, 2 and 5 times them where that leaves too few. Both numbers are above 0, and
 // `most` is 3 or more.

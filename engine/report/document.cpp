@@ -26,7 +26,7 @@ th{color:var(--soft);font-weight:600;font-size:13px;white-space:nowrap}
 .n{text-align:right;white-space:nowrap}
 code,pre{font-family:ui-monospace,"SFMono-Regular","DejaVu Sans Mono",Consolas,monospace;font-size:13px;background:var(--code);border-radius:5px}
 code{padding:1px 5px;overflow-wrap:anywhere}
-pre{padding:12px 14px;overflow-x:auto;line-height:1.45}pre code{padding:0;background:none;overflow-wrap:normal}
+pre{padding:12px 14px;line-height:1.45;white-space:pre-wrap;overflow-wrap:anywhere}pre code{padding:0;background:none}
 figure{margin:14px 0}figure svg{max-width:100%;height:auto;border:1px solid var(--line);border-radius:8px}
 details{margin:.8em 0}summary{cursor:pointer;color:var(--soft)}
 @media(max-width:640px){main{margin:0;border:0;border-radius:0;padding:18px}}

@@ -10,7 +10,7 @@ namespace lockstep::report {
 
 namespace {
 
-constexpr double kWidth = 660, kLeft = 68, kRight = 18, kPlotHeight = 190, kUnder = 46;
+constexpr double kWidth = 660, kLeft = 74, kRight = 18, kPlotHeight = 190, kUnder = 46;
 constexpr double kTitleHeight = 34, kLegendRow = 18, kLetter = 5.9;  // of a letter of 11 pixels, about
 constexpr int kColumns = 460, kSmoothColumns = 150, kYTicks = 6, kXTicks = 8;
 constexpr std::size_t kNameLength = 36, kClassLength = 16, kMarkedPoints = 60, kColours = 6;
@@ -194,7 +194,7 @@ bool livesInDecades(const LineChart& chart, const Range& y) {
             if (std::isfinite(point.y)) ++all, low += point.y < y.high / 10 ? 1 : 0;
         }
     }
-    return !chart.fromZero && spansDecades(y.low, y.high) && 3 * low >= all;
+    return !chart.fromZero && !chart.isLinear && spansDecades(y.low, y.high) && 3 * low >= all;
 }
 
 Plot plotOf(const LineChart& chart, double top) {
@@ -211,6 +211,7 @@ Plot plotOf(const LineChart& chart, double top) {
     if (chart.fromZero && y.low > 0) y.low = 0;
     if (x.low > 0 && x.low < x.high / 10) x.low = 0;  // updates count from 1
     plot.x = linearScale(x.low, x.high, kXTicks, false);
+    std::erase_if(plot.x.ticks, [](double tick) { return tick != std::round(tick); });
     plot.y = livesInDecades(chart, y) ? logScale(y.low, y.high, kYTicks + 2) : linearScale(y.low, y.high, kYTicks);
     return plot;
 }

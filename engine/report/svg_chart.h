@@ -17,9 +17,10 @@ struct ChartSeries {
     bool isNoisy = false;            // told by its mean nearby, over a faint line of all of it
 };
 struct LineChart {
-    std::string title, xTitle, yTitle;  // titles of axes with their units
+    std::string title, xTitle, yTitle;  // titles of axes with their units; x counts
     std::vector<ChartSeries> series;
     bool fromZero = false;  // the axis begins there
+    bool isLinear = false;  // whatever it spans
 };
 // The axis upwards is logarithmic where the series span decades, and are a decade below their top for a third of the
 // way. Long series are decimated: however many points there

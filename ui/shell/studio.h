@@ -16,6 +16,7 @@ class QMessageBox;
 
 namespace lockstep::ui {
 
+class CardWriter;
 class EngineService;
 class OpenRuns;
 class RunLauncher;
@@ -39,7 +40,9 @@ public:
 
 private:
     void connectPages();
+    void connectCards();
     void followTimeline();
+    void tell(const QString& title, const QString& text);
     void explainProblems(const QString& title, const std::vector<Problem>& problems);
     void askAboutChangedData(qint64 trial, const std::vector<Problem>& problems);
 
@@ -47,6 +50,7 @@ private:
     const Explain m_explain;
     EngineService* m_engine;
     RunLauncher* m_launcher;
+    CardWriter* m_cards;
     OpenRuns* m_runs;
     HistoryService m_history;
     TrialSelection m_selection;

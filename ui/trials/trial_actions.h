@@ -7,7 +7,7 @@ namespace lockstep::ui {
 
 // What may be done with the selected trials; every action of the page is a function of this.
 struct TrialActions {
-    bool open = false, clone = false, copyCommand = false, resume = false;  // of one trial
+    bool open = false, clone = false, copyCommand = false, saveCard = false, resume = false;  // of one trial
     bool star = false, tag = false, archive = false, unarchive = false, trash = false, restore = false;
     bool starred = false;  // all of them have one: the action takes it away
 };

@@ -51,6 +51,7 @@ public:
 signals:
     void openRequested(qint64 trial);
     void resumeRequested(qint64 trial);
+    void cardRequested(qint64 trial);
     void cloneRequested(const QString& specJson);
 
 protected:
@@ -103,10 +104,11 @@ private:
     void cloneSelected();
     void copyCommand();
     void resumeSelected();
+    void saveCard();
     void chooseExport();
 
     struct Actions {
-        QAction *open, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *exporting,
+        QAction *open, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *card, *exporting,
             *emptying, *find;
     };
 
