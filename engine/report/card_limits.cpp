@@ -38,8 +38,7 @@ void addState(std::vector<Line>& out, const CardFacts& facts) {
     const std::string where = "after " + counted(row.step, "update", "updates") + ", in epoch " +
                               std::to_string(row.epoch) + " of " + std::to_string(row.epochs);
     if (!isEnded(facts)) return out.emplace_back("Its training is under way; these are no final figures."), void();
-    out.push_back(
-        Line({{"Its training ended before its end, " + where + "; "}, code(command(facts, "resume")), {" goes on."}}));
+    out.push_back(Line({{"Its training broke off " + where + "; "}, code(command(facts, "resume")), {" goes on."}}));
 }
 
 void addSamples(std::vector<Line>& out, const CardFacts& facts) {

@@ -108,8 +108,8 @@ private:
     void chooseExport();
 
     struct Actions {
-        QAction *open, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *card, *exporting,
-            *emptying, *find;
+        QAction *open, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *card,
+            *exporting, *emptying, *find;
     };
 
     const Places m_places;
