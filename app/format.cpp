@@ -8,49 +8,6 @@
 
 namespace lockstep {
 
-std::string durationText(double seconds) {
-    if (!std::isfinite(seconds) || seconds < 0) return "–";
-    if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
-    const auto whole = std::llround(seconds);
-    if (whole < 60) return fmt::format("{} s", whole);
-    if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-    return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string percentText(double fraction) {
-    return std::isfinite(fraction) ? fmt::format("{:.2f} %", 100 * fraction) : "–";
-}
-
-std::string metricText(const Metric& metric, double value) {
-    if (metric.unit == MetricUnit::SamplesPerSecond) return rateText(value);
-    if (metric.unit == MetricUnit::Seconds) return durationText(value);
-    const bool inBits = metric.unit == MetricUnit::BitsPerByte;
-    if (!std::isfinite(value)) return inBits ? "– bits per byte" : "–";
-    switch (metric.unit) {
-        case MetricUnit::Share: return percentText(value);
-        case MetricUnit::Odds: return fmt::format("{:#.4g}", value);
-        case MetricUnit::BitsPerByte: return fmt::format("{:.3f} bits per byte", value);
-        default: return fmt::format("{:.4f}", value);
-    }
-}
-
-std::string namedText(const Metric& metric, double value) {
-    const bool saysItself = metric.unit == MetricUnit::BitsPerByte || metric.unit == MetricUnit::SamplesPerSecond;
-    return (saysItself ? "" : std::string(metric.name) + ' ') + metricText(metric, value);
-}
-
-std::string countText(std::int64_t count) {
-    std::string digits = fmt::format("{}", count);
-    const std::size_t first = count < 0 ? 1 : 0;
-    for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, 1, ' ');
-    return digits;
-}
-
-std::string rateText(double perSecond) {
-    if (!std::isfinite(perSecond) || perSecond > 1e15) return "– samples/s";
-    return (perSecond < 100 ? fmt::format("{:.1f}", perSecond) : countText(std::llround(perSecond))) + " samples/s";
-}
-
 std::string timeText(const std::string& utc) {
     std::tm parts = {};
     if (!strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts)) return utc;

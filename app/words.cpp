@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/embedded.h"
-#include "app/printable.h"
+#include "engine/core/printable.h"
 
 namespace lockstep {
 

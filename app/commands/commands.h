@@ -31,6 +31,7 @@ void addStop(CLI::App& program, Run& run);
 void addPause(CLI::App& program, Run& run);
 void addScaleTo(CLI::App& program, Run& run);
 void addBalance(CLI::App& program, Run& run);
+void addCard(CLI::App& program, Run& run);
 void addExport(CLI::App& program, Run& run);
 void addDoctor(CLI::App& program, Run& run);
 

@@ -13,7 +13,7 @@ namespace lockstep {
 // words. It throws nothing. Problems say which file, driver or library is missing and what to do:
 // "backend.module-missing", "backend.module-broken", "backend.no-driver", "backend.old-driver", "backend.no-device",
 // "backend.old-library". The library is never unloaded.
-constexpr int kBackendAbi = 5;
+constexpr int kBackendAbi = 6;
 Result<std::unique_ptr<Backend>> openBackendModule(const std::filesystem::path& file);
 
 }  // namespace lockstep

@@ -14,6 +14,7 @@ struct DeviceFacts {
     std::string driver, bus;    // "580.65.06"; "0000:1B:00.0"
     std::optional<int> celsius, busyPercent, watts, mostWatts;
     std::vector<std::pair<std::string, std::string>> links;  // to other devices: "cuda:1", "NVLink"
+    std::string libraries = {};                              // that compute on it, with their versions: "oneDNN 2.6.3"
 };
 
 // A device that exists: what the device list shows.

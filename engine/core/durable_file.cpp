@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <deque>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -86,27 +87,56 @@ int openFolder(const fs::path& file) {
     return folder;
 }
 
+// What a file is to become, written beside it.
+class Replacement {
+public:
+    Replacement(fs::path file, std::span<const std::span<const std::byte>> pieces)
+        : m_file(std::move(file)),
+          m_folder(openFolder(m_file)),  // now: once the file is replaced, little may still go wrong
+          m_temporary(folderOf(m_file) / (temporaryPrefix(m_file) + std::to_string(::getpid()))) {
+        const Descriptor out(::open(m_temporary.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+        if (out.get() < 0) fail(m_file, "cannot create", errno);
+        for (const auto& piece : pieces) writeAll(out.get(), piece, m_file);
+        if (::fsync(out.get()) != 0) fail(m_file, "cannot sync", errno);
+    }
+
+    void commit() {
+        if (::rename(m_temporary.path().c_str(), m_file.c_str()) != 0) fail(m_file, "cannot replace", errno);
+        m_temporary.keep();
+        // Some file systems have no notion of syncing a folder and say so with EINVAL.
+        if (::fsync(m_folder.get()) != 0 && errno != EINVAL) fail(m_file, "cannot sync the folder of", errno);
+    }
+
+private:
+    fs::path m_file;
+    Descriptor m_folder;
+    Temporary m_temporary;
+};
+
+std::span<const std::byte> bytesOfText(std::string_view text) {
+    return std::as_bytes(std::span(text.data(), text.size()));
+}
+
 }  // namespace
 
 void replaceFile(const fs::path& file, std::span<const std::span<const std::byte>> pieces) {
     sweepOrphans(file);
-    const Descriptor folder(openFolder(file));  // now: once the file is replaced, little may still go wrong
-    Temporary temporary(folderOf(file) / (temporaryPrefix(file) + std::to_string(::getpid())));
-    {
-        const Descriptor out(::open(temporary.path().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-        if (out.get() < 0) fail(file, "cannot create", errno);
-        for (const auto& piece : pieces) writeAll(out.get(), piece, file);
-        if (::fsync(out.get()) != 0) fail(file, "cannot sync", errno);
-    }
-    if (::rename(temporary.path().c_str(), file.c_str()) != 0) fail(file, "cannot replace", errno);
-    temporary.keep();
-    // Some file systems have no notion of syncing a folder and say so with EINVAL.
-    if (::fsync(folder.get()) != 0 && errno != EINVAL) fail(file, "cannot sync the folder of", errno);
+    Replacement(file, pieces).commit();
 }
 
 void replaceFile(const fs::path& file, std::string_view text) {
-    const std::span<const std::byte> piece = std::as_bytes(std::span(text.data(), text.size()));
+    const auto piece = bytesOfText(text);
     replaceFile(file, std::span(&piece, 1));
+}
+
+void replaceFiles(std::span<const FileText> files) {
+    std::deque<Replacement> replacements;
+    for (const FileText& each : files) {
+        const auto piece = bytesOfText(each.text);
+        sweepOrphans(each.file);
+        replacements.emplace_back(each.file, std::span(&piece, 1));
+    }
+    for (Replacement& each : replacements) each.commit();
 }
 
 }  // namespace lockstep

@@ -14,4 +14,12 @@ namespace lockstep {
 void replaceFile(const std::filesystem::path& file, std::span<const std::span<const std::byte>> pieces);
 void replaceFile(const std::filesystem::path& file, std::string_view text);
 
+// Files that belong together: all are written and synced before the first is replaced, in this order, so that a disk
+// that fills up changes none of them. Throws as replaceFile().
+struct FileText {
+    std::filesystem::path file;
+    std::string_view text;
+};
+void replaceFiles(std::span<const FileText> files);
+
 }  // namespace lockstep

@@ -16,7 +16,8 @@ static void fields(auto& v, auto& e, const RunStarted*) {
     v("epochs", e.epochs), v("first_step", e.firstStep), v("train_samples", e.trainSamples);
     v("test_samples", e.testSamples), v("bytes_per_device", e.bytesPerDevice), v("shares", e.shares);
     v("batch_norm", e.batchNorm), v("learning_rate", e.learningRate), v("link_bandwidth", e.linkBandwidth);
-    v("link_latency", e.linkLatency), v("task", e.task);
+    v("link_latency", e.linkLatency), v("task", e.task), v("software", e.software), v("hardware", e.hardware);
+    v("threads", e.threads);
 }
 static void fields(auto& v, auto& e, const StepDone*) {
     v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds);

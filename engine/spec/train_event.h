@@ -24,6 +24,9 @@ struct RunStarted {
     double learningRate = 0;                    // what the rule of the batch made of the spec's
     double linkBandwidth = 0, linkLatency = 0;  // MB/s, µs of simulated links; both 0: none are simulated
     std::string task = {};                      // what the model learns: text(ModelTask); "": of an older version
+    std::string software = {};                  // "Lockstep 0.1.0, oneDNN 2.6.3"; "": of an older version
+    std::vector<std::string> hardware = {};     // what the devices are, each kind once: "AMD EPYC 9575F, 2 cores"
+    std::vector<std::int64_t> threads = {};     // kernel threads, by rank
 };
 struct StepDone {
     std::int64_t step = 0, epoch = 0, samples = 0;

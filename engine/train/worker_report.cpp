@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 #include "engine/core/utf8.h"
@@ -6,6 +8,31 @@
 // What rank 0 says and writes on behalf of all.
 
 namespace lockstep {
+
+namespace {
+
+// Of the device's kind: processors are listed once, cards one by one.
+bool isOfKind(const DeviceInfo& info, const DeviceChoice& device) {
+    return info.id == device.id || info.id == device.backend;
+}
+
+std::string hardwareText(const DeviceInfo& info) {
+    return info.name + (info.facts.driver.empty() ? "" : ", driver " + info.facts.driver);
+}
+
+void addMachine(RunStarted& started, const ResolvedSpec& resolved) {
+    started.software = "Lockstep " LOCKSTEP_VERSION;
+    for (const DeviceInfo& info : resolved.backend->devices()) {
+        const auto isUsed = [&](const DeviceChoice& device) { return isOfKind(info, device); };
+        const std::string text = hardwareText(info);
+        if (std::ranges::none_of(resolved.devices, isUsed)) continue;
+        if (started.hardware.empty() && !info.facts.libraries.empty()) started.software += ", " + info.facts.libraries;
+        if (std::ranges::find(started.hardware, text) == started.hardware.end()) started.hardware.push_back(text);
+    }
+    for (const DeviceChoice& device : resolved.devices) started.threads.push_back(device.threads);
+}
+
+}  // namespace
 
 void EventLog::post(const TrainEvent& event) {
     const std::lock_guard lock(m_mutex);
@@ -37,6 +64,7 @@ void Worker::announce() {
     started.linkBandwidth = spec().linkBandwidth;
     started.linkLatency = spec().linkLatency;
     started.task = text(m_run.resolved.model->task);
+    addMachine(started, m_run.resolved);
     m_run.events.post(started);
     m_run.events.post(StateChanged{"running", m_step});
     auto& step = std::get<StepDone>(m_stepEvent);

@@ -184,6 +184,10 @@ private slots:
         const auto evaluated = m_program.run({"evaluate", "2", "--json"});
         QVERIFY(evaluated.last()["perplexity"].toDouble() > 1 && evaluated.last()["bits_per_byte"].toDouble() > 0);
         QCOMPARE(m_program.run({"evaluate", "2", "--csv", "classes"}).status, 2);
+        const auto card = m_program.run({"card", "2", "--markdown", "-"});
+        QVERIFY2(card.status == 0 && card.out.contains("It foretells text"), qPrintable(card.err));
+        QVERIFY(card.out.contains("| Test perplexity | ") && card.out.contains("## What it writes"));
+        QVERIFY(card.out.contains("lockstep predict 2 --prompt") && !card.out.contains("## Results per class"));
     }
 
     void whatIsMissingIsSaid() {

@@ -6,9 +6,9 @@
 #include <QtTest>
 
 #include "app/embedded.h"
-#include "app/printable.h"
 #include "app/words.h"
 #include "engine/core/error.h"
+#include "engine/core/printable.h"
 
 using namespace lockstep;
 

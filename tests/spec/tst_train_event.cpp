@@ -21,9 +21,12 @@ std::vector<float> anyFloats() { return *rc::gen::arbitrary<std::vector<float>>(
 TrainEvent anyEvent() {
     switch (*rc::gen::inRange(0, 10)) {
         case 0:
-            return RunStarted{anyWhole(), anyWhole(), anyAscii(), {anyAscii(), anyAscii()},
-                              true,       anyWhole(), anyWhole(), anyWhole(),
-                              anyWhole(), anyWhole(), anyWhole(), *rc::gen::arbitrary<std::uint64_t>()};
+            return RunStarted{anyWhole(),  anyWhole(), anyAscii(),  {anyAscii(), anyAscii()},
+                              true,        anyWhole(), anyWhole(),  anyWhole(),
+                              anyWhole(),  anyWhole(), anyWhole(),  *rc::gen::arbitrary<std::uint64_t>(),
+                              {},          anyAscii(), anyDouble(), anyDouble(),
+                              anyDouble(), anyAscii(), anyAscii(),  {anyAscii()},
+                              {anyWhole()}};
         case 1:
             return StepDone{anyWhole(),  anyWhole(),  anyWhole(),  anyDouble(), anyDouble(), anyDouble(),
                             anyDouble(), anyDouble(), anyDouble(), anyFloats(), anyFloats(), anyFloats()};

@@ -70,6 +70,9 @@ private slots:
         QCOMPARE(started.devices.size(), std::size_t{2});
         QCOMPARE(started.trainSamples, 36);
         QCOMPARE(started.testSamples, 9);
+        QVERIFY(started.software.starts_with("Lockstep "));
+        QCOMPARE(started.hardware.size(), std::size_t{1});
+        QCOMPARE(started.threads, (std::vector<std::int64_t>{1, 1}));
         std::int64_t step = 0;
         for (const StepDone& done : out.recorder.all<StepDone>()) {
             QCOMPARE(done.step, ++step);

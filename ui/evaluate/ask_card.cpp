@@ -183,12 +183,11 @@ void AskCard::clear() {
 }
 
 QString AskCard::command() const {
-    QStringList words{"lockstep", "predict"};
-    for (const QString& each : m_model) words << shellQuoted(each);
-    if (m_kind == Kind::Language) words << "--prompt" << shellQuoted(m_prompt->toPlainText());
-    else if (m_kind == Kind::Images && !m_asked.isEmpty()) words << shellQuoted(m_asked);
-    else words << "-";
-    return words.join(' ');
+    QStringList words{"predict"};
+    words += m_model;
+    if (m_kind == Kind::Language) words << "--prompt" << m_prompt->toPlainText();
+    else words << (m_kind == Kind::Images && !m_asked.isEmpty() ? m_asked : QString("-"));
+    return commandLine(words);
 }
 
 bool AskCard::takes(const QMimeData* mime) {
@@ -224,7 +223,7 @@ void AskCard::askAbout(const QString& path) {
     if (preview.isNull()) m_picture->setText(tr("no preview"));
     else m_picture->setPixmap(preview);
     m_picture->setToolTip(path);
-    if (path.contains('\n')) return showProblem(tr("A path with an end of line in it cannot be asked about."), {});
+    if (path.contains('\n')) return showProblem({tr("A path with an end of line in it cannot be asked about."), {}});
     m_asker.ask(path);
 }
 
@@ -253,9 +252,9 @@ void AskCard::showAnswer(const QVector<AnswerBars::Bar>& bars, double millisecon
                         .arg(milliseconds, 0, 'f', milliseconds < 10 ? 1 : 0));
 }
 
-void AskCard::showProblem(const QString& what, const QString& remedy) {
+void AskCard::showProblem(const Explanation& why) {
     m_bars->setBars({});
-    m_said->setText(remedy.isEmpty() ? what : what + ' ' + remedy);
+    m_said->setText(why.remedy.isEmpty() ? why.what : why.what + ' ' + why.remedy);
 }
 
 }  // namespace lockstep::ui

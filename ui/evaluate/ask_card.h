@@ -40,7 +40,7 @@ private:
     void askText();
     void goOn();
     void showAnswer(const QVector<AnswerBars::Bar>& bars, double milliseconds);
-    void showProblem(const QString& what, const QString& remedy);
+    void showProblem(const Explanation& why);
     void clear();
 
     Asker m_asker;

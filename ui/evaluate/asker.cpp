@@ -15,8 +15,8 @@ Asker::Asker(QString engineProgram, QObject* parent) : QObject(parent), m_progra
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error != QProcess::FailedToStart) return;
         setBusy(false);
-        emit failed(tr("The engine %1 could not be started: %2.").arg(m_program, m_process.errorString()),
-                    tr("Install lockstep again, so that the window finds its engine."));
+        emit failed({tr("The engine %1 could not be started: %2.").arg(m_program, m_process.errorString()),
+                     tr("Install lockstep again, so that the window finds its engine.")});
     });
 }
 
@@ -80,7 +80,7 @@ void Asker::read() {
 void Asker::takeLine(const QByteArray& line) {
     if (m_waiting > 0 && --m_waiting > 0) return;
     setBusy(false);
-    if (const auto told = failureIn(line)) return emit failed(told->what, told->remedy);
+    if (const auto told = failureIn(line)) return emit failed(*told);
     QVector<AnswerBars::Bar> bars;
     const QJsonArray answers = QJsonDocument::fromJson(line).object()["answers"].toArray();
     for (const auto& each : answers) {
@@ -99,7 +99,8 @@ void Asker::ended() {
     setBusy(false);
     if (!waited && !failedText) return;
     const QString said = QString::fromUtf8(m_process.readAllStandardError()).trimmed();
-    emit failed(said.isEmpty() ? tr("The model's process ended without an answer.") : said, {});
+    emit failed(said.isEmpty() ? Explanation{tr("The model's process ended without an answer."), {}}
+                               : explanationIn(said));
 }
 
 void Asker::setBusy(bool busy) {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ui/evaluate/answer_bars.h"
+#include "ui/style/explanation.h"
 
 namespace lockstep::ui {
 
@@ -30,7 +31,7 @@ signals:
     void busyChanged(bool busy);
     void answered(const QVector<lockstep::ui::AnswerBars::Bar>& bars, double milliseconds);
     void wrote(const QString& text);  // more of it
-    void failed(const QString& what, const QString& remedy);
+    void failed(const lockstep::ui::Explanation& why);
 
 private:
     void launch(const QStringList& arguments);

@@ -127,8 +127,8 @@ void EvaluatePage::connectAll() {
     }
     connect(&m_evaluation, &EngineCommand::runningChanged, this, &EvaluatePage::enableActions);
     connect(&m_evaluation, &EngineCommand::done, this, &EvaluatePage::evaluated);
-    const auto fail = [this](const QString& what, const QString& remedy) {
-        notice(remedy.isEmpty() ? what : what + ' ' + remedy, true);
+    const auto fail = [this](const Explanation& why) {
+        notice(why.remedy.isEmpty() ? why.what : why.what + ' ' + why.remedy, true);
     };
     connect(&m_evaluation, &EngineCommand::failed, this, fail);
     connect(&m_export, &EngineCommand::failed, this, fail);

@@ -140,10 +140,9 @@ QStringList EvaluatePage::evaluateArguments() const {
 }
 
 void EvaluatePage::copyEvaluation() {
-    QStringList words{"lockstep", "evaluate"};
-    for (const QString& word : evaluateArguments()) words << shellQuoted(word);
-    QApplication::clipboard()->setText(words.join(' '));
-    notice(tr("Copied: %1").arg(words.join(' ')));
+    const QString line = commandLine(QStringList{"evaluate"} + evaluateArguments());
+    QApplication::clipboard()->setText(line);
+    notice(tr("Copied: %1").arg(line));
 }
 
 void EvaluatePage::copyQuestion() {
@@ -159,11 +158,9 @@ void EvaluatePage::exportAs(const QString& option, const QString& suffix, const 
     if (file.isEmpty()) return;
     QStringList words{"export", QString::number(m_trial), option, file};
     if (option == "--onnx") words << "--normalise";
-    QStringList shown{"lockstep"};
-    for (const QString& word : words) shown << shellQuoted(word);
     disconnect(&m_export, &EngineCommand::done, this, nullptr);
     connect(&m_export, &EngineCommand::done, this,
-            [this, shown] { notice(tr("Exported, as by: %1").arg(shown.join(' '))); });
+            [this, words] { notice(tr("Exported, as by: %1").arg(commandLine(words))); });
     m_export.start(words);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <QJsonObject>
 #include <QString>
+#include <QStringList>
 
 #include "engine/spec/trial_spec.h"
 
@@ -9,6 +10,6 @@ namespace lockstep::ui {
 // The command line that means the same trial: what differs from `defaults` (a whole spec), quoted for a shell.
 QString trainCommand(const QJsonObject& spec, const QJsonObject& defaults);
 QString trainCommand(const TrialSpec& spec);
-QString shellQuoted(const QString& word);
+QString commandLine(const QStringList& arguments);  // of the program "lockstep", quoted for a shell
 
 }  // namespace lockstep::ui

@@ -6,11 +6,17 @@
 
 namespace lockstep::ui {
 
-std::optional<ToldFailure> failureIn(const QByteArray& line) {
+std::optional<Explanation> failureIn(const QByteArray& line) {
     const QJsonArray problems = QJsonDocument::fromJson(line).object()["problems"].toArray();
     if (problems.isEmpty()) return std::nullopt;
     const QJsonObject first = problems.first().toObject();
-    return ToldFailure{first["what"].toString(), first["remedy"].toString()};
+    return Explanation{first["what"].toString(), first["remedy"].toString()};
+}
+
+Explanation explanationIn(const QString& said) {
+    QString what = said.section("→", 0, 0).trimmed();
+    if (what.startsWith("lockstep: ")) what.remove(0, 10);
+    return {what, said.section("→", 1).trimmed()};
 }
 
 EngineCommand::EngineCommand(QString engineProgram, QObject* parent)
@@ -19,8 +25,8 @@ EngineCommand::EngineCommand(QString engineProgram, QObject* parent)
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
         if (error != QProcess::FailedToStart) return;
         emit runningChanged(false);
-        emit failed(tr("The engine %1 could not be started: %2.").arg(m_program, m_process.errorString()),
-                    tr("Install lockstep again, so that the window finds its engine."));
+        emit failed({tr("The engine %1 could not be started: %2.").arg(m_program, m_process.errorString()),
+                     tr("Install lockstep again, so that the window finds its engine.")});
     });
 }
 
@@ -48,11 +54,11 @@ void EngineCommand::ended() {
     const bool crashed = m_process.exitStatus() == QProcess::CrashExit;
     const QByteArray output = m_process.readAllStandardOutput();
     if (!crashed && m_process.exitCode() == 0) return emit done(output);
-    if (const auto told = failureIn(output)) return emit failed(told->what, told->remedy);
+    if (const auto told = failureIn(output)) return emit failed(*told);
     QString said = QString::fromUtf8(m_process.readAllStandardError()).trimmed();
     if (said.isEmpty())
         said = crashed ? tr("The engine crashed.") : tr("The engine ended with status %1.").arg(m_process.exitCode());
-    emit failed(said, {});
+    emit failed(explanationIn(said));
 }
 
 }  // namespace lockstep::ui

@@ -5,14 +5,14 @@
 #include <QStringList>
 #include <optional>
 
+#include "ui/style/explanation.h"
+
 namespace lockstep::ui {
 
-// What a command said went wrong.
-struct ToldFailure {
-    QString what, remedy;
-};
-// Of the first problem of a line {"problems":[{"what","remedy"}…]}, as `--json` writes it.
-std::optional<ToldFailure> failureIn(const QByteArray& line);
+// The first problem of a line {"problems":[{"what","remedy"}…]}, as `--json` writes it.
+std::optional<Explanation> failureIn(const QByteArray& line);
+// What the program says of a problem otherwise: "lockstep: sentence", then the remedy behind an arrow.
+Explanation explanationIn(const QString& said);
 
 // One command of the program at a time, in a process of its own: what takes longer than a question of EngineService.
 // GUI thread.
@@ -29,7 +29,7 @@ public:
 signals:
     void runningChanged(bool running);
     void done(const QByteArray& output);
-    void failed(const QString& what, const QString& remedy);
+    void failed(const lockstep::ui::Explanation& why);
 
 private:
     void ended();

@@ -50,6 +50,21 @@ RunButtons::RunButtons(RunFeed* feed, QWidget* parent) : QWidget(parent), m_feed
     add(RunAction::Kill, tr("Kill"), {}, tr("End the process at once; what came after the last checkpoint is lost"));
     add(RunAction::ResumeFromCheckpoint, tr("Resume from the last checkpoint"), tr("Shift+F9"),
         tr("Start the trial again where its last checkpoint was written"));
+    addCard();
+}
+
+// A run under way has one, too, but nobody looks for it there: the palette has the command.
+void RunButtons::addCard() {
+    auto* made = new QAction(tr("Save model card…"), this);
+    made->setObjectName("trial.card");
+    made->setToolTip(tr("What the model is and does, its limits, curves and settings, as a file"));
+    connect(made, &QAction::triggered, this, [this] { emit cardRequested(m_feed->trial()); });
+    addAction(made);
+    m_card = new QPushButton(made->text());
+    m_card->setAccessibleName(made->text());
+    m_card->setToolTip(made->toolTip());
+    connect(m_card, &QPushButton::clicked, made, &QAction::trigger);
+    layout()->addWidget(m_card);
 }
 
 QAction* RunButtons::makeAction(RunAction action, const QString& words, const QKeySequence& keys,
@@ -101,6 +116,7 @@ void RunButtons::refresh() {
         m_buttons[at]->setEnabled(enabled);
         m_buttons[at]->setVisible(actions.shown(action) && !(action == RunAction::ResumeFromCheckpoint && endedBadly));
     }
+    m_card->setVisible(isFinal(m_feed->state()));
     m_devices->setVisible(actions.shown(RunAction::Scale));
     m_devices->setEnabled(actions.enabled(RunAction::Scale));
 }

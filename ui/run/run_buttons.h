@@ -21,18 +21,20 @@ public:
 
 signals:
     void resumeRequested(std::int64_t trial);  // from its last checkpoint, as a new engine process
+    void cardRequested(std::int64_t trial);
 
 private:
     QAction* makeAction(RunAction action, const QString& words, const QKeySequence& keys, const QString& meaning);
     void add(RunAction action, const QString& words, const QKeySequence& keys, const QString& meaning);
     void addDevices();
+    void addCard();
     void askBeforeKill();
     void askHowMany();
 
     QPointer<RunFeed> m_feed;
     std::array<QAction*, kRunActions.size()> m_actions{};
     std::array<QPushButton*, kRunActions.size()> m_buttons{};  // none of what is in the menu of m_devices
-    QPushButton* m_devices = nullptr;
+    QPushButton *m_devices = nullptr, *m_card = nullptr;
 };
 
 }  // namespace lockstep::ui

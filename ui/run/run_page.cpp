@@ -133,6 +133,7 @@ QWidget* RunPage::buildHeader() {
     row->addStretch();
     m_buttons = new RunButtons(m_feed);
     connect(m_buttons, &RunButtons::resumeRequested, this, &RunPage::resumeRequested);
+    connect(m_buttons, &RunButtons::cardRequested, this, &RunPage::cardRequested);
     m_top = new QBoxLayout(QBoxLayout::LeftToRight);
     for (QBoxLayout* each : {static_cast<QBoxLayout*>(row), m_top}) each->setSpacing(space::kMedium);
     m_top->addLayout(row, 1);

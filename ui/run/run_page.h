@@ -34,6 +34,7 @@ public:
 
 signals:
     void resumeRequested(std::int64_t trial);  // from its last checkpoint, as a new engine process
+    void cardRequested(std::int64_t trial);
 
 protected:
     void showEvent(QShowEvent* event) override;

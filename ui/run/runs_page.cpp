@@ -101,6 +101,7 @@ void RunsPage::addRun(RunFeed* feed) {
     markTab(trial);
     orderTabs(*page);
     connect(page, &RunPage::resumeRequested, this, &RunsPage::resumeRequested);
+    connect(page, &RunPage::cardRequested, this, &RunsPage::cardRequested);
     connect(feed, &RunFeed::changed, this, [this, feed] {
         updateTitle(feed);
         if (feed->trial() == this->trial()) emit frontChanged();

@@ -34,6 +34,7 @@ public:
 
 signals:
     void resumeRequested(std::int64_t trial);
+    void cardRequested(std::int64_t trial);
     void frontChanged();  // another trial() or attempt()
 
 protected:

@@ -1,13 +1,16 @@
 #include "ui/shell/studio.h"
 
+#include <QDesktopServices>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QUrl>
 
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/history/engine_service.h"
 #include "ui/run/runs_page.h"
+#include "ui/shell/card_writer.h"
 #include "ui/timeline/timeline_view.h"
 #include "ui/train/run_launcher.h"
 #include "ui/train/train_page.h"
@@ -36,6 +39,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QOb
       m_engine(new EngineService(engineProgram, this)),
       m_samples(new EngineService(engineProgram, this)),
       m_launcher(new RunLauncher(engineProgram, m_places, this)),
+      m_cards(new CardWriter(engineProgram, m_explain, this)),
       m_runs(new OpenRuns(m_places, this)),
       m_history(m_places),
       m_train(std::make_unique<TrainPage>(m_engine, m_launcher, m_explain)),
@@ -45,6 +49,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QOb
       m_timeline(std::make_unique<TimelineDock>()) {
     m_train->setHomeIsEmpty(m_runs->historyIsEmpty());
     connectPages();
+    connectCards();
 }
 
 Studio::~Studio() = default;
@@ -71,6 +76,19 @@ void Studio::connectPages() {
     connect(m_trials.get(), &TrialsPage::cloneRequested, m_train.get(), [this](const QString& spec) {
         m_train->setSpec(QJsonDocument::fromJson(spec.toUtf8()).object());
         emit m_train->raised();
+    });
+}
+
+void Studio::connectCards() {
+    const auto ask = [this](std::int64_t trial) { m_cards->ask(trial, m_train->window()); };
+    connect(m_runsPage.get(), &RunsPage::cardRequested, m_cards, ask);
+    connect(m_trials.get(), &TrialsPage::cardRequested, m_cards, ask);
+    connect(m_cards, &CardWriter::written, this, [this](const QString& file) {
+        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
+            tell(tr("The model card is written"), tr("It is in %1; no program here would open it.").arg(file));
+    });
+    connect(m_cards, &CardWriter::failed, this, [this](const QString& file, const Explanation& why) {
+        tell(tr("The model card was not written to %1").arg(file), why.what + '\n' + why.remedy);
     });
 }
 
@@ -110,9 +128,14 @@ void Studio::askAboutChangedData(qint64 trial, const std::vector<Problem>& probl
 }
 
 void Studio::explainProblems(const QString& title, const std::vector<Problem>& problems) {
+    tell(title, textOf(problems, m_explain));
+}
+
+void Studio::tell(const QString& title, const QString& text) {
     auto* box = new QMessageBox(QMessageBox::Warning, title, title, QMessageBox::Ok, m_train->window());
     box->setAttribute(Qt::WA_DeleteOnClose);
-    box->setInformativeText(textOf(problems, m_explain));
+    box->setTextFormat(Qt::PlainText);
+    box->setInformativeText(text);
     box->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     box->open();
 }

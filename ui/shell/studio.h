@@ -16,6 +16,7 @@ class QMessageBox;
 
 namespace lockstep::ui {
 
+class CardWriter;
 class EngineService;
 class EvaluatePage;
 class OpenRuns;
@@ -40,7 +41,9 @@ public:
 
 private:
     void connectPages();
+    void connectCards();
     void followTimeline();
+    void tell(const QString& title, const QString& text);
     void explainProblems(const QString& title, const std::vector<Problem>& problems);
     void askAboutChangedData(qint64 trial, const std::vector<Problem>& problems);
 
@@ -48,6 +51,7 @@ private:
     const Explain m_explain;
     EngineService *m_engine, *m_samples;  // of the form; of what models were evaluated on, which takes longer
     RunLauncher* m_launcher;
+    CardWriter* m_cards;
     OpenRuns* m_runs;
     HistoryService m_history;
     TrialSelection m_selection;

@@ -19,7 +19,7 @@ TrialActions actionsFor(std::span<const TrialRow* const> selected) {
     const bool one = selected.size() == 1, kept = all([](const TrialRow*row) { return !row->deleted; });
     const auto state = runStateFrom(first.state);
     TrialActions actions;
-    actions.open = actions.clone = actions.copyCommand = one;
+    actions.open = actions.clone = actions.copyCommand = actions.saveCard = one;
     actions.evaluate = one && kept && (first.step > 0 || first.testLoss);
     actions.resume = one && kept && state && next(*state, RunSignal::Attempt);
     actions.star = actions.tag = kept;

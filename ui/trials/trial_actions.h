@@ -7,7 +7,8 @@ namespace lockstep::ui {
 
 // What may be done with the selected trials; every action of the page is a function of this.
 struct TrialActions {
-    bool open = false, evaluate = false, clone = false, copyCommand = false, resume = false;  // of one trial
+    // Of one trial.
+    bool open = false, evaluate = false, clone = false, copyCommand = false, saveCard = false, resume = false;
     bool star = false, tag = false, archive = false, unarchive = false, trash = false, restore = false;
     bool starred = false;  // all of them have one: the action takes it away
 };

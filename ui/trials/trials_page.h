@@ -52,6 +52,7 @@ signals:
     void openRequested(qint64 trial);
     void evaluateRequested(qint64 trial);
     void resumeRequested(qint64 trial);
+    void cardRequested(qint64 trial);
     void cloneRequested(const QString& specJson);
 
 protected:
@@ -105,11 +106,12 @@ private:
     void cloneSelected();
     void copyCommand();
     void resumeSelected();
+    void saveCard();
     void chooseExport();
 
     struct Actions {
-        QAction *open, *evaluate, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note, *exporting,
-            *emptying, *find;
+        QAction *open, *evaluate, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note,
+            *card, *exporting, *emptying, *find;
     };
 
     const Places m_places;

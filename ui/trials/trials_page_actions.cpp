@@ -61,6 +61,7 @@ void TrialsPage::enableActions() {
     a.clone->setEnabled(can.clone);
     a.resume->setEnabled(can.resume);
     a.command->setEnabled(can.copyCommand);
+    a.card->setEnabled(can.saveCard);
     a.rename->setEnabled(can.open && can.star);
     a.note->setEnabled(can.open && can.star);
     a.star->setEnabled(can.star);
@@ -191,6 +192,11 @@ void TrialsPage::copyCommand() {
 void TrialsPage::resumeSelected() {
     const auto rows = selected();
     if (rows.size() == 1) emit resumeRequested(rows.front()->id);
+}
+
+void TrialsPage::saveCard() {
+    const auto rows = selected();
+    if (rows.size() == 1) emit cardRequested(rows.front()->id);
 }
 
 void TrialsPage::chooseExport() {

@@ -85,6 +85,10 @@ void TrialsPage::makeActions() {
                               Qt::Key_F2, &TrialsPage::renameSelected);
     a.note = addTrialAction("note", tr("Note"), tr("Write a note"), tr("What you want to remember of the trial"),
                             QKeySequence("Ctrl+E"), &TrialsPage::writeNote);
+    a.card = addTrialAction("card", tr("Model card…"), tr("Save model card…"),
+                            tr("What the model is and does, its limits, curves and settings, as a file"), {},
+                            &TrialsPage::saveCard);
+    a.card->setObjectName("trial.card");  // the command of whichever page is in front
     a.exporting = addTrialAction("export", tr("Export…"), tr("Export the table…"),
                                  tr("Save the table as it stands, as CSV"), {}, &TrialsPage::chooseExport);
     a.find = new QAction(tr("Find trials"), this);
@@ -97,8 +101,8 @@ void TrialsPage::makeActions() {
 
 QList<QAction*> TrialsPage::commands() const {
     const auto& a = m_actions;
-    return {a.open, a.evaluate, a.clone, a.resume,  a.command,  a.rename,    a.note, a.star,
-            a.tag,  a.archive,  a.trash, a.restore, a.emptying, a.exporting, a.find};
+    return {a.open, a.evaluate, a.clone,   a.resume, a.command, a.rename,   a.note,      a.card,
+            a.star, a.tag,      a.archive, a.trash,  a.restore, a.emptying, a.exporting, a.find};
 }
 
 void TrialsPage::buildBar(QToolBar& bar) {
@@ -116,8 +120,9 @@ void TrialsPage::buildBar(QToolBar& bar) {
     bar.addWidget(menuButton(tr("Columns ▾"), tr("Columns"), tr("Choose the table's columns"), m_table->columnsMenu()));
     auto* more = new QMenu(this);
     more->setToolTipsVisible(true);
-    more->addActions({a.command, a.rename, a.note, a.exporting});
-    bar.addWidget(menuButton(tr("More ▾"), tr("More actions"), tr("Command line, title, note, export"), more));
+    more->addActions({a.command, a.rename, a.note, a.card, a.exporting});
+    bar.addWidget(
+        menuButton(tr("More ▾"), tr("More actions"), tr("Command line, title, note, model card, export"), more));
     for (auto* button : bar.findChildren<QToolButton*>()) button->setFocusPolicy(Qt::TabFocus);
     if (auto* rest = bar.findChild<QToolButton*>("qt_toolbar_ext_button")) {
         rest->setAccessibleName(tr("Buttons that do not fit"));
@@ -145,7 +150,7 @@ void TrialsPage::addUndo(QToolBar& bar) {
 void TrialsPage::showContextMenu(const QPoint& at) {
     const auto& a = m_actions;
     QMenu menu(this);
-    menu.addActions({a.open, a.evaluate, a.clone, a.resume, a.command});
+    menu.addActions({a.open, a.evaluate, a.clone, a.resume, a.command, a.card});
     menu.addSeparator();
     menu.addActions({a.rename, a.note, a.star, a.tag, a.archive, a.trash, a.restore});
     menu.addSeparator();

@@ -12,6 +12,7 @@
 #include "engine/backend/cpu/fuse_conv.h"
 #include "engine/backend/cpu/kernels.h"
 #include "engine/backend/cpu/lay_out.h"
+#include "engine/backend/cpu/onednn.h"
 #include "engine/backend/cpu/product_speed.h"
 #include "engine/backend/fusion/fuse.h"
 #include "engine/backend/host_memory.h"
@@ -61,6 +62,7 @@ public:
         const std::string count = std::to_string(cores) + (cores == 1 ? " core" : " cores");
         DeviceInfo info{"cpu", processorName() + ", " + count, "cpu", memory, cores};
         info.facts.freeBytes = availableHostMemory();
+        info.facts.libraries = "oneDNN " + onednn::version();
         return {info};
     }
 

@@ -10,6 +10,7 @@
 #include "shell_support.h"
 #include "ui/plot/plot_view.h"
 #include "ui/run/run_page.h"
+#include "ui/run/runs_page.h"
 #include "ui/shell/command_palette.h"
 #include "ui/trials/trials_table.h"
 
@@ -169,7 +170,7 @@ private slots:
         home.train(100'000);
         QVERIFY(home.waitForRun(2));
         const auto window = home.open();
-        QCOMPARE(window->findChild<QTabWidget*>()->count(), 2);
+        QCOMPARE(window->findChild<RunsPage*>()->findChild<QTabWidget*>()->count(), 2);
         RunFeed &first = feedOf(*window, 1), &second = feedOf(*window, 2);
         QVERIFY(until([&] { return stepsOf(first) > 50 && stepsOf(second) > 50; }));
         first.pause();
@@ -180,7 +181,7 @@ private slots:
         QCOMPARE(second.state(), RunState::Running);
 
         QStringList titles;
-        for (int i = 0; i < 2; ++i) titles << window->findChild<QTabWidget*>()->tabText(i);
+        for (int i = 0; i < 2; ++i) titles << window->findChild<RunsPage*>()->findChild<QTabWidget*>()->tabText(i);
         QVERIFY2(titles.join(' ').contains("paused") && titles.join(' ').contains("running"),
                  qPrintable(titles.join(' ')));
         answerWith("Stop with checkpoint");

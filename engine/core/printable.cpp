@@ -1,4 +1,4 @@
-#include "app/printable.h"
+#include "engine/core/printable.h"
 
 #include <algorithm>
 #include <array>
