@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-// The files of resources/messages and resources/presets, put into the program when it is built.
+// The files of resources/messages, resources/presets and resources/pytorch, put into the program when it is built.
 // "presets/fashion.json".
 struct EmbeddedText {
     std::string_view name, text;

@@ -5,14 +5,18 @@
 
 #include "app/checkpoint_file.h"
 #include "app/commands/commands.h"
+#include "app/embedded.h"
 #include "app/format.h"
 #include "app/history_access.h"
 #include "app/model_source.h"
 #include "app/trial_json.h"
 #include "engine/core/durable_file.h"
+#include "engine/core/error.h"
 #include "engine/report/tensorboard_file.h"
 #include "engine/report/trial_series.h"
+#include "engine/train/evaluate.h"
 #include "engine/train/export_onnx.h"
+#include "engine/train/export_pytorch.h"
 
 namespace lockstep {
 
@@ -22,7 +26,7 @@ namespace fs = std::filesystem;
 
 struct ExportOptions {
     ModelSource source;
-    std::string csv, json, tensorboard, onnx;
+    std::string csv, json, tensorboard, onnx, pytorch;
     OnnxOptions onnxOptions;
     bool keepsNorms = false;
     bool wantsCurves() const { return !csv.empty() || !json.empty() || !tensorboard.empty(); }
@@ -32,12 +36,15 @@ constexpr const char* kExportHelp = R"(
 CSV has a row for each update and evaluation and a column for each metric; JSON has the settings, too. TensorBoard reads the
 folder: tensorboard --logdir FOLDER. FILE may be - for the standard output. ONNX has the model, for any number of samples,
 and says in its metadata what it must be given: size, channels, mean and deviation, classes. Weights alone: export-weights.
+The script for PyTorch trains the same model on the same data with the same settings, alone or under torchrun, and says at
+its top what it does not express; for it, a trial need not have trained yet, and the file of a spec (*.json) will do.
 
 Examples:
   lockstep export 3 --csv trial3.csv
   lockstep export 3 --json - | jq .spec
   lockstep export 3 --tensorboard runs/trial3
-  lockstep export 3 --onnx model.onnx --normalise)";
+  lockstep export 3 --onnx model.onnx --normalise
+  lockstep export 3 --pytorch train.py)";
 
 // Of the trial's beginning; seconds since 1970.
 double secondsOf(const std::string& utc) {
@@ -102,13 +109,67 @@ std::vector<Problem> exportModel(Context& context, const ExportOptions& options)
     return {};
 }
 
+// What a script is made of: a checkpoint, a trial that has none yet, or a spec in a file.
+struct ScriptSource {
+    TrialSpec spec;
+    std::optional<Checkpoint> checkpoint;
+};
+
+bool isSpecFile(const std::string& word) { return fs::path(word).extension() == ".json"; }
+
+Result<ScriptSource> scriptSource(const Context& context, const ModelSource& source) {
+    const auto ofSpec = [](Result<TrialSpec> spec) -> Result<ScriptSource> {
+        if (!spec.ok()) return spec.problems();
+        return ScriptSource{std::move(spec).value(), {}};
+    };
+    if (isSpecFile(source.word)) return ofSpec(trialSpecFromFile(source.word));
+    const auto file = fileOf(source);
+    if (!file.ok()) {
+        if (file.problems().front().code != "trial.no-checkpoint") return file.problems();
+        return ofSpec(openTrialsToRead(context).query().spec(std::stoll(source.word)));
+    }
+    auto checkpoint = readCheckpoint(file.value());
+    if (!checkpoint.ok()) return checkpoint.problems();
+    const TrialSpec spec = checkpoint.value().spec;
+    return ScriptSource{spec, std::move(checkpoint).value()};
+}
+
+std::string_view scriptText(std::string_view name) {
+    for (const EmbeddedText& each : embeddedTexts())
+        if (each.name == "pytorch/" + std::string(name)) return each.text;
+    throw EngineError(EngineError::Kind::Internal, std::string(name), "is no part of the program");
+}
+
+std::vector<Problem> exportScript(Context& context, const ExportOptions& options) {
+    const auto source = scriptSource(context, options.source);
+    if (!source.ok()) return source.problems();
+    const auto& [spec, checkpoint] = source.value();
+    const auto resolved = resolveToExport(spec, context.environment());
+    if (!resolved.ok()) return resolved.problems();
+    const auto trained = checkpoint ? trainedOn(*checkpoint, resolved.value()) : describeData(resolved.value());
+    if (!trained.ok()) return trained.problems();
+    const PytorchExport request{.spec = spec,
+                                .resolved = resolved.value(),
+                                .trained = trained.value(),
+                                .devices = devicesNamed(spec),
+                                .trial = namesTrial(options.source.word) ? std::stoll(options.source.word)
+                                         : checkpoint                    ? checkpoint->trial
+                                                                         : 0,
+                                .hasCheckpoint = checkpoint.has_value(),
+                                .file = options.pytorch == "-" ? "" : fs::path(options.pytorch).filename().string(),
+                                .text = scriptText};
+    writeOut(options.pytorch, pytorchScript(request));
+    return {};
+}
+
 int exportAsAsked(Context& context, const ExportOptions& options) {
-    if (!options.wantsCurves() && options.onnx.empty())
+    if (!options.wantsCurves() && options.onnx.empty() && options.pytorch.empty())
         return context.report({{"export", "export.nothing", {options.source.word}}});
     if (options.wantsCurves() && !namesTrial(options.source.word))
         return context.report({{options.source.word, "export.no-trial", {}}});
     if (options.wantsCurves()) exportCurves(context, options);
-    const auto problems = options.onnx.empty() ? std::vector<Problem>() : exportModel(context, options);
+    auto problems = options.onnx.empty() ? std::vector<Problem>() : exportModel(context, options);
+    if (problems.empty() && !options.pytorch.empty()) problems = exportScript(context, options);
     return problems.empty() ? kDone : context.report(problems);
 }
 
@@ -128,6 +189,7 @@ void addExport(CLI::App& program, Run& run) {
         ->needs(onnx);
     command->add_flag("--keep-norms", options->keepsNorms, "With --onnx: batch norms are not folded into convolutions")
         ->needs(onnx);
+    command->add_option("--pytorch", options->pytorch, "A script that trains the same in PyTorch")->type_name("FILE");
     command->footer(kExportHelp);
     command->callback(
         [options, &run] { run = [options](Context& context) { return exportAsAsked(context, *options); }; });
