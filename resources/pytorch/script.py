@@ -332,7 +332,7 @@ def main():
 #end
     replica = net
     if world > 1:
-        replica = nn.parallel.DistributedDataParallel(net, broadcast_buffers=False, bucket_cap_mb=BUCKET_BYTES / 2**20)
+        replica = nn.parallel.DistributedDataParallel(net, bucket_cap_mb=BUCKET_BYTES / 2**20)
     weights = [weight for weight in net.parameters() if weight.requires_grad]
     optimizer = optimizer_of(net)
 #if fp16
@@ -459,7 +459,7 @@ def main():
 #end
         found, accuracy, accuracy5 = evaluate(kept, test, device, rank, world)
         say(
-            f"epoch {epoch + 1}: training loss {epoch_loss / epoch_weight:.4f}, test loss {found:.4f},"
+            f"epoch {epoch + 1}: training loss {epoch_loss / epoch_weight:.5f}, test loss {found:.5f},"
             f" accuracy {100 * accuracy:.2f} %, among five {100 * accuracy5:.2f} %,"
             f" {count / (time.perf_counter() - began):.0f} samples/s",
             flush=True,
@@ -471,6 +471,8 @@ def main():
 if __name__ == "__main__":
     try:
         main()
+        if dist.is_initialized():
+            dist.barrier()  # gloo's threads do not outlive the first to leave
     finally:
         if dist.is_initialized():
             dist.destroy_process_group()
