@@ -1,5 +1,9 @@
+#include <sys/mount.h>
+#include <unistd.h>
+
 #include <QDir>
 #include <QJsonArray>
+#include <QStorageInfo>
 #include <QtTest>
 
 #include "tests/app/lockstep_program.h"
@@ -119,6 +123,42 @@ private slots:
         }
         QVERIFY(program.run({"show", "1"}).out.contains("were freed on"));
         QVERIFY(program.run({"show", "1", "--json", "--metric", "loss"}).last()["series"].isObject());
+    }
+
+    // One who reads a checkpoint reads it whole, or hears that it was freed; never half of one.
+    void whoReadsWhileItIsFreed() {
+        LockstepProgram program;
+        QCOMPARE(program.run(shortRun()).status, 0);
+        std::vector<std::unique_ptr<QProcess>> readers;
+        for (int i = 0; i < 6; ++i)
+            readers.push_back(program.start({"evaluate", "1", "--no-keep", "--devices", "cpu:1"}));
+        QCOMPARE(program.run({"disk", "--free", "--keep", "none", "--yes"}).status, 0);
+        for (const auto& reader : readers) {
+            const auto out = LockstepProgram::finish(*reader);
+            QVERIFY2(out.status == 0 || (out.status == 2 && out.err.contains("were freed on")), qPrintable(out.err));
+        }
+    }
+
+    // Where there is no room for a log beside the history, nor for the word that something was freed.
+    void aFullDiskIsFreed() {
+        LockstepProgram program;
+        const auto disk = program.path("disk");
+        QDir().mkpath(disk);
+        if (geteuid() != 0 || mount("tmpfs", disk.toUtf8(), "tmpfs", 0, "size=8m") != 0)
+            QSKIP("only root may mount a small disk");
+        const auto unmount = qScopeGuard([&] { umount2(disk.toUtf8(), MNT_DETACH); });
+        program.setHome(disk + "/home");
+        QCOMPARE(program.run(shortRun()).status, 0);
+        QFile filler(disk + "/filler");
+        QVERIFY(filler.open(QIODevice::WriteOnly | QIODevice::Unbuffered));
+        while (filler.write(QByteArray(4096, 'x')) > 0) {
+        }
+        QCOMPARE(QStorageInfo(disk).bytesAvailable(), qint64(0));
+        const auto freed = program.run({"disk", "--free", "--keep", "none", "--yes"});
+        QVERIFY2(freed.status == 0, qPrintable(freed.out + freed.err));
+        QVERIFY(QStorageInfo(disk).bytesAvailable() > 0);
+        filler.remove();
+        QVERIFY(program.run({"evaluate", "1"}).err.contains("were freed on"));
     }
 
     void whatIsNotUnderstood_data() {
