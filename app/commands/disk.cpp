@@ -167,8 +167,12 @@ void printPlan(const FreePlan& plan, const Words& words) {
     }
     fmt::print("{}", table.text());
     if (plan.items.size() > kMostItems) fmt::print("… and {} more\n", plan.items.size() - kMostItems);
-    fmt::print("\nThis frees {}, for good. Trials stay in the history, with their settings and curves.\n",
-               bytesText(plan.bytes));
+    fmt::print("\nThis frees {}, for good.", bytesText(plan.bytes));
+    if (countOf(plan, FreeItem::Kind::Trial) > 0)
+        fmt::print(" Trials stay in the history, with their settings and curves.");
+    if (const auto lost = lostTrials(plan); lost > 0)
+        fmt::print(" Orphans that hold a trial, which `lockstep import` would take in again: {}.", lost);
+    fmt::print("\n");
 }
 
 Json planJson(const FreePlan& plan, const Freed& freed, const std::optional<Problem>& undone, const Words& words) {

@@ -167,7 +167,7 @@ void planOrphans(const DiskWeight& weight, std::time_t now, FreePlan& plan) {
     }
     for (const OrphanWeight& each : weight.orphans) {
         if (now - each.changed < kYoung || !isOldEnough(each.changed, plan.request, now)) continue;
-        plan.items.push_back({FreeItem::Kind::Orphan, each.run.trial, each.run.files});
+        plan.items.push_back({FreeItem::Kind::Orphan, each.run.trial, each.run.files, each.holdsTrial});
     }
 }
 
@@ -254,6 +254,14 @@ Result<std::int64_t> parseAge(std::string_view text) {
                                                        : 0;
     if (unit == 0) return Problem{"older-than", "disk.age", {std::string(text)}};
     return *count * unit;
+}
+
+std::size_t countOf(const FreePlan& plan, FreeItem::Kind kind) {
+    return static_cast<std::size_t>(std::ranges::count(plan.items, kind, &FreeItem::kind));
+}
+
+std::size_t lostTrials(const FreePlan& plan) {
+    return static_cast<std::size_t>(std::ranges::count(plan.items, true, &FreeItem::holdsTrial));
 }
 
 FreePlan planFreeing(const DiskWeight& weight, const FreeRequest& request, std::time_t now) {

@@ -78,6 +78,7 @@ struct FreeItem {
     Kind kind = Kind::Trial;
     std::int64_t trial = 0;
     std::vector<DiskFile> files;  // below the trial's run folder, or the folder of caches
+    bool holdsTrial = false;      // of an orphan
 };
 struct FreePlan {
     FreeRequest request;
@@ -86,6 +87,8 @@ struct FreePlan {
     std::vector<std::int64_t> spared;  // trials that were asked for and have not ended
     std::optional<Problem> refused;    // "disk.orphans-of-a-lost-history": the orphans are left out
 };
+std::size_t countOf(const FreePlan& plan, FreeItem::Kind kind);
+std::size_t lostTrials(const FreePlan& plan);  // orphans that `lockstep import` could have taken in again
 // Reads nothing: of what was weighed.
 FreePlan planFreeing(const DiskWeight& weight, const FreeRequest& request, std::time_t now);
 

@@ -25,10 +25,6 @@ QString folders(std::size_t count) {
     return count == 1 ? DiskText::tr("1 orphaned run folder") : DiskText::tr("%1 orphaned run folders").arg(count);
 }
 
-std::size_t countOf(const FreePlan& plan, FreeItem::Kind kind) {
-    return static_cast<std::size_t>(std::ranges::count(plan.items, kind, &FreeItem::kind));
-}
-
 std::uint64_t partOf(const DiskWeight& weight, std::uint64_t RunWeight::*part) {
     std::uint64_t bytes = 0;
     for (const TrialWeight& each : weight.trials) bytes += each.run.*part;
@@ -92,10 +88,18 @@ QString plan(const FreePlan& plan) {
     if (const auto count = countOf(plan, FreeItem::Kind::Orphan)) words << folders(count);
     if (countOf(plan, FreeItem::Kind::DatasetCache) + countOf(plan, FreeItem::Kind::PlanCache) > 0)
         words << DiskText::tr("caches");
-    return DiskText::tr(
-               "Frees %1 of %2, for good: this cannot be undone. The trials stay in the history, with their "
-               "settings and curves.")
-        .arg(bytes(plan.bytes), words.join(", "));
+    QString told =
+        DiskText::tr("Frees %1 of %2, for good: this cannot be undone.").arg(bytes(plan.bytes), words.join(", "));
+    if (countOf(plan, FreeItem::Kind::Trial) > 0)
+        told += ' ' + DiskText::tr("The trials stay in the history, with their settings and curves.");
+    if (const auto lost = lostTrials(plan); lost > 0)
+        told +=
+            ' ' + (lost == 1 ? DiskText::tr("1 of the orphaned folders holds a trial, which `lockstep import` would "
+                                            "take into the history again.")
+                             : DiskText::tr("%1 of the orphaned folders hold trials, which `lockstep import` would "
+                                            "take into the history again.")
+                                   .arg(lost));
+    return told;
 }
 
 QString spared(const FreePlan& plan) {

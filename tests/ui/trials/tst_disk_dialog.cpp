@@ -103,6 +103,18 @@ private slots:
         QVERIFY(requestOf(choices).ok());
     }
 
+    // Whoever frees an orphan that holds a trial is told so.
+    void whatIsLostIsSaid() {
+        FreePlan plan;
+        plan.bytes = 2048;
+        plan.items.push_back({FreeItem::Kind::Orphan, 7, {}, true});
+        QVERIFY(disk_text::plan(plan).contains("1 of the orphaned folders holds a trial"));
+        QVERIFY(!disk_text::plan(plan).contains("stay in the history"));
+        plan.items.push_back({FreeItem::Kind::Trial, 1, {}, false});
+        QVERIFY(disk_text::plan(plan).startsWith("Frees 2.0 KiB of 1 trial, 1 orphaned run folder, for good"));
+        QVERIFY(disk_text::plan(plan).contains("The trials stay in the history"));
+    }
+
     void numbersBecomeRanges() {
         QCOMPARE(rangesOf({}), QString());
         QCOMPARE(rangesOf({4}), QString("4"));
