@@ -3,28 +3,66 @@
 #include <algorithm>
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "app/history_access.h"
+#include "engine/spec/kept_checkpoints.h"
+#include "engine/train/checkpoint_keeper.h"
 
 namespace lockstep {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Empty: the trial has none of that role, or none that is asked for.
+std::string roleAsked(const fs::path& folder, const std::string& which) {
+    const auto kept = checkpointsIn(folder);
+    const auto has = [&](std::string_view role) { return std::ranges::count(kept, role, &CheckpointFile::role) > 0; };
+    if (which.empty() || which == kBest) {
+        const std::string best = bestRole(findCheckpoints(folder));
+        if (!best.empty()) return best;
+        if (has(kBest)) return std::string(kBest);  // damaged: whoever reads it says so
+        return which.empty() && has(kLast) ? std::string(kLast) : std::string();
+    }
+    const std::string role = checkpointAsked(which)->role;
+    return has(role) ? role : std::string();
+}
+
+Problem notKept(const std::string& trial, const fs::path& folder, const std::string& which) {
+    std::vector<std::string> roles;
+    for (const auto& each : checkpointsIn(folder))
+        roles.push_back(each.epoch > 0 ? std::to_string(each.epoch) : each.role);
+    const auto freed = checkpointsFreedAt(folder);
+    if (!roles.empty())
+        return {
+            folder.string(), "trial.checkpoint-not-kept", {trial, which, fmt::format("{}", fmt::join(roles, ", "))}};
+    if (freed) return {folder.string(), "trial.checkpoints-freed", {trial, *freed}};
+    const auto role = which.empty() ? std::string(kBest) : checkpointAsked(which)->role;
+    return {(folder / checkpointName(role)).string(), "trial.no-checkpoint", {trial}};
+}
+
+}  // namespace
+
 bool namesTrial(const std::string& word) {
     return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-Result<fs::path> checkpointFile(const std::string& word, CheckpointRole role) {
-    if (!namesTrial(word)) return fs::path(word);
+Result<ChosenCheckpoint> checkpointFile(const std::string& word, const CheckpointChoice& choice) {
+    const std::string which = choice.word();
+    if (!which.empty() && !checkpointAsked(which)) return Problem{"--checkpoint", "cli.bad-checkpoint", {which}};
+    if (!namesTrial(word)) {
+        if (!which.empty()) return Problem{word, "export.no-choice", {choice.option()}};
+        return ChosenCheckpoint{word, word};
+    }
     auto trials = openTrials();
     std::int64_t trial = 0;
     if (std::from_chars(word.data(), word.data() + word.size(), trial).ec != std::errc())
         return Problem{"trial", "trial.unknown", {word, trials.places().history().string()}};
-    const auto row = trials.row(trial);
-    const fs::path folder = fs::path(row.runDirectory) / "checkpoints";
-    const fs::path file = folder / (role == CheckpointRole::Best ? "best.safetensors" : "last.safetensors");
-    std::error_code ignored;
-    if (!fs::exists(file, ignored)) return Problem{file.string(), "trial.no-checkpoint", {word}};
-    return file;
+    const fs::path folder = fs::path(trials.row(trial).runDirectory) / "checkpoints";
+    const std::string role = roleAsked(folder, which);
+    if (role.empty()) return notKept(word, folder, which);
+    return ChosenCheckpoint{folder / checkpointName(role), role};
 }
 
 std::int64_t keepEvaluation(const Evaluation& evaluation) {

@@ -1,21 +1,44 @@
 #pragma once
+#include <CLI/CLI.hpp>
+
 #include <filesystem>
 #include <string>
 
 #include "engine/core/result.h"
 #include "engine/spec/evaluation.h"
+#include "engine/train/checkpoint.h"
 
 namespace lockstep {
-
-enum class CheckpointRole { Best, Last };
 
 // Whether a word means a trial of the history, not a file: it is a number. A file of such a name is written ./7.
 bool namesTrial(const std::string& word);
 
-// The file that the word means: a trial's checkpoint of that role, or the path that it is. A build without history
-// knows paths alone. One implementation per kind of build. Problems: "trial.unknown", "trial.no-checkpoint", and those
-// of opening the history.
-Result<std::filesystem::path> checkpointFile(const std::string& word, CheckpointRole role);
+// Which of a trial's checkpoints somebody asks for.
+struct CheckpointChoice {
+    bool best = false, last = false;
+    std::string which;  // "best", "last", "7": the epoch
+    std::string word() const { return best ? "best" : last ? "last" : which; }
+    std::string option() const { return best ? "--best" : last ? "--last" : which.empty() ? "" : "--checkpoint"; }
+};
+void addCheckpointChoice(CLI::App& command, CheckpointChoice& choice);  // --best, --last, --checkpoint
+
+struct ChosenCheckpoint {
+    std::filesystem::path file;
+    std::string role;  // "best", "last", "epoch-7"; of a file: its path
+};
+// The file that the word means: a trial's checkpoint "best", "last", or of an epoch ("7"; "": the best, or the last
+// where no best is kept), or the path that it is, of which nothing may be asked. A build without history knows paths
+// alone. One implementation per kind of build. Problems: "trial.unknown", "trial.no-checkpoint",
+// "trial.checkpoint-not-kept", "trial.checkpoints-freed", "cli.bad-checkpoint", "export.no-choice", and those of
+// opening the history.
+Result<ChosenCheckpoint> checkpointFile(const std::string& word, const CheckpointChoice& choice = {});
+
+// And reads it. One that went away in between is looked for again.
+struct OpenedCheckpoint {
+    ChosenCheckpoint chosen;
+    Checkpoint checkpoint;
+};
+Result<OpenedCheckpoint> openCheckpoint(const std::string& word, const CheckpointChoice& choice = {});
 
 // Keeps it with its trial in the history; returns its number. Throws ProblemError. One implementation per kind of
 // build.

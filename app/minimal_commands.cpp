@@ -16,8 +16,9 @@ bool hasHistory() { return false; }
 
 bool namesTrial(const std::string&) { return false; }
 
-Result<std::filesystem::path> checkpointFile(const std::string& word, CheckpointRole) {
-    return std::filesystem::path(word);
+Result<ChosenCheckpoint> checkpointFile(const std::string& word, const CheckpointChoice& choice) {
+    if (!choice.word().empty()) return Problem{word, "export.no-choice", {choice.option()}};
+    return ChosenCheckpoint{word, word};
 }
 
 std::int64_t keepEvaluation(const Evaluation&) { return 0; }

@@ -24,6 +24,7 @@ void addProbePlugin(CLI::App& program, Run& run);
 void addTrials(CLI::App& program, Run& run);
 void addShow(CLI::App& program, Run& run);
 void addDelete(CLI::App& program, Run& run);
+void addDisk(CLI::App& program, Run& run);
 void addImport(CLI::App& program, Run& run);
 void addResume(CLI::App& program, Run& run);
 void addAttach(CLI::App& program, Run& run);

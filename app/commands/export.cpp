@@ -123,15 +123,15 @@ Result<ScriptSource> scriptSource(const Context& context, const ModelSource& sou
         return ScriptSource{std::move(spec).value(), {}};
     };
     if (isSpecFile(source.word)) return ofSpec(trialSpecFromFile(source.word));
-    const auto file = fileOf(source);
-    if (!file.ok()) {
-        if (file.problems().front().code != "trial.no-checkpoint") return file.problems();
+    auto opened = openCheckpoint(source.word, source.choice);
+    if (!opened.ok()) {
+        const std::string& code = opened.problems().front().code;
+        if (code != "trial.no-checkpoint" && code != "trial.checkpoints-freed") return opened.problems();
         return ofSpec(openTrialsToRead(context).query().spec(std::stoll(source.word)));
     }
-    auto checkpoint = readCheckpoint(file.value());
-    if (!checkpoint.ok()) return checkpoint.problems();
-    const TrialSpec spec = checkpoint.value().spec;
-    return ScriptSource{spec, std::move(checkpoint).value()};
+    auto& checkpoint = opened.value().checkpoint;
+    const TrialSpec spec = checkpoint.spec;
+    return ScriptSource{spec, std::move(checkpoint)};
 }
 
 std::string_view scriptText(std::string_view name) {

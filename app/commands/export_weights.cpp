@@ -14,44 +14,39 @@ constexpr const char* kTorchvision = "torchvision";
 
 struct ExportWeightsOptions {
     std::string checkpoint, file, names = "lockstep";
-    bool best = false, last = false, averages = false, json = false;
+    CheckpointChoice choice;
+    bool averages = false, json = false;
 };
 
-Result<std::filesystem::path> sourceOf(const ExportWeightsOptions& options) {
-    if ((options.best || options.last) && !namesTrial(options.checkpoint))
-        return Problem{options.checkpoint, "export.no-choice", {options.best ? "--best" : "--last"}};
-    return checkpointFile(options.checkpoint, options.last ? CheckpointRole::Last : CheckpointRole::Best);
-}
-
 int exportTo(Context& context, const ExportWeightsOptions& options) {
-    const auto source = sourceOf(options);
-    if (!source.ok()) return context.report(source.problems());
+    const auto opened = openCheckpoint(options.checkpoint, options.choice);
+    if (!opened.ok()) return context.report(opened.problems());
+    const auto& [source, checkpoint] = opened.value();
     std::error_code absent;
-    if (std::filesystem::equivalent(source.value(), options.file, absent))
+    if (std::filesystem::equivalent(source.file, options.file, absent))
         return context.report({{options.file, "export.same-file", {}}});
-    const auto checkpoint = readCheckpoint(source.value());
-    if (!checkpoint.ok()) return context.report(checkpoint.problems());
     const WeightsExport request{options.names == kTorchvision, options.averages};
-    const auto written = exportWeights(checkpoint.value(), context.environment(), request, options.file);
+    const auto written = exportWeights(checkpoint, context.environment(), request, options.file);
     if (!written.ok()) return context.report(written.problems());
     const auto& [tensors, bytes] = written.value();
     if (options.json) {
         fmt::print("{}\n", lineOf({{"file", options.file},
-                                   {"checkpoint", source.value().string()},
+                                   {"checkpoint", source.file.string()},
                                    {"names", options.names},
                                    {"tensors", tensors},
                                    {"bytes", bytes}}));
         return kDone;
     }
     fmt::print("{}: {} tensors of {} after {} updates, {}, from {}\n", printable(options.file), tensors,
-               printable(checkpoint.value().spec.model.id), countText(checkpoint.value().step), bytesText(bytes),
-               printable(source.value().string()));
+               printable(checkpoint.spec.model.id), countText(checkpoint.step), bytesText(bytes),
+               printable(source.file.string()));
     return kDone;
 }
 
 constexpr const char* kExportWeightsHelp = R"(
 The file has the parameters and the running statistics of batch norms, and no optimizer state. Its names are those of the
-layers, as `lockstep models NAME` lists them, or torchvision's, for its ResNets and VGGs.
+layers, as `lockstep models NAME` lists them, or torchvision's, for its ResNets and VGGs. "trained_on" in its metadata says
+what the model must be given: size and channels of images, mean and deviation of their pixels of 0 to 1, classes.
 
 Examples:
   lockstep export-weights 3 weights.safetensors
@@ -72,8 +67,7 @@ void addExportWeights(CLI::App& program, Run& run) {
     command->add_option("--names", options->names, "lockstep, or torchvision for its ResNets and VGGs")
         ->type_name("NAME")
         ->check(CLI::IsMember({"lockstep", kTorchvision}));
-    auto* best = command->add_flag("--best", options->best, "Of a trial: the best evaluation's weights (the default)");
-    command->add_flag("--last", options->last, "Of a trial: the latest weights")->excludes(best);
+    addCheckpointChoice(*command, options->choice);
     command->add_flag("--averages", options->averages, "The averages of the weights, of a trial that kept them");
     command->add_flag("--json", options->json, "As JSON");
     command->footer(kExportWeightsHelp);

@@ -3,8 +3,10 @@
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/format.h"
 #include "app/model_input.h"
 #include "app/spec_options.h"
+#include "engine/train/disk_need.h"
 #include "engine/train/made_batch.h"
 #include "engine/train/plan_run.h"
 
@@ -36,6 +38,9 @@ int program(Context& context, const ProgramOptions& options) {
     const auto plan = planRun(resolved.value(), info, info);
     const auto& rank = plan.ranks.front();
     fmt::print("{}", dump(options.evaluation ? *rank.evaluation : *rank.training));
+    const DiskNeed need = diskNeed(resolved.value(), plan);
+    fmt::print("\ncheckpoint {}; keep_checkpoints={} keeps {}: {}\n", bytesText(need.each),
+               resolved.value().spec.keepCheckpoints, need.kept, bytesText(need.bytesKept()));
     return kDone;
 }
 

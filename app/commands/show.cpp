@@ -10,7 +10,10 @@
 #include "app/listing.h"
 #include "app/run_printer.h"
 #include "app/trial_json.h"
+#include "engine/core/disk_use.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/spec/trial_fields.h"
+#include "engine/train/checkpoint_keeper.h"
 #include "engine/train/schedule.h"
 
 namespace lockstep {
@@ -113,6 +116,49 @@ void printResults(const TrialRow& row, const std::vector<Problem>& problems, con
     fmt::print("{}", table.text());
 }
 
+// What is kept of it, and what that weighs.
+struct KeptText {
+    FoundCheckpoint found;
+    std::uint64_t bytes = 0;
+};
+std::vector<KeptText> keptOf(const TrialRow& row) {
+    const std::filesystem::path folder = std::filesystem::path(row.runDirectory) / "checkpoints";
+    std::vector<KeptText> kept;
+    const auto files = filesBelow(folder);
+    for (FoundCheckpoint& each : findCheckpoints(folder)) {
+        const auto file = std::ranges::find(files, checkpointName(each.file.role), &DiskFile::path);
+        kept.push_back({std::move(each), file == files.end() ? 0 : file->bytes});
+    }
+    return kept;
+}
+
+std::string scoreText(const FoundCheckpoint& found) {
+    const Metric* metric = found.score ? findMetric(found.score->metric) : nullptr;
+    return metric ? namedText(*metric, found.score->value) : "–";
+}
+
+void printCheckpoints(const TrialRow& row) {
+    const auto kept = keptOf(row);
+    if (const auto freed = checkpointsFreedAt(std::filesystem::path(row.runDirectory) / "checkpoints"))
+        fmt::print("\nCheckpoints were freed on {}{}\n", timeText(*freed), kept.empty() ? ": none is left" : "");
+    if (kept.empty()) return;
+    Table table({"CHECKPOINT", "EPOCH", "STEP", "TEST", "ON DISK"});
+    for (const auto& [found, bytes] : kept)
+        table.add(
+            {found.file.role, std::to_string(found.epoch), countText(found.step), scoreText(found), bytesText(bytes)});
+    fmt::print("\n{}", table.text());
+}
+
+Json checkpointsJson(const TrialRow& row) {
+    Json out = Json::array();
+    for (const auto& [found, bytes] : keptOf(row)) {
+        Json each{{"checkpoint", found.file.role}, {"epoch", found.epoch}, {"step", found.step}, {"bytes", bytes}};
+        if (found.score) each["metric"] = found.score->metric, each["value"] = found.score->value;
+        out.push_back(std::move(each));
+    }
+    return out;
+}
+
 // What was asked of its checkpoints, newest first.
 void printEvaluations(const std::vector<Evaluation>& evaluations) {
     if (evaluations.empty()) return;
@@ -180,6 +226,9 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
     out["messages"] = messagesJson(query.messages(row.id), words);
     out["spec"] = Json::parse(toJson(spec));
     out["metrics"] = query.metrics(row.id);
+    out["checkpoints"] = checkpointsJson(row);
+    if (const auto freed = checkpointsFreedAt(std::filesystem::path(row.runDirectory) / "checkpoints"))
+        out["checkpoints_freed_at"] = *freed;
     out["evaluations"] = evaluationsJson(query.evaluations(row.id));
     if (const auto sample = query.text(row.id))
         out["text"] = {{"epoch", sample->epoch}, {"prompt", sample->prompt}, {"text", sample->text}};
@@ -208,6 +257,7 @@ int show(Context& context, const ShowOptions& options) {
         printSettings(spec.value());
         fmt::print("\n");
         printResults(row, problemsOfShow(query, row.id), query.messages(row.id), context.words());
+        printCheckpoints(row);
         printEvaluations(query.evaluations(row.id));
         if (options.metric.empty()) printCurves(query, row);
         else printCurve(options.metric, query.series(row.id, options.metric));

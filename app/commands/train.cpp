@@ -62,13 +62,13 @@ Problem nothingToTrain(const TrialSpec& spec) {
     return {"", "cli.nothing-to-train", {spec.dataset.id, spec.model.id, spec.devices, std::to_string(spec.epochs)}};
 }
 
-// The best weights of a trial that --weights names.
+// The weights of a trial that --weights names: its best, or its last where it keeps no best.
 Result<SpecOptions> withWeights(SpecOptions options) {
     for (auto& [path, value] : options.given) {
         if (path != "weights" || value.empty()) continue;
-        auto file = checkpointFile(value, CheckpointRole::Best);
-        if (!file.ok()) return file.problems();
-        value = file.value().string();
+        const auto chosen = checkpointFile(value);
+        if (!chosen.ok()) return chosen.problems();
+        value = chosen.value().file.string();
     }
     return options;
 }
@@ -82,11 +82,9 @@ int train(Context& context, const TrainOptions& options) {
     std::optional<Checkpoint> from;
     TrialSpec base;
     if (!options.from.empty()) {
-        const auto file = checkpointFile(options.from, CheckpointRole::Last);
-        if (!file.ok()) return context.report(file.problems());
-        auto checkpoint = readCheckpoint(file.value());
-        if (!checkpoint.ok()) return context.report(checkpoint.problems());
-        from = std::move(checkpoint).value();
+        auto opened = openCheckpoint(options.from, {false, namesTrial(options.from), {}});
+        if (!opened.ok()) return context.report(opened.problems());
+        from = std::move(opened).value().checkpoint;
         base = from->spec;
     }
     const auto said = withWeights(options.spec);

@@ -123,6 +123,14 @@ void migrate(Database& database, const fs::path& file, std::span<const Migration
     transaction.commit();
 }
 
+// SQLite says so itself where it writes pages. A log or its index that cannot be made, a sync that finds no room, are
+// errors like any others to it.
+bool isFull(const fs::path& file) {
+    std::error_code unknown;
+    const auto space = fs::space(fs::absolute(file).parent_path(), unknown);
+    return !unknown && space.available < kLeastRoom;
+}
+
 std::unique_ptr<Database> openReadOnly(const fs::path& file) {
     auto database = std::make_unique<Database>(file.string(), SQLite::OPEN_READONLY, kBusyMilliseconds);
     try {
@@ -130,12 +138,13 @@ std::unique_ptr<Database> openReadOnly(const fs::path& file) {
         integerOf(*database, "SELECT count(*) FROM sqlite_schema");
         return database;
     } catch (const SQLite::Exception& error) {
-        // A WAL file beside it cannot be made in a folder that is not ours to write; without one the file itself is
-        // complete.
+        // A WAL file beside it cannot be made in a folder that is not ours to write, or on a full disk; without one the
+        // file itself is complete.
         const int code = error.getErrorCode();
         std::error_code absent;
         const auto walBytes = fs::file_size(file.string() + "-wal", absent);
-        const bool refused = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
+        const bool noRoom = (code == SQLITE_FULL || code == SQLITE_IOERR) && isFull(file);
+        const bool refused = code == SQLITE_CANTOPEN || code == SQLITE_READONLY || noRoom;
         if (!refused || (!absent && walBytes > 0)) throw;
     }
     auto immutable = openImmutable(file);
@@ -152,14 +161,6 @@ bool inspect(const fs::path& file, std::span<const Migration> steps) {
     const Version version = versionOf(*database, file, steps.back().version);
     if (!version.fresh) checkContent(*database, file);
     return version.number == steps.back().version;
-}
-
-// SQLite says so itself where it writes pages. A log or its index that cannot be made, a sync that finds no room, are
-// errors like any others to it.
-bool isFull(const fs::path& file) {
-    std::error_code unknown;
-    const auto space = fs::space(fs::absolute(file).parent_path(), unknown);
-    return !unknown && space.available < kLeastRoom;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "engine/core/result.h"
+#include "engine/spec/kept_checkpoints.h"
 
 namespace lockstep {
 
@@ -58,9 +59,7 @@ std::vector<std::int64_t> runFolders(const fs::path& runs) {
 }
 
 bool holdsTrial(const fs::path& folder) {
-    return fs::exists(folder / "spec.json") || std::ranges::any_of(kCheckpointFiles, [&](const char* name) {
-               return fs::exists(folder / "checkpoints" / name);
-           });
+    return fs::exists(folder / "spec.json") || !checkpointsIn(folder / "checkpoints").empty();
 }
 
 }  // namespace lockstep

@@ -1,5 +1,4 @@
 #pragma once
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <vector>
@@ -19,6 +18,5 @@ std::vector<std::int64_t> runFolders(const std::filesystem::path& runs);  // the
 // Whether it says what its trial was, by a spec or a checkpoint; others hold nothing to go on with. Throws
 // filesystem_error.
 bool holdsTrial(const std::filesystem::path& folder);
-inline constexpr std::array kCheckpointFiles{"last.safetensors", "best.safetensors"};  // in its "checkpoints"
 
 }  // namespace lockstep

@@ -1,7 +1,9 @@
 #include "engine/history/trial_query.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -392,6 +394,35 @@ std::vector<EvalCounts> TrialQuery::counts(std::int64_t trial) const {
         while (query.executeStep())
             counts.push_back(std::get<EvalCounts>(readEvent(query.getColumn(0).getString()).event));
         return counts;
+    });
+}
+
+std::vector<std::int64_t> TrialQuery::bestEpochs(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) {
+        const Metric& objective = *metricsFor(taskOf(database, trial)).objective;
+        Statement query(database, std::string("SELECT e.json") + kStanding +
+                                      " AND e.kind = 'eval_done' ORDER BY e.attempt, e.number");
+        query.bind(1, trial);
+        std::map<std::int64_t, double> values;
+        while (query.executeStep()) {
+            const auto done = std::get<EvalDone>(readEvent(query.getColumn(0).getString()).event);
+            if (std::isfinite(done.loss)) values[done.epoch] = valueIn(done, objective);
+        }
+        std::vector<std::int64_t> epochs;
+        for (const auto& [epoch, value] : values) epochs.push_back(epoch);
+        std::ranges::stable_sort(
+            epochs, [&](std::int64_t a, std::int64_t b) { return isBetter(objective, values[a], values[b]); });
+        return epochs;
+    });
+}
+
+std::uint64_t TrialQuery::seriesBytes() const {
+    return m_impl->read([&](Database& database) {
+        Statement query(database,
+                        "SELECT coalesce((SELECT sum(length(steps) + length(seconds)) FROM series_chunk), 0)"
+                        " + coalesce((SELECT sum(length(data)) FROM series_value), 0)");
+        query.executeStep();
+        return static_cast<std::uint64_t>(query.getColumn(0).getInt64());
     });
 }
 

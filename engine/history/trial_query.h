@@ -89,6 +89,10 @@ public:
     std::optional<Evaluation> evaluation(std::int64_t id) const;
     // What each of the trial's own evaluations took samples for, as far as they stand, by epoch.
     std::vector<EvalCounts> counts(std::int64_t trial) const;
+    // Epochs after which the trial evaluated, as far as that stands: the best first, by the metric that chooses a
+    // trial's best; of equal ones the earlier.
+    std::vector<std::int64_t> bestEpochs(std::int64_t trial) const;
+    std::uint64_t seriesBytes() const;                 // of all trials
     std::int64_t lastEvent(std::int64_t trial) const;  // newest number of any attempt; 0: none
     // Reads the file through: what SQLite finds wrong with it, "history.corrupt". Seconds for a large history.
     std::optional<Problem> damage() const;

@@ -4,6 +4,7 @@
 
 #include "datasets/catalog.h"
 #include "engine/core/error.h"
+#include "engine/train/disk_need.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/plan_run.h"
 #include "engine/train/schedule.h"
@@ -64,8 +65,15 @@ PlanAnswer Server::answer(const PlanRequest& request) {
     if (const auto problems = weightsProblems(resolved, data.train); !problems.empty())
         throw ProblemError(problems.front());
     const auto forward = valueOf(buildForward(*resolved.model, resolved.modelParams, input, true));
-    PlanAnswer answer{plannedLayers(forward), run.parameters,     run.stepsPerEpoch,
-                      run.totalSteps,         run.bytesPerDevice, {}};
+    const DiskNeed need = diskNeed(resolved, run);
+    PlanAnswer answer{plannedLayers(forward),
+                      run.parameters,
+                      run.stepsPerEpoch,
+                      run.totalSteps,
+                      run.bytesPerDevice,
+                      {},
+                      need.each,
+                      need.kept};
     for (const auto& device : resolved.devices) answer.devices.push_back({device.id, device.threads, device.isVirtual});
     return answer;
 }

@@ -9,6 +9,7 @@
 #include "engine/history/run_folders.h"
 #include "engine/session/lease.h"
 #include "engine/session/run_log.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/train/checkpoint.h"
 
 namespace lockstep {
@@ -77,9 +78,8 @@ public:
 private:
     // A checkpoint that cannot be read is no reason to forget the trial, as long as something says what it was.
     void readPositions() {
-        for (const char* name : kCheckpointFiles) {
-            const fs::path file = m_run / "checkpoints" / name;
-            if (!fs::exists(file)) continue;
+        for (const auto& each : checkpointsIn(m_run / "checkpoints")) {
+            const fs::path file = m_run / "checkpoints" / checkpointName(each.role);
             auto position = readCheckpointPosition(file);
             if (!position.ok()) {
                 m_problem = position.problems().front();

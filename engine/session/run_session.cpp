@@ -9,6 +9,7 @@
 #include "engine/session/session_server.h"
 #include "engine/session/trace_recorder.h"
 #include "engine/spec/devices.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/spec/shares.h"
 #include "engine/train/weights.h"
 
@@ -138,9 +139,15 @@ private:
         if (!isFinal(m_state) && hasBegun) advance(RunSignal::Crash);
         if (!next(m_state, RunSignal::Attempt)) refuseState("run.not-resumable");
         m_checkpoint = newestCheckpoint();
-        if (!m_checkpoint && query.wroteCheckpoint(m_trial))
-            throw ProblemError({checkpoints().string(), "run.no-checkpoint", {std::to_string(m_trial)}});
+        if (!m_checkpoint && query.wroteCheckpoint(m_trial)) throw ProblemError(noCheckpoint());
         if (!m_checkpoint) tell({"", "run.starts-again", {std::to_string(m_trial)}});
+    }
+
+    Problem noCheckpoint() const {
+        const std::string trial = std::to_string(m_trial);
+        const auto freed = checkpointsFreedAt(checkpoints());
+        if (freed) return {checkpoints().string(), "run.checkpoints-freed", {trial, *freed}};
+        return {checkpoints().string(), "run.no-checkpoint", {trial}};
     }
 
     [[noreturn]] void refuseState(const char* code) const {
@@ -196,13 +203,19 @@ private:
     // An epoch's best is written before its last: of a run that was killed between the two, the best goes further, or
     // is all there is.
     std::optional<Checkpoint> newestCheckpoint() const {
-        const fs::path last = checkpoints() / "last.safetensors", best = checkpoints() / "best.safetensors";
-        if (!fs::exists(last) && !fs::exists(best)) return std::nullopt;
-        if (!fs::exists(last)) return required(readCheckpoint(best));
-        Checkpoint newest = required(readCheckpoint(last));
-        if (!fs::exists(best) || fs::last_write_time(best) <= fs::last_write_time(last)) return newest;
-        Checkpoint other = required(readCheckpoint(best));
-        return other.step > newest.step ? std::move(other) : std::move(newest);
+        const fs::path last = checkpoints() / checkpointName(kLast);
+        std::optional<Checkpoint> newest;
+        if (fs::exists(last)) newest = required(readCheckpoint(last));
+        std::optional<fs::path> further;
+        for (std::int64_t step = newest ? newest->step : -1; const auto& each : checkpointsIn(checkpoints())) {
+            const fs::path file = checkpoints() / checkpointName(each.role);
+            if (newest && fs::last_write_time(file) <= fs::last_write_time(last)) continue;
+            const std::int64_t reached = required(readCheckpointPosition(file)).step;
+            if (reached <= step) continue;
+            further = file;
+            step = reached;
+        }
+        return further ? required(readCheckpoint(*further)) : std::move(newest);
     }
 
     // CPUs are shared by nature; a GPU belongs to one run at a time, however many of its ranks use it.

@@ -90,6 +90,7 @@ static void fields(auto& v, auto& e, const PlannedDevice*) {
 static void fields(auto& v, auto& e, const PlanAnswer*) {
     v("layers", e.layers), v("parameters", e.parameters), v("steps_per_epoch", e.stepsPerEpoch);
     v("total_steps", e.totalSteps), v("bytes_per_device", e.bytesPerDevice), v("devices", e.devices);
+    v("bytes_per_checkpoint", e.bytesPerCheckpoint), v("checkpoints", e.checkpoints);
 }
 static void fields(auto& v, auto& e, const ScheduleAnswer*) { v("epochs", e.epochs), v("rates", e.rates); }
 

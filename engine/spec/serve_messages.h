@@ -142,6 +142,8 @@ struct PlanAnswer {
     std::int64_t parameters = 0, stepsPerEpoch = 0, totalSteps = 0;
     std::uint64_t bytesPerDevice = 0;
     std::vector<PlannedDevice> devices;
+    std::uint64_t bytesPerCheckpoint = 0;
+    std::int64_t checkpoints = 0;  // that the trial keeps; 0: the engine does not say
 };
 struct ScheduleAnswer {
     std::vector<double> epochs, rates;  // points of the learning rate's curve

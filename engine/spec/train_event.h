@@ -63,7 +63,7 @@ struct TextSample {
     std::string prompt, text;  // the text follows the prompt; shorter than asked for after a stop
     bool operator==(const TextSample&) const = default;
 };
-// Role: "last", "best".
+// Role: "last", "best", "epoch-7": see kept_checkpoints.h.
 struct CheckpointWritten {
     std::int64_t step = 0, epoch = 0;
     std::string file, role;

@@ -127,6 +127,10 @@ std::vector<TrialField> ofItsFaults() {
               "only."),
         field(&S::checkpointMinutes, "checkpoint_minutes", 0, 100'000, "minutes",
               "Within an epoch a checkpoint is written every so often; 0: after each epoch only."),
+        field(&S::keepCheckpoints, "keep_checkpoints", {}, {}, "",
+              "Which checkpoints stay on the disk: last, the newest alone; best:3, the newest and those of the three "
+              "best "
+              "epochs."),
         choice(&S::onLostDevice, "on_lost_device", {"continue", "stop"},
                "When a device fails: continue on the others from the last snapshot, or stop."),
         choice(&S::onNonFinite, "on_non_finite", {"stop", "skip"},

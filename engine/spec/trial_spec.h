@@ -55,6 +55,7 @@ struct TrialSpec {
     std::int64_t loaderThreads = 1;             // per device
     std::int64_t checkEvery = 100;              // updates between replica checks, each with a snapshot; 0: none
     double checkpointMinutes = 10;              // between checkpoints within an epoch; 0: after epochs only
+    std::string keepCheckpoints = "best:1";     // or "last", "best:3": see kept_checkpoints.h
     std::string onLostDevice = "continue";      // or "stop"
     std::string onNonFinite = "stop";           // or "skip"
     double timeout = 300;                       // seconds that ranks wait for one that does not come, or for data

@@ -37,6 +37,8 @@ std::string positionOf(const Checkpoint& checkpoint) {
                   {"loss_scale", checkpoint.lossScale},
                   {"loss_scale_updates", checkpoint.lossScaleUpdates}};
     if (checkpoint.lowestLoss) position["lowest_loss"] = *checkpoint.lowestLoss;
+    if (checkpoint.score)
+        position["score"] = {{"metric", checkpoint.score->metric}, {"value", checkpoint.score->value}};
     if (checkpoint.data) {
         position["data"] = {{"version", kFingerprintVersion},
                             {"train", toJson(checkpoint.data->train)},
@@ -63,6 +65,14 @@ public:
         if (!at(key).is_object()) bad(key);
         for (const auto& [name, value] : at(key).items()) out[name] = number(value, key);
         return out;
+    }
+
+    std::optional<CheckpointScore> score(const char* key) const {
+        if (!has(key)) return std::nullopt;
+        const Json& score = at(key);
+        if (!score.is_object() || !score.contains("metric") || !score.contains("value")) bad(key);
+        if (!score["metric"].is_string()) bad(key);
+        return CheckpointScore{score["metric"].get<std::string>(), number(score["value"], key)};
     }
 
     std::optional<DataFingerprint> fingerprint(const char* key) const {
@@ -118,6 +128,7 @@ void readPosition(const PositionReader& reader, Checkpoint& checkpoint) {
     checkpoint.epochSums = reader.numbers("epoch_sums");
     checkpoint.trainSeconds = reader.number("train_seconds");
     checkpoint.data = reader.fingerprint("data");
+    checkpoint.score = reader.score("score");
     if (!reader.has("loss_scale")) return;  // a file of before there was one
     checkpoint.lossScale = reader.number("loss_scale");
     checkpoint.lossScaleUpdates = reader.count("loss_scale_updates");

@@ -16,6 +16,12 @@ namespace lockstep {
 // (huggingface/safetensors: u64 header length, JSON header, tensors without gaps), so other tools can read it; the
 // position and the spec are in its __metadata__.
 inline constexpr const char* kCheckpointFormat = "lockstep-checkpoint-1";  // its "format" in __metadata__
+// What the evaluation that it was written after came to, by the metric that tells which is the best.
+struct CheckpointScore {
+    std::string metric;  // its key
+    double value = 0;
+    bool operator==(const CheckpointScore&) const = default;
+};
 struct Checkpoint {
     TrialSpec spec;
     std::int64_t trial = 0;
@@ -30,6 +36,7 @@ struct Checkpoint {
     std::optional<DataFingerprint> data = {};   // what it was trained on; empty in files from before it was kept
     std::optional<DatasetInfo> trainedOn = {};  // trained_on.h; empty in files from before it was kept
     std::map<std::string, HostTensor> tensors = {};
+    std::optional<CheckpointScore> score = {};  // empty within an epoch, and in files from before it was kept
 };
 
 // Temp file beside it, fsync, rename, fsync of the folder: after a kill or power loss the old or the new file is there,

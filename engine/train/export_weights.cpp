@@ -5,6 +5,7 @@
 #include "engine/model/torchvision_names.h"
 #include "engine/train/replica.h"
 #include "engine/train/safetensors.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
@@ -62,7 +63,9 @@ Result<ExportedWeights> exportWeights(const Checkpoint& checkpoint, const Enviro
         const ModelEntry& model = modelOf(checkpoint, environment);
         const Tensors tensors = tensorsOf(checkpoint, model, request);
         const char* format = request.torchvisionsNames ? "pt" : "lockstep-weights-1";
-        writeTensorFile(file, {{"format", format}, {"model", model.name}}, tensors);
+        std::map<std::string, std::string> metadata{{"format", format}, {"model", model.name}};
+        if (checkpoint.trainedOn) metadata.emplace("trained_on", trainedOnText(*checkpoint.trainedOn));
+        writeTensorFile(file, metadata, tensors);
         ExportedWeights written{tensors.size(), 0};
         for (const auto& [name, tensor] : tensors) written.bytes += tensor.bytes();
         return written;

@@ -8,6 +8,7 @@
 #include "engine/data/partition.h"
 #include "engine/data/sampler.h"
 #include "engine/plan/program.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/train/environment.h"
 #include "engine/train/schedule.h"
 
@@ -29,6 +30,7 @@ struct ResolvedSpec {
     double warmupFrom = 0;            // the share of it at which a warm-up begins
     std::vector<double> shares;       // of a batch, by rank, relative to each other; empty: equal
     std::vector<std::string> frozen;  // layers
+    KeptCheckpoints kept;
 
     Precision precision() const { return *precisionOf(spec.precision); }  // known: the spec was validated
     bool mixes() const { return augmentationParams.number("mixup") > 0; }

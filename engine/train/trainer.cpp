@@ -5,6 +5,7 @@
 
 #include "engine/core/error.h"
 #include "engine/spec/shares.h"
+#include "engine/train/disk_need.h"
 #include "engine/train/make_group.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/worker.h"
@@ -67,6 +68,7 @@ private:
         const RunPlan plan = planRun(m_resolved, train, test, AlgorithmChoice::Timed);
         if (m_options.onPlan) m_options.onPlan(plan);
         if (auto problem = shortOfMemory(m_resolved, plan, train, test)) throw ProblemError(std::move(*problem));
+        if (!std::exchange(m_hasDisk, true)) requireDisk(plan);
         std::vector<RankTimes> times(m_resolved.devices.size());
         const RunContext context{m_resolved, m_data, plan, m_options, m_control, m_events, times, m_continuation};
         const auto group = makeGroup(m_resolved);
@@ -84,6 +86,16 @@ private:
         if (cause.rank >= 0) return afterFailure(failureOf(cause, reached), isLostDevice(cause));
         if (m_continuation.next.kind == NextWorld::Kind::None) return finished(workers.front()->finished(), m_events);
         return afterLeaving(reached);
+    }
+
+    // Once: a disk that fills later is no reason to end a run that goes on with other devices.
+    void requireDisk(const RunPlan& plan) {
+        if (m_options.checkpointFolder.empty()) return;
+        const auto room = diskRoom(m_options.checkpointFolder);
+        if (!room) return;
+        const DiskNeed need = diskNeed(m_resolved, plan);
+        if (auto problem = shortOfDisk(need, *room)) throw ProblemError(std::move(*problem));
+        if (auto words = heavyOnDisk(need, *room)) m_events.post(Message{"info", std::move(*words)});
     }
 
     void beginAttempt() {
@@ -178,7 +190,7 @@ private:
     Continuation m_continuation;
     std::optional<WorldChanged> m_change;  // to be said as the first word of the attempt that follows
     std::int64_t m_divergedFrom = -1;
-    bool m_saidLast = false;
+    bool m_saidLast = false, m_hasDisk = false;
 };
 
 }  // namespace

@@ -108,12 +108,14 @@ struct RunResult {
 // numbered from firstEventNumber. Every spec.checkEvery updates, and before a checkpoint, the replicas are compared;
 // what they agree on is kept as a snapshot. A device that is lost, a replica that differs from the others, scaleTo()
 // and balance() each end the ranks and start those that follow from the snapshot: WorldChanged, then RunStarted with
-// the next attempt, the same global batch. Everything that goes wrong after resolve() becomes a RunFailed event and a
-// Failed result; nothing is thrown. Exactly one RunFinished or RunFailed is the last event. A problem that a person can
-// repair fails the run as failureFrom() tells it. Rank -1: nobody's in particular (planning; what is not finite, a sum
-// over all ranks). Checkpoints: last.safetensors after each epoch, every
-// spec.checkpointMinutes within one, and at a stop; best.safetensors when the test
-// accuracy, or a language model's test loss, is the best so far.
+// the next attempt, the same global batch. A run whose checkpoints do not fit on the disk does not begin: "run.disk",
+// see disk_need.h. Everything that goes wrong after resolve() becomes a RunFailed event and a Failed result; nothing is
+// thrown. Exactly one RunFinished or RunFailed is the last event. A problem that a person can repair fails the run as
+// failureFrom() tells it. Rank -1: nobody's in particular (planning; what is not finite, a sum over all ranks).
+// Checkpoints: last.safetensors after each epoch, every spec.checkpointMinutes within one, and at a stop;
+// best.safetensors when the test accuracy, or a language model's test loss, is the best so far; with keep_checkpoints
+// of best:3 instead epoch-7.safetensors after an epoch that is one of the three best so far, and with last no other.
+// Those that are too many go when the new ones are on the disk.
 RunResult runTrial(const ResolvedSpec& resolved, const DatasetSplits& data, const RunOptions& options,
                    RunControl& control, const std::vector<EventSink*>& sinks);
 

@@ -5,6 +5,7 @@
 
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/spec/layer_list.h"
 #include "engine/spec/shares.h"
 #include "engine/spec/trial_fields.h"
@@ -38,6 +39,8 @@ public:
         resolveSchedule();
         resolveMode();
         resolveAugmentation();
+        if (const auto kept = parseKept(m_spec.keepCheckpoints); kept.ok()) m_resolved.kept = kept.value();
+        else m_problems.push_back(kept.problems().front());
         for (const TrialField& each : trialFields()) {
             if (auto problem = problemOf(each)) m_problems.push_back(std::move(*problem));
             else requireLanguage(each);

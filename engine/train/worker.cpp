@@ -74,6 +74,8 @@ void Worker::open() {
     const auto& from = m_run.options.resumeFrom;
     m_replica->initialize(spec().seed, leads() && !from ? weights() : WeightTensors());
     if (from) restore(*from);
+    if (leads() && !m_run.options.checkpointFolder.empty())
+        m_keeper = CheckpointKeeper(m_run.options.checkpointFolder, m_run.resolved.kept, objective(), from.has_value());
     if (m_run.options.beforeStep) {
         m_replica->beforeStep = [this](std::size_t, std::size_t programStep) {
             m_run.options.beforeStep(m_rank, m_step, programStep);
@@ -197,7 +199,7 @@ void Worker::applyControl(double control) {
     if ((requests & kPause) && !m_stop) pause();
     const bool writes = (requests & kCheckpoint) && goesOn() && m_stepInEpoch < stepsPerEpoch();
     checkWhenDue(writes || sum >= kWantsCheck);
-    if (writes && leads() && !m_leaves) writeCheckpoint("last");
+    if (writes && leads() && !m_leaves) writeCheckpoint(std::string(kLast));
     if ((requests & kChangeWorld) && goesOn()) changeWorld();
 }
 
@@ -232,16 +234,26 @@ void Worker::finishEpoch() {
     m_epochSamples = 0;
     m_epochBegan = m_trainClock.seconds();
     m_stop = m_stop || m_stopAfterEpoch;
+    if (std::isfinite(done.loss)) m_score = {std::string(objective().key), valueIn(done, objective())};
     checkReplicas();
-    if (!leads() || m_leaves) return;
-    if (done.best) writeCheckpoint("best");
-    writeCheckpoint("last");
+    if (leads() && !m_leaves) writeCheckpoints(done);
+    m_score.reset();
 }
+
+// An epoch's own before the last: of a run that is killed between the two, the former goes further.
+void Worker::writeCheckpoints(const EvalDone& done) {
+    if (m_run.options.checkpointFolder.empty()) return;
+    const std::string role = m_score ? m_keeper.take(m_epoch, m_score->value, done.best) : std::string();
+    if (!role.empty()) writeCheckpoint(role);
+    writeCheckpoint(std::string(kLast));
+    for (const Problem& problem : m_keeper.removeOthers()) m_run.events.post(Message{"warning", problem});
+}
+
+const Metric& Worker::objective() const { return *metricsFor(text(m_run.resolved.model->task)).objective; }
 
 // The best of each metric is kept; whose is the trial's best depends on what the model learns.
 bool Worker::noteBest(const EvalDone& now) {
     if (!std::isfinite(now.loss)) return false;
-    const Metric* objective = metricsFor(text(m_run.resolved.model->task)).objective;
     bool best = false;
     for (const Metric& metric : metrics()) {
         if (!metric.evaluated) continue;
@@ -249,7 +261,7 @@ bool Worker::noteBest(const EvalDone& now) {
         double& before = m_best.*metric.evaluated;
         if (!std::isnan(before) && !isBetter(metric, value, before)) continue;
         before = value;
-        best = best || &metric == objective;
+        best = best || &metric == &objective();
     }
     return best;
 }
@@ -277,7 +289,7 @@ void Worker::finish(bool stopped) {
     if (!leads() || m_leaves) return;
     reportNotes();
     if (stopped) m_run.events.post(StateChanged{"stopping", m_step});
-    if (writes) writeCheckpoint("last");
+    if (writes) writeCheckpoint(std::string(kLast));
     const bool evaluated = m_test.samples > 0;
     const double spent = m_trainClock.seconds() - m_trainSecondsBefore;
     m_finished = {stopped ? "stopped" : "finished",

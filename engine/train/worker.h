@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/data/loader.h"
+#include "engine/train/checkpoint_keeper.h"
 #include "engine/train/clocks.h"
 #include "engine/train/evaluation_loop.h"
 #include "engine/train/load_meter.h"
@@ -137,7 +138,9 @@ private:
     void openWriter();
     void writeText();
     bool writeByte(std::string& text);
-    void writeCheckpoint(const char* role);
+    void writeCheckpoint(const std::string& role);
+    void writeCheckpoints(const EvalDone& done);
+    const Metric& objective() const;
     DatasetInfo trainedOn() const;
 
     bool leads() const { return m_rank == 0; }
@@ -171,6 +174,8 @@ private:
     // Of each metric its best so far; not a number before the first evaluation.
     EvalDone m_best{0, 0, 0, kNever, kNever, kNever, kNever, kNever, 0, 0, false};
 
+    CheckpointKeeper m_keeper;               // rank 0's, of a run that writes checkpoints
+    std::optional<CheckpointScore> m_score;  // of the evaluation that a checkpoint is about to follow
     std::chrono::steady_clock::time_point m_lastCheckpoint = std::chrono::steady_clock::now();
     Stopwatch m_trainClock, m_runClock;
     RateMeter m_rate;

@@ -81,6 +81,7 @@ void Worker::keepSnapshot() {
                                                             m_run.data.fingerprint,
                                                             trainedOn(),
                                                             {}});
+    snapshot->score = m_score;
     for (const std::string& name : m_replica->tensorNames()) snapshot->tensors.emplace(name, m_replica->read(name));
     m_run.continuation.snapshot = std::move(snapshot);
 }

@@ -169,7 +169,7 @@ DatasetInfo Worker::trainedOn() const {
     return info;
 }
 
-void Worker::writeCheckpoint(const char* role) {
+void Worker::writeCheckpoint(const std::string& role) {
     const std::filesystem::path& folder = m_run.options.checkpointFolder;
     if (folder.empty()) return;
     std::error_code error;
@@ -177,7 +177,7 @@ void Worker::writeCheckpoint(const char* role) {
     if (error)
         throw EngineError(EngineError::Kind::Io, folder.string(),
                           "cannot create " + folder.string() + ": " + error.message());
-    const std::filesystem::path file = folder / (std::string(role) + ".safetensors");
+    const std::filesystem::path file = folder / checkpointName(role);
     lockstep::writeCheckpoint(file, *m_run.continuation.snapshot);
     m_lastCheckpoint = std::chrono::steady_clock::now();
     m_run.events.post(CheckpointWritten{m_step, m_epoch + (m_stepInEpoch > 0 ? 1 : 0), file.string(), role});

@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QtTest>
+#include <filesystem>
 
 #include "tests/app/lockstep_program.h"
 
@@ -235,27 +236,55 @@ private slots:
         }
     }
 
-    void aFullDisk() {
+    // Known before it begins: bytes, folder and remedy, and nothing is left of it.
+    void aDiskThatIsTooSmall() {
         LockstepProgram program;
-        const auto disk = program.path("disk");
-        QDir().mkpath(disk);
-        if (geteuid() != 0 || mount("tmpfs", disk.toUtf8(), "tmpfs", 0, "size=8m") != 0)
-            QSKIP("only root may mount a small disk");
-        program.setHome(disk + "/home");
+        if (!mountSmallDisk(program)) QSKIP("only root may mount a small disk");
         const auto small = program.run(shortRun());
-        const auto large = program.run(synthetic({"--set", "model.width=2048"}));  // its checkpoint alone is 24 MB
+        const auto large = program.run(synthetic({"--set", "model.width=2048"}));  // a checkpoint has 44 MiB
         const auto trials = program.run({"trials", "--json"});
         const auto unharmed = program.trial(1);
-        umount2(disk.toUtf8(), MNT_DETACH);
+        umount2(program.path("disk").toUtf8(), MNT_DETACH);
         QVERIFY2(small.status == 0, qPrintable(small.out + small.err));
-        QVERIFY2(large.status == 1, qPrintable(large.out + large.err));
-        QVERIFY2(large.err.contains("safetensors") && large.err.contains("space", Qt::CaseInsensitive),
-                 qPrintable(large.err));
-        QCOMPARE(trials.last()["trials"].toArray().size(), 2);
+        QVERIFY2(large.status == 2, qPrintable(large.out + large.err));
+        for (const char* said : {"runs/2/checkpoints", "44.4 MiB", "lockstep disk"})
+            QVERIFY2(large.err.contains(said), qPrintable(large.err));
+        QCOMPARE(trials.last()["trials"].toArray().size(), 1);
         QCOMPARE(unharmed["state"].toString(), QString("finished"));
     }
 
+    // One that fills while a run goes on: the run fails, its last checkpoint stays, the others are unharmed.
+    void aDiskThatFills() {
+        LockstepProgram program;
+        if (!mountSmallDisk(program)) QSKIP("only root may mount a small disk");
+        const auto unmount = qScopeGuard([&] { umount2(program.path("disk").toUtf8(), MNT_DETACH); });
+        QCOMPARE(program.run(shortRun()).status, 0);
+        // A checkpoint has 1.4 MiB: three of them fit, and beside 1 MiB no other.
+        const auto run = program.start(synthetic({"--epochs", "100000", "--set", "model.width=64"}));
+        QCOMPARE(program.waitUntilRunning(), 2);
+        const QString last = program.home() + "/runs/2/checkpoints/last.safetensors";
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(last), 30'000);
+        QFile filler(program.path("disk/filler"));
+        QVERIFY(filler.open(QIODevice::WriteOnly));
+        const auto free = [&] { return std::filesystem::space(program.home().toStdString()).available; };
+        while (free() > 1'000'000 && filler.write(QByteArray(100'000, 'x')) > 0) filler.flush();
+        const auto failed = LockstepProgram::finish(*run);
+        QVERIFY2(failed.status == 1, qPrintable(failed.out + failed.err));
+        QVERIFY2(failed.err.contains("safetensors") && failed.err.contains("space", Qt::CaseInsensitive),
+                 qPrintable(failed.err));
+        QCOMPARE(program.trial(1)["state"].toString(), QString("finished"));
+        QCOMPARE(program.trial(2)["state"].toString(), QString("failed"));
+        QCOMPARE(program.run({"evaluate", "2", "--last"}).status, 0);
+    }
+
 private:
+    static bool mountSmallDisk(LockstepProgram& program) {
+        const auto disk = program.path("disk");
+        QDir().mkpath(disk);
+        program.setHome(disk + "/home");
+        return geteuid() == 0 && mount("tmpfs", disk.toUtf8(), "tmpfs", 0, "size=8m") == 0;
+    }
+
     LockstepProgram m_program;
 };
 

@@ -20,6 +20,7 @@
 #include "engine/session/run_session.h"
 #include "engine/session/session_client.h"
 #include "engine/session/trace_file.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/trials/control.h"
 #include "engine/trials/judged_state.h"
 
@@ -39,6 +40,7 @@ private slots:
     void aTrialThatIsStoppedBeforeItBeginsIsCancelled();
     void aPlaceThatCannotBeIsSaid();
     void theBestGoesOnWhereTheLastIsMissingOrOlder();
+    void theNewestEpochGoesOnWhereTheLastIsMissing();
     void whatCannotBeResumedSaysWhy();
     void aFailureEndsTheRow();
     void aLostDeviceIsAnAttemptFurther();
@@ -434,6 +436,22 @@ void tst_RunSession::theBestGoesOnWhereTheLastIsMissingOrOlder() {
     QCOMPARE(resumedFrom(), further.step);
 }
 
+// Of several that are kept the one that goes furthest.
+void tst_RunSession::theNewestEpochGoesOnWhereTheLastIsMissing() {
+    const Home home;
+    TrialSpec spec = smallSpec(3);
+    spec.keepCheckpoints = "best:3";
+    QVERIFY(home.run(spec).ok());
+    const fs::path folder = home.places.run(1) / "checkpoints";
+    const std::int64_t step = readCheckpoint(folder / "epoch-2.safetensors").value().step;
+    fs::remove(folder / "last.safetensors");
+    fs::remove(folder / "epoch-3.safetensors");
+    home.store()->setState(1, RunState::Crashed);
+    QVERIFY(home.resume(1).ok());
+    QCOMPARE(std::get<RunStarted>(home.query()->events(1, 1).front().event).firstStep, step);
+    QVERIFY(fs::exists(folder / "epoch-3.safetensors") && fs::exists(folder / "last.safetensors"));
+}
+
 void tst_RunSession::whatCannotBeResumedSaysWhy() {
     const Home home;
     QVERIFY(home.run(smallSpec(1)).ok());
@@ -442,6 +460,9 @@ void tst_RunSession::whatCannotBeResumedSaysWhy() {
     home.store()->setState(1, RunState::Stopped);
     fs::remove_all(home.places.run(1) / "checkpoints");
     QCOMPARE(codeOf(home.resume(1)), std::string("run.no-checkpoint"));
+    fs::create_directories(home.places.run(1) / "checkpoints");
+    std::ofstream(home.places.run(1) / "checkpoints" / kFreedMark) << "2026-11-24T12:00:00Z\n";
+    QCOMPARE(codeOf(home.resume(1)), std::string("run.checkpoints-freed"));
     QCOMPARE(home.query()->find(1)->state, std::string("stopped"));
     QCOMPARE(home.query()->find(1)->attempts, std::int64_t{1});
 }

@@ -99,6 +99,10 @@ private slots:
         row("batch norm", "batch_norm", "spec.not-a-choice", [](TrialSpec& s) { s.batchNorm = "global"; });
         row("checkpoint minutes", "checkpoint_minutes", "spec.out-of-range",
             [](TrialSpec& s) { s.checkpointMinutes = -1; });
+        for (const char* kept :
+             {"", "best", "best:", "best:0", "best:-1", "best:03", "best:3x", "best:1000001", "worst:2"})
+            row(qPrintable(QString("kept: %1").arg(kept)), "keep_checkpoints", "spec.keep-checkpoints",
+                [kept](TrialSpec& s) { s.keepCheckpoints = kept; });
         row("check", "check_every", "spec.out-of-range", [](TrialSpec& s) { s.checkEvery = -1; });
         row("timeout", "timeout", "spec.out-of-range", [](TrialSpec& s) { s.timeout = 0; });
         row("link", "link_bandwidth", "spec.out-of-range", [](TrialSpec& s) { s.linkBandwidth = -1; });

@@ -28,6 +28,7 @@ constexpr Label kLabels[] = {
     {"on_lost_device", QT_TRANSLATE_NOOP("SettingText", "Lost device")},
     {"on_non_finite", QT_TRANSLATE_NOOP("SettingText", "Non-finite numbers")},
     {"checkpoint_minutes", QT_TRANSLATE_NOOP("SettingText", "Checkpoint every")},
+    {"keep_checkpoints", QT_TRANSLATE_NOOP("SettingText", "Keep checkpoints")},
     {"timeout", QT_TRANSLATE_NOOP("SettingText", "Wait at most")},
     {"link_bandwidth", QT_TRANSLATE_NOOP("SettingText", "Simulated bandwidth")},
     {"link_latency", QT_TRANSLATE_NOOP("SettingText", "Simulated latency")},

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "engine/spec/kept_checkpoints.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -66,10 +68,7 @@ RunSnapshot readSnapshot(const Places& places, const TrialBeginning& beginning) 
 
 // Killed while it wrote the first, a run may have its best alone.
 bool hasCheckpoint(const Places& places, std::int64_t trial) {
-    const auto folder = places.run(trial) / "checkpoints";
-    std::error_code ignored;
-    return std::filesystem::exists(folder / "last.safetensors", ignored) ||
-           std::filesystem::exists(folder / "best.safetensors", ignored);
+    return !checkpointsIn(places.run(trial) / "checkpoints").empty();
 }
 
 }  // namespace lockstep::ui

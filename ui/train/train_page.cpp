@@ -30,6 +30,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kMostRecent = 10;
+constexpr double kHeavyCheckpoints = 64 << 20;  // a thousand such trials take 64 GiB
 constexpr auto kRecentKey = "train/recent";
 
 QString titleOf(const QJsonObject& spec) {
@@ -261,9 +262,12 @@ QString TrainPage::footerText() const {
     if (m_copied) return tr("The command is on the clipboard.");
     const auto& plan = m_answers.plan();
     if (!plan) return {};
-    return tr("%1 steps of %2 samples, %3 steps an epoch; %4 parameters; %5 per device")
-        .arg(countText(plan->totalSteps), countText(m_form.equation().batch), countText(plan->stepsPerEpoch),
-             countText(plan->parameters), bytesText(static_cast<double>(plan->bytesPerDevice)));
+    const QString told =
+        tr("%1 steps of %2 samples, %3 steps an epoch; %4 parameters; %5 per device")
+            .arg(countText(plan->totalSteps), countText(m_form.equation().batch), countText(plan->stepsPerEpoch),
+                 countText(plan->parameters), bytesText(static_cast<double>(plan->bytesPerDevice)));
+    const double kept = static_cast<double>(plan->bytesPerCheckpoint) * static_cast<double>(plan->checkpoints);
+    return kept < kHeavyCheckpoints ? told : tr("%1; keeps %2 of checkpoints").arg(told, bytesText(kept));
 }
 
 void TrainPage::showFooter() {

@@ -25,6 +25,7 @@ using Source = std::variant<std::string TrialRow::*, std::int64_t TrialRow::*, d
 
 QString text(const std::string& utf8) { return oneLine(utf8); }
 QString starOf(const TrialRow& row) { return row.star ? QStringLiteral("★") : QString(); }
+QString nothingOf(const TrialRow&) { return {}; }
 QString tagsOf(const TrialRow& row) { return trial_text::tags(row.tags); }
 QString whole(double number) { return QString::number(number, 'f', 0); }
 QString sixDigits(double number) { return QString::number(number, 'g', 6); }
@@ -130,6 +131,9 @@ const std::array<Column, kTrialColumns>& columns() {
          false,
          nullptr,
          {"note"}},
+        {kWeightColumn, QT_TRANSLATE_NOOP("TrialColumns", "On disk"),
+         QT_TRANSLATE_NOOP("TrialColumns", "What its run folder takes of the disk: checkpoints, timeline, logs"),
+         &nothingOf, 90, false},
     }};
     return all;
 }
@@ -168,6 +172,7 @@ int widthOf(int column) { return at(column).width; }
 bool isShownAtFirst(int column) { return at(column).shownAtFirst; }
 
 bool isNumeric(int column) {
+    if (column == kWeightColumn) return true;
     const Source& source = at(column).source;
     return !std::holds_alternative<std::string TrialRow::*>(source) &&
            !std::holds_alternative<QString (*)(const TrialRow&)>(source);

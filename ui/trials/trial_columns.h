@@ -27,6 +27,7 @@ enum TrialColumn {
     kCreatedColumn,
     kTagsColumn,
     kNoteColumn,
+    kWeightColumn,  // of the disk, which no row knows: see TrialTableModel::setWeights()
     kTrialColumns
 };
 

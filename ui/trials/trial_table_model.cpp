@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "ui/trials/disk_choices.h"
 #include "ui/trials/trial_filter_words.h"
 
 namespace lockstep::ui {
@@ -192,10 +193,27 @@ int TrialTableModel::rowCount(const QModelIndex& parent) const {
 
 int TrialTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kTrialColumns; }
 
+void TrialTableModel::setWeights(std::unordered_map<std::int64_t, std::uint64_t> weights) {
+    if (weights == m_weights) return;
+    m_weights = std::move(weights);
+    if (m_entries.empty()) return;
+    emit dataChanged(index(0, kWeightColumn), index(static_cast<int>(m_entries.size()) - 1, kWeightColumn));
+}
+
+std::optional<std::uint64_t> TrialTableModel::weightOf(const TrialRow& trial) const {
+    const auto found = m_weights.find(trial.id);
+    return found == m_weights.end() ? std::nullopt : std::optional(found->second);
+}
+
 QVariant TrialTableModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
     const TrialRow& trial = row(index.row());
     const int column = index.column();
+    if (const auto weight = column == kWeightColumn ? weightOf(trial) : std::nullopt) {
+        if (role == Qt::DisplayRole) return disk_text::bytes(*weight);
+        if (role == SortRole) return static_cast<double>(*weight);
+        if (role == PlainRole) return QString::number(*weight);
+    }
     switch (role) {
         case Qt::DisplayRole: return cellOf(trial, column);
         case Qt::EditRole: return column == kStarColumn ? QVariant(trial.star) : QVariant(cellOf(trial, column));

@@ -1,6 +1,8 @@
 #pragma once
 #include <QAbstractTableModel>
 #include <QUndoStack>
+#include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/history/trial_query.h"
@@ -25,6 +27,8 @@ public:
 
     // Numbers descending, as TrialQuery lists them. Inserts, changes and removes what differs; never resets.
     void setRows(const std::vector<TrialRow>& rows);
+    // What trials take of the disk, in bytes, by their numbers; of others nothing is known.
+    void setWeights(std::unordered_map<std::int64_t, std::uint64_t> weights);
     const TrialRow& row(int index) const { return m_entries[static_cast<std::size_t>(index)].row; }
     const QString& haystack(int index) const;  // see haystackOf
     // Makes up to `count` haystacks that are missing, so that the first letter of a filter need not; false: all are
@@ -56,9 +60,12 @@ private:
     bool replace(std::size_t at, const TrialRow& row);
     void emitChanged(std::size_t first, std::size_t last);
 
+    std::optional<std::uint64_t> weightOf(const TrialRow& row) const;
+
     QUndoStack& m_undo;
     WriteEdits m_write;
     std::vector<Entry> m_entries;
+    std::unordered_map<std::int64_t, std::uint64_t> m_weights;
     std::size_t m_prepared = 0;  // entries up to here have their haystack, or had one
 };
 

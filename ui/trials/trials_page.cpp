@@ -18,6 +18,7 @@
 #include "ui/style/empty_view.h"
 #include "ui/style/theme.h"
 #include "ui/trials/compare_pane.h"
+#include "ui/trials/disk_choices.h"
 #include "ui/trials/trials_table.h"
 
 namespace lockstep::ui {
@@ -25,7 +26,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMilliseconds = 150,
-              kNoticeMilliseconds = 15'000;
+              kNoticeMilliseconds = 15'000, kWeighMilliseconds = 30'000;
 constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
 
 std::vector<std::int64_t> idsOf(const std::vector<const TrialRow*>& rows) {
@@ -45,6 +46,7 @@ TrialsPage::TrialsPage(HistoryService* history, TrialSelection* selection, Place
       m_selection(*selection),
       m_model(m_undo, [this](const TrialEdits& edits) { m_history.write(edits); }),
       m_proxy(m_model),
+      m_disk(m_places),
       m_empty(new EmptyView),
       m_table(new TrialsTable),
       m_pane(new ComparePane(m_explain)) {
@@ -65,7 +67,9 @@ TrialsPage::TrialsPage(HistoryService* history, TrialSelection* selection, Place
     layout->addWidget(buildHead());
     addNotices(*layout);
     layout->addWidget(m_splitter, 1);
-    for (auto* timer : {&m_compareSoon, &m_filterSoon, &m_noticeOver, &m_prepare}) timer->setSingleShot(true);
+    layout->addWidget(buildFoot());
+    for (auto* timer : {&m_compareSoon, &m_filterSoon, &m_noticeOver, &m_prepare, &m_weighSoon})
+        timer->setSingleShot(true);
     m_prepare.setInterval(kPrepareMilliseconds);
     m_filterSoon.setInterval(kFilterMilliseconds);
     m_noticeOver.setInterval(kNoticeMilliseconds);
@@ -153,6 +157,8 @@ void TrialsPage::connectViews() {
         showState();
         enableActions();
     });
+    connect(&m_weighSoon, &QTimer::timeout, &m_disk, &DiskFeed::weigh);
+    connect(&m_disk, &DiskFeed::weighed, this, &TrialsPage::showWeight);
     connect(m_pane, &ComparePane::curvesAsked, this, &TrialsPage::compare);
     connect(m_pane, &ComparePane::noteEdited, this, [this](qint64 trial, const QString& note) {
         m_model.edit({{trial, TrialEdit::Field::Note, note.toStdString()}}, tr("note of trial %1").arg(trial));
@@ -180,6 +186,7 @@ void TrialsPage::saveLook() const {
 void TrialsPage::showEvent(QShowEvent* event) {
     Page::showEvent(event);
     m_history.setWatching(true);
+    if (m_loaded) weighSoon();
 }
 
 void TrialsPage::hideEvent(QHideEvent* event) {
@@ -211,6 +218,7 @@ void TrialsPage::takeRows(const std::vector<TrialRow>& rows) {
     m_unreadable.reset();
     const bool isFirst = !std::exchange(m_loaded, true);
     m_model.setRows(rows);
+    weighSoon();
     if (isFirst) followPinned();
     m_prepare.start();
     readSettings();
@@ -271,6 +279,21 @@ void TrialsPage::follow(const QString& command) {
     if (command == kClearFilter) m_filter->clear();
     else if (command == kShowCurrent) m_shelf->setCurrentIndex(static_cast<int>(Shelf::Current));
     else emit commandWanted(command);
+}
+
+// While runs write, their rows change all the time.
+void TrialsPage::weighSoon() {
+    if (!m_weighSoon.isActive() && isVisible()) m_weighSoon.start(m_disk.weight() ? kWeighMilliseconds : 0);
+}
+
+void TrialsPage::showWeight() {
+    const DiskWeight& weight = *m_disk.weight();
+    std::unordered_map<std::int64_t, std::uint64_t> weights;
+    for (const TrialWeight& each : weight.trials) weights.emplace(each.run.trial, each.run.total());
+    m_model.setWeights(std::move(weights));
+    m_foot->setVisible(weight.total() > 0);
+    m_weight->setText(disk_text::line(weight));
+    m_weight->setToolTip(disk_text::parts(weight));
 }
 
 void TrialsPage::showProblem(const Explanation& explanation) {

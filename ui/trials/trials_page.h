@@ -9,6 +9,7 @@
 #include "ui/history/trial_selection.h"
 #include "ui/style/explanation.h"
 #include "ui/style/page.h"
+#include "ui/trials/disk_feed.h"
 #include "ui/trials/trial_filter_proxy.h"
 #include "ui/trials/trial_table_model.h"
 #include "ui/trials/trials_page_state.h"
@@ -19,6 +20,7 @@ class QComboBox;
 class QFrame;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 class QSplitter;
 class QStackedWidget;
 class QToolBar;
@@ -66,6 +68,9 @@ private:
     void connectHistory();
     void connectViews();
     QWidget* buildHead();
+    QWidget* buildFoot();
+    void weighSoon();
+    void showWeight();
     void addNotices(QBoxLayout& layout);
     void restoreLook();
     void saveLook() const;
@@ -108,10 +113,11 @@ private:
     void resumeSelected();
     void saveCard();
     void chooseExport();
+    void freeDiskSpace();
 
     struct Actions {
         QAction *open, *evaluate, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note,
-            *card, *exporting, *emptying, *find;
+            *card, *exporting, *emptying, *disk, *find;
     };
 
     const Places m_places;
@@ -121,15 +127,17 @@ private:
     TrialTableModel m_model;
     QUndoStack m_undo;  // after the model: its steps speak to it
     TrialFilterProxy m_proxy;
-    QTimer m_compareSoon, m_filterSoon, m_noticeOver, m_prepare;
+    DiskFeed m_disk;
+    QTimer m_compareSoon, m_filterSoon, m_noticeOver, m_prepare, m_weighSoon;
     std::optional<std::int64_t> m_awaited;  // to be selected once it is there
     std::optional<Explanation> m_unreadable;
     bool m_loaded = false, m_writeWaits = false;
     int m_orphans = 0;
     Actions m_actions{};
 
-    QLabel *m_count = nullptr, *m_problemText = nullptr, *m_noticeText = nullptr;
+    QLabel *m_count = nullptr, *m_weight = nullptr, *m_problemText = nullptr, *m_noticeText = nullptr;
     QFrame *m_problem = nullptr, *m_notice = nullptr;
+    QWidget* m_foot = nullptr;
     EmptyView* m_empty = nullptr;
     QLineEdit* m_filter = nullptr;
     QComboBox* m_shelf = nullptr;

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "ui/history/command_text.h"
+#include "ui/trials/disk_dialog.h"
 #include "ui/trials/trial_actions.h"
 #include "ui/trials/trials_page.h"
 #include "ui/trials/trials_table.h"
@@ -202,6 +203,13 @@ void TrialsPage::saveCard() {
 void TrialsPage::chooseExport() {
     const QString file = QFileDialog::getSaveFileName(this, tr("Export the table"), "trials.csv", tr("CSV (*.csv)"));
     if (!file.isEmpty()) exportCsv(file);
+}
+
+void TrialsPage::freeDiskSpace() {
+    std::vector<std::int64_t> trials;
+    for (const auto* row : selected()) trials.push_back(row->id);
+    auto* dialog = new DiskDialog(&m_disk, trials, m_explain, this);
+    dialog->open();
 }
 
 void TrialsPage::exportCsv(const QString& file) {

@@ -91,6 +91,9 @@ void TrialsPage::makeActions() {
     a.card->setObjectName("trial.card");  // the command of whichever page is in front
     a.exporting = addTrialAction("export", tr("Export…"), tr("Export the table…"),
                                  tr("Save the table as it stands, as CSV"), {}, &TrialsPage::chooseExport);
+    a.disk =
+        addTrialAction("disk", tr("Disk…"), tr("Free disk space…"),
+                       tr("What the history takes of the disk, and what of it can go"), {}, &TrialsPage::freeDiskSpace);
     a.find = new QAction(tr("Find trials"), this);
     a.find->setObjectName("trials.find");
     a.find->setShortcut(QKeySequence::Find);
@@ -101,8 +104,8 @@ void TrialsPage::makeActions() {
 
 QList<QAction*> TrialsPage::commands() const {
     const auto& a = m_actions;
-    return {a.open, a.evaluate, a.clone,   a.resume, a.command, a.rename,   a.note,      a.card,
-            a.star, a.tag,      a.archive, a.trash,  a.restore, a.emptying, a.exporting, a.find};
+    return {a.open, a.evaluate, a.clone, a.resume,  a.command,  a.rename,    a.note, a.card, a.star,
+            a.tag,  a.archive,  a.trash, a.restore, a.emptying, a.exporting, a.disk, a.find};
 }
 
 void TrialsPage::buildBar(QToolBar& bar) {
@@ -120,9 +123,9 @@ void TrialsPage::buildBar(QToolBar& bar) {
     bar.addWidget(menuButton(tr("Columns ▾"), tr("Columns"), tr("Choose the table's columns"), m_table->columnsMenu()));
     auto* more = new QMenu(this);
     more->setToolTipsVisible(true);
-    more->addActions({a.command, a.rename, a.note, a.card, a.exporting});
-    bar.addWidget(
-        menuButton(tr("More ▾"), tr("More actions"), tr("Command line, title, note, model card, export"), more));
+    more->addActions({a.command, a.rename, a.note, a.card, a.exporting, a.disk});
+    bar.addWidget(menuButton(tr("More ▾"), tr("More actions"),
+                             tr("Command line, title, note, model card, export, disk space"), more));
     for (auto* button : bar.findChildren<QToolButton*>()) button->setFocusPolicy(Qt::TabFocus);
     if (auto* rest = bar.findChild<QToolButton*>("qt_toolbar_ext_button")) {
         rest->setAccessibleName(tr("Buttons that do not fit"));

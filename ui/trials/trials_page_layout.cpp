@@ -1,3 +1,4 @@
+#include <QAction>
 #include <QComboBox>
 #include <QFrame>
 #include <QHBoxLayout>
@@ -77,6 +78,25 @@ QWidget* TrialsPage::buildHead() {
     layout->addLayout(line);
     layout->addWidget(bar);
     return head;
+}
+
+// What the history takes of the disk, and the way to less.
+QWidget* TrialsPage::buildFoot() {
+    m_weight = new QLabel;
+    m_weight->setProperty("role", "muted");
+    m_weight->setAccessibleName(tr("What the history takes of the disk"));
+    auto* less = new QPushButton(tr("Free disk space…"));
+    less->setToolTip(m_actions.disk->toolTip());
+    less->setFlat(true);
+    connect(less, &QPushButton::clicked, m_actions.disk, &QAction::trigger);
+    m_foot = new QWidget;
+    m_foot->hide();  // until there is something
+    auto* line = new QHBoxLayout(m_foot);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->addWidget(m_weight);
+    line->addStretch(1);
+    line->addWidget(less);
+    return m_foot;
 }
 
 void TrialsPage::addNotices(QBoxLayout& layout) {

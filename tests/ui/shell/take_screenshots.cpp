@@ -110,6 +110,17 @@ void live(Photographer& camera) {
     until([&] { return isFinal(feed.state()); });
 }
 
+void freeSpace(Photographer& camera, MainWindow& window) {
+    for (auto* action : window.findChildren<QAction*>())
+        if (action->objectName() == "trials.disk") action->trigger();
+    QDialog* dialog = nullptr;
+    if (!until([&] { return (dialog = window.findChild<QDialog*>("diskDialog")) && dialog->isVisible(); })) return;
+    QTest::qWait(1500);
+    camera.shoot(*dialog, "trials-disk");
+    dialog->accept();
+    QTest::qWait(300);
+}
+
 void finished(Photographer& camera) {
     Home home;
     for (const int seed : {1, 2, 3}) {
@@ -137,6 +148,7 @@ void finished(Photographer& camera) {
     table->selectAll();
     QTest::qWait(1000);
     camera.shoot(*window, "trials-finished");
+    freeSpace(camera, *window);
     page(*window, kTrain);
     QTest::qWait(3000);
     camera.shoot(*window, "train-finished");

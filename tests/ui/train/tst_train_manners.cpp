@@ -106,6 +106,7 @@ private slots:
                                 "loader_threads",
                                 "faultSettings",
                                 "checkpoint_minutes",
+                                "keep_checkpoints",
                                 "link_latency",
                                 "startTraining"};
         qsizetype last = -1;

@@ -141,8 +141,8 @@ private slots:
             m_page->setSpec(spec);
         };
         QVERIFY(shown("shares") && shown("batch_norm") && shown("learning_rate_rule") && !shown("learning_rate_batch"));
-        for (const char* path : {"checkpoint_minutes", "check_every", "on_lost_device", "on_non_finite", "timeout",
-                                 "link_bandwidth", "link_latency"})
+        for (const char* path : {"checkpoint_minutes", "keep_checkpoints", "check_every", "on_lost_device",
+                                 "on_non_finite", "timeout", "link_bandwidth", "link_latency"})
             QVERIFY2(!shown(path), path);
         set("learning_rate_rule", "linear");
         QVERIFY(shown("learning_rate_batch"));

@@ -1,0 +1,404 @@
+#include "engine/trials/disk_service.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <tuple>
+
+#include "engine/core/durable_file.h"
+#include "engine/core/error.h"
+#include "engine/history/run_folders.h"
+#include "engine/session/lease.h"
+#include "engine/spec/kept_checkpoints.h"
+
+namespace lockstep {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCheckpointFolder = "checkpoints/", kTraceFolder = "trace/", kLogFile = "run.log";
+// A folder is made before the row that it is for, and copied before it is imported.
+constexpr std::time_t kYoung = 600;
+
+// "2026-11-20T12:49:57.471Z"; 0: it says none.
+std::time_t timeFrom(const std::string& utc) {
+    std::tm parts{};
+    return strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : 0;
+}
+
+std::string utcTime(std::time_t when) {
+    std::tm parts{};
+    gmtime_r(&when, &parts);
+    char text[32];
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::uint64_t weightOf(const std::vector<DiskFile>& files, auto&& belongs) {
+    std::vector<DiskFile> some;
+    std::ranges::copy_if(files, std::back_inserter(some), [&](const DiskFile& each) { return belongs(each.path); });
+    return bytesOnDisk(some);
+}
+
+RunWeight weighRun(const Places& places, std::int64_t trial) {
+    RunWeight run{trial, 0, 0, 0, 0, filesBelow(places.run(trial))};
+    const auto in = [](std::string_view start) {
+        return [start](const std::string& path) { return path.starts_with(start); };
+    };
+    run.checkpoints = weightOf(run.files, in(kCheckpointFolder));
+    run.traces = weightOf(run.files, in(kTraceFolder));
+    run.logs = weightOf(run.files, in(kLogFile));
+    const std::uint64_t all = bytesOnDisk(run.files), told = run.checkpoints + run.traces + run.logs;
+    run.other = all - std::min(all, told);
+    return run;
+}
+
+bool isLink(const fs::path& path) {
+    std::error_code ignored;
+    return fs::is_symlink(path, ignored);
+}
+
+std::uint64_t databaseBytes(const fs::path& history) {
+    std::uint64_t bytes = 0;
+    const std::string name = history.filename().string();
+    for (const DiskFile& each : filesBelow(history.parent_path())) {
+        const bool isIts = each.path == name || each.path == name + "-wal" || each.path == name + "-shm";
+        if (isIts) bytes += each.bytes;
+    }
+    return bytes;
+}
+
+std::optional<CheckpointFile> checkpointAt(const DiskFile& file) {
+    if (!file.path.starts_with(kCheckpointFolder) || file.isFolder) return std::nullopt;
+    return checkpointNamed(std::string_view(file.path).substr(kCheckpointFolder.size()));
+}
+
+// What a run that was killed left of one it was writing.
+bool isTorn(const DiskFile& file) {
+    if (!file.path.starts_with(kCheckpointFolder)) return false;
+    const auto name = std::string_view(file.path).substr(kCheckpointFolder.size());
+    const auto end = name.find(".tmp-");
+    return name.starts_with('.') && end != name.npos && checkpointNamed(name.substr(1, end - 1)).has_value();
+}
+
+// A trial's checkpoints, the best first; those that nobody has judged come last.
+std::vector<const DiskFile*> bestFirst(const TrialWeight& trial) {
+    std::vector<const DiskFile*> files;
+    for (const DiskFile& each : trial.run.files) {
+        const auto at = checkpointAt(each);
+        if (at && at->role != kLast) files.push_back(&each);
+    }
+    const auto place = [&](const DiskFile* each) {
+        const auto at = *checkpointAt(*each);
+        if (at.role == kBest) return std::tuple(-1L, at.epoch);
+        const auto found = std::ranges::find(trial.bestEpochs, at.epoch);
+        return std::tuple(static_cast<long>(found - trial.bestEpochs.begin()), at.epoch);
+    };
+    std::ranges::sort(files, {}, place);
+    return files;
+}
+
+// Of a run that was killed before its first "last", the one that goes furthest.
+const DiskFile* newestOf(const TrialWeight& trial) {
+    const DiskFile* newest = nullptr;
+    for (const DiskFile& each : trial.run.files) {
+        const auto at = checkpointAt(each);
+        if (!at) continue;
+        if (at->role == kLast) return &each;
+        if (!newest || each.changed >= newest->changed) newest = &each;
+    }
+    return newest;
+}
+
+std::vector<DiskFile> checkpointsToFree(const TrialWeight& trial, const StaysKept& keep) {
+    std::set<std::string> stay;
+    if (const DiskFile* newest = newestOf(trial); newest && keep.newest) stay.insert(newest->path);
+    const auto best = bestFirst(trial);
+    const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(keep.best, 0, std::ssize(best)));
+    for (std::size_t i = 0; i < count; ++i) stay.insert(best[i]->path);
+    std::vector<DiskFile> files;
+    for (const DiskFile& each : trial.run.files)
+        if ((checkpointAt(each) && !stay.contains(each.path)) || isTorn(each)) files.push_back(each);
+    return files;
+}
+
+std::vector<DiskFile> filesToFree(const TrialWeight& trial, const FreeRequest& request) {
+    std::vector<DiskFile> files;
+    if (request.keep) files = checkpointsToFree(trial, *request.keep);
+    for (const DiskFile& each : trial.run.files)
+        if (request.traces && each.path.starts_with(kTraceFolder) && !each.isFolder) files.push_back(each);
+    return files;
+}
+
+bool isAmong(std::int64_t trial, const std::vector<TrialRange>& ranges) {
+    return ranges.empty() || std::ranges::any_of(ranges, [trial](const TrialRange& each) {
+               return each.first <= trial && trial <= each.second;
+           });
+}
+
+bool isOldEnough(std::time_t since, const FreeRequest& request, std::time_t now) {
+    return request.olderThan <= 0 || now - since >= request.olderThan;
+}
+
+void planTrials(const DiskWeight& weight, std::time_t now, FreePlan& plan) {
+    const FreeRequest& request = plan.request;
+    if (!request.keep && !request.traces) return;
+    for (const TrialWeight& each : weight.trials) {
+        if (!isAmong(each.run.trial, request.trials)) continue;
+        if (!each.mayBeFreed()) {
+            plan.spared.push_back(each.run.trial);
+            continue;
+        }
+        auto files = isOldEnough(each.ended, request, now) ? filesToFree(each, request) : std::vector<DiskFile>();
+        if (!files.empty()) plan.items.push_back({FreeItem::Kind::Trial, each.run.trial, std::move(files)});
+    }
+    std::ranges::sort(plan.spared);
+}
+
+// Where the history is lost, all trials are orphans, and to be imported.
+void planOrphans(const DiskWeight& weight, std::time_t now, FreePlan& plan) {
+    if (!plan.request.orphans) return;
+    const auto held = std::ranges::count(weight.orphans, true, &OrphanWeight::holdsTrial);
+    if (weight.trials.empty() && held > 0) {
+        plan.refused = Problem{"orphans", "disk.orphans-of-a-lost-history", {std::to_string(held)}};
+        return;
+    }
+    for (const OrphanWeight& each : weight.orphans) {
+        if (now - each.changed < kYoung || !isOldEnough(each.changed, plan.request, now)) continue;
+        plan.items.push_back({FreeItem::Kind::Orphan, each.run.trial, each.run.files, each.holdsTrial});
+    }
+}
+
+bool isSame(const DiskFile& a, const DiskFile& b) {
+    return a.path == b.path && a.device == b.device && a.inode == b.inode && a.changed == b.changed;
+}
+
+// Before anything goes; on a full disk there may be room for it only afterwards.
+bool mark(const fs::path& run) {
+    try {
+        replaceFile(run / kCheckpointFolder / kFreedMark, utcTime(std::time(nullptr)) + '\n');
+        return true;
+    } catch (const EngineError&) {
+        return false;
+    }
+}
+
+// What was planned and still is as it was.
+std::vector<DiskFile> stillPlanned(const std::vector<DiskFile>& planned, const std::vector<DiskFile>& now) {
+    std::vector<DiskFile> both;
+    for (const DiskFile& each : now) {
+        if (std::ranges::any_of(planned, [&](const DiskFile& before) { return isSame(before, each); }))
+            both.push_back(each);
+    }
+    return both;
+}
+
+std::optional<std::int64_t> wholeIn(std::string_view digits) {
+    std::int64_t whole = 0;
+    const char* end = digits.data() + digits.size();
+    const auto read = std::from_chars(digits.data(), end, whole);
+    return read.ec == std::errc() && read.ptr == end && whole > 0 ? std::optional(whole) : std::nullopt;
+}
+
+std::optional<TrialRange> rangeIn(std::string_view word) {
+    const auto dash = word.find('-');
+    const auto first = wholeIn(word.substr(0, dash));
+    const auto last = dash == word.npos ? first : wholeIn(word.substr(dash + 1));
+    if (!first || !last || *last < *first) return std::nullopt;
+    return TrialRange{*first, *last};
+}
+
+}  // namespace
+
+std::uint64_t DiskWeight::runs() const {
+    std::vector<DiskFile> all;
+    for (const TrialWeight& each : trials) all.insert(all.end(), each.run.files.begin(), each.run.files.end());
+    return bytesOnDisk(all);
+}
+
+std::uint64_t DiskWeight::orphaned() const {
+    std::vector<DiskFile> all;
+    for (const OrphanWeight& each : orphans) all.insert(all.end(), each.run.files.begin(), each.run.files.end());
+    return bytesOnDisk(all);
+}
+
+Result<StaysKept> parseStays(std::string_view text) {
+    if (text == "none") return StaysKept{false, 0};
+    const auto kept = parseKept(text);
+    if (!kept.ok()) return Problem{"keep", "disk.keep", {std::string(text)}};
+    return StaysKept{true, kept.value().best};
+}
+
+Result<std::vector<TrialRange>> parseTrialRanges(std::string_view text) {
+    std::vector<TrialRange> ranges;
+    for (std::size_t at = 0; at <= text.size();) {
+        const auto comma = std::min(text.find(',', at), text.size());
+        const auto word = text.substr(at, comma - at);
+        const auto range = rangeIn(word);
+        if (!range) return Problem{"trials", "disk.trials", {std::string(text), std::string(word)}};
+        ranges.push_back(*range);
+        at = comma + 1;
+    }
+    return ranges;
+}
+
+Result<std::int64_t> parseAge(std::string_view text) {
+    constexpr std::int64_t kHour = 3600, kDay = 24 * kHour, kMost = 100'000;
+    const auto count = text.empty() ? std::nullopt : wholeIn(text.substr(0, text.size() - 1));
+    const std::int64_t unit = !count || *count > kMost ? 0
+                              : text.back() == 'h'     ? kHour
+                              : text.back() == 'd'     ? kDay
+                              : text.back() == 'w'     ? 7 * kDay
+                                                       : 0;
+    if (unit == 0) return Problem{"older-than", "disk.age", {std::string(text)}};
+    return *count * unit;
+}
+
+std::size_t countOf(const FreePlan& plan, FreeItem::Kind kind) {
+    return static_cast<std::size_t>(std::ranges::count(plan.items, kind, &FreeItem::kind));
+}
+
+std::size_t lostTrials(const FreePlan& plan) {
+    return static_cast<std::size_t>(std::ranges::count(plan.items, true, &FreeItem::holdsTrial));
+}
+
+FreePlan planFreeing(const DiskWeight& weight, const FreeRequest& request, std::time_t now) {
+    FreePlan plan{request, {}, 0, {}, {}};
+    planTrials(weight, now, plan);
+    planOrphans(weight, now, plan);
+    if (request.caches && !weight.datasets.empty())
+        plan.items.push_back({FreeItem::Kind::DatasetCache, 0, weight.datasets});
+    if (request.caches && !weight.plans.empty()) plan.items.push_back({FreeItem::Kind::PlanCache, 0, weight.plans});
+    std::ranges::stable_sort(plan.items, std::greater(), [](const FreeItem& each) { return bytesOnDisk(each.files); });
+    std::vector<DiskFile> all;
+    for (const FreeItem& each : plan.items) all.insert(all.end(), each.files.begin(), each.files.end());
+    plan.bytes = bytesFreedBy(all);
+    return plan;
+}
+
+DiskWeight DiskService::weigh() {
+    DiskWeight weight;
+    const Places& places = m_trials.places();
+    std::set<std::int64_t> known;
+    try {
+        for (const bool deleted : {false, true}) {
+            for (const TrialRow& row : m_trials.list({.deleted = deleted})) {
+                weight.trials.push_back(weighTrial(row));
+                known.insert(row.id);
+            }
+        }
+        weight.series = m_trials.query().seriesBytes();
+    } catch (const ProblemError& error) {
+        if (error.problem().code != "history.absent") throw;
+    }
+    std::ranges::stable_sort(weight.trials, std::greater(), [](const TrialWeight& each) { return each.run.total(); });
+    for (const auto trial : runFolders(places.runs())) {
+        if (known.contains(trial) || isLink(places.run(trial))) continue;
+        OrphanWeight orphan{weighRun(places, trial), holdsTrial(places.run(trial)), 0};
+        for (const DiskFile& each : orphan.run.files) orphan.changed = std::max(orphan.changed, each.changed);
+        struct stat info {};
+        if (::lstat(places.run(trial).c_str(), &info) == 0) orphan.changed = std::max(orphan.changed, info.st_mtime);
+        weight.orphans.push_back(std::move(orphan));
+    }
+    weight.database = databaseBytes(places.history());
+    for (DiskFile& each : filesBelow(places.cache)) {
+        if (each.path.find(".decoded") != each.path.npos) weight.datasets.push_back(std::move(each));
+        else if (each.path.find(".plans") != each.path.npos) weight.plans.push_back(std::move(each));
+    }
+    std::error_code unknown;
+    const auto space = fs::space(places.runs(), unknown);
+    if (!unknown) weight.available = space.available, weight.capacity = space.capacity;
+    return weight;
+}
+
+TrialWeight DiskService::weighTrial(const TrialRow& row) {
+    TrialWeight trial;
+    trial.run = weighRun(m_trials.places(), row.id);
+    trial.state = runStateFrom(row.state).value_or(RunState::Queued);
+    trial.isHeld = Lease::isHeld(m_trials.places().lease(row.id));
+    trial.inTrash = row.deleted;
+    trial.ended = timeFrom(row.finishedAt.empty() ? row.createdAt : row.finishedAt);
+    trial.title = row.title, trial.dataset = row.dataset, trial.model = row.model;
+    const bool keepsEpochs = std::ranges::any_of(trial.run.files, [](const DiskFile& each) {
+        const auto at = checkpointAt(each);
+        return at && at->epoch > 0;
+    });
+    if (keepsEpochs) trial.bestEpochs = m_trials.query().bestEpochs(row.id);
+    return trial;
+}
+
+Freed DiskService::free(const FreePlan& plan) {
+    Freed freed;
+    for (const FreeItem& item : plan.items) {
+        switch (item.kind) {
+            case FreeItem::Kind::Trial: freeTrial(item, plan, freed); break;
+            case FreeItem::Kind::Orphan: freeOrphan(item, freed); break;
+            case FreeItem::Kind::DatasetCache:
+            case FreeItem::Kind::PlanCache: remove(m_trials.places().cache, item.files, freed); break;
+        }
+    }
+    return freed;
+}
+
+// While the lease is ours nobody can begin to run the trial.
+void DiskService::freeTrial(const FreeItem& item, const FreePlan& plan, Freed& freed) {
+    const Places& places = m_trials.places();
+    const fs::path folder = places.run(item.trial);
+    if (isLink(folder)) return;
+    try {
+        const auto lease = Lease::tryAcquire(places.lease(item.trial));
+        if (!lease) return freed.spared.push_back(item.trial);
+        const auto row = m_trials.query().find(item.trial);
+        const auto state = row ? runStateFrom(row->state) : std::nullopt;
+        if (!state || *state == RunState::Queued) return freed.spared.push_back(item.trial);
+        const auto files = stillPlanned(item.files, filesToFree(weighTrial(*row), plan.request));
+        if (files.empty()) return freed.spared.push_back(item.trial);
+        const bool needsMark =
+            std::ranges::any_of(files, [](const DiskFile& each) { return checkpointAt(each).has_value(); });
+        const bool isMarked = needsMark && mark(folder);
+        remove(folder, files, freed);
+        if (needsMark && !isMarked) mark(folder);
+        freed.trials.push_back(item.trial);
+    } catch (const EngineError& error) {
+        freed.problems.push_back({folder.string(), "disk.not-removed", {error.what()}});
+    }
+}
+
+bool DiskService::isKnown(std::int64_t trial) {
+    try {
+        return m_trials.query().find(trial).has_value();
+    } catch (const ProblemError& error) {
+        if (error.problem().code != "history.absent") throw;
+        return false;
+    }
+}
+
+void DiskService::freeOrphan(const FreeItem& item, Freed& freed) {
+    const Places& places = m_trials.places();
+    const fs::path folder = places.run(item.trial);
+    if (isLink(folder)) return;
+    try {
+        const auto lease = Lease::tryAcquire(places.lease(item.trial));
+        if (!lease || isKnown(item.trial)) return freed.spared.push_back(item.trial);
+        std::error_code failed;
+        fs::remove_all(folder, failed);
+        if (failed) freed.problems.push_back({folder.string(), "disk.not-removed", {failed.message()}});
+        else freed.bytes += bytesFreedBy(item.files);
+    } catch (const EngineError& error) {
+        freed.problems.push_back({folder.string(), "disk.not-removed", {error.what()}});
+    }
+}
+
+void DiskService::remove(const fs::path& folder, const std::vector<DiskFile>& files, Freed& freed) const {
+    std::vector<DiskFile> removed;
+    for (const DiskFile& each : files) {
+        const auto failed = removeFileBelow(folder, each.path);
+        if (!failed) removed.push_back(each);
+        else freed.problems.push_back({(folder / each.path).string(), "disk.not-removed", {failed.message()}});
+    }
+    freed.bytes += bytesFreedBy(removed);
+}
+
+}  // namespace lockstep
