@@ -201,9 +201,10 @@ private:
     // "block12/" of "stage1/block12/" is a Block.
     static std::string baseOf(const std::string& path) {
         const std::size_t end = path.size() - 1, slash = path.rfind('/', end - 1);
-        std::string base = pythonName(path.substr(slash == path.npos ? 0 : slash + 1, end - (slash + 1)));
+        std::string base = path.substr(slash == path.npos ? 0 : slash + 1, end - (slash + 1));
         while (base.size() > 1 && base.back() >= '0' && base.back() <= '9') base.pop_back();
         if (base.front() >= 'a' && base.front() <= 'z') base.front() = static_cast<char>(base.front() - 'a' + 'A');
+        base = pythonName(base);
         return base == "Net" ? "Part" : base;
     }
 

@@ -323,6 +323,8 @@ private:
         if (m_spec.loaderThreads > 1) missing("loader_threads", "batches are made between updates");
         if (m_spec.checkEvery > 0) missing("check_every", "processes do not compare their weights");
         missing("checkpoint_minutes", "nothing is kept to go on from but the weights of --save");
+        if (m_spec.onNonFinite == "skip" && m_model.hasNorms)
+            missing("on_non_finite", "an update that is left out has moved the running statistics of norms");
         if (m_request.devices != 1 && m_spec.onLostDevice == "continue")
             missing("on_lost_device", "the run ends with any of its processes");
         if (m_spec.simulatesLinks()) missing("link_bandwidth, link_latency", "no link is simulated");

@@ -1,4 +1,5 @@
 @HEADER@
+
 import argparse
 import contextlib
 #if averages
@@ -258,6 +259,7 @@ def evaluate(net, split, device, rank, world):
         correct += (best[..., 0] & counts).sum().item()
         correct5 += (best.any(-1) & counts).sum().item()
     loss, weight, correct, correct5 = summed([loss, weight, correct, correct5], device, world)
+    weight = max(weight, 1)
     return loss / weight, correct / weight, correct5 / weight
 
 
@@ -447,7 +449,7 @@ def main():
             update += 1
             epoch_loss, epoch_weight = epoch_loss + loss, epoch_weight + weight
             if options.print_losses:
-                say(f"loss {update} {loss / weight:.9g}", flush=True)
+                say(f"loss {update} {loss / max(weight, 1):.9g}", flush=True)
                 if update >= options.print_losses:
                     return
 #if averages
@@ -459,7 +461,7 @@ def main():
 #end
         found, accuracy, accuracy5 = evaluate(kept, test, device, rank, world)
         say(
-            f"epoch {epoch + 1}: training loss {epoch_loss / epoch_weight:.5f}, test loss {found:.5f},"
+            f"epoch {epoch + 1}: training loss {epoch_loss / max(epoch_weight, 1):.5f}, test loss {found:.5f},"
             f" accuracy {100 * accuracy:.2f} %, among five {100 * accuracy5:.2f} %,"
             f" {count / (time.perf_counter() - began):.0f} samples/s",
             flush=True,

@@ -190,6 +190,54 @@ private slots:
         QVERIFY(card.out.contains("lockstep predict 2 --prompt") && !card.out.contains("## Results per class"));
     }
 
+    void aScriptForPytorch() {
+        const QString script = m_program.path("scripts/train.py");
+        QVERIFY(QDir().mkpath(m_program.path("scripts")));
+        const auto written = m_program.run({"export", "1", "--pytorch", script});
+        QVERIFY2(written.status == 0, qPrintable(written.err));
+        QFile file(script);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QString text = QString::fromUtf8(file.readAll());
+        QVERIFY(
+            text.startsWith("# mlp on image-folder, trained by PyTorch with the settings of Lockstep's trial 1.\n"));
+        QVERIFY(text.contains("\nSIZE = (3, 16, 16)") && text.contains("\nCLASSES = [\"bright\", \"dark\"]\n"));
+        QVERIFY(text.contains("\nDATA = \"" + m_program.path("photos") + "\"\n") && !text.contains("measure("));
+        QCOMPARE(m_program.run({"export", "1", "--pytorch", "-"}).out, text);
+        m_program.write("notes.txt", QByteArray("to be or not to be, that is the question. ").repeated(60));
+        const QString spec = m_program.write("language.json", specOfALanguage());
+        const auto ofSpec = m_program.run({"export", spec, "--pytorch", "-"});
+        QVERIFY2(ofSpec.status == 0 && ofSpec.out.contains("\nTOKENS = 16"), qPrintable(ofSpec.err));
+        const auto noModel =
+            m_program.run({"export", m_program.write("bad.json", "{\"model\": {\"id\": \"none\"}}"), "--pytorch", "-"});
+        QVERIFY2(noModel.status == 2 && noModel.err.contains("none") && noModel.out.isEmpty(), qPrintable(noModel.err));
+    }
+
+    void aScriptIsWholeOrNotThere() {
+        QVERIFY(QDir().mkpath(m_program.path("small")));
+        const QString script = m_program.path("small/train.py");
+        const QString checkpoint = m_program.trial(1)["run_directory"].toString() + "/checkpoints/best.safetensors";
+        const auto full = m_program.shell("trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"",
+                                          {"export", checkpoint, "--pytorch", script});
+        QVERIFY2(full.status == 1 && full.err.contains("train.py") && full.err.contains("→"), qPrintable(full.err));
+        QVERIFY(QDir(m_program.path("small")).isEmpty());
+        const auto nowhere = m_program.run({"export", "1", "--pytorch", m_program.path("absent/train.py")});
+        QVERIFY2(nowhere.status == 1 && nowhere.err.contains("absent/train.py"), qPrintable(nowhere.err));
+        QVERIFY(!QDir(m_program.path("absent")).exists());
+        const auto closed = m_program.shell("\"$0\" \"$@\" > /dev/full", {"export", "1", "--pytorch", "-"});
+        QVERIFY2(closed.status == 1 && closed.err.contains("No space left"), qPrintable(closed.err));
+    }
+
+    // What a trial is to do is known before it has done it.
+    void aTrialWithoutACheckpointHasAScript() {
+        const QString checkpoints = m_program.trial(1)["run_directory"].toString() + "/checkpoints";
+        QVERIFY(QDir(checkpoints).exists() && QDir().rename(checkpoints, checkpoints + ".away"));
+        const auto said = m_program.run({"export", "1", "--pytorch", "-"});
+        QVERIFY(QDir().rename(checkpoints + ".away", checkpoints));
+        QVERIFY2(said.status == 0, qPrintable(said.err));
+        QVERIFY(said.out.contains("\n# No checkpoint tells mean and deviation") && said.out.contains("measure(train"));
+        QVERIFY(said.out.contains("\nSIZE = (3, 16, 16)") && !said.out.contains("export-weights 1"));
+    }
+
     void whatIsMissingIsSaid() {
         const auto nobody = m_program.run({"evaluate", "99"});
         QVERIFY2(nobody.status == 3 && nobody.err.contains("99"), qPrintable(nobody.err));
@@ -200,6 +248,14 @@ private slots:
     }
 
 private:
+    QByteArray specOfALanguage() const {
+        return QStringLiteral(
+                   "{'dataset': {'id': 'text', 'path': '%1', 'sequence': 16}, 'model': {'id': 'gpt', 'context': 32}}")
+            .arg(m_program.path("notes.txt"))
+            .replace('\'', '"')
+            .toUtf8();
+    }
+
     LockstepProgram m_program;
 };
 

@@ -50,6 +50,8 @@ def rows():
     yield 'text-encoder', row('text-encoder', 'text-csv', 8, 1e-3, optimizer=ADAMW, params=small)
     yield 'vit', row('vit', 'cifar10', 16, 1e-3, optimizer=ADAMW, params=small, label_smoothing=0.1)
     yield 'pictures', row('small-cnn', 'image-folder', 8, 0.0003)
+    yield 'folders', row('text-encoder', 'text-folder', 8, 1e-3, optimizer=ADAMW, params=small)
+    yield 'cifar100', row('vgg11-cifar', 'cifar100', 32, 0.01)
     yield 'lars', row('lenet5', 'idx', 64, 1.0, optimizer={'id': 'lars', 'weight_decay': 1e-3, 'momentum': 0.9})
     yield 'muon', row('fashion-cnn', 'idx', 32, 0.002, optimizer={'id': 'muon', 'weight_decay': 0.01})
     yield 'warm-up', row('lenet5', 'idx', 64, schedule={'id': 'one-cycle', 'warmup': 0.4, 'rise': 0.5}, learning_rate_rule='linear',
@@ -75,17 +77,17 @@ def write_idx(folder, counts):
             (folder / f'{split}-{kind}-ubyte').write_bytes(start[:4] + struct.pack('>I', count) + start[8:] + data)
 
 
-def write_cifar(folder, counts):
-    """Records as CIFAR-10's: the pictures with a border, upright, upside down and in half the light."""
+def write_cifar(folder, counts, files, before=b''):
+    """Records as CIFAR's: the pictures with a border, upright, upside down and in half the light."""
     folder.mkdir()
-    for file, (split, count) in zip(('data_batch_1.bin', 'test_batch.bin'), counts.items()):
+    for file, (split, count) in zip(files, counts.items()):
         _, pixels = fashion(split, 'images-idx3', count, 784, 16)
         _, labels = fashion(split, 'labels-idx1', count, 1, 8)
         out = bytearray()
         for i in range(count):
             rows = [bytes(32)] * 2 + [bytes(2) + pixels[784 * i + 28 * y:784 * i + 28 * y + 28] + bytes(2) for y in range(28)] + [bytes(32)] * 2
             plane = b''.join(rows)
-            out += labels[i:i + 1] + plane + b''.join(reversed(rows)) + bytes(pixel // 2 for pixel in plane)
+            out += before + labels[i:i + 1] + plane + b''.join(reversed(rows)) + bytes(pixel // 2 for pixel in plane)
         (folder / file).write_bytes(out)
 
 
@@ -132,7 +134,14 @@ class Bench:
         if kind == 'idx' and not place.exists():
             write_idx(place, {'train': samples, 't10k': 50})
         if kind == 'cifar10' and not place.exists():
-            write_cifar(place, {'train': samples, 't10k': 20})
+            write_cifar(place, {'train': samples, 't10k': 20}, ('data_batch_1.bin', 'test_batch.bin'))
+        if kind == 'cifar100' and not place.exists():
+            write_cifar(place, {'train': samples, 't10k': 20}, ('train.bin', 'test.bin'), b'\x07')
+        if kind == 'text-folder':
+            for i in range(int(samples / 0.8)):
+                folder = place / ('no', 'yes')[i % 2] / ('deep', '')[i % 3 > 0]
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / f'{i}.txt').write_text(' '.join(made.choice(['good', 'bad', 'naïve']) for _ in range(made.randrange(1, 60))))
         if kind == 'text':
             place = place.with_suffix('.txt')
             text = b''.join((ROOT / name).read_bytes() for name in ('README.md', 'engine/README.md', 'tests/README.md', 'ui/README.md'))

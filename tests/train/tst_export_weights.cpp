@@ -4,6 +4,7 @@
 
 #include "engine/train/export_weights.h"
 #include "engine/train/safetensors.h"
+#include "engine/train/trained_on.h"
 #include "engine/train/weights.h"
 #include "tests/train/train_fixture.h"
 
@@ -97,8 +98,9 @@ private slots:
             QCOMPARE(written.value().tensors, std::size_t{27});
             const TensorFile content = readTensorFile(file).value();
             QCOMPARE(content.metadata.at("model"), std::string("fashion-cnn"));
-            QCOMPARE(content.metadata.size(), std::size_t{3});
+            QCOMPARE(content.metadata.size(), std::size_t{4});
             QVERIFY(content.metadata.contains("checksum"));
+            QVERIFY(trainedOnFrom(content.metadata.at("trained_on")));  // what the model must be given elsewhere
             for (const auto& [name, tensor] : content.tensors) {
                 const auto average = first.tensors.find("average." + name);
                 const bool isAverage = averages && average != first.tensors.end();
