@@ -48,6 +48,13 @@ bool namesTrial(const std::string& word) {
     return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+std::int64_t trialNumberIn(const std::string& word) {
+    std::int64_t trial = 0;
+    if (std::from_chars(word.data(), word.data() + word.size(), trial).ec != std::errc())
+        throw ProblemError({"trial", "trial.unknown", {word, placesFromEnvironment().history().string()}});
+    return trial;
+}
+
 Result<ChosenCheckpoint> checkpointFile(const std::string& word, const CheckpointChoice& choice) {
     const std::string which = choice.word();
     if (!which.empty() && !checkpointAsked(which)) return Problem{"--checkpoint", "cli.bad-checkpoint", {which}};
@@ -55,14 +62,12 @@ Result<ChosenCheckpoint> checkpointFile(const std::string& word, const Checkpoin
         if (!which.empty()) return Problem{word, "export.no-choice", {choice.option()}};
         return ChosenCheckpoint{word, word};
     }
+    const std::int64_t trial = trialNumberIn(word);
     auto trials = openTrials();
-    std::int64_t trial = 0;
-    if (std::from_chars(word.data(), word.data() + word.size(), trial).ec != std::errc())
-        return Problem{"trial", "trial.unknown", {word, trials.places().history().string()}};
     const fs::path folder = fs::path(trials.row(trial).runDirectory) / "checkpoints";
     const std::string role = roleAsked(folder, which);
     if (role.empty()) return notKept(word, folder, which);
-    return ChosenCheckpoint{folder / checkpointName(role), role};
+    return ChosenCheckpoint{folder / checkpointName(role), role, trial};
 }
 
 std::int64_t keepEvaluation(const Evaluation& evaluation) {

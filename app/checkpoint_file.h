@@ -12,6 +12,9 @@ namespace lockstep {
 
 // Whether a word means a trial of the history, not a file: it is a number. A file of such a name is written ./7.
 bool namesTrial(const std::string& word);
+// Of such a word. Throws ProblemError "trial.unknown" where no trial has as large a number. Only in a build that has a
+// history.
+std::int64_t trialNumberIn(const std::string& word);
 
 // Which of a trial's checkpoints somebody asks for.
 struct CheckpointChoice {
@@ -20,11 +23,13 @@ struct CheckpointChoice {
     std::string word() const { return best ? "best" : last ? "last" : which; }
     std::string option() const { return best ? "--best" : last ? "--last" : which.empty() ? "" : "--checkpoint"; }
 };
-void addCheckpointChoice(CLI::App& command, CheckpointChoice& choice);  // --best, --last, --checkpoint
+// The positional "checkpoint", --best, --last, --checkpoint.
+void addCheckpointSource(CLI::App& command, std::string& word, CheckpointChoice& choice);
 
 struct ChosenCheckpoint {
     std::filesystem::path file;
-    std::string role;  // "best", "last", "epoch-7"; of a file: its path
+    std::string role;        // "best", "last", "epoch-7"; of a file: its path
+    std::int64_t trial = 0;  // that was asked for; of a file: 0
 };
 // The file that the word means: a trial's checkpoint "best", "last", or of an epoch ("7"; "": the best, or the last
 // where no best is kept), or the path that it is, of which nothing may be asked. A build without history knows paths

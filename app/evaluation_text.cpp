@@ -17,8 +17,6 @@ constexpr std::size_t kListedConfusions = 10, kListedClasses = 40;
 
 bool isLanguage(const EvaluationText& text) { return text.model.task == ModelTask::NextTokens; }
 
-std::string scoreText(double score) { return std::isnan(score) ? "–" : fmt::format("{:.3f}", score); }
-
 std::string nameOfClass(const EvaluationText& text, std::int64_t id) {
     const auto at = static_cast<std::size_t>(id);
     return id >= 0 && at < text.classes.size() ? text.classes[at] : std::string();
@@ -35,12 +33,12 @@ std::string headText(const Evaluation& now) {
 std::string metricsText(const EvaluationText& text) {
     const Evaluation& now = text.evaluation;
     Table table({"METRIC", "VALUE"});
-    table.add({"loss", fmt::format("{:.6f}", now.loss)});
+    table.add({"loss", fixedText(now.loss, 6)});
     table.add({"accuracy", percentText(now.accuracy)});
     if (now.accuracy5 >= 0) table.add({"accuracy of the best five", percentText(now.accuracy5)});
     if (isLanguage(text)) {
-        table.add({"perplexity", fmt::format("{:.4f}", perplexity(now.loss))});
-        table.add({"bits per byte", fmt::format("{:.4f}", bitsPerByte(now.loss))});
+        table.add({"perplexity", fixedText(perplexity(now.loss), 4)});
+        table.add({"bits per byte", fixedText(bitsPerByte(now.loss), 4)});
     }
     const double error = expectedCalibrationError(calibration(now.counts));
     if (!std::isnan(error)) table.add({"calibration error (ECE)", percentText(error)});
@@ -51,8 +49,8 @@ std::string scoresText(const EvaluationText& text, const ConfusionMatrix& matrix
     const auto scores = classScores(matrix);
     Table table({"CLASS", "SAMPLES", "PRECISION", "RECALL", "F1"});
     const auto add = [&](const std::string& name, const ClassScore& score) {
-        table.add(
-            {name, countText(score.samples), scoreText(score.precision), scoreText(score.recall), scoreText(score.f1)});
+        table.add({name, countText(score.samples), fixedText(score.precision, 3), fixedText(score.recall, 3),
+                   fixedText(score.f1, 3)});
     };
     for (std::size_t i = 0; i < std::min(scores.size(), kListedClasses); ++i)
         add(nameOfClass(text, static_cast<std::int64_t>(i)), scores[i]);
@@ -142,6 +140,10 @@ std::string confusionCsv(const EvaluationText& text, const ConfusionMatrix& matr
     return csv;
 }
 
+Problem noClasses(const ModelEntry& model, const std::string& table) {
+    return {"--csv", "evaluate.no-classes", {model.name, table}};
+}
+
 std::string samplesCsv(const EvaluationText& text) {
     std::vector<std::string> header{"sample", "class"};
     for (std::size_t i = 1; i <= Answer::kClasses; ++i) {
@@ -190,8 +192,15 @@ std::string evaluationJson(const EvaluationText& text, Json remarks) {
 std::string evaluationCsv(const EvaluationText& text, const std::string& table) {
     if (table == "samples") return samplesCsv(text);
     const auto matrix = ConfusionMatrix::from(text.evaluation.counts);
-    if (!matrix.ok()) throw ProblemError({"--csv", "evaluate.no-classes", {text.model.name, table}});
+    if (!matrix.ok()) throw ProblemError(noClasses(text.model, table));
     return table == "classes" ? classesCsv(text, matrix.value()) : confusionCsv(text, matrix.value());
+}
+
+std::optional<Problem> missingTable(const std::string& table, const ModelEntry& model,
+                                    const std::vector<std::string>& classes) {
+    const bool needsClasses = table == "classes" || table == "confusion";
+    const bool counts = model.task != ModelTask::NextTokens && std::ssize(classes) <= kMostCountedClasses;
+    return needsClasses && !counts ? std::optional(noClasses(model, table)) : std::nullopt;
 }
 
 }  // namespace lockstep

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,8 @@ std::string evaluationReport(const EvaluationText& text);
 std::string evaluationJson(const EvaluationText& text, Json remarks);  // one line
 // `table`: "classes", "confusion", "samples". Rows of RFC 4180, with a header.
 std::string evaluationCsv(const EvaluationText& text, const std::string& table);
+// Why there will be no such table of a model that knows these classes: "evaluate.no-classes"; empty: there will.
+std::optional<Problem> missingTable(const std::string& table, const ModelEntry& model,
+                                    const std::vector<std::string>& classes);
 
 }  // namespace lockstep

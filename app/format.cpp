@@ -6,14 +6,15 @@
 #include <cmath>
 #include <ctime>
 
+#include "engine/core/utc_time.h"
+
 namespace lockstep {
 
 std::string timeText(const std::string& utc) {
-    std::tm parts = {};
-    if (!strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts)) return utc;
-    const std::time_t moment = timegm(&parts);
+    const auto moment = utcSeconds(utc);
+    if (!moment) return utc;
     std::tm local = {};
-    localtime_r(&moment, &local);
+    localtime_r(&*moment, &local);
     char buffer[32];
     return {buffer, std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M", &local)};
 }

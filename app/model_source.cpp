@@ -1,18 +1,22 @@
 #include "app/model_source.h"
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "engine/train/evaluate.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
 void addModelSource(CLI::App& command, ModelSource& source) {
-    command.add_option("checkpoint", source.word, "A trial of the history, or the file of a checkpoint")
-        ->required()
-        ->type_name("ID|FILE");
-    addCheckpointChoice(command, source.choice);
+    addCheckpointSource(command, source.word, source.choice);
     command.add_option("--devices", source.devices, "Devices to use; the trial's unless given")->type_name("DEVICES");
 }
 
-void addCheckpointChoice(CLI::App& command, CheckpointChoice& choice) {
+void addCheckpointSource(CLI::App& command, std::string& word, CheckpointChoice& choice) {
+    command.add_option("checkpoint", word, "A trial of the history, or the file of a checkpoint")
+        ->required()
+        ->type_name("ID|FILE");
     auto* best = command.add_flag("--best", choice.best,
                                   "Of a trial: the best evaluation's weights (the default, where they are kept)");
     auto* last = command.add_flag("--last", choice.last, "Of a trial: the latest weights")->excludes(best);
@@ -42,14 +46,27 @@ Result<OpenedModel> openModelSource(const ModelSource& source, const Environment
     auto opened = openCheckpoint(source.word, source.choice);
     if (!opened.ok()) return opened.problems();
     auto [chosen, checkpoint] = std::move(opened).value();
-    OpenedModel model{chosen.file, chosen.role, std::move(checkpoint), {}, {}};
-    auto resolved = resolve(specToEvaluate(model.checkpoint.spec, source.devices), environment);
+    auto resolved = resolveToEvaluate(checkpoint.spec, source.devices, environment);
     if (!resolved.ok()) return resolved.problems();
-    model.resolved = std::move(resolved).value();
-    auto trained = trainedOn(model.checkpoint, model.resolved);
+    auto trained = trainedOn(checkpoint, resolved.value());
     if (!trained.ok()) return trained.problems();
-    model.trained = std::move(trained).value();
-    return model;
+    const std::int64_t trial = namesTrial(source.word) ? chosen.trial : checkpoint.trial;
+    return OpenedModel{chosen.file,
+                       chosen.role,
+                       trial,
+                       std::move(checkpoint),
+                       std::move(resolved).value(),
+                       std::move(trained).value()};
+}
+
+decltype(Watch::onStuck) endingProcess(const Context& context) {
+    return [&context](const AbortCause& cause, const std::vector<int>&) {
+        const auto told = problemIn({.kind = cause.kind, .where = cause.where, .what = cause.what, .args = cause.args});
+        const Problem stuck{cause.where, "run.failed." + cause.kind, {cause.what, "The command"}};
+        context.report({told.value_or(stuck)});
+        std::fflush(stdout);
+        std::_Exit(kFailed);
+    };
 }
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #include "app/progress.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +34,16 @@ std::string dataProgressText(const DataProgress& event) {
     return fmt::format("reading the data: {} of {}, {}{}", countText(event.done), countText(event.total),
                        rateText(event.samplesPerSecond),
                        std::isfinite(left) ? ", " + durationText(left) + " left" : "");
+}
+
+SampleLine::SampleLine() : m_shows(isatty(STDERR_FILENO)) {}
+
+SampleLine::~SampleLine() {
+    if (m_shows) fmt::print(stderr, "\r\033[K");
+}
+
+void SampleLine::show(std::int64_t done, std::int64_t total) const {
+    if (m_shows) fmt::print(stderr, "\r\033[K{} of {} samples", countText(done), countText(total));
 }
 
 void Progress::take(const TrainEvent& event) {

@@ -46,12 +46,6 @@ std::optional<Problem> writeWord(TrialSpec& spec, const std::string& setting) {
     return writeSetting(spec, path, settingValue(path, setting.substr(equals + 1)));
 }
 
-fs::path absolutePath(const fs::path& path) {
-    std::error_code failed;
-    const fs::path whole = path.empty() ? path : fs::absolute(path, failed);
-    return path.empty() || failed ? path : whole.lexically_normal();
-}
-
 template <class Entries>
 std::string namesOf(const Entries& entries) {
     std::string names;
@@ -88,6 +82,12 @@ Result<TrialSpec> startingPoint(const SpecOptions& options, const TrialSpec& bas
 }
 
 }  // namespace
+
+fs::path absolutePath(const fs::path& path) {
+    std::error_code failed;
+    const fs::path whole = path.empty() ? path : fs::absolute(path, failed);
+    return path.empty() || failed ? path : whole.lexically_normal();
+}
 
 std::vector<std::string> presetNames() {
     std::vector<std::string> names;

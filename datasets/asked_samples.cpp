@@ -59,8 +59,13 @@ std::vector<AskedSample> folderOfImages(const fs::path& folder) {
     return samples;
 }
 
+// tar says "./cat/1.jpg" of a folder that it was given as ".".
+std::string plainName(const std::string& member) { return fs::path(member).lexically_normal().string(); }
+
 std::vector<AskedSample> imagesOfArchive(const fs::path& file) {
-    auto members = readArchive(file, [](const std::string& name) { return endsLikeAnImage(name) && !isSystems(name); });
+    const auto isWanted = [](const std::string& name) { return endsLikeAnImage(name) && !isSystems(plainName(name)); };
+    auto members = readArchive(file, isWanted);
+    for (ArchiveMember& each : members) each.name = plainName(each.name);
     std::ranges::sort(members, {}, &ArchiveMember::name);
     std::vector<AskedSample> samples;
     for (ArchiveMember& each : members)
@@ -142,13 +147,13 @@ void AskedSamples::read(std::int64_t index, std::span<const std::span<std::byte>
         fill(sample(index), into);
     } catch (const ProblemError& error) {
         const std::lock_guard lock(m_mutex);
-        m_failures.emplace_back(index, error.problem());
+        m_failures.insert_or_assign(index, error.problem());
     }
 }
 
 std::optional<Problem> AskedSamples::failure(std::int64_t index) const {
     const std::lock_guard lock(m_mutex);
-    const auto found = std::ranges::find(m_failures, index, &std::pair<std::int64_t, Problem>::first);
+    const auto found = m_failures.find(index);
     return found == m_failures.end() ? std::nullopt : std::optional(found->second);
 }
 
@@ -182,7 +187,7 @@ void AskedSamples::fill(const AskedSample& sample, std::span<const std::span<std
     const std::string_view read = std::string_view(text).substr(0, most);
     writeTokens(read, tokens);
     const auto bytes = static_cast<std::int32_t>(read.size());
-    if (!length.empty()) std::memcpy(length.data(), &bytes, sizeof bytes);
+    if (!length.empty()) std::memcpy(length.data(), &bytes, std::min(length.size(), sizeof bytes));
 }
 
 }  // namespace lockstep

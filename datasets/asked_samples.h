@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@ namespace lockstep {
 // What somebody wants a model's answer to.
 struct AskedImage {
     std::filesystem::path file;
-    std::string bytes = {};  // of the file, where it lies in an archive; empty: it is read when its turn comes
+    std::optional<std::string> bytes = {};  // of the file, where it lies in an archive; else it is read in its turn
 };
 struct AskedPixels {
     std::string bytes;  // as the model has them
@@ -49,7 +50,7 @@ private:
     DatasetInfo m_info;
     std::vector<AskedSample> m_samples;
     mutable std::mutex m_mutex;
-    mutable std::vector<std::pair<std::int64_t, Problem>> m_failures;
+    mutable std::map<std::int64_t, Problem> m_failures;  // by sample
 };
 
 }  // namespace lockstep

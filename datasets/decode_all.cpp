@@ -19,8 +19,8 @@ constexpr std::uint64_t kLargestFile = 256 << 20;
 // Returns a hash of the file.
 std::uint64_t decodeOne(const LabelledFile& file, const DecodedFormat& format, std::span<std::uint8_t> out) {
     const auto bytes = readWhole(file.file, kLargestFile);
-    decodeSquare(file.file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, format.size, format.channels,
-                 out);
+    const std::string_view encoded(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    decodeSquare(file.file, encoded, format.size, format.channels, out);
     ContentHash hash;
     hash.add(std::span(bytes));
     return hash.value();

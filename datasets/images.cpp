@@ -11,13 +11,13 @@ constexpr std::uint64_t kLargestImage = 256 << 20;
 
 }  // namespace
 
-void decodeSquare(const std::filesystem::path& file, std::string_view bytes, int size, int channels,
+void decodeSquare(const std::filesystem::path& file, std::optional<std::string_view> bytes, int size, int channels,
                   std::span<std::uint8_t> out) {
     std::vector<std::uint8_t> read;
-    if (bytes.empty()) read = readWhole(file, kLargestImage);
+    if (!bytes) read = readWhole(file, kLargestImage);
     const std::span<const std::uint8_t> encoded =
-        bytes.empty() ? std::span<const std::uint8_t>(read)
-                      : std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+        bytes ? std::span(reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size())
+              : std::span<const std::uint8_t>(read);
     toSquare(decodeImage(encoded, file, {channels, size}), size, channels, out);
 }
 

@@ -3,7 +3,8 @@
 
 namespace lockstep {
 
-void decodeSquare(const std::filesystem::path& file, std::string_view, int, int, std::span<std::uint8_t>) {
+void decodeSquare(const std::filesystem::path& file, std::optional<std::string_view>, int, int,
+                  std::span<std::uint8_t>) {
     throw ProblemError({file.string(), "image.not-in-this-build", {}});
 }
 

@@ -23,16 +23,27 @@ std::vector<std::int64_t> perClass(const Dataset& data) {
     return counts;
 }
 
-void check(const std::filesystem::path& path, const Loaded& loaded) {
-    const std::string field = path.empty() ? "dataset" : path.string();
-    if (!loaded.train || loaded.train->info().count == 0) throw ProblemError({field, "dataset.no-samples", {}});
-    if (!loaded.test || loaded.test->info().count == 0) throw ProblemError({field, "dataset.missing-test", {}});
+void checkAlike(const std::string& field, const Loaded& loaded) {
     const auto &train = loaded.train->info().fields, &test = loaded.test->info().fields;
     if (train != test) throw ProblemError({field, "dataset.shape-mismatch", {text(train), text(test)}});
-    const auto counts = perClass(*loaded.train);
+}
+
+void checkClasses(const std::string& field, const Dataset& train) {
+    const auto counts = perClass(train);
     if (counts.empty()) return;
     const auto inhabited = std::ranges::count_if(counts, [](std::int64_t count) { return count > 0; });
     if (inhabited < 2) throw ProblemError({field, "dataset.too-few-classes", {std::to_string(inhabited)}});
+}
+
+std::int64_t countOf(const std::shared_ptr<const Dataset>& split) { return split ? split->info().count : 0; }
+
+void check(const std::filesystem::path& path, const Loaded& loaded, bool trains) {
+    const std::string field = path.empty() ? "dataset" : path.string();
+    const std::int64_t train = countOf(loaded.train), test = countOf(loaded.test);
+    if (trains ? train == 0 : train + test == 0) throw ProblemError({field, "dataset.no-samples", {}});
+    if (!loaded.test || (trains && test == 0)) throw ProblemError({field, "dataset.missing-test", {}});
+    checkAlike(field, loaded);
+    if (trains) checkClasses(field, *loaded.train);
 }
 
 void warnOfEmptyClasses(DatasetReport& report, const std::vector<std::int64_t>& counts, const char* split) {
@@ -102,7 +113,7 @@ Result<Loaded> tryLoad(const LoadFunction& load, const std::filesystem::path& pa
         Reading reading(watch, path);
         reading.goOn();
         Loaded loaded = load(path, params, reading);
-        check(path, loaded);
+        check(path, loaded, watch.trains);
         return loaded;
     } catch (const ProblemError& error) {
         return error.problem();

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <chrono>
-#include <ctime>
 #include <memory>
 
 #include "app/commands/commands.h"
@@ -9,8 +7,10 @@
 #include "app/history_access.h"
 #include "app/trial_json.h"
 #include "engine/core/durable_file.h"
+#include "engine/core/utc_time.h"
 #include "engine/model/registry.h"
 #include "engine/report/model_card.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/train/checkpoint.h"
 
 namespace lockstep {
@@ -43,14 +43,6 @@ Examples:
   lockstep card 3 --out cards
   lockstep card 3 --markdown - | less)";
 
-std::string now() {
-    const std::time_t moment = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm parts = {};
-    gmtime_r(&moment, &parts);
-    char text[32];
-    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 CardData cardDataOf(const DatasetInfo& trained, const std::optional<DataFingerprint>& fingerprint) {
     CardData data;
     const ImageShape image = trained.image();
@@ -65,10 +57,10 @@ CardData cardDataOf(const DatasetInfo& trained, const std::optional<DataFingerpr
 
 // What lies in the trial's folder. A checkpoint that cannot be read is told of, and no checkpoint.
 void addCheckpoints(CardFacts& facts, const Words& words) {
-    for (const char* role : {"best", "last"}) {
-        const fs::path file = fs::path(facts.row.runDirectory) / "checkpoints" / (std::string(role) + ".safetensors");
-        std::error_code absent;
-        if (!fs::exists(file, absent)) continue;
+    const fs::path folder = fs::path(facts.row.runDirectory) / "checkpoints";
+    facts.freedAt = checkpointsFreedAt(folder);
+    for (const auto& [role, epoch] : checkpointsIn(folder)) {
+        const fs::path file = folder / checkpointName(role);
         const auto read = readCheckpointPosition(file);
         if (!read.ok()) {
             const Problem& problem = read.problems().front();
@@ -83,9 +75,7 @@ void addCheckpoints(CardFacts& facts, const Words& words) {
 
 // Of the latest attempt: what it was told of the machine, and what it said.
 void addEvents(CardFacts& facts, const TrialQuery& query, const Words& words) {
-    for (const NumberedEvent& each : query.events(facts.row.id, 1)) {
-        if (const auto* started = std::get_if<RunStarted>(&each.event)) facts.started = *started;
-    }
+    facts.started = query.started(facts.row.id);
     for (const Message& each : query.messages(facts.row.id))
         facts.messages.push_back({each.level, words.what(each.text), words.remedy(each.text)});
     if (const auto failed = query.failure(facts.row.id)) {
@@ -110,7 +100,7 @@ CardFacts factsOf(const TrialQuery& query, const TrialRow& row, const TrialSpec&
     facts.text = query.text(row.id);
     addCheckpoints(facts, words);
     facts.program = "Lockstep " LOCKSTEP_VERSION;
-    facts.writtenAt = now();
+    facts.writtenAt = utcNow();
     return facts;
 }
 
@@ -130,6 +120,11 @@ fs::path picturesOf(const fs::path& markdown) {
     fs::path folder = markdown;
     folder.replace_extension();
     return folder += "-files";
+}
+
+// They lie beside a file, and beside nothing else.
+bool hasPictures(const CardPlaces& places) {
+    return !places.markdown.empty() && places.markdown != "-" && !isWrittenInto(places.markdown);
 }
 
 void makeFolder(const fs::path& folder) {
@@ -159,20 +154,20 @@ private:
     bool m_isNew = false, m_keeps = false;
 };
 
-// All files or none: the text that refers to the pictures comes last.
+// Nothing is replaced before all of it is on the disk, and the text that refers to the pictures comes behind them.
 void writeCard(const Document& card, const CardPlaces& places) {
-    const bool hasMarkdown = !places.markdown.empty() && places.markdown != "-";
-    const fs::path pictures = hasMarkdown ? picturesOf(places.markdown) : fs::path();
-    const auto figures = hasMarkdown ? report::figuresOf(card) : std::vector<Figure>();
+    const bool draws = hasPictures(places);
+    const fs::path pictures = draws ? picturesOf(places.markdown) : fs::path();
+    const auto figures = draws ? report::figuresOf(card) : std::vector<Figure>();
     const std::string html = places.html.empty() ? "" : report::htmlOf(card);
     const std::string markdown = places.markdown.empty() ? "" : report::markdownOf(card, pictures.filename().string());
     std::optional<MadeFolder> folder;
     if (!figures.empty()) folder.emplace(pictures);
     std::vector<FileText> files;
     for (const Figure& each : figures) files.push_back({pictures / (each.name + ".svg"), each.svg});
-    if (hasMarkdown) files.push_back({places.markdown, markdown});
+    if (!places.markdown.empty() && places.markdown != "-") files.push_back({places.markdown, markdown});
     if (!places.html.empty() && places.html != "-") files.push_back({places.html, html});
-    replaceFiles(files);
+    writeNamedFiles(files);
     if (folder) folder->keep();
     if (places.html == "-") fmt::print("{}", html);
     if (places.markdown == "-") fmt::print("{}", markdown);
@@ -180,7 +175,7 @@ void writeCard(const Document& card, const CardPlaces& places) {
 
 void sayWhatWasWritten(const Document& card, const CardPlaces& places) {
     if (!places.html.empty() && places.html != "-") fmt::print(stderr, "{}\n", printable(places.html));
-    if (places.markdown.empty() || places.markdown == "-") return;
+    if (!hasPictures(places)) return;
     fmt::print(stderr, "{} with {} pictures in {}\n", printable(places.markdown), report::figuresOf(card).size(),
                printable(picturesOf(places.markdown).string()));
 }

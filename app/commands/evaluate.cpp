@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <exception>
 #include <memory>
 
 #include "app/checkpoint_file.h"
@@ -11,6 +13,7 @@
 #include "app/format.h"
 #include "app/model_source.h"
 #include "app/progress.h"
+#include "app/spec_options.h"
 #include "datasets/catalog.h"
 #include "engine/train/asked_data.h"
 #include "engine/train/open_data.h"
@@ -47,7 +50,7 @@ Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& 
         if (!found.ok()) return found.problems();
         entry = found.value();
     }
-    return specAskingAbout(model.resolved.spec, *entry, options.data, model.trained);
+    return specAskingAbout(model.resolved.spec, *entry, absolutePath(options.data), model.trained);
 }
 
 // What is asked about.
@@ -69,23 +72,29 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     const auto progress = [shows](const DataProgress& now) {
         if (shows) fmt::print(stderr, "\r\033[K{}", dataProgressText(now));
     };
-    auto data = openData(model.resolved, {{}, withRate(progress), {}});
+    auto data = openData(model.resolved, {.progress = withRate(progress), .trains = !options.asksOtherData()});
     if (shows) fmt::print(stderr, "\r\033[K");
     if (!data.ok()) return data.problems();
     if (!options.asksOtherData()) compareData(model.checkpoint, model.resolved, ChangedData::Accept, data.value());
     auto asked = asAsked(data.value(), askedSplit(options.split), model.trained);
     if (!asked.ok()) return asked.problems();
     const TrialSpec& spec = model.resolved.spec;
-    return AskedData{std::move(asked).value(), spec.dataPath.empty() ? spec.dataset.id : spec.dataPath.string(),
-                     data.value().remarks};
+    return AskedData{std::move(asked).value(), dataName(spec), data.value().remarks};
 }
 
-Evaluation evaluationOf(const OpenedModel& model, const AskedData& asked, const EvaluateOptions& options) {
+EvaluateResult evaluateShown(const Context& context, const OpenedModel& model, const AskedData& asked) {
+    const SampleLine line;
     const bool classifies = model.resolved.model->task != ModelTask::NextTokens;
-    EvaluateResult result = evaluate({model.resolved, model.checkpoint, model.trained, asked.data, classifies});
+    return evaluate({model.resolved, model.checkpoint, model.trained, asked.data, classifies,
+                     [&line](std::int64_t done, std::int64_t total) { line.show(done, total); },
+                     endingProcess(context)});
+}
+
+Evaluation evaluationOf(EvaluateResult result, const OpenedModel& model, const AskedData& asked,
+                        const EvaluateOptions& options) {
     const Checkpoint& checkpoint = model.checkpoint;
     Evaluation out;
-    out.trial = checkpoint.trial;
+    out.trial = model.trial;
     out.checkpoint = model.role;
     out.step = checkpoint.step;
     out.epoch = checkpoint.epoch + (checkpoint.stepInEpoch > 0 ? 1 : 0);
@@ -104,22 +113,45 @@ Evaluation evaluationOf(const OpenedModel& model, const AskedData& asked, const 
     return out;
 }
 
+void printEvaluation(const EvaluationText& text, const std::vector<Problem>& remarks, const EvaluateOptions& options,
+                     const Words& words) {
+    if (options.json) fmt::print("{}\n", evaluationJson(text, problemsJson(remarks, words)));
+    else if (!options.csv.empty()) fmt::print("{}", evaluationCsv(text, options.csv));
+    else fmt::print("{}", evaluationReport(text));
+    std::fflush(stdout);
+}
+
+// Null, or why it could not be kept: what was found stands all the same.
+std::exception_ptr tryToKeep(Evaluation& evaluation) {
+    try {
+        evaluation.id = keepEvaluation(evaluation);
+        return nullptr;
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
 int evaluateAsAsked(Context& context, EvaluateOptions options) {
     if (options.split.empty()) options.split = options.asksOtherData() ? "all" : "test";
     auto model = openModelSource(options.model, context.environment());
     if (!model.ok()) return context.report(model.problems());
+    if (const auto problem = missingTable(options.csv, *model.value().resolved.model, model.value().trained.classes))
+        return context.report({*problem});
     const auto asked = openAsked(context, model.value(), options);
     if (!asked.ok()) return context.report(asked.problems());
     if (!options.json) {
         for (const Problem& remark : asked.value().remarks)
             fmt::print(stderr, "lockstep: {}\n", context.words().what(remark));
     }
-    Evaluation evaluation = evaluationOf(model.value(), asked.value(), options);
-    if (options.keeps && namesTrial(options.model.word)) evaluation.id = keepEvaluation(evaluation);
+    Evaluation evaluation =
+        evaluationOf(evaluateShown(context, model.value(), asked.value()), model.value(), asked.value(), options);
     const EvaluationText text{evaluation, model.value().trained.classes, *model.value().resolved.model};
-    if (options.json) fmt::print("{}\n", evaluationJson(text, problemsJson(asked.value().remarks, context.words())));
-    else if (!options.csv.empty()) fmt::print("{}", evaluationCsv(text, options.csv));
-    else fmt::print("{}", evaluationReport(text));
+    const bool keeps = options.keeps && namesTrial(options.model.word);
+    // It is told before it is kept, but for JSON, which says the number that the history gives it.
+    std::exception_ptr unkept = keeps && options.json ? tryToKeep(evaluation) : nullptr;
+    printEvaluation(text, asked.value().remarks, options, context.words());
+    if (keeps && !options.json) unkept = tryToKeep(evaluation);
+    if (unkept) std::rethrow_exception(unkept);
     return kDone;
 }
 

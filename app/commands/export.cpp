@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <chrono>
+#include <cstdio>
 #include <memory>
 
 #include "app/checkpoint_file.h"
@@ -8,15 +8,15 @@
 #include "app/embedded.h"
 #include "app/format.h"
 #include "app/history_access.h"
-#include "app/model_source.h"
 #include "app/trial_json.h"
 #include "engine/core/durable_file.h"
 #include "engine/core/error.h"
+#include "engine/core/utc_time.h"
 #include "engine/report/tensorboard_file.h"
 #include "engine/report/trial_series.h"
-#include "engine/train/evaluate.h"
 #include "engine/train/export_onnx.h"
 #include "engine/train/export_pytorch.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
@@ -25,11 +25,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportOptions {
-    ModelSource source;
+    std::string source;  // a trial, the file of a checkpoint, or that of a spec
+    CheckpointChoice choice;
     std::string csv, json, tensorboard, onnx, pytorch;
     OnnxOptions onnxOptions;
     bool keepsNorms = false;
     bool wantsCurves() const { return !csv.empty() || !json.empty() || !tensorboard.empty(); }
+    bool wantsModel() const { return !onnx.empty() || !pytorch.empty(); }
 };
 
 constexpr const char* kExportHelp = R"(
@@ -46,16 +48,9 @@ Examples:
   lockstep export 3 --onnx model.onnx --normalise
   lockstep export 3 --pytorch train.py)";
 
-// Of the trial's beginning; seconds since 1970.
-double secondsOf(const std::string& utc) {
-    std::tm parts{};
-    const char* rest = strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
-    return rest ? static_cast<double>(timegm(&parts)) : 0;
-}
-
 void writeOut(const std::string& file, const std::string& text) {
     if (file == "-") fmt::print("{}", text);
-    else replaceFile(file, text);
+    else writeNamedFile(file, text);
 }
 
 std::string wholeJson(const TrialQuery& query, const TrialRow& row, const std::vector<TrialSeries>& series) {
@@ -79,7 +74,7 @@ std::string writeTensorboard(const fs::path& folder, const TrialRow& row, const 
     std::error_code failed;
     fs::create_directories(folder, failed);
     if (failed) throw ProblemError({folder.string(), "out.unwritable", {failed.message()}});
-    const double begin = secondsOf(row.createdAt);
+    const auto begin = static_cast<double>(utcSeconds(row.createdAt).value_or(0));
     const fs::path file =
         folder / fmt::format("events.out.tfevents.{}.lockstep.{}", static_cast<std::int64_t>(begin), row.id);
     replaceFile(file, tensorboardFile(begin, scalarsOf(series, begin)));
@@ -88,7 +83,7 @@ std::string writeTensorboard(const fs::path& folder, const TrialRow& row, const 
 
 void exportCurves(const Context& context, const ExportOptions& options) {
     auto trials = openTrialsToRead(context);
-    const TrialRow row = trials.row(std::stoll(options.source.word));
+    const TrialRow row = trials.row(trialNumberIn(options.source));
     const TrialQuery& query = trials.query();
     const auto series = seriesOf(query, row.id);
     if (!options.csv.empty()) writeOut(options.csv, seriesCsv(series));
@@ -97,13 +92,26 @@ void exportCurves(const Context& context, const ExportOptions& options) {
         fmt::print(stderr, "{}\n", printable(writeTensorboard(options.tensorboard, row, series)));
 }
 
-std::vector<Problem> exportModel(Context& context, const ExportOptions& options) {
-    const auto model = openModelSource(options.source, context.environment());
-    if (!model.ok()) return model.problems();
+std::size_t writeOnnx(const Checkpoint& checkpoint, const ResolvedSpec& resolved, const DatasetInfo& trained,
+                      const ExportOptions& options) {
     OnnxOptions onnx = options.onnxOptions;
     onnx.foldsNorms = !options.keepsNorms;
-    const auto& [file, role, checkpoint, resolved, trained] = model.value();
-    const std::size_t bytes = exportOnnx(checkpoint, resolved, trained, onnx, options.onnx);
+    if (options.onnx != "-") return exportOnnx(checkpoint, resolved, trained, onnx, options.onnx);
+    const std::string bytes = onnxOf(checkpoint, resolved, trained, onnx);
+    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    return bytes.size();
+}
+
+// On no device: those of the trial need not be there.
+std::vector<Problem> exportModel(Context& context, const ExportOptions& options) {
+    const auto opened = openCheckpoint(options.source, options.choice);
+    if (!opened.ok()) return opened.problems();
+    const Checkpoint& checkpoint = opened.value().checkpoint;
+    const auto resolved = resolveToExport(checkpoint.spec, context.environment());
+    if (!resolved.ok()) return resolved.problems();
+    const auto trained = trainedOn(checkpoint, resolved.value());
+    if (!trained.ok()) return trained.problems();
+    const std::size_t bytes = writeOnnx(checkpoint, resolved.value(), trained.value(), options);
     fmt::print(stderr, "{}: {} after {} updates, {}\n", printable(options.onnx), printable(checkpoint.spec.model.id),
                countText(checkpoint.step), bytesText(bytes));
     return {};
@@ -117,17 +125,17 @@ struct ScriptSource {
 
 bool isSpecFile(const std::string& word) { return fs::path(word).extension() == ".json"; }
 
-Result<ScriptSource> scriptSource(const Context& context, const ModelSource& source) {
+Result<ScriptSource> scriptSource(const Context& context, const ExportOptions& options) {
     const auto ofSpec = [](Result<TrialSpec> spec) -> Result<ScriptSource> {
         if (!spec.ok()) return spec.problems();
         return ScriptSource{std::move(spec).value(), {}};
     };
-    if (isSpecFile(source.word)) return ofSpec(trialSpecFromFile(source.word));
-    auto opened = openCheckpoint(source.word, source.choice);
+    if (isSpecFile(options.source)) return ofSpec(trialSpecFromFile(options.source));
+    auto opened = openCheckpoint(options.source, options.choice);
     if (!opened.ok()) {
         const std::string& code = opened.problems().front().code;
         if (code != "trial.no-checkpoint" && code != "trial.checkpoints-freed") return opened.problems();
-        return ofSpec(openTrialsToRead(context).query().spec(std::stoll(source.word)));
+        return ofSpec(openTrialsToRead(context).query().spec(trialNumberIn(options.source)));
     }
     auto& checkpoint = opened.value().checkpoint;
     const TrialSpec spec = checkpoint.spec;
@@ -141,7 +149,7 @@ std::string_view scriptText(std::string_view name) {
 }
 
 std::vector<Problem> exportScript(Context& context, const ExportOptions& options) {
-    const auto source = scriptSource(context, options.source);
+    const auto source = scriptSource(context, options);
     if (!source.ok()) return source.problems();
     const auto& [spec, checkpoint] = source.value();
     const auto resolved = resolveToExport(spec, context.environment());
@@ -152,9 +160,9 @@ std::vector<Problem> exportScript(Context& context, const ExportOptions& options
                                 .resolved = resolved.value(),
                                 .trained = trained.value(),
                                 .devices = devicesNamed(spec),
-                                .trial = namesTrial(options.source.word) ? std::stoll(options.source.word)
-                                         : checkpoint                    ? checkpoint->trial
-                                                                         : 0,
+                                .trial = namesTrial(options.source) ? trialNumberIn(options.source)
+                                         : checkpoint               ? checkpoint->trial
+                                                                    : 0,
                                 .hasCheckpoint = checkpoint.has_value(),
                                 .file = options.pytorch == "-" ? "" : fs::path(options.pytorch).filename().string(),
                                 .text = scriptText};
@@ -162,11 +170,19 @@ std::vector<Problem> exportScript(Context& context, const ExportOptions& options
     return {};
 }
 
+// What of the request makes no sense together; empty: it does.
+std::optional<Problem> contradictionIn(const ExportOptions& options) {
+    const std::string choice = options.choice.option();
+    if (!options.wantsCurves() && !options.wantsModel()) return Problem{"export", "export.nothing", {options.source}};
+    if (options.wantsCurves() && !namesTrial(options.source)) return Problem{options.source, "export.no-trial", {}};
+    if (choice.empty()) return std::nullopt;
+    if (!options.wantsModel()) return Problem{choice, "export.whole-trial", {}};
+    if (isSpecFile(options.source)) return Problem{options.source, "export.no-choice", {choice}};
+    return std::nullopt;
+}
+
 int exportAsAsked(Context& context, const ExportOptions& options) {
-    if (!options.wantsCurves() && options.onnx.empty() && options.pytorch.empty())
-        return context.report({{"export", "export.nothing", {options.source.word}}});
-    if (options.wantsCurves() && !namesTrial(options.source.word))
-        return context.report({{options.source.word, "export.no-trial", {}}});
+    if (const auto problem = contradictionIn(options)) return context.report({*problem});
     if (options.wantsCurves()) exportCurves(context, options);
     auto problems = options.onnx.empty() ? std::vector<Problem>() : exportModel(context, options);
     if (problems.empty() && !options.pytorch.empty()) problems = exportScript(context, options);
@@ -178,7 +194,7 @@ int exportAsAsked(Context& context, const ExportOptions& options) {
 void addExport(CLI::App& program, Run& run) {
     const auto options = std::make_shared<ExportOptions>();
     auto* command = program.add_subcommand("export", "A trial's curves, settings and model for other programs");
-    addModelSource(*command, options->source);
+    addCheckpointSource(*command, options->source, options->choice);
     command->add_option("--csv", options->csv, "Curves as CSV")->type_name("FILE");
     command->add_option("--json", options->json, "Settings and curves as one JSON object")->type_name("FILE");
     command->add_option("--tensorboard", options->tensorboard, "Curves as an event file of TensorBoard's")

@@ -58,16 +58,13 @@ Examples:
 void addExportWeights(CLI::App& program, Run& run) {
     const auto options = std::make_shared<ExportWeightsOptions>();
     auto* command = program.add_subcommand("export-weights", "Write the weights of a checkpoint alone, as safetensors");
-    command->add_option("checkpoint", options->checkpoint, "A trial of the history, or the file of a checkpoint")
-        ->required()
-        ->type_name("ID|FILE");
+    addCheckpointSource(*command, options->checkpoint, options->choice);
     command->add_option("file", options->file, "Where to write; what is there is replaced")
         ->required()
         ->type_name("FILE");
     command->add_option("--names", options->names, "lockstep, or torchvision for its ResNets and VGGs")
         ->type_name("NAME")
         ->check(CLI::IsMember({"lockstep", kTorchvision}));
-    addCheckpointChoice(*command, options->choice);
     command->add_flag("--averages", options->averages, "The averages of the weights, of a trial that kept them");
     command->add_flag("--json", options->json, "As JSON");
     command->footer(kExportWeightsHelp);

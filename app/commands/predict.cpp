@@ -1,11 +1,13 @@
 #include "engine/train/predict.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "app/commands/commands.h"
 #include "app/csv_row.h"
@@ -13,6 +15,7 @@
 #include "app/listing.h"
 #include "app/model_source.h"
 #include "app/not_negative.h"
+#include "app/progress.h"
 #include "datasets/asked_samples.h"
 #include "engine/train/continue_text.h"
 
@@ -34,8 +37,8 @@ struct PredictOptions {
 constexpr const char* kPredictHelp = R"(
 PATH is an image, a folder or an archive of images, an IDX file, a CSV or TSV file of texts, a text file, or - for the
 standard input: a path on each line or, for a model of texts, a text. Each device has the whole model and takes every Nth
-batch; the order of the answers does not depend on their number. What cannot be read is a row with its reason.
-A language model goes on with a prompt instead.
+batch; the order of the answers does not depend on their number. What cannot be read is a row with its reason. With
+--interactive each line has one row: what holds several samples is refused. A language model goes on with a prompt instead.
 
 Examples:
   lockstep predict 3 photo.jpg
@@ -74,6 +77,16 @@ std::vector<AskedSample> samplesFor(const PredictOptions& options, const OpenedM
             addLine(samples, line, number, model);
     }
     return samples;
+}
+
+// Of a line one sample, whatever it says: who asks by lines counts the answers by them.
+AskedSample sampleOf(const std::string& line, std::int64_t number, const OpenedModel& model) {
+    const std::string place = fmt::format("line {}", number);
+    if (line.empty() && !readsTexts(model)) return {place, Problem{place, "predict.nothing-asked", {}}};
+    std::vector<AskedSample> samples;
+    addLine(samples, line, number, model);
+    if (samples.size() == 1) return std::move(samples.front());
+    return {line, Problem{line, "predict.several", {std::to_string(samples.size())}}};
 }
 
 // Rows of answers in one of three forms.
@@ -178,18 +191,19 @@ void printSummary(const PredictResult& result, std::int64_t failed, const Predic
     if (failed > 0) fmt::print(stderr, "{} could not be answered\n", countText(failed));
 }
 
-int predictAll(const PredictOptions& options, const OpenedModel& model, const AnswerPrinter& printer) {
+PredictResult predictShown(const Context& context, PredictRequest request) {
+    const SampleLine line;
+    request.progress = [&line, all = request.data->info().count](std::int64_t done) { line.show(done, all); };
+    request.onStuck = endingProcess(context);
+    return predict(request);
+}
+
+int predictAll(const Context& context, const PredictOptions& options, const OpenedModel& model,
+               const AnswerPrinter& printer) {
     const auto data = std::make_shared<AskedSamples>(model.trained, samplesFor(options, model));
     if (data->info().count == 0) throw ProblemError({"PATH", "predict.nothing-asked", {}});
-    PredictRequest request{model.resolved, model.checkpoint, model.trained, data, options.batch};
-    const bool shows = isatty(STDERR_FILENO);
-    if (shows) {
-        request.progress = [all = data->info().count](std::int64_t done) {
-            fmt::print(stderr, "\r\033[K{} of {} samples", countText(done), countText(all));
-        };
-    }
-    const PredictResult result = predict(request);
-    if (shows) fmt::print(stderr, "\r\033[K");
+    const PredictResult result =
+        predictShown(context, {model.resolved, model.checkpoint, model.trained, data, options.batch});
     printer.head();
     std::int64_t failed = 0;
     for (std::int64_t i = 0; i < data->info().count; ++i)
@@ -199,41 +213,36 @@ int predictAll(const PredictOptions& options, const OpenedModel& model, const An
     return failed > 0 ? kFailed : kDone;
 }
 
-// Each line is answered before the next is read: for programs, and the window.
+// Each line is answered before the next is read, by one row: for programs, and the window.
 int predictLines(const OpenedModel& model, const AnswerPrinter& printer) {
     Predictor predictor(model.resolved, model.checkpoint, model.trained);
     printer.head();
     bool all = true;
     std::string line;
     for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {
-        std::vector<AskedSample> samples;
-        addLine(samples, line, number, model);
-        for (AskedSample& each : samples) {
-            const auto one = std::make_shared<AskedSamples>(model.trained, std::vector{std::move(each)});
-            const auto answer = predictor.answer(one);
-            all = printer.row(one->sample(0).name, answer, one->failure(0)) && all;
-        }
+        const auto one = std::make_shared<AskedSamples>(model.trained, std::vector{sampleOf(line, number, model)});
+        const auto answer = predictor.answer(one);
+        all = printer.row(one->sample(0).name, answer, one->failure(0)) && all;
         std::fflush(stdout);
     }
     return all ? kDone : kFailed;
 }
 
+// The prompt comes with the first bytes: what is refused has printed nothing.
 int continuePrompt(const PredictOptions& options, const OpenedModel& model) {
-    const auto stream = [&](std::string_view text) {
-        fmt::print("{}", text);
+    std::string before = options.prompt;
+    const auto stream = [&before](std::string_view text) {
+        fmt::print("{}{}", std::exchange(before, {}), text);
         std::fflush(stdout);
         return std::ferror(stdout) == 0;
     };
     ContinueRequest request{model.resolved, model.checkpoint, model.trained,
                             options.prompt, options.length,   options.temperature,
                             options.topK,   options.seed,     {}};
-    if (!options.json) {
-        stream(options.prompt);
-        request.onBytes = stream;
-    }
+    if (!options.json) request.onBytes = stream;
     const std::string text = continueText(request);
     if (options.json) fmt::print("{}\n", lineOf({{"prompt", options.prompt}, {"text", text}}));
-    else fmt::print("\n");
+    else stream("\n");
     return kDone;
 }
 
@@ -245,25 +254,31 @@ int predictAsAsked(Context& context, const PredictOptions& options) {
         return context.report(
             {{"PATH", "predict.needs-prompt", {model.value().resolved.model->name, options.model.word}}});
     const AnswerPrinter printer(options, model.value(), context.words());
-    return options.interactive ? predictLines(model.value(), printer) : predictAll(options, model.value(), printer);
+    return options.interactive ? predictLines(model.value(), printer)
+                               : predictAll(context, options, model.value(), printer);
 }
 
-void addPromptOptions(CLI::App& command, PredictOptions& options) {
-    command.add_option("--prompt", options.prompt, "For a language model: the text to go on with")->type_name("TEXT");
+CLI::Option* addPromptOptions(CLI::App& command, PredictOptions& options) {
+    auto* prompt = command.add_option("--prompt", options.prompt, "For a language model: the text to go on with")
+                       ->type_name("TEXT");
     command.add_option("--length", options.length, "Bytes to write")
         ->type_name("N")
         ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
+        ->capture_default_str()
+        ->needs(prompt);
     command
         .add_option("--temperature", options.temperature, "Of the softmax that bytes are drawn from; 0: the likeliest")
         ->type_name("T")
         ->check(notNegative())
-        ->capture_default_str();
+        ->capture_default_str()
+        ->needs(prompt);
     command.add_option("--top-k", options.topK, "Draw from so many of the likeliest bytes; 0: from all")
         ->type_name("K")
         ->check(CLI::Range(0, 256))
-        ->capture_default_str();
-    command.add_option("--seed", options.seed, "Of the drawing")->type_name("N")->capture_default_str();
+        ->capture_default_str()
+        ->needs(prompt);
+    command.add_option("--seed", options.seed, "Of the drawing")->type_name("N")->capture_default_str()->needs(prompt);
+    return prompt;
 }
 
 }  // namespace
@@ -272,20 +287,27 @@ void addPredict(CLI::App& program, Run& run) {
     const auto options = std::make_shared<PredictOptions>();
     auto* command = program.add_subcommand("predict", "What a trained model says of images or texts");
     addModelSource(*command, options->model);
-    command->add_option("path", options->paths, "Images, folders, archives, IDX or CSV files; - for the standard input")
-        ->type_name("PATH");
-    command->add_option("--top", options->top, "How many classes of each sample, the likeliest first")
-        ->type_name("K")
-        ->check(CLI::Range(1, static_cast<int>(Answer::kClasses)))
-        ->capture_default_str();
-    command->add_option("--batch", options->batch, "Samples that a device takes at once")
-        ->type_name("N")
-        ->check(CLI::Range(1, 65536))
-        ->capture_default_str();
+    auto* path = command
+                     ->add_option("path", options->paths,
+                                  "Images, folders, archives, IDX or CSV files; - for the standard input")
+                     ->type_name("PATH");
+    auto* top = command->add_option("--top", options->top, "How many classes of each sample, the likeliest first")
+                    ->type_name("K")
+                    ->check(CLI::Range(1, static_cast<int>(Answer::kClasses)))
+                    ->capture_default_str();
+    auto* batch = command->add_option("--batch", options->batch, "Samples that a device takes at once")
+                      ->type_name("N")
+                      ->check(CLI::Range(1, 65536))
+                      ->capture_default_str();
     auto* json = command->add_flag("--json", options->json, "A JSON object a line, and a summary as the last");
-    command->add_flag("--csv", options->csv, "As CSV, with a header")->excludes(json);
-    command->add_flag("--interactive", options->interactive, "Answer each line of the standard input before the next");
-    addPromptOptions(*command, *options);
+    auto* csv = command->add_flag("--csv", options->csv, "As CSV, with a header")->excludes(json);
+    auto* interactive =
+        command
+            ->add_flag("--interactive", options->interactive, "Answer each line of the standard input before the next")
+            ->excludes(path)
+            ->excludes(batch);
+    auto* prompt = addPromptOptions(*command, *options);
+    for (auto* other : {path, top, batch, csv, interactive}) prompt->excludes(other);
     command->footer(kPredictHelp);
     command->callback(
         [options, &run] { run = [options](Context& context) { return predictAsAsked(context, *options); }; });

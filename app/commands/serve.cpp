@@ -33,7 +33,7 @@ std::vector<OfferedPreset> offeredPresets() {
     for (const auto& name : presetNames()) {
         const auto spec = preset(name);
         if (!spec.ok()) throw ProblemError(spec.problems().front());
-        presets.push_back({name, jsonTextOf(spec.value())});
+        presets.push_back({name, {toJsonLine(spec.value())}});
     }
     return presets;
 }

@@ -165,7 +165,8 @@ void printEvaluations(const std::vector<Evaluation>& evaluations) {
     Table table({"EVALUATION", "CHECKPOINT", "DATA", "SPLIT", "SAMPLES", "LOSS", "ACCURACY", "WHEN"});
     for (const Evaluation& each : evaluations)
         table.add({std::to_string(each.id), each.checkpoint, each.data, each.split, countText(each.samples),
-                   fmt::format("{:.4f}", each.loss), percentText(each.accuracy), timeText(each.createdAt)});
+                   metricText(*findMetric("test_loss"), each.loss), percentText(each.accuracy),
+                   timeText(each.createdAt)});
     fmt::print("\n{}", table.text());
 }
 

@@ -43,6 +43,17 @@ struct CloseFolder {
     void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
+DiskFile described(std::string path, const struct stat& info) {
+    const bool isFolder = S_ISDIR(info.st_mode);
+    return {std::move(path),
+            static_cast<std::uint64_t>(info.st_blocks) * kBlock,
+            info.st_dev,
+            info.st_ino,
+            isFolder ? 1 : info.st_nlink,
+            info.st_mtime,
+            isFolder};
+}
+
 void gather(int fd, const std::string& prefix, int depth, std::vector<DiskFile>& files) {
     Opened opened(fd);
     const std::unique_ptr<DIR, CloseFolder> folder(opened.get() >= 0 ? ::fdopendir(opened.get()) : nullptr);
@@ -53,18 +64,22 @@ void gather(int fd, const std::string& prefix, int depth, std::vector<DiskFile>&
         if (name == "." || name == "..") continue;
         struct stat info {};
         if (::fstatat(::dirfd(folder.get()), each->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        const std::string path = prefix + each->d_name;
-        const bool isFolder = S_ISDIR(info.st_mode);
-        files.push_back({path, static_cast<std::uint64_t>(info.st_blocks) * kBlock, info.st_dev, info.st_ino,
-                         isFolder ? 1 : info.st_nlink, info.st_mtime, isFolder});
-        if (isFolder && depth < kDeepest)
-            gather(::openat(::dirfd(folder.get()), each->d_name, kFolderFlags), path + '/', depth + 1, files);
+        files.push_back(described(prefix + each->d_name, info));
+        if (files.back().isFolder && depth < kDeepest)
+            gather(::openat(::dirfd(folder.get()), each->d_name, kFolderFlags), prefix + each->d_name + '/', depth + 1,
+                   files);
     }
 }
 
 std::error_code lastError() { return {errno, std::generic_category()}; }
 
 }  // namespace
+
+std::optional<DiskFile> diskFileAt(const std::filesystem::path& path) {
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) != 0) return std::nullopt;
+    return described(path.string(), info);
+}
 
 std::vector<DiskFile> filesBelow(const std::filesystem::path& folder) {
     std::vector<DiskFile> files;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct DiskFile {
     std::time_t changed = 0;                         // its content
     bool isFolder = false;
 };
+
+// By itself, with the path that is given; empty: nothing is there.
+std::optional<DiskFile> diskFileAt(const std::filesystem::path& path);
 
 // All below the folder, itself left out, at most 32 folders deep. No symbolic link is followed, neither below it nor
 // the folder itself. Empty where it cannot be read; what vanishes meanwhile is left out.

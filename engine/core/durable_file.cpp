@@ -4,9 +4,11 @@
 #include <charconv>
 #include <csignal>
 #include <deque>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -113,6 +115,39 @@ private:
     Temporary m_temporary;
 };
 
+bool isStream(const fs::path& file) {
+    std::error_code unknown;
+    const fs::file_status status = fs::status(file, unknown);
+    return fs::is_block_file(status) || fs::is_character_file(status) || fs::is_fifo(status) || fs::is_socket(status);
+}
+
+// Of /dev/stdout and its like, which lead to an open file of a process, whatever it is called.
+bool isOpenFile(const fs::path& link) {
+    std::error_code unknown;
+    return fs::canonical(folderOf(link), unknown).native().starts_with("/proc/");
+}
+
+// Where the file lies behind its symbolic links, one of which may lead to nothing yet. Empty: it is written into.
+std::optional<fs::path> placeToReplace(const fs::path& file) {
+    constexpr int kMostLinks = 40;
+    if (isStream(file)) return std::nullopt;
+    fs::path place = file;
+    std::error_code failed;
+    for (int links = 0; links < kMostLinks && fs::is_symlink(place, failed); ++links) {
+        if (isOpenFile(place)) return std::nullopt;
+        const fs::path target = fs::read_symlink(place, failed);
+        if (failed) break;
+        place = place.parent_path() / target;
+    }
+    return place;
+}
+
+void writeInto(const fs::path& file, std::span<const std::span<const std::byte>> pieces) {
+    const Descriptor out(::open(file.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    if (out.get() < 0) fail(file, "cannot open", errno);
+    for (const auto& piece : pieces) writeAll(out.get(), piece, file);
+}
+
 std::span<const std::byte> bytesOfText(std::string_view text) {
     return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -137,6 +172,29 @@ void replaceFiles(std::span<const FileText> files) {
         replacements.emplace_back(each.file, std::span(&piece, 1));
     }
     for (Replacement& each : replacements) each.commit();
+}
+
+bool isWrittenInto(const fs::path& file) { return !placeToReplace(file); }
+
+void writeNamedFile(const fs::path& file, std::span<const std::span<const std::byte>> pieces) {
+    const auto place = placeToReplace(file);
+    if (place) replaceFile(*place, pieces);
+    else writeInto(file, pieces);
+}
+
+void writeNamedFile(const fs::path& file, std::string_view text) {
+    const auto piece = bytesOfText(text);
+    writeNamedFile(file, std::span(&piece, 1));
+}
+
+void writeNamedFiles(std::span<const FileText> files) {
+    std::vector<FileText> replaced, others;
+    for (const FileText& each : files) {
+        if (auto place = placeToReplace(each.file)) replaced.push_back({std::move(*place), each.text});
+        else others.push_back(each);
+    }
+    replaceFiles(replaced);
+    for (const FileText& each : others) writeNamedFile(each.file, each.text);
 }
 
 }  // namespace lockstep

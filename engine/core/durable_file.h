@@ -22,4 +22,12 @@ struct FileText {
 };
 void replaceFiles(std::span<const FileText> files);
 
+// For files that a person names. What a symbolic link leads to is replaced, and the link stays. A pipe, a device, or
+// what a process has open (/dev/stdout) is written into instead; of several files these come last. Throw as
+// replaceFile().
+void writeNamedFile(const std::filesystem::path& file, std::span<const std::span<const std::byte>> pieces);
+void writeNamedFile(const std::filesystem::path& file, std::string_view text);
+void writeNamedFiles(std::span<const FileText> files);
+bool isWrittenInto(const std::filesystem::path& file);  // so that nothing can lie beside it
+
 }  // namespace lockstep

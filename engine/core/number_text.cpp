@@ -31,6 +31,10 @@ std::string percentText(double fraction) {
     return std::isfinite(fraction) ? formatted("%.2f %%", 100 * fraction) : "–";
 }
 
+std::string fixedText(double value, int digits) {
+    return std::isfinite(value) ? formatted(("%." + std::to_string(digits) + "f").c_str(), value) : "–";
+}
+
 std::string countText(std::int64_t count) {
     std::string digits = std::to_string(count);
     const std::size_t first = count < 0 ? 1 : 0;

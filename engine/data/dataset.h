@@ -92,6 +92,8 @@ struct OpeningWatch {
     // Fields and classes, without a count, as soon as they are known: a format whose samples take long to read knows
     // them before. What it throws is the outcome of opening.
     std::function<void(const DatasetInfo& info)> described = {};
+    // Data to train on have samples in both splits and of two classes; data that a model is asked about, somewhere.
+    bool trains = true;
 };
 
 struct SkippedFile {

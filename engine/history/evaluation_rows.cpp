@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "engine/history/event_writer.h"
+#include "engine/core/utc_time.h"
 
 namespace lockstep {
 

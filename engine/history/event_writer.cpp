@@ -1,7 +1,6 @@
 #include "engine/history/event_writer.h"
 
-#include <cstdio>
-#include <ctime>
+#include <string>
 
 namespace lockstep {
 
@@ -151,17 +150,6 @@ OpenChunks writeEvents(Database& database, std::span<const PostedEvent> events, 
     for (auto& [key, chunk] : open) save(database, chunk);
     for (const auto& [trial, posted] : newestStep) std::visit(TrialColumns(database, trial), posted->event);
     return open;
-}
-
-std::string utcText(std::chrono::system_clock::time_point when) {
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(when.time_since_epoch()).count();
-    const std::time_t seconds = milliseconds / 1000;
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    char date[32], text[40];
-    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
-    std::snprintf(text, sizeof text, "%s.%03dZ", date, static_cast<int>(milliseconds % 1000));
-    return text;
 }
 
 }  // namespace lockstep

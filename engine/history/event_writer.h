@@ -1,13 +1,12 @@
 #pragma once
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <span>
-#include <string>
 #include <utility>
 
+#include "engine/core/utc_time.h"
 #include "engine/history/series_chunk.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
@@ -32,9 +31,5 @@ bool cutColumns(SQLite::Database& database, std::int64_t trial, std::int64_t ste
 
 // The state and, when it is a final one, the time of the end. False: there is no such trial.
 bool writeState(SQLite::Database& database, std::int64_t trial, RunState state);
-
-// "2025-03-01T12:30:00.250Z"; such texts sort by time.
-std::string utcText(std::chrono::system_clock::time_point when);
-inline std::string utcNow() { return utcText(std::chrono::system_clock::now()); }
 
 }  // namespace lockstep

@@ -142,6 +142,17 @@ NumberedEvent readEvent(const std::string& json) {
     return std::move(event).value();
 }
 
+// The last of its kind that the latest attempt gave.
+template <class Event>
+std::optional<Event> newestOf(Database& database, std::int64_t trial) {
+    Statement query(database,
+                    "SELECT json FROM event WHERE trial = ?1 AND kind = ?2"
+                    " AND attempt = (SELECT attempts FROM trial WHERE id = ?1) ORDER BY number DESC LIMIT 1");
+    query.bind(1, trial), query.bind(2, std::string(nameOf(Event())));
+    if (!query.executeStep()) return std::nullopt;
+    return std::get<Event>(readEvent(query.getColumn(0).getString()).event);
+}
+
 std::vector<NumberedEvent> readStateEvents(Database& database, std::int64_t trial, std::int64_t attempt,
                                            std::int64_t first) {
     std::vector<NumberedEvent> events;
@@ -343,15 +354,12 @@ std::vector<NumberedEvent> TrialQuery::events(std::int64_t trial, std::int64_t f
     });
 }
 
+std::optional<RunStarted> TrialQuery::started(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) { return newestOf<RunStarted>(database, trial); });
+}
+
 std::optional<RunFailed> TrialQuery::failure(std::int64_t trial) const {
-    return m_impl->read([&](Database& database) -> std::optional<RunFailed> {
-        Statement query(database,
-                        "SELECT json FROM event WHERE trial = ?1 AND kind = 'run_failed'"
-                        " AND attempt = (SELECT attempts FROM trial WHERE id = ?1)");
-        query.bind(1, trial);
-        if (!query.executeStep()) return std::nullopt;
-        return std::get<RunFailed>(readEvent(query.getColumn(0).getString()).event);
-    });
+    return m_impl->read([&](Database& database) { return newestOf<RunFailed>(database, trial); });
 }
 
 std::vector<Message> TrialQuery::messages(std::int64_t trial) const {

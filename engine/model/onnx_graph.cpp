@@ -216,12 +216,19 @@ private:
         }
     }
 
+    // As a batch norm, which every runtime has; OpenCV 4.6 cannot subtract a number for each channel.
     std::string normalised(const Value& image) {
         const std::int64_t channels = image.type.shape[1];
-        const std::string mean = m_out.floats("normalise/mean", {1, channels, 1, 1}, m_request.mean);
-        const std::string deviation = m_out.floats("normalise/deviation", {1, channels, 1, 1}, m_request.deviation);
-        return m_out.node("Div", {m_out.node("Sub", {image.name, mean}, "normalise/centred"), deviation},
-                          "normalise/out");
+        const std::vector<float> ones(m_request.mean.size(), 1), zeros(m_request.mean.size(), 0);
+        std::vector<float> variance;
+        for (const float each : m_request.deviation) variance.push_back(each * each);
+        const auto perChannel = [&](const char* name, const std::vector<float>& values) {
+            return m_out.floats(std::string("normalise/") + name, {channels}, values);
+        };
+        return m_out.node("BatchNormalization",
+                          {image.name, perChannel("scale", ones), perChannel("bias", zeros),
+                           perChannel("mean", m_request.mean), perChannel("variance", variance)},
+                          "normalise/out", {Attribute::number("epsilon", 0)});
     }
 
     // A value as the nodes made so far call it; parameters and statistics become initializers when they are first read.
@@ -239,7 +246,7 @@ private:
     std::string outOf(const Node& node) { return node.scope + "/" + std::string(node.op->name); }
     void done(const Node& node, std::string name) { m_names[node.outputs[0]] = std::move(name); }
 
-    // What a shape is for any number of samples: 0 keeps an extent, -1 is what is left.
+    // What a shape is for any number of samples: -1 for the one extent that grows with it.
     Ints dynamicShape(ValueId id) const {
         const Shape &two = m_graph.typeOf(id).shape, &three = m_larger.typeOf(id).shape;
         Ints dims;
@@ -439,7 +446,7 @@ private:
         if (attrs.causal) scores = m_out.node("Add", {scores, causalMask(tokens)}, to + "/causal");
         if (node.inputs.size() > 1)
             scores = m_out.node("Where",
-                                {seenTokens(node.inputs[1], tokens, {0, 1, 2}), scores,
+                                {seenTokens(node.inputs[1], tokens, 3), scores,
                                  m_out.scalar("attention/never", -std::numeric_limits<float>::infinity())},
                                 to + "/seen");
         const std::string shares = m_out.node("Softmax", {scores}, to + "/shares", {Attribute::whole("axis", -1)});
@@ -458,17 +465,17 @@ private:
         return m_out.floats("attention/causal", {tokens, tokens}, mask);
     }
 
-    // Whether a token counts: true before a sample's length. N,T with extents of 1 put in at `axes`, all before the
-    // last but the first.
-    std::string seenTokens(ValueId lengths, std::int64_t tokens, const Ints& axes) {
-        const std::string name = "seen" + std::to_string(axes.size());
+    // Whether a token counts: true before a sample's length. With `axes` axes before that of the tokens: 1 for N,T,
+    // 3 for N,1,1,T.
+    std::string seenTokens(ValueId lengths, std::int64_t tokens, std::size_t axes) {
+        const std::string name = "seen" + std::to_string(axes);
         if (m_seen.contains(name)) return name;
         m_seen.insert(name);
         std::vector<float> places(static_cast<std::size_t>(tokens));
         for (std::size_t t = 0; t < places.size(); ++t) places[t] = static_cast<float>(t);
         const std::string range = m_out.floats("places", {tokens}, places);
         const std::string length = m_out.node("Cast", {nameOf(lengths)}, name + "/length", {Attribute::whole("to", 1)});
-        Ints shape(axes.size() + 1, 1);
+        Ints shape(axes + 1, 1);
         shape.front() = -1;
         const std::string column =
             m_out.node("Reshape", {length, m_out.wholes(name + "/shape", shape)}, name + "/column");
@@ -477,7 +484,7 @@ private:
 
     void sequenceMean(const Node& node) {
         const Shape& x = m_graph.typeOf(node.inputs[0]).shape;
-        const std::string to = outOf(node), seen = seenTokens(node.inputs[1], x[1], {0});
+        const std::string to = outOf(node), seen = seenTokens(node.inputs[1], x[1], 1);
         const std::string counts = m_out.node("Cast", {seen}, to + "/counts", {Attribute::whole("to", 1)});
         const std::string column = m_out.node("Unsqueeze", {counts, m_out.wholes(to + "/last", {2})}, to + "/column");
         const std::string kept = m_out.node("Mul", {nameOf(node.inputs[0]), column}, to + "/kept");

@@ -48,7 +48,7 @@ std::vector<ChartPoint> pointsOf(const TrialSeries& series, double factor) {
     return points;
 }
 
-// The mean over the ranks' series of one metric, at steps that all of them have.
+// The mean over the ranks' series of one metric: at each step over those that have it.
 ChartSeries meanOfRanks(const std::vector<const TrialSeries*>& ranks, double factor) {
     std::map<std::int64_t, std::pair<double, int>> sums;
     for (const TrialSeries* each : ranks) {

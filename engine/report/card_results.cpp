@@ -24,8 +24,6 @@ bool isOfEvaluations(const Metric& metric) {
     return from && from->evaluated;
 }
 
-std::string scoreText(double score) { return std::isnan(score) ? "–" : formatted("%.3f", score); }
-
 std::string standingText(const Standing& at) {
     return "epoch " + std::to_string(at.epoch) + ", update " + countText(at.step);
 }
@@ -42,6 +40,7 @@ Line missingEvaluation(const CardFacts& facts) {
         return Line({{"It has not been evaluated yet: each epoch ends with an evaluation. "},
                      code(command(facts, "attach")),
                      {" follows it."}});
+    if (isFreed(facts)) return "It was never evaluated: no epoch came to its end.";
     return Line({{"It was never evaluated: no epoch came to its end. "},
                  code(command(facts, "resume")),
                  {" goes on with it."}});
@@ -74,8 +73,9 @@ Block evaluationsTable(const CardFacts& facts) {
         const double error = expectedCalibrationError(calibration(each.counts));
         table.rows.push_back(
             {std::to_string(each.id), each.checkpoint + " (update " + countText(each.step) + ')', each.data, each.split,
-             countText(each.samples), std::isfinite(each.loss) ? formatted("%.4f", each.loss) : "–",
-             isText ? formatted("%#.4g", perplexity(each.loss)) : percentText(each.accuracy), percentText(error)});
+             countText(each.samples), metricText(*findMetric("test_loss"), each.loss),
+             isText ? metricText(*findMetric("test_perplexity"), perplexity(each.loss)) : percentText(each.accuracy),
+             percentText(error)});
     }
     return {table};
 }
@@ -122,8 +122,8 @@ std::vector<ScoredClass> ordered(const ConfusionMatrix& matrix) {
 Block classesTable(const CardFacts& facts, const ConfusionMatrix& matrix) {
     TextTable table{{"Class", "Samples", "Precision", "Recall", "F1"}, {}, 1};
     const auto add = [&](const std::string& name, const ClassScore& score) {
-        table.rows.push_back(
-            {name, countText(score.samples), scoreText(score.precision), scoreText(score.recall), scoreText(score.f1)});
+        table.rows.push_back({name, countText(score.samples), fixedText(score.precision, 3), fixedText(score.recall, 3),
+                              fixedText(score.f1, 3)});
     };
     const auto all = ordered(matrix);
     for (std::size_t i = 0; i < std::min(all.size(), kMostClasses); ++i) add(className(facts, all[i].id), all[i].score);
@@ -184,11 +184,14 @@ Blocks ofClasses(const CardFacts& facts, const ClassCounts& source, const std::s
     const auto matrix = ConfusionMatrix::from(*source.counts);
     if (!matrix.ok()) return {};
     Blocks blocks{{Paragraph{"On " + source.told + '.'}}, classesTable(facts, matrix.value())};
-    if (matrix.value().classes() > static_cast<std::int64_t>(kMostClasses))
-        blocks.push_back({Paragraph{Line({{"The " + std::to_string(kMostClasses) + " worst of " +
-                                           countText(matrix.value().classes()) + " classes; "},
-                                          code(command(facts, "evaluate", "--csv classes")),
-                                          {" has all."}})}});
+    if (matrix.value().classes() > static_cast<std::int64_t>(kMostClasses)) {
+        const std::string told =
+            "The " + std::to_string(kMostClasses) + " worst of " + countText(matrix.value().classes()) + " classes";
+        if (isFreed(facts)) blocks.push_back({Paragraph{told + '.'}});
+        else
+            blocks.push_back(
+                {Paragraph{Line({{told + "; "}, code(command(facts, "evaluate", "--csv classes")), {" has all."}})}});
+    }
     append(blocks, confusions(facts, matrix.value(), suffix));
     append(blocks, calibrated(*source.counts, suffix));
     return blocks;
@@ -220,7 +223,8 @@ Blocks classesSection(const CardFacts& facts) {
     if (isLanguage(facts)) return {};
     Blocks blocks{{Heading{"Results per class"}}};
     if (const auto source = classCounts(facts)) append(blocks, ofClasses(facts, *source, ""));
-    else if (facts.checkpoints.empty()) blocks.push_back({Paragraph{"Not counted yet."}});
+    else if (facts.checkpoints.empty())
+        blocks.push_back({Paragraph{isFreed(facts) ? "Not counted while there was a model." : "Not counted yet."}});
     else blocks.push_back({Paragraph{Line({{"Not counted; "}, code(command(facts, "evaluate")), {" does."}})}});
     append(blocks, onOtherData(facts));
     return blocks;

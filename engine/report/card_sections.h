@@ -22,6 +22,7 @@ Blocks limitsSection(const CardFacts& facts);
 void append(Blocks& blocks, Blocks more);
 bool isLanguage(const CardFacts& facts);
 bool isEnded(const CardFacts& facts);  // in one way or another
+bool isFreed(const CardFacts& facts);  // a person freed its checkpoints, so that it cannot be resumed, either
 std::string command(const CardFacts& facts, std::string_view name, std::string_view rest = {});  // "lockstep show 3 …"
 std::string ownData(const CardFacts& facts);                                                     // as Evaluation::data
 std::string counted(std::int64_t count, std::string_view one, std::string_view many);            // "1 sample"

@@ -62,6 +62,18 @@ Block checkpointsTable(const CardFacts& facts) {
     return {table};
 }
 
+// What there is instead of checkpoints, or beside those that are left.
+Block checkpointsNote(const CardFacts& facts) {
+    if (isFreed(facts))
+        return {
+            Paragraph{"Its checkpoints were freed on " + momentText(*facts.freedAt) +
+                      ", so there is no model to use: it must be trained again, as told under “How to repeat it”."}};
+    if (facts.freedAt) return {Paragraph{"Others were freed on " + momentText(*facts.freedAt) + '.'}};
+    return {Paragraph{Line({{"There is no checkpoint, so there is no model to use yet. "},
+                            code(isEnded(facts) ? command(facts, "resume") : command(facts, "attach")),
+                            {isEnded(facts) ? " trains it." : " follows it until there is."}})}};
+}
+
 Blocks identitySection(const CardFacts& facts) {
     const TrialRow& row = facts.row;
     TextTable table{{}, {}};
@@ -88,11 +100,9 @@ Blocks identitySection(const CardFacts& facts) {
     }
     blocks.push_back({table});
     for (const CardMessage& each : facts.unreadable) blocks.push_back({Paragraph{each.what + ' ' + each.remedy}});
+    const bool hasAny = !facts.checkpoints.empty() || !facts.unreadable.empty();
     if (!facts.checkpoints.empty()) blocks.push_back(checkpointsTable(facts));
-    else if (facts.unreadable.empty())
-        blocks.push_back({Paragraph{Line({{"There is no checkpoint, so there is no model to use yet. "},
-                                          code(isEnded(facts) ? command(facts, "resume") : command(facts, "attach")),
-                                          {isEnded(facts) ? " trains it." : " follows it until there is."}})}});
+    if (!hasAny || facts.freedAt) blocks.push_back(checkpointsNote(facts));
     return blocks;
 }
 
@@ -113,6 +123,8 @@ bool isEnded(const CardFacts& facts) {
     return !state || isFinal(*state);
 }
 
+bool isFreed(const CardFacts& facts) { return facts.freedAt && facts.checkpoints.empty() && facts.unreadable.empty(); }
+
 std::string command(const CardFacts& facts, std::string_view name, std::string_view rest) {
     std::string words = "lockstep " + std::string(name) + ' ' + std::to_string(facts.row.id);
     if (!rest.empty()) words += ' ' + std::string(rest);
@@ -120,7 +132,7 @@ std::string command(const CardFacts& facts, std::string_view name, std::string_v
 }
 
 std::string ownData(const CardFacts& facts) {
-    return facts.spec.dataPath.empty() ? facts.spec.dataset.id : facts.spec.dataPath.string();
+    return dataName(facts.spec);
 }
 
 std::string counted(std::int64_t count, std::string_view one, std::string_view many) {

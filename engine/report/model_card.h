@@ -18,7 +18,7 @@ struct CardData {
     std::optional<std::uint64_t> trainContent, testContent;  // fingerprints
 };
 struct CardCheckpoint {
-    std::string role, file;  // "best", "last"
+    std::string role, file;  // "last", "best", "epoch-7"
     std::int64_t step = 0;
 };
 // Something that the program said, in words.
@@ -38,6 +38,7 @@ struct CardFacts {
     std::vector<Evaluation> evaluations;  // asked for afterwards, newest first
     std::vector<CardCheckpoint> checkpoints;
     std::vector<CardMessage> unreadable;  // of checkpoints that are there, and cannot be read
+    std::optional<std::string> freedAt;   // when a person freed some or all of them; UTC as in TrialRow
     std::optional<CardData> data;         // without a checkpoint nobody knows
     std::vector<CardMessage> messages;    // of the latest attempt: what was left out of the data, and why
     std::optional<CardMessage> failure;   // that ended it

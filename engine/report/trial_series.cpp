@@ -4,7 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <map>
+#include <limits>
+#include <span>
 
 namespace lockstep {
 
@@ -26,10 +27,30 @@ std::string tagOf(const TrialSeries& series) {
     return group + std::string(metric.name);
 }
 
-struct Row {
-    double seconds = 0;
-    std::vector<std::string> cells;
+constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();  // behind every step
+
+// What is left of a series while all of them are walked through side by side.
+class Rest {
+public:
+    explicit Rest(const TrialSeries& series) : m_points(series.points) {}
+
+    std::int64_t step() const { return m_points.empty() ? kEnd : m_points.front().step; }
+    // The last point of the step, at which a run may have evaluated twice; null: it has none there.
+    const SeriesPoint* take(std::int64_t at) {
+        const SeriesPoint* taken = nullptr;
+        for (; step() == at; m_points = m_points.subspan(1)) taken = &m_points.front();
+        return taken;
+    }
+
+private:
+    std::span<const SeriesPoint> m_points;
 };
+
+std::int64_t firstStep(const std::vector<Rest>& rests) {
+    std::int64_t first = kEnd;
+    for (const Rest& each : rests) first = std::min(first, each.step());
+    return first;
+}
 
 }  // namespace
 
@@ -44,21 +65,18 @@ std::vector<TrialSeries> seriesOf(const TrialQuery& query, std::int64_t trial) {
 
 std::string seriesCsv(const std::vector<TrialSeries>& series) {
     std::string csv = "step,seconds";
-    std::map<std::int64_t, Row> rows;
-    for (std::size_t column = 0; column < series.size(); ++column) {
-        csv += ',' + series[column].key;
-        for (const SeriesPoint& point : series[column].points) {
-            Row& row = rows[point.step];
-            row.seconds = std::max(row.seconds, point.seconds);
-            row.cells.resize(series.size());
-            row.cells[column] = numberCell(point.value);
-        }
-    }
+    for (const TrialSeries& each : series) csv += ',' + each.key;
     csv += '\n';
-    for (const auto& [step, row] : rows) {
-        csv += std::to_string(step) + ',' + numberCell(row.seconds);
-        for (const std::string& cell : row.cells) csv += ',' + cell;
-        csv += '\n';
+    std::vector<Rest> rests(series.begin(), series.end());
+    for (auto step = firstStep(rests); step < kEnd; step = firstStep(rests)) {
+        double seconds = 0;
+        std::string cells;
+        for (Rest& each : rests) {
+            const SeriesPoint* point = each.take(step);
+            cells += ',' + (point ? numberCell(point->value) : std::string());
+            if (point) seconds = std::max(seconds, point->seconds);
+        }
+        csv += std::to_string(step) + ',' + numberCell(seconds) + cells + '\n';
     }
     return csv;
 }

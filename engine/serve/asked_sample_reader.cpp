@@ -1,7 +1,5 @@
 #include "engine/serve/asked_sample_reader.h"
 
-#include <algorithm>
-
 #include "datasets/catalog.h"
 #include "engine/core/utf8.h"
 #include "engine/data/sample.h"
@@ -11,8 +9,6 @@
 namespace lockstep {
 
 namespace {
-
-constexpr std::size_t kMostAtOnce = 500;
 
 template <class T>
 T madeOf(Result<T> result) {
@@ -25,7 +21,7 @@ DatasetSplits splitsOf(const TrialSpec& spec, const Environment& environment) {
     const DatasetEntry* entry = environment.dataset(spec.dataset.id);
     if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
     const auto params = madeOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
-    return madeOf(entry->open(madeOf(dataPathOf(*entry, spec.dataPath)), params, {}));
+    return madeOf(entry->open(madeOf(dataPathOf(*entry, spec.dataPath)), params, {.trains = false}));
 }
 
 const DatasetEntry& entryOf(const std::string& data, const Environment& environment) {
@@ -50,13 +46,15 @@ AskedAbout shown(const Sample& sample, const DatasetInfo& info) {
 
 AskedSamplesAnswer AskedSampleReader::read(const TrialSpec& spec, const AskedSamplesRequest& request,
                                            const Environment& environment) {
+    const std::size_t count = request.samples.size(), most = AskedSamplesRequest::kMost;
+    if (count > most)
+        throw ProblemError({"samples", "serve.too-many-samples", {std::to_string(count), std::to_string(most)}});
     if (m_opened != Opened{spec, request.data, request.split, m_opened.samples} || !m_opened.samples)
         open(spec, request, environment);
     const DatasetInfo& info = m_opened.samples->info();
     AskedSamplesAnswer answer{info.classes, {}};
     Sample sample(*m_opened.samples);
-    for (std::size_t i = 0; i < std::min(request.samples.size(), kMostAtOnce); ++i) {
-        const std::int64_t at = request.samples[i];
+    for (const std::int64_t at : request.samples) {
         if (at < 0 || at >= info.count)
             throw ProblemError({"samples", "serve.no-sample", {std::to_string(at), std::to_string(info.count)}});
         answer.samples.push_back(shown(sample.read(at), info));
@@ -67,7 +65,7 @@ AskedSamplesAnswer AskedSampleReader::read(const TrialSpec& spec, const AskedSam
 void AskedSampleReader::open(const TrialSpec& spec, const AskedSamplesRequest& request,
                              const Environment& environment) {
     m_opened = {};
-    const std::string own = spec.dataPath.empty() ? spec.dataset.id : spec.dataPath.string();
+    const std::string own = dataName(spec);
     DatasetSplits splits = splitsOf(spec, environment);
     const DatasetInfo trained = splits.train->info();
     if (!request.data.empty() && request.data != own) {

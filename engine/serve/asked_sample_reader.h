@@ -14,7 +14,8 @@ namespace lockstep {
 // once. One thread.
 class AskedSampleReader {
 public:
-    // Throws ProblemError: "serve.no-sample", and what `lockstep evaluate` says of such data.
+    // Throws ProblemError: "serve.no-sample", "serve.too-many-samples" beyond AskedSamplesRequest::kMost, and what
+    // `lockstep evaluate` says of such data.
     AskedSamplesAnswer read(const TrialSpec& spec, const AskedSamplesRequest& request, const Environment& environment);
 
 private:

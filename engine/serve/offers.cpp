@@ -1,7 +1,5 @@
 #include "engine/serve/offers.h"
 
-#include <nlohmann/json.hpp>
-
 #include "engine/data/augment.h"
 #include "engine/ops/update.h"
 #include "engine/spec/trial_fields.h"
@@ -94,7 +92,7 @@ SettingsAnswer offeredSettings() {
     }
     answer.augmentation = augmentationSchema();
     for (const TrialField& each : trialFields()) answer.trial.push_back(each.field);
-    answer.defaults = jsonTextOf(TrialSpec());
+    answer.defaults = {toJsonLine(TrialSpec())};
     return answer;
 }
 
@@ -114,7 +112,5 @@ std::vector<PlannedLayer> plannedLayers(const Graph& forward) {
     for (auto& row : layerTable(forward)) layers.push_back({row.name, row.op, row.output, row.parameters});
     return layers;
 }
-
-JsonText jsonTextOf(const TrialSpec& spec) { return {nlohmann::ordered_json::parse(toJson(spec)).dump()}; }
 
 }  // namespace lockstep

@@ -29,6 +29,4 @@ InspectAnswer inspection(const DatasetReport& report, const ServeWords& words);
 
 std::vector<PlannedLayer> plannedLayers(const Graph& forward);
 
-JsonText jsonTextOf(const TrialSpec& spec);  // on one line
-
 }  // namespace lockstep

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/history/event_writer.h"
+#include "engine/core/utc_time.h"
 #include "engine/history/run_folders.h"
 #include "engine/session/lease.h"
 #include "engine/session/run_log.h"

@@ -1,6 +1,6 @@
 #include "engine/session/run_log.h"
 
-#include "engine/history/event_writer.h"
+#include "engine/core/utc_time.h"
 
 namespace lockstep {
 

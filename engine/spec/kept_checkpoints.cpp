@@ -1,9 +1,11 @@
 #include "engine/spec/kept_checkpoints.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <tuple>
+
+#include "engine/core/strict_json.h"
+#include "engine/core/whole_number.h"
 
 namespace lockstep {
 
@@ -15,11 +17,29 @@ constexpr std::string_view kEpochPrefix = "epoch-", kEnding = ".safetensors", kB
 
 // A number from 1, written as this program writes it.
 std::optional<std::int64_t> countIn(std::string_view digits) {
-    std::int64_t count = 0;
-    const char* end = digits.data() + digits.size();
-    const auto read = std::from_chars(digits.data(), end, count);
-    const bool plain = read.ec == std::errc() && read.ptr == end && count > 0 && digits.front() != '0';
-    return plain ? std::optional(count) : std::nullopt;
+    return digits.starts_with('0') ? std::nullopt : wholeNumberIn(digits);
+}
+
+// Of safetensors: the length of the header, then the header, as JSON. Empty: it has none.
+std::string headerIn(const fs::path& file) {
+    constexpr std::uint64_t kLongest = 100'000'000;
+    std::ifstream in(file, std::ios::binary);
+    std::uint64_t length = 0;
+    in.read(reinterpret_cast<char*>(&length), sizeof length);
+    std::error_code failed;
+    const std::uintmax_t bytes = fs::file_size(file, failed);
+    if (!in || failed || length > kLongest || length > bytes) return {};
+    std::string header(static_cast<std::size_t>(length), '\0');
+    in.read(header.data(), static_cast<std::streamsize>(length));
+    return in ? header : std::string();
+}
+
+// A member of an object; null where it is none.
+nlohmann::json memberIn(std::string_view text, const char* key) {
+    const auto parsed = parseStrictly(text, {.depth = 4, .members = 100'000});
+    const auto* object = std::get_if<nlohmann::json>(&parsed);
+    if (!object || !object->is_object() || !object->contains(key)) return {};
+    return object->at(key);
 }
 
 int orderOf(const CheckpointFile& file) { return file.role == kLast ? 0 : file.role == kBest ? 1 : 2; }
@@ -61,6 +81,14 @@ std::vector<CheckpointFile> checkpointsIn(const fs::path& at) {
     }
     std::ranges::sort(found, {}, [](const auto& each) { return std::tuple(orderOf(each), each.epoch); });
     return found;
+}
+
+std::optional<std::int64_t> checkpointStep(const fs::path& file) {
+    const auto metadata = memberIn(headerIn(file), "__metadata__");
+    if (!metadata.is_object() || !metadata.contains("position") || !metadata["position"].is_string())
+        return std::nullopt;
+    const auto step = memberIn(metadata["position"].get_ref<const std::string&>(), "step");
+    return step.is_number_unsigned() ? std::optional(step.get<std::int64_t>()) : std::nullopt;
 }
 
 std::optional<std::string> checkpointsFreedAt(const fs::path& at) {

@@ -32,6 +32,9 @@ std::string checkpointName(std::string_view role);                           // 
 std::optional<CheckpointFile> checkpointNamed(std::string_view name);        // empty: it is none
 std::optional<CheckpointFile> checkpointAsked(std::string_view word);        // "best", "last", "7"; empty: another word
 std::vector<CheckpointFile> checkpointsIn(const std::filesystem::path& at);  // last, best, epochs ascending
+// How many updates it goes on from, by its header (see train/checkpoint.h) and for whoever reads no more of it; empty:
+// the file says none.
+std::optional<std::int64_t> checkpointStep(const std::filesystem::path& file);
 
 // A folder whose checkpoints a person freed has a file that says when, as long as it is there.
 inline constexpr const char* kFreedMark = "freed";

@@ -200,12 +200,15 @@ struct SamplesRequest {
     int count = 10;
 };
 // Samples of what a trained model was evaluated on, by their places there: those of `lockstep evaluate` and of
-// Evaluation::answers.
+// Evaluation::answers. Problem "serve.too-many-samples" beyond kMost at once.
 struct AskedSamplesRequest {
     static constexpr std::string_view kName = "asked_samples";
+    static constexpr std::size_t kMost = 500;
     using Answer = AskedSamplesAnswer;
     JsonText spec;
-    std::string data, split = "test";  // as an Evaluation has them; no data: the spec's own
+    // As an Evaluation has them; no data: the spec's own. Of a path it is looked at which dataset lies there: what
+    // `lockstep evaluate --dataset` said of it is not kept.
+    std::string data, split = "test";
     std::vector<std::int64_t> samples;
 };
 // The learning rate over the epochs. Without data: the steps only decide how finely a warm-up is cut.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/core/strict_json.h"
+#include "engine/spec/json_problem.h"
 #include "engine/spec/json_text.h"
 #include "engine/spec/trial_fields.h"
 #include "engine/spec/trial_settings.h"
@@ -82,29 +83,7 @@ private:
     std::string m_prefix;
 };
 
-Problem malformed(std::string_view json, std::size_t byte, std::string_view fileName) {
-    const auto before = json.substr(0, byte == 0 ? 0 : byte - 1);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const auto start = before.rfind('\n');
-    const auto column = 1 + before.size() - (start == before.npos ? 0 : start + 1);
-    return {std::string(fileName), "spec.malformed", {std::to_string(line), std::to_string(column)}};
-}
-
-Problem problemOf(const JsonFault& fault, std::string_view json, std::string_view fileName) {
-    const std::string file(fileName);
-    switch (fault.kind) {
-        case JsonFault::Kind::Malformed: break;
-        case JsonFault::Kind::TooDeep: return {file, "spec.too-deep", {std::to_string(kLimits.depth)}};
-        case JsonFault::Kind::TooMany: return {file, "spec.too-many", {std::to_string(kLimits.members)}};
-        case JsonFault::Kind::DuplicateKey:
-            return {file.empty() ? fault.path : file + ": " + fault.path, "spec.duplicate-key", {fault.key}};
-    }
-    return malformed(json, fault.byte, fileName);
-}
-
-}  // namespace
-
-std::string toJson(const TrialSpec& spec) {
+OrderedJson jsonOf(const TrialSpec& spec) {
     OrderedJson json;
     for (const auto& key : settingKeys()) {
         json[key] = OrderedJson::object();
@@ -117,12 +96,24 @@ std::string toJson(const TrialSpec& spec) {
             json[path->group][path->name] =
                 std::visit([](const auto& value) { return OrderedJson(value); }, each.value);
     }
-    return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+    return json;
 }
+
+std::string dumped(const TrialSpec& spec, int indent) {
+    return jsonOf(spec).dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string dataName(const TrialSpec& spec) { return spec.dataPath.empty() ? spec.dataset.id : spec.dataPath.string(); }
+
+std::string toJson(const TrialSpec& spec) { return dumped(spec, 2) + "\n"; }
+
+std::string toJsonLine(const TrialSpec& spec) { return dumped(spec, -1); }
 
 Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view fileName) {
     const auto parsed = parseStrictly(json, kLimits);
-    if (const auto* fault = std::get_if<JsonFault>(&parsed)) return problemOf(*fault, json, fileName);
+    if (const auto* fault = std::get_if<JsonFault>(&parsed)) return problemOf(*fault, kLimits, json, fileName);
     TrialSpec spec;
     Reader reader(fileName);
     reader.read(std::get<Json>(parsed), spec);

@@ -64,11 +64,13 @@ struct TrialSpec {
     bool simulatesLinks() const { return linkBandwidth > 0 || linkLatency > 0; }
     bool operator==(const TrialSpec&) const = default;
 };
+std::string dataName(const TrialSpec& spec);  // its path, or its dataset where that has its usual place
 
 // JSON, one object; absent keys keep their defaults; unknown keys, wrong types and duplicate keys are problems naming
 // the path ("optimizer.momentmu"). toJson writes every key, in a fixed order, pretty-printed; it round-trips.
 // No allocation is larger than 32 times the text.
 std::string toJson(const TrialSpec& spec);
+std::string toJsonLine(const TrialSpec& spec);  // the same on one line, without its end
 Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view fileName);
 
 // A file of at most 1 MiB.

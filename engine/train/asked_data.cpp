@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace lockstep {
 
@@ -10,11 +11,15 @@ namespace {
 // Labels of one source of data among the model's classes.
 using ClassMap = std::vector<std::int32_t>;
 
-bool isNumbered(const std::vector<std::string>& classes) {
+// Of classes that are called 0, 1, 2…, in whatever order: folders are sorted as texts. Empty: they are not.
+std::optional<ClassMap> byNumbers(const std::vector<std::string>& classes) {
+    ClassMap map(classes.size());
     for (std::size_t i = 0; i < classes.size(); ++i) {
-        if (classes[i] != std::to_string(i)) return false;
+        const auto found = std::ranges::find(classes, std::to_string(i));
+        if (found == classes.end()) return std::nullopt;
+        map[static_cast<std::size_t>(found - classes.begin())] = static_cast<std::int32_t>(i);
     }
-    return true;
+    return map;
 }
 
 bool isUnchanged(const ClassMap& map) {
@@ -34,13 +39,14 @@ std::string listed(const std::vector<std::string>& names) {
 Result<ClassMap> classMap(const std::vector<std::string>& from, const std::vector<std::string>& to) {
     ClassMap map(from.size());
     std::vector<std::string> unknown;
-    const bool numbered = isNumbered(from) && from.size() <= to.size();
     for (std::size_t i = 0; i < from.size(); ++i) {
         const auto found = std::ranges::find(to, from[i]);
-        map[i] = static_cast<std::int32_t>(numbered ? static_cast<std::ptrdiff_t>(i) : found - to.begin());
-        if (!numbered && found == to.end()) unknown.push_back(from[i]);
+        map[i] = static_cast<std::int32_t>(found - to.begin());
+        if (found == to.end()) unknown.push_back(from[i]);
     }
     if (unknown.empty()) return map;
+    const bool mayBeNumbers = unknown.size() == from.size() && from.size() <= to.size();
+    if (auto numbered = mayBeNumbers ? byNumbers(from) : std::nullopt) return std::move(*numbered);
     return Problem{"data",
                    "evaluate.other-classes",
                    {std::to_string(unknown.size()), listed(unknown), std::to_string(to.size()), listed(to)}};

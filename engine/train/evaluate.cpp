@@ -4,9 +4,9 @@
 
 #include "engine/core/error.h"
 #include "engine/train/clocks.h"
+#include "engine/train/data_wait.h"
 #include "engine/train/make_group.h"
 #include "engine/train/model_on_device.h"
-#include "engine/train/open_data.h"
 #include "engine/train/rank_threads.h"
 
 namespace lockstep {
@@ -40,16 +40,20 @@ public:
         if (m_loader) m_loader->stop();
     }
 
+    // A loader may take forever to end, if its reader hangs: nobody must wait for the lock meanwhile.
     void close() noexcept override {
         if (m_replica) m_replica->endCopies();
         m_ahead = {};
         {
+            std::unique_ptr<Loader> loader;
             const std::lock_guard lock(m_mutex);
-            m_loader.reset();
+            std::swap(loader, m_loader);
         }
         m_replica.reset();
         m_device.reset();
     }
+
+    std::optional<std::uint64_t> awaitedData() const noexcept override { return m_dataWait.awaited(); }
 
     EvaluateResult& result() { return m_result; }
 
@@ -111,7 +115,7 @@ private:
     }
 
     BatchLease nextBatch() {
-        BatchLease batch = m_ahead ? std::move(m_ahead) : m_loader->next();
+        BatchLease batch = m_dataWait.during([this] { return m_ahead ? std::move(m_ahead) : m_loader->next(); });
         if (batch && !m_device->isHostMemory()) m_ahead = m_loader->tryNext();
         if (batch) return batch;
         m_group.progress();  // throws if the loader was stopped because a rank failed
@@ -128,6 +132,7 @@ private:
     std::mutex m_mutex;  // guards the pointer against interrupt()
     std::unique_ptr<Loader> m_loader;
     BatchLease m_ahead;
+    DataWait m_dataWait;
     EvaluateResult m_result;
 };
 
@@ -141,15 +146,6 @@ RunPlan planFor(const EvaluateRequest& request) {
 
 }  // namespace
 
-Result<DatasetInfo> trainedOn(const Checkpoint& checkpoint, const ResolvedSpec& resolved) {
-    if (checkpoint.trainedOn) return *checkpoint.trainedOn;
-    const auto data = openData(resolved);
-    if (!data.ok()) return data.problems();
-    DatasetInfo info = data.value().train->info();
-    info.inMemory = false;
-    return info;
-}
-
 EvaluateResult evaluate(const EvaluateRequest& request) {
     const RunPlan plan = planFor(request);
     const auto group = makeGroup(request.resolved);
@@ -157,7 +153,8 @@ EvaluateResult evaluate(const EvaluateRequest& request) {
     std::vector<RankTask*> tasks;
     for (const auto& endpoint : group)
         tasks.push_back(ranks.emplace_back(std::make_unique<EvaluateTask>(request, plan, *endpoint)).get());
-    const AbortCause cause = runRanks(tasks, group);
+    const AbortCause cause =
+        runRanks(tasks, group, Watch{.timeout = request.resolved.spec.timeout, .onStuck = request.onStuck});
     if (cause.rank >= 0) rethrow(cause);
     return std::move(ranks.front()->result());
 }
@@ -170,6 +167,16 @@ TrialSpec specToEvaluate(TrialSpec spec, const std::string& devices) {
     spec.accumulation = 1;
     spec.linkBandwidth = spec.linkLatency = 0;
     return spec;
+}
+
+Result<ResolvedSpec> resolveToEvaluate(const TrialSpec& trained, const std::string& devices,
+                                       const Environment& environment) {
+    TrialSpec spec = specToEvaluate(trained, devices);
+    auto resolved = resolve(spec, environment);
+    const auto isOfPrecision = [](const Problem& each) { return each.code == "spec.no-such-precision"; };
+    if (resolved.ok() || std::ranges::none_of(resolved.problems(), isOfPrecision)) return resolved;
+    spec.precision = text(Precision::Fp32);
+    return resolve(spec, environment);
 }
 
 }  // namespace lockstep

@@ -6,12 +6,9 @@
 #include "engine/data/dataset.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/evaluation_loop.h"
+#include "engine/train/rank_threads.h"
 
 namespace lockstep {
-
-// What a model knows of the data it was trained on: as its checkpoint says, or, of one from before it did, as the data
-// of its spec say. Problems: those of openData().
-Result<DatasetInfo> trainedOn(const Checkpoint& checkpoint, const ResolvedSpec& resolved);
 
 struct EvaluateRequest {
     const ResolvedSpec& resolved;  // the checkpoint's spec; its devices are those to evaluate on
@@ -20,6 +17,7 @@ struct EvaluateRequest {
     std::shared_ptr<const Dataset> data;                                       // asAsked() by `trained`
     bool keepsAnswers = false;                                                 // of each sample; of classifiers alone
     std::function<void(std::int64_t done, std::int64_t total)> progress = {};  // samples; rank 0's thread
+    decltype(Watch::onStuck) onStuck = {};                                     // see Watch
 };
 struct EvaluateResult {
     MetricSums metrics;
@@ -29,11 +27,15 @@ struct EvaluateResult {
 };
 // Each device has the whole model and takes its share of every batch, as in training, by the same programs: on the
 // trial's own devices and data the result is what training said, bit by bit. No communication before the sums at the
-// end. Throws ProblemError and EngineError.
+// end. Data that do not come within the spec's timeout end it, as in training. Throws ProblemError and EngineError.
 EvaluateResult evaluate(const EvaluateRequest& request);
 
 // A reproducible run divides its batches into shards, which the number of devices must divide; to evaluate on others,
 // each takes its share in one piece.
 TrialSpec specToEvaluate(TrialSpec spec, const std::string& devices);
+// And resolved, in f32 where those devices do not compute in the trial's precision: checkpoints keep f32. Problems:
+// those of resolve().
+Result<ResolvedSpec> resolveToEvaluate(const TrialSpec& trained, const std::string& devices,
+                                       const Environment& environment);
 
 }  // namespace lockstep

@@ -46,8 +46,8 @@ const HostTensor& readTensor(const Checkpoint& checkpoint, const std::string& na
 
 }  // namespace
 
-std::size_t exportOnnx(const Checkpoint& checkpoint, const ResolvedSpec& resolved, const DatasetInfo& trained,
-                       const OnnxOptions& options, const std::filesystem::path& file) {
+std::string onnxOf(const Checkpoint& checkpoint, const ResolvedSpec& resolved, const DatasetInfo& trained,
+                   const OnnxOptions& options) {
     const bool isImage = findField(trained.fields, "image") != nullptr;
     const bool normalises = options.normalises && isImage;
     OnnxRequest request{
@@ -61,8 +61,13 @@ std::size_t exportOnnx(const Checkpoint& checkpoint, const ResolvedSpec& resolve
         request.mean = trained.mean;
         request.deviation = trained.deviation;
     }
-    const std::string bytes = onnxFile(request);
-    replaceFile(file, bytes);
+    return onnxFile(request);
+}
+
+std::size_t exportOnnx(const Checkpoint& checkpoint, const ResolvedSpec& resolved, const DatasetInfo& trained,
+                       const OnnxOptions& options, const std::filesystem::path& file) {
+    const std::string bytes = onnxOf(checkpoint, resolved, trained, options);
+    writeNamedFile(file, bytes);
     return bytes.size();
 }
 

@@ -65,7 +65,7 @@ Result<ExportedWeights> exportWeights(const Checkpoint& checkpoint, const Enviro
         const char* format = request.torchvisionsNames ? "pt" : "lockstep-weights-1";
         std::map<std::string, std::string> metadata{{"format", format}, {"model", model.name}};
         if (checkpoint.trainedOn) metadata.emplace("trained_on", trainedOnText(*checkpoint.trainedOn));
-        writeTensorFile(file, metadata, tensors);
+        writeNamedTensorFile(file, metadata, tensors);
         ExportedWeights written{tensors.size(), 0};
         for (const auto& [name, tensor] : tensors) written.bytes += tensor.bytes();
         return written;

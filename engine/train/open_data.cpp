@@ -31,11 +31,11 @@ constexpr auto kMoment = std::chrono::milliseconds(500);
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch) {
     const auto path = dataPathOf(*resolved.dataset, resolved.spec.dataPath);
     if (!path.ok()) return path.problems();
-    watch.described = [&resolved](const DatasetInfo& info) { requireFit(resolved, info); };
+    if (watch.trains) watch.described = [&resolved](const DatasetInfo& info) { requireFit(resolved, info); };
     auto splits = resolved.dataset->open(path.value(), resolved.datasetParams, watch);
     if (!splits.ok()) return splits;
     try {
-        requireFit(resolved, splits.value().train->info());
+        if (watch.trains) requireFit(resolved, splits.value().train->info());
     } catch (const ProblemError& error) {
         return error.problem();
     }

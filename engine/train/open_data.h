@@ -10,7 +10,7 @@ namespace lockstep {
 
 // Opens the data where the spec says, or at the dataset's own place, with their fingerprint. A model that does not fit
 // their fields or classes is refused as soon as those are known, before the samples are read. Problems: of the dataset,
-// "dataset.cancelled", of building the model.
+// "dataset.cancelled", of building the model. Of data to be asked about (OpeningWatch::trains) nothing is refused here.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch = {});
 
 // For a run: ends when `control` is asked to stop, and tells the sinks DataProgress meanwhile, with the number 0.

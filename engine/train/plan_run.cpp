@@ -189,10 +189,10 @@ std::int64_t capacityFor(const Partition& partition, const std::vector<std::int6
     return most;
 }
 
-// Only where the tokens are bytes.
+// Only where the tokens are bytes. Where there are none, the model's own look at the fields says so.
 bool writesText(const ResolvedSpec& resolved, const DatasetInfo& info) {
     return resolved.model->task == ModelTask::NextTokens && resolved.spec.sampleLength > 0 &&
-           info.classes.size() == kByteTokens;
+           info.classes.size() == kByteTokens && findField(info.fields, "tokens");
 }
 
 // One sequence: the prompt and all but the last byte of the text, or as much as a sample has.

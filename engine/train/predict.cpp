@@ -8,6 +8,7 @@
 #include "engine/data/loader.h"
 #include "engine/train/answers.h"
 #include "engine/train/clocks.h"
+#include "engine/train/data_wait.h"
 #include "engine/train/make_group.h"
 #include "engine/train/rank_threads.h"
 
@@ -91,13 +92,17 @@ public:
         if (m_loader) m_loader->stop();
     }
 
+    // A loader may take forever to end, if its reader hangs: nobody must wait for the lock meanwhile.
     void close() noexcept override {
         {
+            std::unique_ptr<Loader> loader;
             const std::lock_guard lock(m_mutex);
-            m_loader.reset();
+            std::swap(loader, m_loader);
         }
         m_model.close();
     }
+
+    std::optional<std::uint64_t> awaitedData() const noexcept override { return m_dataWait.awaited(); }
 
     void addTo(PredictResult& result) const {
         for (std::size_t i = 0; i < m_answers.size(); ++i)
@@ -108,8 +113,10 @@ public:
 
 private:
     void open(std::int64_t samples) {
-        m_model = openModel({m_request.resolved, m_request.checkpoint, m_request.trained, m_group.rank(),
-                             std::min(m_request.batch, samples), samples});
+        // Whole batches decide how parameters are stored, also for a rank that has a short one alone.
+        const std::int64_t whole = std::min(m_request.batch, m_request.data->info().count);
+        m_model =
+            openModel({m_request.resolved, m_request.checkpoint, m_request.trained, m_group.rank(), whole, samples});
         auto loader =
             loaderOf(m_model, m_mine, m_request.batch, static_cast<int>(m_request.resolved.spec.loaderThreads));
         const std::lock_guard lock(m_mutex);
@@ -117,7 +124,7 @@ private:
     }
 
     void answerAll() {
-        while (const BatchLease batch = m_loader->next()) {
+        while (const BatchLease batch = m_dataWait.during([this] { return m_loader->next(); })) {
             m_group.progress();
             Stopwatch watch;
             watch.start();
@@ -136,6 +143,7 @@ private:
     ModelOnDevice m_model;
     std::mutex m_mutex;  // guards the pointer against interrupt()
     std::unique_ptr<Loader> m_loader;
+    DataWait m_dataWait;
     Stopwatch m_watch;
     double m_seconds = 0;
     std::vector<double> m_batchSeconds;
@@ -157,7 +165,8 @@ PredictResult predict(const PredictRequest& request) {
     std::vector<RankTask*> tasks;
     for (const auto& endpoint : group)
         tasks.push_back(ranks.emplace_back(std::make_unique<PredictTask>(request, *endpoint, tell)).get());
-    const AbortCause cause = runRanks(tasks, group);
+    const AbortCause cause =
+        runRanks(tasks, group, Watch{.timeout = request.resolved.spec.timeout, .onStuck = request.onStuck});
     if (cause.rank >= 0) rethrow(cause);
     PredictResult result;
     result.answers.resize(static_cast<std::size_t>(request.data->info().count));

@@ -8,6 +8,7 @@
 #include "engine/spec/evaluation.h"
 #include "engine/train/checkpoint.h"
 #include "engine/train/model_on_device.h"
+#include "engine/train/rank_threads.h"
 
 namespace lockstep {
 
@@ -18,6 +19,7 @@ struct PredictRequest {
     std::shared_ptr<const Dataset> data;                   // fields as trained; labels do not matter
     std::int64_t batch = 64;                               // samples that a device takes at once
     std::function<void(std::int64_t done)> progress = {};  // samples of all devices; any thread, one at a time
+    decltype(Watch::onStuck) onStuck = {};                 // see Watch
 };
 struct PredictResult {
     std::vector<std::optional<Answer>> answers;  // by sample; empty: the logits are no numbers
@@ -26,10 +28,12 @@ struct PredictResult {
 };
 // Device r of N takes batches r, r + N, r + 2N… by itself; nothing is exchanged. A batch is the same samples in the
 // same program whatever the number of devices, so the answers of devices of one kind and as many threads are the same
-// bits. Of classifiers alone. Throws ProblemError and EngineError.
+// bits. Of classifiers alone. Data that do not come within the spec's timeout end it. Throws ProblemError and
+// EngineError.
 PredictResult predict(const PredictRequest& request);
 
-// Answers to one sample after the other, with everything open: for whoever waits for each. One thread.
+// Answers to one sample after the other, with the model open on its device: for whoever waits for each. Each is read by
+// a loader of its own, on one more thread for as long. One thread.
 class Predictor {
 public:
     Predictor(const ResolvedSpec& resolved, const Checkpoint& checkpoint, const DatasetInfo& trained);

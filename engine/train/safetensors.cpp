@@ -262,10 +262,9 @@ private:
     std::uint64_t m_size = 0, m_dataBytes = 0;
 };
 
-}  // namespace
-
-void writeTensorFile(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
-                     const std::map<std::string, HostTensor>& tensors) {
+// Hands the pieces of the file to `write`.
+void writeTensors(const std::map<std::string, std::string>& metadata, const std::map<std::string, HostTensor>& tensors,
+                  auto&& write) {
     auto summed = metadata;
     summed[kChecksum] = checksumOf(summed, tensors);
     const std::string header = headerOf(summed, tensors);
@@ -273,7 +272,19 @@ void writeTensorFile(const std::filesystem::path& file, const std::map<std::stri
     std::vector<std::span<const std::byte>> pieces{std::as_bytes(std::span(&length, 1)),
                                                    std::as_bytes(std::span(header))};
     for (const auto& [name, tensor] : tensors) pieces.emplace_back(tensor.data(), tensor.bytes());
-    replaceFile(file, pieces);
+    write(std::span<const std::span<const std::byte>>(pieces));
+}
+
+}  // namespace
+
+void writeTensorFile(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
+                     const std::map<std::string, HostTensor>& tensors) {
+    writeTensors(metadata, tensors, [&](auto pieces) { replaceFile(file, pieces); });
+}
+
+void writeNamedTensorFile(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
+                          const std::map<std::string, HostTensor>& tensors) {
+    writeTensors(metadata, tensors, [&](auto pieces) { writeNamedFile(file, pieces); });
 }
 
 Result<TensorFile> readTensorFile(const std::filesystem::path& file) {

@@ -22,9 +22,12 @@ struct TensorFileHeader {
     std::map<std::string, TensorType> types;
 };
 
-// Durable (core/durable_file), with a checksum over all of it in the metadata. Throws EngineError(Io).
+// Durable (core/durable_file), with a checksum over all of it in the metadata; one that a person names by
+// writeNamedFile(). Throw EngineError(Io).
 void writeTensorFile(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
                      const std::map<std::string, HostTensor>& tensors);
+void writeNamedTensorFile(const std::filesystem::path& file, const std::map<std::string, std::string>& metadata,
+                          const std::map<std::string, HostTensor>& tensors);
 
 // Strict: header of at most 100 MB and 100,000 tensors, no key twice, known element types, shape x type = bytes,
 // tensors contiguous from 0 to the end of the file. All is checked before memory is taken: no allocation is larger than

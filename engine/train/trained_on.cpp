@@ -1,6 +1,8 @@
 #include "engine/train/trained_on.h"
 
 #include "engine/spec/json_fields.h"
+#include "engine/train/checkpoint.h"
+#include "engine/train/open_data.h"
 
 namespace lockstep {
 
@@ -30,13 +32,27 @@ std::optional<DType> dtypeNamed(std::string_view name) {
     return std::nullopt;
 }
 
+bool isPossible(const std::vector<std::int64_t>& shape) {
+    std::int64_t room = 1 << 28;  // elements
+    for (const std::int64_t extent : shape) {
+        if (extent < 1 || extent > room) return false;
+        room /= extent;
+    }
+    return !shape.empty() && std::cmp_less_equal(shape.size(), Shape::kMaxRank);
+}
+
+// Those of dataset.h that the engine reads without another look. Data of a plugin may have fields of their own besides.
+bool hasItsForm(const Field& field) {
+    const auto& [shape, dtype] = field.type;
+    if (field.name == "image") return shape.rank() == 3 && dtype == DType::U8;
+    return field.name != "label" || (shape == Shape{1} && dtype == DType::I32);
+}
+
 std::optional<Field> fieldFrom(const FieldText& field) {
     const auto dtype = dtypeNamed(field.type);
-    if (!dtype || field.name.empty() || std::cmp_greater(field.shape.size(), Shape::kMaxRank)) return std::nullopt;
-    for (const std::int64_t extent : field.shape) {
-        if (extent < 1 || extent > 1 << 20) return std::nullopt;
-    }
-    return Field{field.name, {Shape(std::span(field.shape)), *dtype}};
+    if (!dtype || field.name.empty() || !isPossible(field.shape)) return std::nullopt;
+    Field out{field.name, {Shape(std::span(field.shape)), *dtype}};
+    return hasItsForm(out) ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace
@@ -69,13 +85,22 @@ std::optional<DatasetInfo> trainedOnFrom(const std::string& text) {
     info.deviation = in.deviation;
     for (const FieldText& each : in.fields) {
         auto field = fieldFrom(each);
-        if (!field) return std::nullopt;
+        if (!field || findField(info.fields, field->name)) return std::nullopt;
         info.fields.push_back(std::move(*field));
     }
     const auto channels = static_cast<std::size_t>(info.image().channels);
     const bool isImage = findField(info.fields, "image") != nullptr;
     if (info.classes.empty() || (isImage && (info.mean.size() != channels || info.deviation.size() != channels)))
         return std::nullopt;
+    return info;
+}
+
+Result<DatasetInfo> trainedOn(const Checkpoint& checkpoint, const ResolvedSpec& resolved) {
+    if (checkpoint.trainedOn) return *checkpoint.trainedOn;
+    const auto data = openData(resolved);
+    if (!data.ok()) return data.problems();
+    DatasetInfo info = data.value().train->info();
+    info.inMemory = false;
     return info;
 }
 

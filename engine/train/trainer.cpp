@@ -68,7 +68,7 @@ private:
         const RunPlan plan = planRun(m_resolved, train, test, AlgorithmChoice::Timed);
         if (m_options.onPlan) m_options.onPlan(plan);
         if (auto problem = shortOfMemory(m_resolved, plan, train, test)) throw ProblemError(std::move(*problem));
-        if (!std::exchange(m_hasDisk, true)) requireDisk(plan);
+        if (!std::exchange(m_lookedAtDisk, true)) requireDisk(plan);
         std::vector<RankTimes> times(m_resolved.devices.size());
         const RunContext context{m_resolved, m_data, plan, m_options, m_control, m_events, times, m_continuation};
         const auto group = makeGroup(m_resolved);
@@ -190,7 +190,7 @@ private:
     Continuation m_continuation;
     std::optional<WorldChanged> m_change;  // to be said as the first word of the attempt that follows
     std::int64_t m_divergedFrom = -1;
-    bool m_saidLast = false, m_hasDisk = false;
+    bool m_saidLast = false, m_lookedAtDisk = false;
 };
 
 }  // namespace

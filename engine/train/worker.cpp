@@ -167,11 +167,6 @@ void Worker::trainStep() {
     applyControl(m_replica->scalar(which, "control"));
 }
 
-std::optional<std::uint64_t> Worker::awaitedData() const noexcept {
-    const std::uint64_t batches = m_batches.load();
-    return batches % 2 == 1 ? std::optional(batches) : std::nullopt;
-}
-
 StepScalars Worker::scalars() const {
     return {spec().seed, m_epoch, m_step, m_schedule.at(m_step), m_lossScale.value()};
 }

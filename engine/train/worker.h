@@ -11,6 +11,7 @@
 #include "engine/data/loader.h"
 #include "engine/train/checkpoint_keeper.h"
 #include "engine/train/clocks.h"
+#include "engine/train/data_wait.h"
 #include "engine/train/evaluation_loop.h"
 #include "engine/train/load_meter.h"
 #include "engine/train/loss_scale.h"
@@ -83,7 +84,7 @@ public:
     void run() override;
     void interrupt() noexcept override;
     void close() noexcept override;
-    std::optional<std::uint64_t> awaitedData() const noexcept override;
+    std::optional<std::uint64_t> awaitedData() const noexcept override { return m_dataWait.awaited(); }
 
     std::int64_t step() const { return m_step.load(); }  // optimizer updates done; any thread
     const RunFinished& finished() const { return m_finished; }
@@ -161,7 +162,7 @@ private:
     Feed m_trainFeed, m_testFeed;
     std::int64_t m_testSteps = 0;
 
-    std::atomic<std::uint64_t> m_batches{0};  // twice those that came; odd: waits for one
+    DataWait m_dataWait;
     std::atomic<std::int64_t> m_step{0};
     std::int64_t m_epoch = 0, m_stepInEpoch = 0;
     bool m_stop = false, m_stopAfterEpoch = false;

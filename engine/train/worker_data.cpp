@@ -67,9 +67,7 @@ void Worker::openLoaders() {
 }
 
 BatchLease Worker::nextBatch(Feed& feed) {
-    m_batches.fetch_add(1);
-    BatchLease batch = feed.ahead ? std::move(feed.ahead) : feed.loader->next();
-    m_batches.fetch_add(1);
+    BatchLease batch = m_dataWait.during([&feed] { return feed.ahead ? std::move(feed.ahead) : feed.loader->next(); });
     if (batch && !m_device->isHostMemory()) feed.ahead = feed.loader->tryNext();
     if (batch) return batch;
     m_group.progress();  // throws if the loader was stopped because a rank failed

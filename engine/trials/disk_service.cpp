@@ -1,14 +1,13 @@
 #include "engine/trials/disk_service.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <tuple>
 
 #include "engine/core/durable_file.h"
 #include "engine/core/error.h"
+#include "engine/core/utc_time.h"
+#include "engine/core/whole_number.h"
 #include "engine/history/run_folders.h"
 #include "engine/session/lease.h"
 #include "engine/spec/kept_checkpoints.h"
@@ -22,19 +21,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kCheckpointFolder = "checkpoints/", kTraceFolder = "trace/", kLogFile = "run.log";
 // A folder is made before the row that it is for, and copied before it is imported.
 constexpr std::time_t kYoung = 600;
-
-// "2026-11-20T12:49:57.471Z"; 0: it says none.
-std::time_t timeFrom(const std::string& utc) {
-    std::tm parts{};
-    return strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : 0;
-}
-
-std::string utcTime(std::time_t when) {
-    std::tm parts{};
-    gmtime_r(&when, &parts);
-    char text[32];
-    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 std::uint64_t weightOf(const std::vector<DiskFile>& files, auto&& belongs) {
     std::vector<DiskFile> some;
@@ -60,13 +46,17 @@ bool isLink(const fs::path& path) {
     return fs::is_symlink(path, ignored);
 }
 
+OrphanWeight weighOrphan(const Places& places, std::int64_t trial) {
+    OrphanWeight orphan{weighRun(places, trial), holdsTrial(places.run(trial)), 0};
+    for (const DiskFile& each : orphan.run.files) orphan.changed = std::max(orphan.changed, each.changed);
+    if (const auto folder = diskFileAt(places.run(trial))) orphan.changed = std::max(orphan.changed, folder->changed);
+    return orphan;
+}
+
 std::uint64_t databaseBytes(const fs::path& history) {
     std::uint64_t bytes = 0;
-    const std::string name = history.filename().string();
-    for (const DiskFile& each : filesBelow(history.parent_path())) {
-        const bool isIts = each.path == name || each.path == name + "-wal" || each.path == name + "-shm";
-        if (isIts) bytes += each.bytes;
-    }
+    for (const char* ending : {"", "-wal", "-shm"})
+        if (const auto file = diskFileAt(history.string() + ending)) bytes += file->bytes;
     return bytes;
 }
 
@@ -100,21 +90,27 @@ std::vector<const DiskFile*> bestFirst(const TrialWeight& trial) {
     return files;
 }
 
-// Of a run that was killed before its first "last", the one that goes furthest.
-const DiskFile* newestOf(const TrialWeight& trial) {
-    const DiskFile* newest = nullptr;
-    for (const DiskFile& each : trial.run.files) {
+// What a resume goes on from: the last, unless one that was written after it goes further, as where a run was killed
+// between the two; without a last the one that goes furthest. Empty: there is none.
+std::string newestIn(const std::vector<DiskFile>& files, const fs::path& run) {
+    const DiskFile* last = nullptr;
+    std::vector<const DiskFile*> others;
+    for (const DiskFile& each : files) {
         const auto at = checkpointAt(each);
-        if (!at) continue;
-        if (at->role == kLast) return &each;
-        if (!newest || each.changed >= newest->changed) newest = &each;
+        if (at && at->role == kLast) last = &each;
+        else if (at) others.push_back(&each);
     }
-    return newest;
+    if (last) std::erase_if(others, [&](const DiskFile* each) { return each->changed < last->changed; });
+    if (others.empty()) return last ? last->path : std::string();
+    const auto stepOf = [&](const DiskFile* each) { return checkpointStep(run / each->path).value_or(-1); };
+    const DiskFile* furthest = *std::ranges::max_element(
+        others, {}, [&](const DiskFile* each) { return std::pair(stepOf(each), each->changed); });
+    return last && stepOf(last) >= stepOf(furthest) ? last->path : furthest->path;
 }
 
 std::vector<DiskFile> checkpointsToFree(const TrialWeight& trial, const StaysKept& keep) {
     std::set<std::string> stay;
-    if (const DiskFile* newest = newestOf(trial); newest && keep.newest) stay.insert(newest->path);
+    if (keep.newest) stay.insert(trial.newest);
     const auto best = bestFirst(trial);
     const auto count = static_cast<std::size_t>(std::clamp<std::int64_t>(keep.best, 0, std::ssize(best)));
     for (std::size_t i = 0; i < count; ++i) stay.insert(best[i]->path);
@@ -157,6 +153,10 @@ void planTrials(const DiskWeight& weight, std::time_t now, FreePlan& plan) {
     std::ranges::sort(plan.spared);
 }
 
+bool mayGo(const OrphanWeight& orphan, const FreeRequest& request, std::time_t now) {
+    return now - orphan.changed >= kYoung && isOldEnough(orphan.changed, request, now);
+}
+
 // Where the history is lost, all trials are orphans, and to be imported.
 void planOrphans(const DiskWeight& weight, std::time_t now, FreePlan& plan) {
     if (!plan.request.orphans) return;
@@ -166,7 +166,7 @@ void planOrphans(const DiskWeight& weight, std::time_t now, FreePlan& plan) {
         return;
     }
     for (const OrphanWeight& each : weight.orphans) {
-        if (now - each.changed < kYoung || !isOldEnough(each.changed, plan.request, now)) continue;
+        if (!mayGo(each, plan.request, now)) continue;
         plan.items.push_back({FreeItem::Kind::Orphan, each.run.trial, each.run.files, each.holdsTrial});
     }
 }
@@ -178,7 +178,7 @@ bool isSame(const DiskFile& a, const DiskFile& b) {
 // Before anything goes; on a full disk there may be room for it only afterwards.
 bool mark(const fs::path& run) {
     try {
-        replaceFile(run / kCheckpointFolder / kFreedMark, utcTime(std::time(nullptr)) + '\n');
+        replaceFile(run / kCheckpointFolder / kFreedMark, utcNow() + '\n');
         return true;
     } catch (const EngineError&) {
         return false;
@@ -195,17 +195,10 @@ std::vector<DiskFile> stillPlanned(const std::vector<DiskFile>& planned, const s
     return both;
 }
 
-std::optional<std::int64_t> wholeIn(std::string_view digits) {
-    std::int64_t whole = 0;
-    const char* end = digits.data() + digits.size();
-    const auto read = std::from_chars(digits.data(), end, whole);
-    return read.ec == std::errc() && read.ptr == end && whole > 0 ? std::optional(whole) : std::nullopt;
-}
-
 std::optional<TrialRange> rangeIn(std::string_view word) {
     const auto dash = word.find('-');
-    const auto first = wholeIn(word.substr(0, dash));
-    const auto last = dash == word.npos ? first : wholeIn(word.substr(dash + 1));
+    const auto first = wholeNumberIn(word.substr(0, dash));
+    const auto last = dash == word.npos ? first : wholeNumberIn(word.substr(dash + 1));
     if (!first || !last || *last < *first) return std::nullopt;
     return TrialRange{*first, *last};
 }
@@ -246,7 +239,7 @@ Result<std::vector<TrialRange>> parseTrialRanges(std::string_view text) {
 
 Result<std::int64_t> parseAge(std::string_view text) {
     constexpr std::int64_t kHour = 3600, kDay = 24 * kHour, kMost = 100'000;
-    const auto count = text.empty() ? std::nullopt : wholeIn(text.substr(0, text.size() - 1));
+    const auto count = text.empty() ? std::nullopt : wholeNumberIn(text.substr(0, text.size() - 1));
     const std::int64_t unit = !count || *count > kMost ? 0
                               : text.back() == 'h'     ? kHour
                               : text.back() == 'd'     ? kDay
@@ -296,11 +289,7 @@ DiskWeight DiskService::weigh() {
     std::ranges::stable_sort(weight.trials, std::greater(), [](const TrialWeight& each) { return each.run.total(); });
     for (const auto trial : runFolders(places.runs())) {
         if (known.contains(trial) || isLink(places.run(trial))) continue;
-        OrphanWeight orphan{weighRun(places, trial), holdsTrial(places.run(trial)), 0};
-        for (const DiskFile& each : orphan.run.files) orphan.changed = std::max(orphan.changed, each.changed);
-        struct stat info {};
-        if (::lstat(places.run(trial).c_str(), &info) == 0) orphan.changed = std::max(orphan.changed, info.st_mtime);
-        weight.orphans.push_back(std::move(orphan));
+        weight.orphans.push_back(weighOrphan(places, trial));
     }
     weight.database = databaseBytes(places.history());
     for (DiskFile& each : filesBelow(places.cache)) {
@@ -319,7 +308,8 @@ TrialWeight DiskService::weighTrial(const TrialRow& row) {
     trial.state = runStateFrom(row.state).value_or(RunState::Queued);
     trial.isHeld = Lease::isHeld(m_trials.places().lease(row.id));
     trial.inTrash = row.deleted;
-    trial.ended = timeFrom(row.finishedAt.empty() ? row.createdAt : row.finishedAt);
+    trial.newest = newestIn(trial.run.files, m_trials.places().run(row.id));
+    trial.ended = utcSeconds(row.finishedAt.empty() ? row.createdAt : row.finishedAt).value_or(0);
     trial.title = row.title, trial.dataset = row.dataset, trial.model = row.model;
     const bool keepsEpochs = std::ranges::any_of(trial.run.files, [](const DiskFile& each) {
         const auto at = checkpointAt(each);
@@ -334,7 +324,7 @@ Freed DiskService::free(const FreePlan& plan) {
     for (const FreeItem& item : plan.items) {
         switch (item.kind) {
             case FreeItem::Kind::Trial: freeTrial(item, plan, freed); break;
-            case FreeItem::Kind::Orphan: freeOrphan(item, freed); break;
+            case FreeItem::Kind::Orphan: freeOrphan(item, plan, freed); break;
             case FreeItem::Kind::DatasetCache:
             case FreeItem::Kind::PlanCache: remove(m_trials.places().cache, item.files, freed); break;
         }
@@ -375,11 +365,16 @@ bool DiskService::isKnown(std::int64_t trial) {
     }
 }
 
-void DiskService::freeOrphan(const FreeItem& item, Freed& freed) {
+// The look comes before the lease, whose file may be new to the folder.
+void DiskService::freeOrphan(const FreeItem& item, const FreePlan& plan, Freed& freed) {
     const Places& places = m_trials.places();
     const fs::path folder = places.run(item.trial);
     if (isLink(folder)) return;
     try {
+        const OrphanWeight now = weighOrphan(places, item.trial);
+        const bool isAsPlanned = now.run.files.size() == item.files.size() &&
+                                 stillPlanned(item.files, now.run.files).size() == item.files.size();
+        if (!isAsPlanned || !mayGo(now, plan.request, std::time(nullptr))) return freed.spared.push_back(item.trial);
         const auto lease = Lease::tryAcquire(places.lease(item.trial));
         if (!lease || isKnown(item.trial)) return freed.spared.push_back(item.trial);
         std::error_code failed;

@@ -30,6 +30,7 @@ struct TrialWeight {
     std::time_t ended = 0;  // or, of one that has not, was made
     std::string title, dataset, model;
     std::vector<std::int64_t> bestEpochs;  // of one that keeps epochs: the best first
+    std::string newest;                    // the checkpoint that a resume goes on from, among the files
     bool mayBeFreed() const { return isFinal(state) && !isHeld; }
 };
 
@@ -51,7 +52,7 @@ struct DiskWeight {
     std::uint64_t total() const { return database + runs() + orphaned() + caches(); }
 };
 
-// What stays of a trial's checkpoints: of best:3 the newest and the three best.
+// What stays of a trial's checkpoints: of best:3 the newest, which goes furthest, and the three best.
 struct StaysKept {
     bool newest = true;
     std::int64_t best = 0;
@@ -106,15 +107,16 @@ public:
     explicit DiskService(TrialService& trials) : m_trials(trials) {}
 
     DiskWeight weigh();
-    // Each trial under its lease, after another look at its row and files: what is not as planned stays. A folder of
-    // checkpoints that loses some gets a mark first, see kept_checkpoints.h.
+    // Each trial under its lease, after another look at its row and files: what is not as planned stays. An orphan goes
+    // whole or stays, after such a look as well. A folder of checkpoints that loses some gets a mark first, see
+    // kept_checkpoints.h.
     Freed free(const FreePlan& plan);
 
 private:
     TrialWeight weighTrial(const TrialRow& row);
     bool isKnown(std::int64_t trial);
     void freeTrial(const FreeItem& item, const FreePlan& plan, Freed& freed);
-    void freeOrphan(const FreeItem& item, Freed& freed);
+    void freeOrphan(const FreeItem& item, const FreePlan& plan, Freed& freed);
     void remove(const std::filesystem::path& folder, const std::vector<DiskFile>& files, Freed& freed) const;
 
     TrialService& m_trials;

@@ -52,6 +52,8 @@ private slots:
         const QString third = roles.last().mid(6);  // "epoch-5"
         QCOMPARE(evaluated({"--checkpoint", third})["checkpoint"].toString(), roles.last());
         QCOMPARE(program.run({"export-weights", "1", program.path("w"), "--checkpoint", third}).status, 0);
+        const auto card = program.run({"card", "1", "--markdown", "-"}).out;
+        for (const auto& role : roles) QVERIFY2(card.contains("| " + role + " | "), qPrintable(role));
         const auto unknown = program.run({"evaluate", "1", "--checkpoint", "77"});
         QVERIFY2(unknown.status == 2 && unknown.err.contains("keeps no checkpoint \"77\""), qPrintable(unknown.err));
         const auto wrong = program.run({"evaluate", "1", "--checkpoint", "first"});
@@ -122,6 +124,9 @@ private slots:
             QVERIFY2(out.status == 2 && out.err.contains("were freed on"), qPrintable(asked.join(' ') + out.err));
         }
         QVERIFY(program.run({"show", "1"}).out.contains("were freed on"));
+        const auto card = program.run({"card", "1", "--markdown", "-"});
+        QVERIFY2(card.out.contains("Its checkpoints were freed on") && !card.out.contains("lockstep resume"),
+                 qPrintable(card.out));
         QVERIFY(program.run({"show", "1", "--json", "--metric", "loss"}).last()["series"].isObject());
     }
 

@@ -1,34 +1,8 @@
-#include <QDir>
 #include <QFile>
 #include <QJsonArray>
-#include <QtTest>
 #include <cmath>
 
-#include "tests/app/lockstep_program.h"
-#include "tests/datasets/image_files.h"
-
-namespace {
-
-QByteArray bytesOf(const std::vector<std::uint8_t>& bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), static_cast<qsizetype>(bytes.size())};
-}
-
-// Two classes of pictures, bright and dark ones.
-void writePictures(const LockstepProgram& program) {
-    for (const char* split : {"train", "test"}) {
-        for (const char* name : {"bright", "dark"}) {
-            QVERIFY(QDir().mkpath(program.path(QString("photos/%1/%2").arg(split, name))));
-            for (int i = 0; i < 9; ++i) {
-                const auto shade = static_cast<std::uint8_t>((name[0] == 'b' ? 200 : 20) + 3 * i);
-                const std::vector<std::uint8_t> pixels(16 * 16 * 3, shade);
-                program.write(QString("photos/%1/%2/%3.jpg").arg(split, name).arg(i),
-                              bytesOf(lockstep::test::jpegOf(pixels, 16, 16, TJPF_RGB)));
-            }
-        }
-    }
-}
-
-}  // namespace
+#include "tests/app/pictures.h"
 
 // What is done with a trained model: asked how good it is, and what it says.
 class TestUse : public QObject {
@@ -92,6 +66,15 @@ private slots:
         QVERIFY2(refused.err.contains("gloomy") && refused.err.contains("bright, dark"), qPrintable(refused.err));
     }
 
+    // New photos are few, and may be of one class.
+    void aFewPhotosAreEnoughToAskAbout() {
+        QVERIFY(QDir().mkpath(m_program.path("few/dark")));
+        m_program.write("few/dark/0.jpg", jpegBytes(std::vector<std::uint8_t>(16 * 16 * 3, 30), 16, 16));
+        const auto said = m_program.run({"evaluate", "1", "--data", m_program.path("few"), "--json"});
+        QVERIFY2(said.status == 0, qPrintable(said.err));
+        QCOMPARE(said.last()["samples"].toInt(), 1);
+    }
+
     void answersDoNotDependOnTheDevices() {
         QString first;
         for (const char* devices : {"cpu:1x1", "cpu:2x1", "cpu:4x1"}) {
@@ -132,6 +115,29 @@ private slots:
         }
     }
 
+    // Who asks by lines counts rows.
+    void eachLineHasOneRow() {
+        const QString one = m_program.path("photos/test/dark/0.jpg"), folder = m_program.path("photos/test");
+        const QString none = m_program.path("absent.png");
+        QVERIFY(QDir().mkpath(m_program.path("alone")));
+        QFile::copy(one, m_program.path("alone/only.jpg"));
+        const QStringList asked{folder, one, "", none, m_program.path("alone")};
+        const auto said =
+            m_program.run({"predict", "1", "--interactive", "--json"}, (asked.join('\n') + '\n').toUtf8());
+        QCOMPARE(said.status, 1);
+        const auto rows = said.lines();
+        QCOMPARE(rows.size(), asked.size());
+        const auto codeOf = [](const QJsonObject& row) {
+            return row["problems"].toArray().at(0).toObject()["code"].toString();
+        };
+        QCOMPARE(codeOf(rows[0]), QString("predict.several"));
+        QVERIFY(rows[0]["sample"].toString() == folder && said.out.contains("holds 18 samples"));
+        QVERIFY(rows[1]["sample"].toString() == one && rows[1]["answers"].toArray().size() == 2);
+        QCOMPARE(codeOf(rows[2]), QString("predict.nothing-asked"));
+        QCOMPARE(codeOf(rows[3]), QString("dataset.not-found"));
+        QCOMPARE(rows[4]["sample"].toString(), m_program.path("alone/only.jpg"));
+    }
+
     void archivesAreRead() {
         QProcess zip;
         zip.setWorkingDirectory(m_program.path("photos"));
@@ -141,6 +147,16 @@ private slots:
         QVERIFY2(packed.status == 0, qPrintable(packed.err));
         QCOMPARE(packed.out.count('\n'), 19);
         QVERIFY(packed.out.contains("photos.zip/test/dark/8.jpg"));
+        // As made by `tar -C photos/test .`, with a file that is empty.
+        m_program.write("photos/test/dark/empty.jpg", {});
+        zip.setWorkingDirectory(m_program.path("photos/test"));
+        zip.start("bsdtar", {"-caf", m_program.path("dotted.tgz"), "."});
+        QVERIFY(zip.waitForFinished() && zip.exitCode() == 0);
+        QVERIFY(QFile::remove(m_program.path("photos/test/dark/empty.jpg")));
+        const auto dotted = m_program.run({"predict", "1", m_program.path("dotted.tgz"), "--json", "--top", "1"});
+        QCOMPARE(dotted.lines().size(), 20);
+        QCOMPARE(dotted.last()["summary"].toObject()["failed"].toInt(), 1);
+        QVERIFY(dotted.out.contains("dotted.tgz/dark/8.jpg") && dotted.out.contains("image.empty"));
         const QString broken = m_program.write("broken.zip", "PK no more");
         QCOMPARE(m_program.run({"predict", "1", broken}).status, 1);
     }
@@ -179,11 +195,16 @@ private slots:
         QCOMPARE(other.last()["prompt"].toString(), QString("to be"));
         QVERIFY(!other.last()["text"].toString().isEmpty());
         QCOMPARE(m_program.run({"predict", "2", m_program.path("notes.txt")}).status, 2);
-        QCOMPARE(m_program.run({"predict", "1", "--prompt", "to be"}).status, 2);
+        const auto noText = m_program.run({"predict", "1", "--prompt", "to be"});
+        QVERIFY2(noText.status == 2 && noText.out.isEmpty(), qPrintable(noText.out));
         QCOMPARE(m_program.shell("\"$0\" predict 2 --prompt $'\\xff\\xfe'", {}).status, 2);
         const auto evaluated = m_program.run({"evaluate", "2", "--json"});
         QVERIFY(evaluated.last()["perplexity"].toDouble() > 1 && evaluated.last()["bits_per_byte"].toDouble() > 0);
-        QCOMPARE(m_program.run({"evaluate", "2", "--csv", "classes"}).status, 2);
+        // Before anything is read of the data.
+        QVERIFY(QFile::rename(m_program.path("notes.txt"), m_program.path("notes.away")));
+        const auto noTable = m_program.run({"evaluate", "2", "--csv", "classes"});
+        QVERIFY(QFile::rename(m_program.path("notes.away"), m_program.path("notes.txt")));
+        QVERIFY2(noTable.status == 2 && noTable.err.contains("no table"), qPrintable(noTable.err));
         const auto card = m_program.run({"card", "2", "--markdown", "-"});
         QVERIFY2(card.status == 0 && card.out.contains("It foretells text"), qPrintable(card.err));
         QVERIFY(card.out.contains("| Test perplexity | ") && card.out.contains("## What it writes"));
@@ -210,6 +231,55 @@ private slots:
         const auto noModel =
             m_program.run({"export", m_program.write("bad.json", "{\"model\": {\"id\": \"none\"}}"), "--pytorch", "-"});
         QVERIFY2(noModel.status == 2 && noModel.err.contains("none") && noModel.out.isEmpty(), qPrintable(noModel.err));
+    }
+
+    // A link stays, and leads to the new file; what is no file stays what it is.
+    void whatIsNoFileIsWrittenInto() {
+        const QString link = m_program.path("link.csv"), real = m_program.write("real.csv", "old");
+        QVERIFY(QFile::link("real.csv", link));
+        QCOMPARE(m_program.run({"export", "1", "--csv", link}).status, 0);
+        QVERIFY(QFileInfo(link).isSymLink());
+        QFile file(real);
+        QVERIFY(file.open(QIODevice::ReadOnly) && file.readLine().startsWith("step,seconds,loss"));
+        const auto lines = [&](const QString& words) {
+            const auto said = m_program.shell("\"$0\" " + words + " | head -c 20", {});
+            return said.out;
+        };
+        QVERIFY(lines("export 1 --csv /dev/stdout").startsWith("step,seconds"));
+        QVERIFY(lines("export 1 --json /dev/stdout").startsWith("{"));
+        QVERIFY(lines("export 1 --pytorch /dev/stdout").startsWith("# mlp"));
+        QVERIFY(lines("card 1 --markdown /dev/stdout").startsWith("# "));
+        QVERIFY(lines("card 1 --html /dev/stdout").startsWith("<!DOCTYPE html>"));
+        for (const char* words : {"export 1 --onnx -", "export 1 --onnx /dev/stdout"}) {
+            const auto said = m_program.shell(QString("\"$0\" %1 | wc -c").arg(words), {});
+            QVERIFY2(said.out.trimmed().toInt() > 1000, qPrintable(said.out + said.err));
+        }
+        QVERIFY(!QFile::exists("-"));
+        QVERIFY(!QFile::exists("/dev/stdout-files"));
+        const auto weights = m_program.shell(
+            "mkfifo \"$1\"; wc -c < \"$1\" & \"$0\" export-weights 1 \"$1\" > /dev/null && wait && test -p \"$1\"",
+            {m_program.path("pipe")});
+        QVERIFY2(weights.status == 0 && weights.out.trimmed().toInt() > 1000, qPrintable(weights.out + weights.err));
+    }
+
+    // A model of a card, which is not there.
+    void exportsNeedNoDevices() {
+        const QString folder = m_program.trial(1)["run_directory"].toString() + "/checkpoints/";
+        QFile from(folder + "best.safetensors");
+        QVERIFY(from.open(QIODevice::ReadOnly));
+        QByteArray bytes = from.readAll();
+        // Of the spec in its header, two words as long as others; the checksum is then nobody's.
+        for (const auto& [was, is] :
+             {std::pair{"cpu:2x1", "cuda:00"}, std::pair{"fp32", "tf32"}, std::pair{"\"checksum\"", "\"another1\""}}) {
+            QVERIFY2(bytes.contains(was), was);
+            bytes.replace(was, is);
+        }
+        const QString elsewhere = m_program.write("card.safetensors", bytes);
+        const auto onnx = m_program.run({"export", elsewhere, "--onnx", m_program.path("card.onnx")});
+        QVERIFY2(onnx.status == 0, qPrintable(onnx.err));
+        const auto asked = m_program.run({"evaluate", elsewhere, "--devices", "cpu:1", "--json"});
+        QVERIFY2(asked.status == 0, qPrintable(asked.err));
+        QCOMPARE(asked.last()["samples"].toInt(), 18);
     }
 
     void aScriptIsWholeOrNotThere() {
@@ -245,6 +315,70 @@ private slots:
         QVERIFY(m_program.run({"predict", "1", "--top", "9", "x"}).status == 2);
         const auto noFile = m_program.run({"evaluate", m_program.path("absent.safetensors")});
         QVERIFY2(noFile.status == 2, qPrintable(noFile.err));
+    }
+
+    void whatWouldBeIgnoredIsRefused_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("says");
+        const QString image = m_program.path("photos/test/dark/0.jpg"), out = m_program.path("out");
+        const auto row = [](const char* name, const QStringList& words, const char* says) {
+            QTest::newRow(name) << words << QString(says);
+        };
+        row("a path beside lines", {"predict", "1", image, "--interactive"}, "excludes");
+        row("a path beside a prompt", {"predict", "1", image, "--prompt", "x"}, "excludes");
+        row("CSV of a text", {"predict", "1", "--prompt", "x", "--csv"}, "excludes");
+        row("a length of nothing", {"predict", "1", image, "--length", "3"}, "requires");
+        row("curves of a checkpoint", {"export", "1", "--csv", out, "--best"}, "whole trial");
+        row("settings of a checkpoint", {"export", "1", "--json", out, "--checkpoint", "2"}, "whole trial");
+        row("a spec's checkpoint", {"export", m_program.write("any.json", "{}"), "--pytorch", out, "--last"},
+            "chooses among the checkpoints");
+        row("devices of an export", {"export", "1", "--csv", out, "--devices", "cpu:1"}, "--devices");
+    }
+    void whatWouldBeIgnoredIsRefused() {
+        QFETCH(QStringList, words);
+        QFETCH(QString, says);
+        const auto said = m_program.run(words);
+        QVERIFY2(said.status == 2 && said.err.contains(says), qPrintable(said.err));
+        QVERIFY(!QFile::exists(m_program.path("out")));
+    }
+
+    void numbersBeyondAllTrialsAreUnknown() {
+        for (const QStringList& words : {QStringList{"export", "99999999999999999999", "--csv", "x"},
+                                         QStringList{"evaluate", "99999999999999999999"},
+                                         QStringList{"export", "99999999999999999999", "--pytorch", "x"}}) {
+            const auto said = m_program.run(words);
+            QVERIFY2(said.status == 3 && said.err.contains("no trial 99999999999999999999"), qPrintable(said.err));
+        }
+    }
+
+    // Its run folder was copied here under another number than its checkpoints say.
+    void anEvaluationIsKeptWithTheTrialThatWasAsked() {
+        const QString own = m_program.trial(1)["run_directory"].toString(), other = QFileInfo(own).path() + "/50";
+        QCOMPARE(QProcess::execute("cp", {"-r", own, other}), 0);
+        const auto imported = m_program.run({"import"});
+        QVERIFY2(imported.status == 0, qPrintable(imported.err));
+        const auto before = m_program.trial(1)["evaluations"].toArray().size();
+        const auto found = m_program.run({"evaluate", "50", "--json"});
+        QVERIFY2(found.status == 0, qPrintable(found.err));
+        QCOMPARE(found.last()["trial"].toInt(), 50);
+        QCOMPARE(m_program.trial(50)["evaluations"].toArray().size(), 1);
+        QCOMPARE(m_program.trial(1)["evaluations"].toArray().size(), before);
+    }
+
+    void whatCannotBeKeptIsToldAllTheSame() {
+        const auto ask = [&](const QString& sql) {
+            return QProcess::execute("sqlite3", {m_program.home() + "/history.sqlite", sql});
+        };
+        QCOMPARE(ask("CREATE TRIGGER none BEFORE INSERT ON evaluation BEGIN SELECT RAISE(ABORT, 'no more'); END"), 0);
+        const auto plain = m_program.run({"evaluate", "1"});
+        const auto json = m_program.run({"evaluate", "1", "--json"});
+        QCOMPARE(ask("DROP TRIGGER none"), 0);
+        QVERIFY2(plain.status > 0 && plain.err.contains("no more"), qPrintable(plain.err));
+        QVERIFY2(plain.out.contains("accuracy") && plain.out.contains("PRECISION"), qPrintable(plain.out));
+        QVERIFY(json.status > 0);
+        QCOMPARE(json.lines().front()["samples"].toInt(), 18);
+        QCOMPARE(json.last()["problems"].toArray().at(0).toObject()["code"].toString(), QString("history.refused"));
+        QCOMPARE(m_program.run({"evaluate", "1"}).status, 0);
     }
 
 private:

@@ -104,6 +104,17 @@ private slots:
         QVERIFY(samples.failure(1)->code.starts_with("image."));
     }
 
+    // Its name is no path of this machine.
+    void anEmptyMemberOfAnArchiveIsEmpty() {
+        const Folder folder;
+        writeFile(folder / "a.jpg", jpeg(8, 8));
+        std::vector<AskedSample> asked;
+        asked.push_back({"x.zip/a.jpg", AskedImage{folder / "a.jpg", std::string()}});
+        const AskedSamples samples(imagesOf(1, 8, 8), std::move(asked));
+        readImageAt(samples, 0, 64);
+        QVERIFY(samples.failure(0) && samples.failure(0)->code == "image.empty");
+    }
+
     void aPathThatIsNoneIsSaid() {
         const Folder folder;
         const DatasetInfo images = imagesOf(1, 8, 8);

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/core/utc_time.h"
 #include "engine/spec/trial_settings.h"
 #include "tests/bench/made_history.h"
 #include "tests/history/history_support.h"
@@ -35,6 +36,8 @@ private slots:
     void everyColumnIsOfTheRow();
     void aFailureIsKept();
     void aProblemIsKeptWhole();
+    void whatAnAttemptSaidOfItself();
+    void timesAreReadAsTheyAreWritten();
     void resumeCutsTheSeriesBack();
     void filterSearchesAndPages();
     void settingsAreReadByTheirPath();
@@ -323,6 +326,33 @@ void tst_TrialStore::aProblemIsKeptWhole() {
     QVERIFY(!query->failure(attempt.trial + 1));
     store->beginAttempt(attempt.trial, 0);
     QVERIFY(!query->failure(attempt.trial));
+}
+
+// Of the latest attempt, the last world of it.
+void tst_TrialStore::whatAnAttemptSaidOfItself() {
+    const Folder folder;
+    const auto store = openStore(folder.file());
+    Attempt attempt(*store);
+    const auto query = openQuery(folder.file());
+    QVERIFY(!query->started(attempt.trial));
+    RunStarted started;
+    for (const std::int64_t samples : {100, 200}) {
+        started.trainSamples = samples;
+        attempt.sink->post(samples, started);
+    }
+    QCOMPARE(query->started(attempt.trial)->trainSamples, std::int64_t{200});
+    QVERIFY(!query->started(attempt.trial + 1));
+    store->beginAttempt(attempt.trial, 0);
+    QVERIFY(!query->started(attempt.trial));
+}
+
+void tst_TrialStore::timesAreReadAsTheyAreWritten() {
+    using namespace std::chrono;
+    const auto when = system_clock::time_point(seconds(1'795'178'997) + milliseconds(471));
+    QCOMPARE(utcText(when), std::string("2026-11-20T12:49:57.471Z"));
+    QCOMPARE(*utcSeconds(utcText(when)), std::time_t{1'795'178'997});
+    QCOMPARE(*utcSeconds("1970-01-02T00:00:00Z"), std::time_t{86'400});
+    for (const char* none : {"", "yesterday", "2026-11-20"}) QVERIFY2(!utcSeconds(none), none);
 }
 
 void tst_TrialStore::resumeCutsTheSeriesBack() {

@@ -130,6 +130,21 @@ private slots:
         QVERIFY(says(facts, "did not note its number"));
     }
 
+    // Nothing is advised that would be refused.
+    void whatWasFreedIsSaid() {
+        CardFacts facts = smallTrial();
+        facts.row.state = "stopped", facts.freedAt = "2026-11-22T09:30:00.000Z";
+        QVERIFY(says(facts, "Others were freed on 2026-11-22 09:30 UTC.") && says(facts, "`lockstep resume 7`"));
+        facts.checkpoints.clear();
+        QVERIFY(says(facts, "Its checkpoints were freed on 2026-11-22 09:30 UTC") &&
+                says(facts, "No data was held out"));
+        for (const char* command : {"lockstep resume", "lockstep evaluate", "lockstep predict", "lockstep export"})
+            QVERIFY2(!says(facts, command), command);
+        facts.series.clear(), facts.counts.clear();
+        QVERIFY(says(facts, "Not counted while there was a model.") && says(facts, "no epoch came to its end."));
+        QVERIFY(!says(facts, "lockstep resume"));
+    }
+
     void aLanguageModelIsToldByItsPerplexity() {
         CardFacts facts = smallTrial();
         facts.task = "next-tokens", facts.row.model = "gpt", facts.counts.clear();
@@ -144,6 +159,11 @@ private slots:
         QVERIFY(says(facts, "lockstep predict 7 --prompt") && !says(facts, "Results per class") &&
                 !says(facts, "accuracy is known"));
         QVERIFY(says(facts, "lowest “Test loss”"));
+        Evaluation none;
+        none.id = 1, none.checkpoint = "last", none.data = "/data", none.split = "test", none.samples = 9;
+        none.loss = none.accuracy = std::nan("");
+        facts.evaluations = {none};
+        QVERIFY(says(facts, "| 9 | – | – | – |"));
     }
 
     // Of many classes the worst come first, and no more than two hundred; pairs stand for the picture.

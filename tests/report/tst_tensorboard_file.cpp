@@ -59,6 +59,17 @@ private slots:
         QCOMPARE(at<float>(records[1], place + value.size()), 0.25f);
     }
 
+    // Series have steps of their own; of two evaluations at one step the later counts.
+    void stepsAreMerged() {
+        const std::vector<TrialSeries> series{
+            {"loss", findMetric("loss"), {{2, 1, 0.5}, {7, 3, 0.25}}},
+            {"test_loss", findMetric("test_loss"), {{1, 0.5, 4}, {7, 3.5, 3}, {7, 9, 2}}},
+            {"accuracy", findMetric("accuracy"), {}}};
+        QCOMPARE(seriesCsv(series),
+                 std::string("step,seconds,loss,test_loss,accuracy\n1,0.5,,4,\n2,1,0.5,,\n7,9,0.25,2,\n"));
+        QCOMPARE(seriesCsv({}), std::string("step,seconds\n"));
+    }
+
     void tablesHaveARowForEachStep() {
         const std::vector<TrialSeries> series{{"loss", findMetric("loss"), {{1, 0.5, 2}, {2, 1, 1.5}}},
                                               {"test_accuracy", findMetric("test_accuracy"), {{2, 1.25, 0.75}}},

@@ -77,6 +77,11 @@ private slots:
         const auto asked = asker.ask(AskedSamplesRequest{{kSpec}, "", "all", {0, 5}}).answer;
         QCOMPARE(asked.samples.size(), 2u);
         QVERIFY(!asked.classes.empty() && !asked.samples[1].image.pixels.empty());
+        std::vector<std::int64_t> many(AskedSamplesRequest::kMost, 3);
+        QCOMPARE(asker.ask(AskedSamplesRequest{{kSpec}, "", "all", many}).answer.samples.size(), many.size());
+        many.push_back(3);
+        QCOMPARE(asker.ask(AskedSamplesRequest{{kSpec}, "", "all", many}).problems.front().code,
+                 std::string("serve.too-many-samples"));
         QCOMPARE(asker.ask(ScheduleRequest{{kSpec}, 7, 10}).answer.rates.size(), 7u);
         QCOMPARE(asker.asked().size(), std::variant_size_v<ServeRequest>);
     }

@@ -27,7 +27,7 @@ private slots:
 
     // Specs and histories of before there was the setting mean what they did: last and best.
     void oldSpecsKeepTheirMeaning() {
-        const auto old = trialSpecFromJson(R"({"epochs": 3})", "old.json");
+        const auto old = trialSpecFromJson("{\"epochs\": 3}", "old.json");
         QVERIFY(old.ok());
         QCOMPARE(parseKept(old.value().keepCheckpoints).value(), KeptCheckpoints{1});
         TrialSpec spec;
@@ -46,6 +46,26 @@ private slots:
         QCOMPARE(*checkpointAsked("7"), (CheckpointFile{"epoch-7", 7}));
         QCOMPARE(*checkpointAsked("last"), (CheckpointFile{"last", 0}));
         for (const char* other : {"", "0", "-1", "epoch-7", "x"}) QVERIFY2(!checkpointAsked(other), other);
+    }
+
+    void aFileSaysHowFarItGoes() {
+        QTemporaryDir home;
+        const fs::path file = fs::path(home.path().toStdString()) / "last.safetensors";
+        const auto stepIn = [&](const std::string& header, std::uint64_t length) {
+            std::ofstream out(file, std::ios::binary);
+            out.write(reinterpret_cast<const char*>(&length), sizeof length);
+            out << header << "tensors";
+            out.close();
+            return checkpointStep(file);
+        };
+        QVERIFY(!checkpointStep(file));
+        const std::string header = "{\"__metadata__\":{\"position\":\"{\\\"step\\\":1234}\"}}";
+        QCOMPARE(stepIn(header, header.size()), std::optional<std::int64_t>(1234));
+        for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{1} << 40})
+            QVERIFY(!stepIn(header, length));
+        for (const std::string other : {"{}", "[]", "{\"__metadata__\":3}", "{\"__metadata__\":{\"position\":7}}",
+                                        "{\"__metadata__\":{\"position\":\"{\\\"step\\\":-1}\"}}"})
+            QVERIFY2(!stepIn(other, other.size()), other.c_str());
     }
 
     void aFolderIsListedInOrder() {

@@ -3,7 +3,9 @@
 #include <cstring>
 #include <fstream>
 
+#include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -323,6 +325,32 @@ private slots:
         QVERIFY(!fs::exists(orphan));
         QVERIFY(fs::exists(foreign));
         fs::remove(foreign);
+    }
+
+    // A link stays, whatever it leads to; what is no file is written into.
+    void filesThatAPersonNames() {
+        fs::create_directory(file("there"));
+        fs::create_symlink("there/text", file("link"));
+        fs::create_symlink("link", file("second"));
+        writeNamedFile(file("second"), "one");
+        QVERIFY(fs::is_symlink(file("second")) && fs::is_symlink(file("link")));
+        QCOMPARE(contentOf(file("there/text")), std::string("one"));
+        writeNamedFile(file("link"), "two");
+        QCOMPARE(contentOf(file("there/text")), std::string("two"));
+        QCOMPARE(std::distance(fs::directory_iterator(file("there")), fs::directory_iterator()), std::ptrdiff_t{1});
+
+        const fs::path pipe = file("pipe");
+        QCOMPARE(::mkfifo(pipe.c_str(), 0600), 0);
+        const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+        const std::vector<FileText> files{{pipe, "through"}, {file("plain"), "beside"}};
+        writeNamedFiles(files);
+        char got[8] = {};
+        QCOMPARE(::read(reader, got, sizeof got), ssize_t{7});
+        ::close(reader);
+        QCOMPARE(std::string(got), std::string("through"));
+        QVERIFY(fs::is_fifo(pipe));
+        QCOMPARE(contentOf(file("plain")), std::string("beside"));
+        for (const char* each : {"there", "link", "second", "pipe", "plain"}) fs::remove_all(file(each));
     }
 
     void aFullDiskLeavesTheOldFile() {

@@ -1,8 +1,11 @@
 #include <QtTest>
 
 #include <cmath>
+#include <future>
 #include <numeric>
 
+#include "engine/core/error.h"
+#include "engine/data/sample.h"
 #include "engine/train/asked_data.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/trained_on.h"
@@ -197,6 +200,76 @@ private slots:
         };
         QVERIFY(same({names[3], names[2], names[1], names[0]}, {3, 2, 1, 0}));
         QVERIFY(same({"0", "1", "2", "3"}, {0, 1, 2, 3}));
+        QVERIFY(same({"0", "2", "1", "3"}, {0, 2, 1, 3}));
+    }
+
+    // Class folders are sorted as texts: "0", "1", "10", "2"… Numbers are names to such a model, and the names count.
+    void numbersAreNamesWhereTheModelKnowsThem() {
+        std::vector<std::string> counted;
+        for (int i = 0; i < 12; ++i) counted.push_back(std::to_string(i));
+        std::vector<std::string> sorted = counted;
+        std::ranges::sort(sorted);
+        std::vector<std::int32_t> asTheyAre(12);
+        std::iota(asTheyAre.begin(), asTheyAre.end(), 0);
+        const DatasetSplits data = patterns(24, 24, {1, 12, 12}, 12);
+        const auto labels = [&](const std::vector<std::string>& asked, const std::vector<std::string>& known) {
+            DatasetInfo trained = data.train->info();
+            trained.classes = known;
+            const auto other = std::make_shared<Renamed>(data.test, asked, asTheyAre);
+            const auto read = asAsked({other, other}, AskedSplit::Test, trained).value();
+            std::vector<std::string> names;
+            for (std::int64_t i = 0; i < 12; ++i)
+                names.push_back(known[static_cast<std::size_t>(Sample(*read).read(i).label())]);
+            return names;
+        };
+        QCOMPARE(labels(counted, sorted), counted);
+        QCOMPARE(labels(sorted, counted), sorted);
+        std::vector<std::string> words;
+        for (const std::string& each : counted) words.push_back("kind " + each);
+        QCOMPARE(labels(sorted, words)[2], std::string("kind 10"));
+    }
+
+    // A model that a card trained in tf32, asked elsewhere.
+    void aPrecisionThatADeviceLacksIsPassedOver() {
+        const DatasetSplits data = patterns(kTrain, kTest);
+        Checkpoint checkpoint = Trained(specOf("mlp", "reference:1"), data).checkpoint();
+        const auto said = evaluated(checkpoint, "reference:1", data);
+        checkpoint.spec.precision = "tf32";
+        QVERIFY(!resolve(specToEvaluate(checkpoint.spec, "reference:1"), testEnvironment()).ok());
+        const auto on = resolveToEvaluate(checkpoint.spec, "reference:1", testEnvironment());
+        QVERIFY(on.ok());
+        QCOMPARE(on.value().spec.precision, std::string("fp32"));
+        const auto asked = asAsked(data, AskedSplit::Test, *checkpoint.trainedOn).value();
+        const auto same = evaluate({on.value(), checkpoint, *checkpoint.trainedOn, asked});
+        QCOMPARE(same.metrics.meanLoss(), said.metrics.meanLoss());
+        QCOMPARE(resolveToEvaluate(checkpoint.spec, "null:1", testEnvironment()).value().spec.precision,
+                 std::string("tf32"));
+        QVERIFY(!resolveToEvaluate(checkpoint.spec, "no:1", testEnvironment()).ok());
+    }
+
+    void dataThatNeverComeAreNamed() {
+        const DatasetSplits data = patterns(kTrain, kTest);
+        Checkpoint checkpoint = Trained(specOf("mlp", "reference:1"), data).checkpoint();
+        checkpoint.spec.timeout = 2;
+        const ResolvedSpec on = resolved(specToEvaluate(checkpoint.spec, "reference:2"));
+        std::promise<void> freed;
+        const auto stuck = std::make_shared<PatternDataset>(kTest, ImageShape{1, 12, 12}, 4, 1);
+        stuck->beforeRead = [gate = freed.get_future().share()](std::int64_t index) {
+            if (index == 20) gate.wait();
+        };
+        std::string where;
+        try {
+            evaluate(
+                {on, checkpoint, *checkpoint.trainedOn, stuck, false, {}, [&](const AbortCause& cause, const auto&) {
+                     where = cause.where;
+                     freed.set_value();
+                 }});
+            QFAIL("it was evaluated");
+        } catch (const EngineError& error) {
+            QCOMPARE(error.kind(), EngineError::Kind::Io);
+            QVERIFY2(QString(error.what()).contains("did not come within"), error.what());
+        }
+        QCOMPARE(where, std::string("data"));
     }
 
     void dataThatDoNotFitAreRefused() {
@@ -219,11 +292,22 @@ private slots:
         const DatasetInfo &kept = *checkpoint.trainedOn, &given = data.train->info();
         QVERIFY(kept.fields == given.fields && kept.classes == given.classes);
         QVERIFY(kept.mean == given.mean && kept.deviation == given.deviation);
-        for (const char* odd : {"", "[]", "{}", R"({"fields":7})", R"({"classes":["a"],"fields":[{"name":"image"}]})",
-                                R"({"classes":["a"],"fields":[{"name":"image","type":"u8","shape":[1,0,4]}]})",
-                                R"({"classes":["a"],"fields":[{"name":"image","type":"u8","shape":[1,4,4]}]})",
-                                R"({"classes":[],"fields":[{"name":"tokens","type":"i32","shape":[4]}]})"})
-            QVERIFY2(!trainedOnFrom(odd), odd);
+        constexpr const char* kOdd[] = {
+            "",
+            "[]",
+            "{}",
+            R"({"fields":7})",
+            R"({"classes":["a"],"fields":[{"name":"image"}]})",
+            R"({"classes":["a"],"fields":[{"name":"image","type":"u8","shape":[1,0,4]}]})",
+            R"({"classes":["a"],"fields":[{"name":"image","type":"u8","shape":[1,4,4]}]})",
+            R"({"classes":["a"],"fields":[{"name":"image","type":"u8","shape":[16]}],"mean":[0]})",
+            R"({"classes":["a"],"fields":[{"name":"image","type":"f32","shape":[1,4,4]}],"mean":[0],"deviation":[1]})",
+            R"({"classes":["a"],"fields":[{"name":"tokens","type":"i32","shape":[4]},{"name":"label","type":"u8","shape":[1]}]})",
+            R"({"classes":["a"],"fields":[{"name":"tokens","type":"i32","shape":[4]},{"name":"tokens","type":"i32","shape":[4]}]})",
+            R"({"classes":["a"],"fields":[{"name":"tokens","type":"i32","shape":[1000000,1000000]}]})",
+            R"({"classes":["a"],"fields":[{"name":"tokens","type":"i32","shape":[]}]})",
+            R"({"classes":[],"fields":[{"name":"tokens","type":"i32","shape":[4]}]})"};
+        for (const char* odd : kOdd) QVERIFY2(!trainedOnFrom(odd), odd);
     }
 
     void aCheckpointOfAnotherModelIsNamed() {

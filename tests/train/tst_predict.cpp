@@ -43,7 +43,7 @@ class TstPredict : public QObject {
     Q_OBJECT
 
 private slots:
-    // A batch is the same samples in the same program, whoever takes it.
+    // A batch is the same samples in the same program, whoever takes it, also a rank that has the short one alone.
     void theAnswersDoNotDependOnTheDevices_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("kind");
@@ -57,7 +57,7 @@ private slots:
         QFETCH(QString, model);
         QFETCH(QString, kind);
         const Checkpoint checkpoint = trainedOnPatterns(model.toStdString(), kind.arg(1).toStdString());
-        for (const std::int64_t samples : {1, 37}) {
+        for (const std::int64_t samples : {1, 5, 37}) {
             const auto one = predicted(checkpoint, kind.arg(1).toStdString(), samples, 4);
             QCOMPARE(one.answers.size(), static_cast<std::size_t>(samples));
             QVERIFY(std::ranges::all_of(one.answers, [](const auto& each) { return each.has_value(); }));

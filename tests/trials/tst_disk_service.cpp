@@ -1,6 +1,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -18,6 +19,23 @@ struct DiskHome {
     void write(const fs::path& file, std::size_t bytes = 100'000) const {
         fs::create_directories(file.parent_path());
         std::ofstream(file) << std::string(bytes, 'x');
+    }
+    // A checkpoint whose header says how many updates it goes on from, written so many seconds ago.
+    void writeCheckpoint(std::int64_t trial, std::string_view role, std::int64_t step, int ago) const {
+        const std::string header = "{\"__metadata__\":{\"position\":\"{\\\"step\\\":" + std::to_string(step) + "}\"}}";
+        const std::uint64_t length = header.size();
+        const fs::path file = places.run(trial) / "checkpoints" / checkpointName(role);
+        std::ofstream out(file, std::ios::binary);
+        out.write(reinterpret_cast<const char*>(&length), sizeof length) << header;
+        out.close();
+        fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::seconds(ago));
+    }
+    // As if nothing in the run folder had changed for a day.
+    void age(std::int64_t trial) const {
+        const auto then = fs::file_time_type::clock::now() - std::chrono::hours(24);
+        for (const auto& each : fs::recursive_directory_iterator(places.run(trial)))
+            fs::last_write_time(each.path(), then);
+        fs::last_write_time(places.run(trial), then);
     }
     // With a spec, a log, a timeline and checkpoints of these roles.
     std::int64_t add(RunState state, const std::vector<std::string>& roles) {
@@ -177,6 +195,29 @@ private slots:
         QCOMPARE(home.roles(trial), Roles{});
     }
 
+    // What a resume goes on from: the furthest of what was written last.
+    void theNewestIsTheOneThatGoesFurthest_data() {
+        QTest::addColumn<int>("lastStep");
+        QTest::addColumn<int>("epochsAge");
+        QTest::addColumn<QString>("stays");
+        QTest::newRow("killed between the two") << 70 << 10 << "epoch-8";
+        QTest::newRow("as far") << 80 << 10 << "last";
+        QTest::newRow("last goes further") << 85 << 10 << "last";
+        QTest::newRow("of an attempt before") << 70 << 90 << "last";
+    }
+    void theNewestIsTheOneThatGoesFurthest() {
+        QFETCH(int, lastStep);
+        QFETCH(int, epochsAge);
+        QFETCH(QString, stays);
+        DiskHome home;
+        const auto trial = home.add(RunState::Crashed, {"last", "epoch-7", "epoch-8"});
+        home.writeCheckpoint(trial, "last", lastStep, 50);
+        home.writeCheckpoint(trial, "epoch-7", 70, 60);
+        home.writeCheckpoint(trial, "epoch-8", 80, epochsAge);
+        home.disk.free(home.plan(keeping("last")));
+        QCOMPARE(home.roles(trial), (Roles{stays.toStdString()}));
+    }
+
     void whatAKilledRunWasWritingGoesToo() {
         DiskHome home;
         const auto trial = home.add(RunState::Crashed, {"last"});
@@ -267,20 +308,41 @@ private slots:
         FreeRequest request;
         request.orphans = true;
         QVERIFY(home.plan(request).items.empty());  // just made: perhaps a trial that is being made, or copied here
-        const auto plan = home.plan(request, 3600);
+        home.age(9);
+        const auto plan = home.plan(request);
         QCOMPARE(trialsOf(plan), (std::vector<std::int64_t>{9}));
         QVERIFY(home.disk.free(plan).bytes >= 100'000);
         QVERIFY(!fs::exists(home.places.run(9)) && fs::exists(home.places.run(1)));
         QVERIFY(fs::exists(home.places.runs() / "mine"));
     }
 
+    // It is looked at once more before it goes.
+    void anOrphanThatChangesMeanwhileStays() {
+        DiskHome home;
+        home.add(RunState::Finished, {"last"});
+        for (const int orphan : {7, 8, 9}) home.write(home.places.run(orphan) / "spec.json", 10);
+        for (const int orphan : {7, 8}) home.age(orphan);
+        FreeRequest request;
+        request.orphans = true;
+        const auto plan = home.plan(request, 3600);  // by then 9 will be old enough, too
+        QCOMPARE(trialsOf(plan), (std::vector<std::int64_t>{7, 8, 9}));
+        home.write(home.places.run(8) / "copied-here", 10);
+        home.age(8);
+        auto spared = home.disk.free(plan).spared;
+        std::ranges::sort(spared);
+        QCOMPARE(spared, (std::vector<std::int64_t>{8, 9}));
+        QVERIFY(!fs::exists(home.places.run(7)) && fs::exists(home.places.run(8) / "copied-here"));
+        QVERIFY(fs::exists(home.places.run(9) / "spec.json"));
+    }
+
     void anOrphanThatGetsItsRowMeanwhileStays() {
         DiskHome home;
         home.add(RunState::Finished, {"last"});
         home.write(home.places.run(2) / "spec.json", 10);
+        home.age(2);
         FreeRequest request;
         request.orphans = true;
-        const auto plan = home.plan(request, 3600);
+        const auto plan = home.plan(request);
         QCOMPARE(trialsOf(plan), (std::vector<std::int64_t>{2}));
         AdoptedTrial adopted;
         adopted.id = 2;

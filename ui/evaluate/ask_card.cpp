@@ -1,5 +1,6 @@
 #include "ui/evaluate/ask_card.h"
 
+#include <QApplication>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -9,11 +10,14 @@
 #include <QLineEdit>
 #include <QMimeData>
 #include <QPlainTextEdit>
+#include <QPointer>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QThreadPool>
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "engine/spec/shell_words.h"
 #include "ui/history/command_text.h"
 #include "ui/style/theme.h"
 
@@ -24,13 +28,13 @@ namespace {
 constexpr int kPreview = 76;
 
 // As large as it is shown, never larger: a picture of 100,000 pixels a side is none of the window's business.
-QPixmap previewOf(const QString& path) {
+QImage previewOf(const QString& path) {
     QImageReader reader(path);
     reader.setAutoTransform(true);
     const QSize size = reader.size();
     if (size.isValid()) reader.setScaledSize(size.scaled(2 * kPreview, 2 * kPreview, Qt::KeepAspectRatio));
     QImageReader::setAllocationLimit(128);
-    QPixmap preview = QPixmap::fromImageReader(&reader);
+    QImage preview = reader.read();
     preview.setDevicePixelRatio(2);
     return preview;
 }
@@ -71,6 +75,7 @@ AskCard::AskCard(const QString& engineProgram, QWidget* parent) : QFrame(parent)
         m_write->setText(busy && m_kind == Kind::Language ? tr("Stop") : tr("Go on"));
         if (busy && m_kind != Kind::Language) m_said->setText(tr("Asking…"));
     });
+    connect(m_prompt, &QPlainTextEdit::textChanged, this, &AskCard::questionChanged);
     setModel(Kind::None, {}, {});
 }
 
@@ -180,31 +185,40 @@ void AskCard::clear() {
     m_picture->setText(tr("Drop an image"));
     m_said->clear();
     m_written->clear();
+    emit questionChanged();
+}
+
+bool AskCard::hasQuestion() const {
+    return m_kind == Kind::Language ? !m_prompt->toPlainText().isEmpty() : m_kind != Kind::None && !m_asked.isEmpty();
 }
 
 QString AskCard::command() const {
-    QStringList words{"predict"};
-    words += m_model;
-    if (m_kind == Kind::Language) words << "--prompt" << m_prompt->toPlainText();
-    else words << (m_kind == Kind::Images && !m_asked.isEmpty() ? m_asked : QString("-"));
-    return commandLine(words);
+    const QStringList words = QStringList{"predict"} + m_model;
+    if (m_kind == Kind::Language)
+        return commandLine(words + QStringList{"--prompt", m_prompt->toPlainText()} +
+                           m_asker.textArguments(m_length->value(), m_temperature->value()));
+    if (m_kind == Kind::Images) return commandLine(words + QStringList{m_asked});
+    const QString text = QString::fromStdString(shellQuoted(m_asked.toStdString()));
+    return "printf '%s\\n' " + text + " | " + commandLine(words + QStringList{"-"});
 }
 
-bool AskCard::takes(const QMimeData* mime) {
-    if (mime->hasImage() || mime->hasText()) return true;
-    return mime->hasUrls() && mime->urls().first().isLocalFile();
+// A file is an image here; other models are told texts.
+bool AskCard::takes(const QMimeData* mime) const {
+    const QList<QUrl> urls = mime->urls();
+    if (m_kind == Kind::Images) return mime->hasImage() || (!urls.isEmpty() && urls.first().isLocalFile());
+    return m_kind != Kind::None && mime->hasText() && urls.isEmpty();
 }
 
 void AskCard::take(const QMimeData* mime) {
-    if (m_kind == Kind::Images && mime->hasUrls() && mime->urls().first().isLocalFile())
-        return askAbout(mime->urls().first().toLocalFile());
-    if (m_kind == Kind::Images && mime->hasImage()) {
+    if (!takes(mime)) return;
+    if (m_kind == Kind::Images && mime->hasUrls()) return askAbout(mime->urls().first().toLocalFile());
+    if (m_kind == Kind::Images) {
         const QString file = m_pasted.filePath("pasted.png");
         if (qvariant_cast<QImage>(mime->imageData()).save(file)) askAbout(file);
-    } else if (m_kind == Kind::Texts && mime->hasText()) {
+    } else if (m_kind == Kind::Texts) {
         m_text->setText(mime->text());
         askText();
-    } else if (m_kind == Kind::Language && mime->hasText()) {
+    } else {
         m_prompt->setPlainText(mime->text());
     }
 }
@@ -219,17 +233,28 @@ void AskCard::askAbout(const QString& path) {
     if (m_kind != Kind::Images) return;
     m_asked = path;
     m_bars->setBars({});
-    const QPixmap preview = previewOf(path);
-    if (preview.isNull()) m_picture->setText(tr("no preview"));
-    else m_picture->setPixmap(preview);
+    m_picture->setText({});
     m_picture->setToolTip(path);
+    emit questionChanged();
     if (path.contains('\n')) return showProblem({tr("A path with an end of line in it cannot be asked about."), {}});
     m_asker.ask(path);
+    QThreadPool::globalInstance()->start([card = QPointer(this), path] {
+        const QImage preview = previewOf(path);
+        QMetaObject::invokeMethod(qApp, [card, path, preview] {
+            if (card && card->m_asked == path) card->showPreview(preview);
+        });
+    });
+}
+
+void AskCard::showPreview(const QImage& preview) {
+    if (preview.isNull()) m_picture->setText(tr("no preview"));
+    else m_picture->setPixmap(QPixmap::fromImage(preview));
 }
 
 void AskCard::askText() {
     if (m_text->text().trimmed().isEmpty()) return;
     m_asked = m_text->text();
+    emit questionChanged();
     m_asker.ask(m_asked);
 }
 
@@ -248,13 +273,13 @@ void AskCard::showAnswer(const QVector<AnswerBars::Bar>& bars, double millisecon
     m_bars->setBars(bars);
     const QString name = m_kind == Kind::Images ? QFileInfo(m_asked).fileName() : m_asked;
     m_said->setText(tr("%1, after %2 ms")
-                        .arg(fontMetrics().elidedText(name, Qt::ElideMiddle, width() / 2))
-                        .arg(milliseconds, 0, 'f', milliseconds < 10 ? 1 : 0));
+                        .arg(fontMetrics().elidedText(name, Qt::ElideMiddle, width() / 2),
+                             QString::number(milliseconds, 'f', milliseconds < 10 ? 1 : 0)));
 }
 
 void AskCard::showProblem(const Explanation& why) {
     m_bars->setBars({});
-    m_said->setText(why.remedy.isEmpty() ? why.what : why.what + ' ' + why.remedy);
+    m_said->setText(why.inOneLine());
 }
 
 }  // namespace lockstep::ui

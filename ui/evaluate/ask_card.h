@@ -23,15 +23,19 @@ public:
     enum class Kind { None, Images, Texts, Language };  // what the model reads; None: there is no model yet
 
     explicit AskCard(const QString& engineProgram, QWidget* parent = nullptr);
-    // `arguments` of `lockstep predict` that mean the model; `name` for people: "#12, best checkpoint".
+    // `arguments` of `lockstep predict` that mean the model; `name` for people: "#12".
     void setModel(Kind kind, const QStringList& arguments, const QString& name);
     Kind kind() const { return m_kind; }
-    QString command() const;  // that asks the same on a terminal
+    bool hasQuestion() const;
+    QString command() const;  // that asks the same on a terminal, where there is a question
 
-    static bool takes(const QMimeData* mime);  // something that could be asked about
-    void take(const QMimeData* mime);          // what was dropped or pasted
+    bool takes(const QMimeData* mime) const;  // the model could be asked about it
+    void take(const QMimeData* mime);         // what was dropped or pasted
     void askAbout(const QString& path);
     void chooseImage();
+
+signals:
+    void questionChanged();  // there is one, or another
 
 private:
     QWidget* buildImageRow();
@@ -39,6 +43,7 @@ private:
     QWidget* buildLanguage();
     void askText();
     void goOn();
+    void showPreview(const QImage& preview);
     void showAnswer(const QVector<AnswerBars::Bar>& bars, double milliseconds);
     void showProblem(const Explanation& why);
     void clear();

@@ -3,6 +3,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <algorithm>
 
 #include "ui/history/engine_command.h"
 #include "ui/style/plain_text.h"
@@ -33,6 +34,7 @@ void Asker::setModel(const QStringList& arguments) {
 
 void Asker::launch(const QStringList& arguments) {
     m_input.clear();
+    m_decoder.resetState();
     m_waiting = 0;
     m_process.start(m_program, QStringList{"predict"} + m_model + arguments);
 }
@@ -53,8 +55,15 @@ void Asker::ask(const QString& line) {
 void Asker::goOn(const QString& prompt, int bytes, double temperature) {
     stop();
     m_writes = true;
-    launch({"--prompt", prompt, "--length", QString::number(bytes), "--temperature", QString::number(temperature)});
+    ++m_draw;
+    launch(QStringList{"--prompt", prompt} + textArguments(bytes, temperature));
     setBusy(true);
+}
+
+QStringList Asker::textArguments(int bytes, double temperature) const {
+    return {"--length",      QString::number(bytes),
+            "--temperature", QString::number(temperature),
+            "--seed",        QString::number(std::max(1, m_draw))};
 }
 
 void Asker::stop() {
@@ -68,7 +77,7 @@ void Asker::stop() {
 }
 
 void Asker::read() {
-    if (m_writes) return emit wrote(QString::fromUtf8(m_process.readAllStandardOutput()));
+    if (m_writes) return emit wrote(m_decoder.decode(m_process.readAllStandardOutput()));
     m_input += m_process.readAllStandardOutput();
     for (qsizetype end = m_input.indexOf('\n'); end >= 0; end = m_input.indexOf('\n')) {
         const QByteArray line = m_input.left(end);

@@ -3,6 +3,7 @@
 #include <QObject>
 #include <QProcess>
 #include <QString>
+#include <QStringDecoder>
 #include <QStringList>
 #include <QVector>
 #include <optional>
@@ -23,8 +24,10 @@ public:
     // Whom to ask from now on: `arguments` of `lockstep predict`, the trial first. Another process, once it is asked.
     void setModel(const QStringList& arguments);
     void ask(const QString& line);  // a path, or a text; its ends of lines count as spaces. The newest counts.
-    void goOn(const QString& prompt, int bytes, double temperature);  // a language model
-    void stop();                                                      // and ends the process
+    // A language model; each time by another draw.
+    void goOn(const QString& prompt, int bytes, double temperature);
+    QStringList textArguments(int bytes, double temperature) const;  // of the newest text
+    void stop();                                                     // and ends the process
     bool isBusy() const { return m_busy; }
 
 signals:
@@ -43,8 +46,10 @@ private:
     QString m_program;
     QStringList m_model;
     QProcess m_process;
-    QByteArray m_input;
+    QByteArray m_input;                              // of the answer to come
+    QStringDecoder m_decoder{QStringDecoder::Utf8};  // of a text: its characters come in pieces
     QElapsedTimer m_asked;
+    int m_draw = 0;     // which text: the seed
     int m_waiting = 0;  // answers to come; those of all but the newest question are left out
     bool m_busy = false, m_writes = false;
 };

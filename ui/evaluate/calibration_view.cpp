@@ -31,9 +31,14 @@ QRect CalibrationView::plot() const {
 
 // The bar's height is how often it was right, its darkness how many samples there were; the line where it should be.
 void CalibrationView::paintEvent(QPaintEvent*) {
-    if (m_bins.empty() || m_samples == 0) return;
     QPainter painter(this);
     const auto& theme = currentTheme();
+    if (m_samples == 0) {
+        painter.setPen(theme.muted);
+        painter.drawText(rect(), Qt::AlignCenter | Qt::TextWordWrap,
+                         tr("Whether the model is as sure as it is right comes with the first evaluation."));
+        return;
+    }
     const QRect area = plot();
     const auto metrics = fontMetrics();
     for (int fifth = 0; fifth <= 5; ++fifth) {

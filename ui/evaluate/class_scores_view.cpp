@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "ui/plot/run_text.h"
 #include "ui/style/theme.h"
@@ -36,7 +37,10 @@ void ClassScoresView::setScores(std::vector<ClassScore> scores, QStringList clas
     m_classes = std::move(classes);
     m_order.resize(m_scores.size());
     std::iota(m_order.begin(), m_order.end(), 0);
-    std::ranges::stable_sort(m_order, {}, [&](int id) { return orZero(m_scores[static_cast<std::size_t>(id)].f1); });
+    std::ranges::stable_sort(m_order, {}, [&](int id) {
+        const ClassScore& score = m_scores[static_cast<std::size_t>(id)];
+        return std::pair(score.samples == 0, orZero(score.f1));  // those of which nothing was asked come last
+    });
     m_chosen = -1;
     arrange();
 }
@@ -57,9 +61,14 @@ void ClassScoresView::resizeEvent(QResizeEvent* event) {
 }
 
 void ClassScoresView::paintEvent(QPaintEvent*) {
-    if (m_scores.empty()) return;
     QPainter painter(viewport());
     const auto& theme = currentTheme();
+    if (m_scores.empty()) {
+        painter.setPen(theme.muted);
+        painter.drawText(viewport()->rect(), Qt::AlignCenter | Qt::TextWordWrap,
+                         tr("Scores of each class come with the first evaluation."));
+        return;
+    }
     const auto metrics = fontMetrics();
     const int row = rowHeight(), width = viewport()->width();
     int name = 0;

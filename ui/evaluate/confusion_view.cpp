@@ -8,6 +8,7 @@
 #include <QWheelEvent>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ui/plot/run_text.h"
 #include "ui/style/theme.h"
@@ -85,7 +86,10 @@ int ConfusionView::place(std::int64_t id) const {
 
 QRect ConfusionView::rectOf(const Cell& cell) const {
     const int row = place(cell.label), column = place(cell.answer);
-    if (row < 0 || column < 0) return {};
+    return row < 0 || column < 0 ? QRect() : rectAt(row, column);
+}
+
+QRect ConfusionView::rectAt(int row, int column) const {
     return {m_left + column * m_side - horizontalScrollBar()->value(),
             m_top + row * m_side - verticalScrollBar()->value(), m_side, m_side};
 }
@@ -143,13 +147,17 @@ void ConfusionView::paintEvent(QPaintEvent*) {
 void ConfusionView::paintCells(QPainter& painter) {
     const auto& theme = currentTheme();
     const int font = fontMetrics().height();
-    const QRect visible = viewport()->rect();
-    for (const std::int64_t label : m_shown) {
-        for (const std::int64_t answer : m_shown) {
-            const Cell cell{label, answer};
-            const QRect rect = rectOf(cell);
-            if (!rect.intersects(visible)) continue;
-            QColor color = label == answer ? theme.good : theme.bad;
+    const auto visible = [this](int scrolled, int room) {
+        const int first = scrolled / m_side;
+        return std::pair(first, std::min(count(), first + room / m_side + 2));
+    };
+    const auto [firstRow, endRow] = visible(verticalScrollBar()->value(), viewport()->height());
+    const auto [firstColumn, endColumn] = visible(horizontalScrollBar()->value(), viewport()->width());
+    for (int row = firstRow; row < endRow; ++row) {
+        for (int column = firstColumn; column < endColumn; ++column) {
+            const Cell cell{m_shown[static_cast<std::size_t>(row)], m_shown[static_cast<std::size_t>(column)]};
+            const QRect rect = rectAt(row, column);
+            QColor color = cell.label == cell.answer ? theme.good : theme.bad;
             const double share = shareOf(cell);
             color.setAlphaF(share > 0 ? static_cast<float>(std::min(0.85, 0.10 + 0.75 * std::sqrt(share))) : 0.0f);
             if (m_side > 8) painter.fillRect(rect, theme.grid);
@@ -184,9 +192,11 @@ void ConfusionView::paintNames(QPainter& painter) {
         return is(m_hovered) || is(m_chosen);
     };
     const int width = m_left - metrics.height() - space::kSmall;
-    for (const std::int64_t id : m_shown) {
+    for (int i = 0; i < count(); ++i) {
+        const std::int64_t id = m_shown[static_cast<std::size_t>(i)];
+        const QRect rect = rectAt(i, i);
+        if (!all && !strong(id, true) && !strong(id, false)) continue;
         const QString name = metrics.elidedText(className(id), Qt::ElideRight, width);
-        const QRect rect = rectOf({id, id});
         if ((all || strong(id, true)) && rect.bottom() > m_top && rect.center().y() >= m_top) {
             painter.setPen(strong(id, true) ? theme.text : theme.muted);
             const QRect line(metrics.height(), rect.center().y() - metrics.height() / 2, width, metrics.height());

@@ -53,6 +53,7 @@ private:
     QString toldOf(const Cell& cell) const;
     double shareOf(const Cell& cell) const;
     std::optional<Cell> cellAt(const QPoint& at) const;
+    QRect rectAt(int row, int column) const;
     int place(std::int64_t id) const;  // among those shown; -1: not there
     int count() const { return static_cast<int>(m_shown.size()); }
 

@@ -3,7 +3,6 @@
 #include <QComboBox>
 #include <QDragEnterEvent>
 #include <QDropEvent>
-#include <QJsonDocument>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
@@ -15,12 +14,13 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <cmath>
 
 #include "engine/spec/perplexity.h"
+#include "ui/evaluate/beside_card.h"
 #include "ui/evaluate/calibration_view.h"
 #include "ui/evaluate/class_scores_view.h"
 #include "ui/evaluate/confusion_view.h"
+#include "ui/evaluate/evaluation_text.h"
 #include "ui/plot/run_text.h"
 #include "ui/style/plain_text.h"
 #include "ui/style/theme.h"
@@ -35,11 +35,6 @@ QString nameOf(const TrialRow& row) {
                                                               : title);
 }
 
-JsonText jsonLineOf(const TrialSpec& spec) {
-    const QByteArray text = QByteArray::fromStdString(toJson(spec));
-    return {QJsonDocument::fromJson(text).toJson(QJsonDocument::Compact).toStdString()};
-}
-
 }  // namespace
 
 EvaluatePage::EvaluatePage(const QString& engineProgram, EngineService* engine, HistoryService* history,
@@ -49,7 +44,7 @@ EvaluatePage::EvaluatePage(const QString& engineProgram, EngineService* engine, 
       m_engine(*engine),
       m_history(*history),
       m_evaluation(engineProgram),
-      m_export(engineProgram),
+      m_writer(engineProgram),
       m_ask(new AskCard(engineProgram)) {
     setAcceptDrops(true);
     auto* layout = new QVBoxLayout(this);
@@ -77,7 +72,6 @@ EvaluatePage::EvaluatePage(const QString& engineProgram, EngineService* engine, 
     makeActions();
     connectAll();
     enableActions();
-    showBeside();
     showCounts();
     watch();
 }
@@ -98,9 +92,12 @@ void EvaluatePage::connectAll() {
     connect(&m_history, &HistoryService::rowsRead, this, &EvaluatePage::takeRows);
     connect(&m_history, &HistoryService::absent, this, [this] { takeRows({}); });
     connect(&m_history, &HistoryService::unreadable, this,
-            [this](const Problem& problem) { notice(m_explain(problem).what, true); });
+            [this](const Problem& problem) { notice(m_explain(problem).inOneLine(), true); });
     connect(m_trials, &QComboBox::activated, this, [this](int at) { openTrial(m_trials->itemData(at).toLongLong()); });
-    connect(m_beside, &QComboBox::activated, this, &EvaluatePage::besideChanged);
+    connect(m_others, &QComboBox::activated, this, [this] {
+        m_beside->setOther(m_others->currentData().toLongLong());
+        if (m_beside->other() > 0) m_tabs->setCurrentWidget(m_beside);
+    });
     connect(m_source, &QComboBox::activated, this, &EvaluatePage::sourceChanged);
     connect(m_epoch, &QSlider::valueChanged, this, &EvaluatePage::showCounts);
     connect(m_order, &QComboBox::currentIndexChanged, this, [this](int order) {
@@ -111,37 +108,36 @@ void EvaluatePage::connectAll() {
     connect(m_scores, &ClassScoresView::classChosen, this, &EvaluatePage::chooseClass);
     connect(m_mistakes, &QPushButton::clicked, this, &EvaluatePage::showMistakes);
     connect(m_gallery, &SampleGallery::samplesWanted, this, &EvaluatePage::askForSamples);
-    connect(m_gallery, &SampleGallery::hintTaken, this, [this] { evaluate({"--best"}); });
+    connect(m_gallery, &SampleGallery::hintTaken, this, [this] { evaluate({}); });
+    connect(m_ask, &AskCard::questionChanged, this, &EvaluatePage::enableActions);
     connect(m_devices, &QLineEdit::editingFinished, this, &EvaluatePage::showModel);
-    connect(m_besideButton, &QPushButton::clicked, this, &EvaluatePage::evaluateBeside);
+    connect(m_beside, &BesideCard::evaluationWanted, this, &EvaluatePage::evaluateBeside);
+    connect(m_beside, &BesideCard::samplesChosen, this,
+            [this](const QString& title, const SampleList& samples) { showSamples(title, samples, true); });
     connect(m_cancel, &QPushButton::clicked, this, [this] {
         m_evaluation.cancel();
         m_notice->hide();
     });
-    for (std::size_t i = 0; i < m_besideCells.size(); ++i) {
-        connect(m_besideCells[i], &QPushButton::clicked, this, [this, i] {
-            if (!m_both) return;
-            const std::array lists{&m_both->bothRight, &m_both->onlyFirst, &m_both->onlySecond, &m_both->bothWrong};
-            showSamples(m_besideCells[i]->text().section('\n', 0, 0), *lists[i], true);
-        });
-    }
     connect(&m_evaluation, &EngineCommand::runningChanged, this, &EvaluatePage::enableActions);
     connect(&m_evaluation, &EngineCommand::done, this, &EvaluatePage::evaluated);
-    const auto fail = [this](const Explanation& why) {
-        notice(why.remedy.isEmpty() ? why.what : why.what + ' ' + why.remedy, true);
-    };
+    const auto fail = [this](const Explanation& why) { notice(why.inOneLine(), true); };
     connect(&m_evaluation, &EngineCommand::failed, this, fail);
-    connect(&m_export, &EngineCommand::failed, this, fail);
+    connect(&m_writer, &TrialWriter::failed, this, [fail](const QString&, const Explanation& why) { fail(why); });
+    connect(&m_writer, &TrialWriter::written, this, &EvaluatePage::written);
 }
 
 void EvaluatePage::showEvent(QShowEvent* event) {
     Page::showEvent(event);
     watch();
+    m_engine.retry();
+    readClasses();
     if (!m_tasks.isEmpty()) return;
     m_engine.ask<ModelsRequest>({}, this, [this](const auto& reply) {
+        if (!reply.ok()) return notice(m_explain(reply.problems.front()).inOneLine(), true);
         for (const OfferedChoice& model : reply.answer.models)
             m_tasks[QString::fromStdString(model.id)] = QString::fromStdString(model.task);
         showModel();
+        readClasses();
     });
 }
 
@@ -174,6 +170,8 @@ void EvaluatePage::notice(const QString& text, bool isProblem) {
     m_noticeText->setProperty("role", isProblem ? "problem" : "muted");
     m_noticeText->setStyleSheet(isProblem ? QString("color: %1").arg(currentTheme().bad.name()) : QString());
     m_noticeText->setText(text);
+    m_noticeCopy->hide();
+    m_noticeShow->hide();
     m_notice->show();
 }
 
@@ -185,46 +183,61 @@ const TrialRow* EvaluatePage::row(std::int64_t trial) const {
 void EvaluatePage::takeRows(const std::vector<TrialRow>& rows) {
     const bool wasEmpty = m_rows.empty();
     const TrialRow before = row(m_trial) ? *row(m_trial) : TrialRow();
-    std::vector<std::int64_t> old, now;
-    for (const TrialRow& each : m_rows) old.push_back(each.id);
     m_rows.clear();
     for (const TrialRow& each : rows) {
         if (!each.deleted && (each.step > 0 || each.testLoss)) m_rows.push_back(each);
     }
-    for (const TrialRow& each : m_rows) now.push_back(each.id);
     if (wasEmpty != m_rows.empty()) emit emptyStateChanged();
     watch();
-    if (old != now) {
-        const QSignalBlocker quiet(m_trials), quietToo(m_beside);
-        m_trials->clear();
-        m_beside->clear();
-        m_beside->addItem(tr("no other trial"), 0);
-        for (const TrialRow& each : m_rows) {
-            m_trials->addItem(nameOf(each), static_cast<qlonglong>(each.id));
-            m_beside->addItem(nameOf(each), static_cast<qlonglong>(each.id));
-        }
-        m_beside->setCurrentIndex(std::max(0, m_beside->findData(static_cast<qlonglong>(m_other))));
-        m_trials->setCurrentIndex(m_trials->findData(static_cast<qlonglong>(m_trial)));
-    }
+    listTrials();
     if (m_rows.empty()) return;
     if (!row(m_trial)) return openTrial(m_rows.front().id);
     const TrialRow& after = *row(m_trial);
-    const bool changed = before.id != after.id || before.epoch != after.epoch || before.state != after.state ||
+    const bool changed = !m_found || before.epoch != after.epoch || before.state != after.state ||
                          before.attempts != after.attempts || before.testLoss != after.testLoss;
-    if (changed) m_history.readEvaluations(m_trial, [this](const TrialEvaluations& found) { takeEvaluations(found); });
+    if (changed) readEvaluations();
 }
 
+void EvaluatePage::listTrials() {
+    QStringList names;
+    for (const TrialRow& each : m_rows) names << nameOf(each);
+    if (std::exchange(m_names, names) == names && m_trials->count() > 0) return;
+    const QSignalBlocker quiet(m_trials), quietToo(m_others);
+    m_trials->clear();
+    m_others->clear();
+    m_others->addItem(tr("no other trial"), 0);
+    for (const TrialRow& each : m_rows) {
+        m_trials->addItem(nameOf(each), static_cast<qlonglong>(each.id));
+        m_others->addItem(nameOf(each), static_cast<qlonglong>(each.id));
+    }
+    m_trials->setCurrentIndex(m_trials->findData(static_cast<qlonglong>(m_trial)));
+    const int other = m_others->findData(static_cast<qlonglong>(m_beside->other()));
+    m_others->setCurrentIndex(std::max(0, other));
+    if (other < 0) m_beside->setOther(0);
+}
+
+// Nothing of the trial before stays while the next one is read.
 void EvaluatePage::openTrial(std::int64_t trial) {
-    if (m_trial != trial) {
+    if (std::exchange(m_trial, trial) != trial) {
         m_found.reset();
         m_answers.reset();
         m_matrix->choose(std::nullopt);
         m_gallery->setHint({});
+        const QSignalBlocker quiet(m_source), quietToo(m_epoch);
+        m_source->clear();
+        m_epoch->setMaximum(0);
+        setClasses({});
+        sourceChanged();
+        showModel();
+        enableActions();
     }
-    m_trial = trial;
     const QSignalBlocker quiet(m_trials);
     m_trials->setCurrentIndex(m_trials->findData(static_cast<qlonglong>(trial)));
-    m_history.readEvaluations(trial, [this](const TrialEvaluations& found) { takeEvaluations(found); });
+    readEvaluations();
+}
+
+void EvaluatePage::readEvaluations() {
+    m_history.readEvaluations(m_trial, [this](const TrialEvaluations& found) { takeEvaluations(found); });
 }
 
 void EvaluatePage::takeEvaluations(const TrialEvaluations& found) {
@@ -245,12 +258,8 @@ void EvaluatePage::fillSources() {
     const bool atEnd = m_epoch->value() == m_epoch->maximum();
     m_source->clear();
     for (const Evaluation& each : m_found->evaluations) {
-        const QString when = QString::fromStdString(each.createdAt).left(16).replace('T', ' ');
-        m_source->addItem(tr("%1 checkpoint, epoch %2, %3 data, %4 UTC")
-                              .arg(each.checkpoint == "last" ? tr("Last") : tr("Best"))
-                              .arg(each.epoch)
-                              .arg(QString::fromStdString(each.split), when),
-                          static_cast<qlonglong>(each.id));
+        const bool isOwn = m_found->spec && each.data == dataName(*m_found->spec);
+        m_source->addItem(nameOf(each, isOwn ? QString() : oneLine(each.data)), static_cast<qlonglong>(each.id));
     }
     m_source->addItem(tr("Training: after each epoch"), 0);
     const int kept = m_choosesNewest ? 0 : m_source->findData(before);
@@ -274,6 +283,7 @@ const EvalCounts* EvaluatePage::counts() const {
 }
 
 void EvaluatePage::sourceChanged() {
+    m_engine.withdraw(std::exchange(m_question, 0));
     const Evaluation* now = source();
     const bool slides = !now && m_found && m_found->counts.size() > 1;
     m_epoch->setVisible(slides);
@@ -281,12 +291,12 @@ void EvaluatePage::sourceChanged() {
     showCounts();
     if (m_answers && now && m_answers->id == now->id) return;
     m_answers.reset();
-    m_both.reset();
-    showBeside();
+    m_beside->setShown(m_trial, nullptr);
     if (!now)
-        return m_gallery->setHint(tr("Choose an evaluation above, or evaluate the model, to see its samples."),
-                                  m_found && m_found->hasCheckpoint ? tr("Evaluate the best checkpoint") : QString());
-    m_gallery->setHint(tr("Click a cell of the matrix to see its images."));
+        return m_gallery->setHint(
+            m_found ? tr("Choose an evaluation above, or evaluate the model, to see its samples.") : tr("Reading…"),
+            m_found && m_found->hasCheckpoint ? tr("Evaluate on test data") : QString());
+    m_gallery->setHint(tr("Click a cell of the matrix to see its samples."));
     m_history.readEvaluation(now->id, [this](const auto& evaluation) { takeAnswers(evaluation); });
 }
 
@@ -296,7 +306,7 @@ void EvaluatePage::takeAnswers(const std::optional<Evaluation>& evaluation) {
     m_answers = std::make_shared<const Evaluation>(*evaluation);
     if (m_matrix->chosen()) chooseCell(m_matrix->chosen()->label, m_matrix->chosen()->answer);
     else if (!m_answers->answers.empty()) showMistakes();
-    showBeside();
+    m_beside->setShown(m_trial, m_answers);
 }
 
 void EvaluatePage::showCounts() {
@@ -305,45 +315,28 @@ void EvaluatePage::showCounts() {
     if (now) m_epochText->setText(tr("epoch %1").arg(now->epoch));
     m_matrix->setVisible(matrix.ok());
     m_matrixHint->setVisible(!matrix.ok());
-    const bool language = m_found && m_found->spec && kindOf(*m_found->spec) == AskCard::Kind::Language;
-    m_matrixHint->setText(language ? tr("A language model has no classes to confuse: give it a prompt, or evaluate it "
-                                        "for its perplexity.")
-                          : !m_found || !row(m_trial) ? QString()
-                          : m_found->hasCheckpoint
-                              ? tr("This trial kept no matrix of its evaluations. Evaluate it to see one.")
-                              : tr("The first evaluation comes at the end of the first epoch."));
+    m_matrixHint->setText(whyNoMatrix());
     m_matrix->setMatrix(matrix.ok() ? std::optional(matrix.value()) : std::nullopt, m_classes);
     m_scores->setScores(matrix.ok() ? classScores(matrix.value()) : std::vector<ClassScore>(), m_classes);
     m_calibration->setBins(matrix.ok() ? calibration(*now) : std::vector<CalibrationBin>());
-    for (QWidget* each :
-         {static_cast<QWidget*>(m_order), static_cast<QWidget*>(m_numbers), static_cast<QWidget*>(m_mistakes)})
-        each->setEnabled(matrix.ok());
-    m_classCard->setVisible(!language);
-    m_gallery->setVisible(!language);
-    showFigures(now ? *now : EvalCounts());
-}
-
-void EvaluatePage::showFigures(const EvalCounts& now) {
-    QStringList figures;
-    const Evaluation* asked = source();
-    const auto matrix = now.classes > 0 ? ConfusionMatrix::from(now) : Problem{};
-    const bool language = m_found && m_found->spec && kindOf(*m_found->spec) == AskCard::Kind::Language;
-    const std::int64_t samples = asked ? asked->samples : matrix.ok() ? matrix.value().total() : 0;
-    if (samples > 0) figures << tr("%1 samples").arg(runCount(static_cast<double>(samples)));
-    if (asked) figures << tr("loss %1").arg(runNumber(asked->loss));
-    if (asked && language)
-        figures << tr("perplexity %1").arg(runNumber(perplexity(asked->loss)))
-                << tr("%1 bits per byte").arg(runNumber(bitsPerByte(asked->loss)));
-    if (asked) figures << tr("accuracy %1").arg(runPercent(asked->accuracy));
-    else if (matrix.ok() && matrix.value().total() > 0)
-        figures << tr("accuracy %1")
-                       .arg(runPercent(static_cast<double>(matrix.value().correct()) /
-                                       static_cast<double>(matrix.value().total())));
-    if (asked && asked->accuracy5 >= 0) figures << tr("best five %1").arg(runPercent(asked->accuracy5));
-    const double error = matrix.ok() ? expectedCalibrationError(calibration(now)) : std::nan("");
-    if (std::isfinite(error)) figures << tr("calibration error %1").arg(runPercent(error));
+    for (auto* each : std::initializer_list<QWidget*>{m_order, m_numbers, m_mistakes}) each->setEnabled(matrix.ok());
+    m_classCard->setVisible(!isLanguage());
+    m_gallery->setVisible(!isLanguage());
+    const QStringList figures = figuresOf(source(), now, isLanguage());
     m_figures->setText(figures.join("   ·   "));
     m_figures->setToolTip(figures.join('\n'));
+}
+
+QString EvaluatePage::whyNoMatrix() const {
+    if (isLanguage())
+        return tr("A language model has no classes to confuse: give it a prompt, or evaluate it for its perplexity.");
+    if (!m_found || !row(m_trial)) return {};
+    return m_found->hasCheckpoint ? tr("This trial kept no matrix of its evaluations. Evaluate it to see one.")
+                                  : tr("The first evaluation comes at the end of the first epoch.");
+}
+
+bool EvaluatePage::isLanguage() const {
+    return m_found && m_found->spec && kindOf(*m_found->spec) == AskCard::Kind::Language;
 }
 
 AskCard::Kind EvaluatePage::kindOf(const TrialSpec& spec) const {
@@ -354,26 +347,28 @@ AskCard::Kind EvaluatePage::kindOf(const TrialSpec& spec) const {
 
 void EvaluatePage::showModel() {
     if (!m_found || !m_found->spec || !m_found->hasCheckpoint) return m_ask->setModel(AskCard::Kind::None, {}, {});
-    QStringList arguments{QString::number(m_trial)};
-    if (!m_devices->text().trimmed().isEmpty()) arguments << "--devices" << m_devices->text().trimmed();
-    m_ask->setModel(kindOf(*m_found->spec), arguments, tr("#%1, best checkpoint").arg(m_trial));
+    const QStringList arguments = QStringList{QString::number(m_trial)} + deviceArguments();
+    m_ask->setModel(kindOf(*m_found->spec), arguments, QString("#%1").arg(m_trial));
     showCounts();
+    enableActions();
 }
 
+// Once a trial, and only if somebody looks: the engine opens its data for it.
 void EvaluatePage::readClasses() {
-    if (!m_found->spec || (m_classesOf == m_trial && !m_classes.isEmpty())) return;
-    if (m_classesOf != m_trial) setClasses({});
-    m_classesOf = m_trial;
-    AskedSamplesRequest request{jsonLineOf(*m_found->spec), {}, "test", {}};
+    if (!isVisible() || !m_found || !m_found->spec || m_tasks.isEmpty() || isLanguage()) return;
+    if (std::exchange(m_classesOf, m_trial) == m_trial) return;
+    const AskedSamplesRequest request{{toJsonLine(*m_found->spec)}, {}, "test", {}};
     m_engine.ask<AskedSamplesRequest>(request, this, [this, trial = m_trial](const auto& reply) {
         if (trial != m_trial) return;
         if (reply.ok()) return setClasses(reply.answer.classes);
-        notice(tr("The names of the classes cannot be read: %1").arg(m_explain(reply.problems.front()).what), true);
+        notice(tr("The names of the classes cannot be read: %1").arg(m_explain(reply.problems.front()).inOneLine()),
+               true);
     });
 }
 
 void EvaluatePage::setClasses(const std::vector<std::string>& classes) {
     m_classes.clear();
+    if (classes.empty()) m_classesOf = 0;
     for (const std::string& each : classes) m_classes << oneLine(each);
     m_gallery->setClasses(m_classes);
     showCounts();
@@ -400,83 +395,25 @@ void EvaluatePage::showMistakes() {
 
 void EvaluatePage::showSamples(const QString& title, SampleList samples, bool both) {
     std::vector<SampleGallery::Answers> models{{QString("#%1").arg(m_trial), m_answers}};
-    if (both && m_besideAnswers) models.push_back({QString("#%1").arg(m_other), m_besideAnswers});
+    if (both && m_beside->otherAnswers())
+        models.push_back({QString("#%1").arg(m_beside->other()), m_beside->otherAnswers()});
     m_gallery->setSamples(title, std::move(samples), std::move(models), m_classes);
 }
 
+// The newest question alone is answered.
 void EvaluatePage::askForSamples(const std::vector<std::int64_t>& samples) {
+    m_engine.withdraw(std::exchange(m_question, 0));
     if (!m_answers || !m_found->spec) return;
-    AskedSamplesRequest request{jsonLineOf(*m_found->spec), m_answers->data, m_answers->split, samples};
-    m_engine.ask<AskedSamplesRequest>(request, this, [this, of = m_gallery->samples()](const auto& reply) {
-        if (of != m_gallery->samples()) return;
+    const AskedSamplesRequest request{{toJsonLine(*m_found->spec)}, m_answers->data, m_answers->split, samples};
+    m_question = m_engine.ask<AskedSamplesRequest>(request, this, [this](const auto& reply) {
+        m_question = 0;
         if (reply.ok()) return m_gallery->addShown(reply.answer.samples);
-        const Explanation words = m_explain(reply.problems.front());
-        m_gallery->setProblem(words.what + ' ' + words.remedy);
+        m_gallery->setProblem(m_explain(reply.problems.front()).inOneLine());
     });
-}
-
-void EvaluatePage::besideChanged() {
-    m_other = m_beside->currentData().toLongLong();
-    m_foundBeside.reset();
-    m_besideAnswers.reset();
-    m_both.reset();
-    showBeside();
-    if (m_other == 0) return;
-    m_tabs->setCurrentIndex(2);
-    m_history.readEvaluations(m_other, [this](const TrialEvaluations& found) { takeBeside(found); });
-}
-
-// The newest of the other trial's evaluations that was asked about the same samples.
-void EvaluatePage::takeBeside(const TrialEvaluations& found) {
-    if (found.trial != m_other) return;
-    m_foundBeside = found;
-    m_besideAnswers.reset();
-    showBeside();
-}
-
-void EvaluatePage::showBeside() {
-    const Evaluation* now = source();
-    m_both.reset();
-    for (auto* each : m_besideCells) each->hide();
-    m_besideButton->hide();
-    if (m_other == 0)
-        return m_besideHint->setText(tr(
-            "Choose another trial beside this one, above, to see which samples one gets right and the other wrong."));
-    if (!now || !m_answers)
-        return m_besideHint->setText(tr("Evaluate trial #%1 first: its samples are compared.").arg(m_trial));
-    if (!m_foundBeside) return m_besideHint->setText(tr("Reading…"));
-    const auto same = std::ranges::find_if(m_foundBeside->evaluations, [&](const Evaluation& each) {
-        return each.id != now->id && each.data == now->data && each.split == now->split && each.samples == now->samples;
-    });
-    if (same == m_foundBeside->evaluations.end()) {
-        m_besideHint->setText(tr("Trial #%1 has not been evaluated on the same data.").arg(m_other));
-        m_besideButton->setText(tr("Evaluate trial #%1").arg(m_other));
-        m_besideButton->setVisible(m_foundBeside->hasCheckpoint);
-        return;
-    }
-    if (!m_besideAnswers || m_besideAnswers->id != same->id) {
-        m_history.readEvaluation(same->id, [this](const auto& evaluation) {
-            if (!evaluation || evaluation->trial != m_other) return;
-            m_besideAnswers = std::make_shared<const Evaluation>(*evaluation);
-            showBeside();
-        });
-        return;
-    }
-    m_both = compareAnswers(*m_answers, *m_besideAnswers);
-    if (!m_both) return m_besideHint->setText(tr("The two were asked about different samples."));
-    m_besideHint->setText(tr("Click to see the samples, with both answers."));
-    const std::array counts{m_both->bothRight.size(), m_both->onlyFirst.size(), m_both->onlySecond.size(),
-                            m_both->bothWrong.size()};
-    const std::array words{tr("Both right"), tr("Only #%1 right").arg(m_trial), tr("Only #%1 right").arg(m_other),
-                           tr("Both wrong")};
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        m_besideCells[i]->setText(words[i] + '\n' + runCount(static_cast<double>(counts[i])));
-        m_besideCells[i]->show();
-    }
 }
 
 void EvaluatePage::dragEnterEvent(QDragEnterEvent* event) {
-    if (m_ask->kind() != AskCard::Kind::None && AskCard::takes(event->mimeData())) event->acceptProposedAction();
+    if (m_ask->takes(event->mimeData())) event->acceptProposedAction();
 }
 
 void EvaluatePage::dropEvent(QDropEvent* event) {

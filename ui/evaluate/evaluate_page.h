@@ -10,6 +10,7 @@
 #include "ui/history/engine_command.h"
 #include "ui/history/engine_service.h"
 #include "ui/history/history_service.h"
+#include "ui/history/trial_writer.h"
 #include "ui/style/explanation.h"
 #include "ui/style/page.h"
 
@@ -18,12 +19,14 @@ class QComboBox;
 class QFrame;
 class QLabel;
 class QLineEdit;
+class QMenu;
 class QPushButton;
 class QSlider;
 class QTabWidget;
 
 namespace lockstep::ui {
 
+class BesideCard;
 class CalibrationView;
 class ClassScoresView;
 class ConfusionView;
@@ -50,6 +53,9 @@ public:
     void openTrial(std::int64_t trial);
     std::int64_t trial() const { return m_trial; }
 
+signals:
+    void cardRequested(qint64 trial);
+
 protected:
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
@@ -61,12 +67,13 @@ private:
     void watch();
     void connectAll();
     void takeRows(const std::vector<TrialRow>& rows);
+    void listTrials();
+    void readEvaluations();
     void takeEvaluations(const TrialEvaluations& found);
     void fillSources();
     void sourceChanged();
     void takeAnswers(const std::optional<Evaluation>& evaluation);
     void showCounts();
-    void showFigures(const EvalCounts& counts);
     void showModel();
     void readClasses();
     void setClasses(const std::vector<std::string>& classes);
@@ -75,13 +82,12 @@ private:
     void showSamples(const QString& title, SampleList samples, bool both = false);
     void showMistakes();
     void askForSamples(const std::vector<std::int64_t>& samples);
-    void besideChanged();
-    void takeBeside(const TrialEvaluations& found);
-    void showBeside();
     const EvalCounts* counts() const;  // of what is shown; null: there are none
     const Evaluation* source() const;  // that was asked for; null: those of training are shown
     const TrialRow* row(std::int64_t trial) const;
     AskCard::Kind kindOf(const TrialSpec& spec) const;
+    bool isLanguage() const;  // the model that is shown
+    QString whyNoMatrix() const;
     QString className(std::int64_t id) const;
 
     // evaluate_page_layout.cpp: where it stands
@@ -89,55 +95,62 @@ private:
     QWidget* buildSourceRow();
     QWidget* buildMatrix();
     QWidget* buildSide();
-    QWidget* buildBeside();
     QFrame* buildNotice();
 
     // evaluate_page_bar.cpp: what can be done
     void makeActions();
-    QAction* addPageAction(const QString& id, const QString& text, const QString& tip, std::function<void()> slot);
+    enum class Needs { Trial, Model, ImageModel, Question, IdleEngine };  // for what an action can do something
+    QAction* addPageAction(Needs needs, const QString& id, const QString& text, const QString& tip,
+                           std::function<void()> slot);
+    QMenu* makeEvaluateMenu();
+    QMenu* makeExportMenu();
     void enableActions();
     void evaluate(const QStringList& arguments);
-    void evaluateOther();
-    void evaluateBeside();
-    void evaluated(const QByteArray& output);
-    QStringList evaluateArguments() const;  // that give what is shown again
+    void evaluateOther(const QString& path);     // empty: the person thought better of it
+    void evaluateBeside(const TrialSpec& spec);  // of the other trial
+    void startEvaluation(std::int64_t trial, const QStringList& arguments);
+    void evaluated();
+    QStringList deviceArguments() const;
     void copyEvaluation();
     void copyQuestion();
-    void exportAs(const QString& option, const QString& suffix, const QString& filter);
+    void copy(const QString& command);
+    void written(const QString& file, const QStringList& command);
     void notice(const QString& text, bool isProblem = false);
 
     const Explain m_explain;
     EngineService& m_engine;
     HistoryService& m_history;
-    EngineCommand m_evaluation, m_export;
+    EngineCommand m_evaluation;
+    TrialWriter m_writer;
     std::vector<TrialRow> m_rows;    // that have a model, newest first
+    QStringList m_names;             // of those
     QMap<QString, QString> m_tasks;  // of models, by id
-    std::int64_t m_trial = 0, m_other = 0;
-    std::optional<TrialEvaluations> m_found, m_foundBeside;
-    std::shared_ptr<const Evaluation> m_answers, m_besideAnswers;
-    std::optional<BothAnswers> m_both;
+    qint64 m_question = 0;           // to the engine, for samples
+    std::int64_t m_trial = 0;
+    std::optional<TrialEvaluations> m_found;
+    std::shared_ptr<const Evaluation> m_answers;
     QStringList m_classes;
     std::int64_t m_classesOf = 0;  // trial
     std::int64_t m_evaluates = 0;  // trial that is being evaluated
     bool m_watches = false;
     bool m_choosesNewest = false;  // an evaluation has just come
 
-    QComboBox *m_trials = nullptr, *m_beside = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
+    QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
     QSlider* m_epoch = nullptr;
-    QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr,
-           *m_besideHint = nullptr;
-    QFrame *m_notice = nullptr, *m_classCard = nullptr, *m_matrixCard = nullptr;
+    QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr;
+    QString m_written, m_command;  // the file that the notice tells of, and what wrote it
+    QFrame *m_notice = nullptr, *m_classCard = nullptr;
     QLineEdit* m_devices = nullptr;
-    QPushButton *m_evaluateButton = nullptr, *m_exportButton = nullptr, *m_cancel = nullptr, *m_besideButton = nullptr,
-                *m_mistakes = nullptr;
-    std::vector<QPushButton*> m_besideCells;
+    QPushButton *m_evaluateButton = nullptr, *m_exportButton = nullptr, *m_cancel = nullptr, *m_mistakes = nullptr,
+                *m_noticeCopy = nullptr, *m_noticeShow = nullptr;
+    BesideCard* m_beside = nullptr;
     ConfusionView* m_matrix = nullptr;
     ClassScoresView* m_scores = nullptr;
     CalibrationView* m_calibration = nullptr;
     QTabWidget* m_tabs = nullptr;
     SampleGallery* m_gallery = nullptr;
     AskCard* m_ask = nullptr;
-    QList<QAction*> m_actions;
+    std::vector<std::pair<QAction*, Needs>> m_actions;
 };
 
 }  // namespace lockstep::ui

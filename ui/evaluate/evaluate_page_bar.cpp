@@ -2,166 +2,186 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QFileDialog>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
+#include <map>
 
+#include "engine/spec/kept_checkpoints.h"
+#include "ui/evaluate/beside_card.h"
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/history/command_text.h"
 
 // What can be done on the page, each by a command that a terminal has, too.
 namespace lockstep::ui {
 
-QAction* EvaluatePage::addPageAction(const QString& id, const QString& text, const QString& tip,
+namespace {
+
+// The checkpoint and the samples of an evaluation, for a trial of that spec.
+QStringList checkpointArguments(const Evaluation& evaluation) {
+    const auto kept = checkpointNamed(checkpointName(evaluation.checkpoint));
+    const bool isNumbered = kept && kept->epoch > 0;
+    return {"--checkpoint", isNumbered ? QString::number(kept->epoch) : QString::fromStdString(evaluation.checkpoint)};
+}
+
+QStringList sampleArguments(const Evaluation& evaluation, const TrialSpec& spec) {
+    const bool isOther = evaluation.data != dataName(spec);
+    const bool isPath = evaluation.data.find('/') != std::string::npos;  // else a dataset's id
+    QStringList words;
+    if (isOther) words << (isPath ? "--data" : "--dataset") << QString::fromStdString(evaluation.data);
+    // Of the trial's own data the test split is meant, of others all.
+    if (isOther || evaluation.split != "test") words << "--split" << QString::fromStdString(evaluation.split);
+    return words;
+}
+
+}  // namespace
+
+QAction* EvaluatePage::addPageAction(Needs needs, const QString& id, const QString& text, const QString& tip,
                                      std::function<void()> slot) {
     auto* action = new QAction(text, this);
     action->setObjectName("evaluate." + id);
     action->setToolTip(tip);
     connect(action, &QAction::triggered, this, std::move(slot));
-    m_actions << action;
+    m_actions.emplace_back(action, needs);
     return action;
 }
 
-void EvaluatePage::makeActions() {
-    auto* runs = new QMenu(this);
-    runs->setToolTipsVisible(true);
-    runs->addAction(addPageAction("best", tr("Best checkpoint, test data"), tr("The weights of the best evaluation"),
-                                  [this] { evaluate({"--best"}); }));
-    runs->addAction(addPageAction("last", tr("Last checkpoint, test data"), tr("The newest weights"),
-                                  [this] { evaluate({"--last"}); }));
-    runs->addAction(addPageAction("train", tr("Best checkpoint, training data"),
-                                  tr("How well it knows what it was trained on"), [this] {
-                                      evaluate({"--best", "--split", "train"});
-                                  }));
-    runs->addAction(
-        addPageAction("other", tr("Best checkpoint, other data…"),
-                      tr("A folder of images, or another source of data, with classes that the model knows"),
-                      [this] { evaluateOther(); }));
-    m_evaluateButton->setMenu(runs);
-    auto* outs = new QMenu(this);
-    outs->setToolTipsVisible(true);
-    outs->addAction(addPageAction("onnx", tr("Model as ONNX…"),
-                                  tr("For onnxruntime, OpenCV and others; takes pixels of 0 to 1"),
-                                  [this] { exportAs("--onnx", ".onnx", tr("ONNX (*.onnx)")); }));
-    outs->addAction(addPageAction("curves", tr("Curves as CSV…"), tr("A row for each update and evaluation"),
-                                  [this] { exportAs("--csv", ".csv", tr("CSV (*.csv)")); }));
-    outs->addAction(addPageAction("json", tr("Trial as JSON…"), tr("Settings and curves"),
-                                  [this] { exportAs("--json", ".json", tr("JSON (*.json)")); }));
-    outs->addAction(addPageAction("tensorboard", tr("Curves for TensorBoard…"), tr("An event file in a folder"),
-                                  [this] { exportAs("--tensorboard", "", {}); }));
-    outs->addSeparator();
-    outs->addAction(addPageAction("copy-command", tr("Copy as command line"), tr("The command that evaluates the same"),
-                                  [this] { copyEvaluation(); }));
-    outs->addAction(addPageAction("copy-question", tr("Copy the question as command line"),
+QMenu* EvaluatePage::makeEvaluateMenu() {
+    auto* menu = new QMenu(this);
+    menu->setToolTipsVisible(true);
+    const auto add = [&](const QString& id, const QString& text, const QString& tip, std::function<void()> slot) {
+        menu->addAction(addPageAction(Needs::IdleEngine, id, text, tip, std::move(slot)));
+    };
+    add("best", tr("Evaluate on test data"), tr("The weights of the best evaluation, where they were kept"),
+        [this] { evaluate({}); });
+    add("last", tr("Evaluate the newest weights on test data"), tr("Those of the last checkpoint"),
+        [this] { evaluate({"--last"}); });
+    add("train", tr("Evaluate on training data"), tr("How well it knows what it was trained on"), [this] {
+        evaluate({"--split", "train"});
+    });
+    add("folder", tr("Evaluate on another folder…"), tr("Images or texts of classes that the model knows"),
+        [this] { evaluateOther(QFileDialog::getExistingDirectory(this, tr("Data of classes that the model knows"))); });
+    add("file", tr("Evaluate on a file…"), tr("A table of texts, with classes that the model knows"),
+        [this] { evaluateOther(QFileDialog::getOpenFileName(this, tr("Data of classes that the model knows"))); });
+    return menu;
+}
+
+QMenu* EvaluatePage::makeExportMenu() {
+    auto* menu = new QMenu(this);
+    menu->setToolTipsVisible(true);
+    for (const TrialFormat& each : trialFormats()) {
+        auto* action = addPageAction(each.needsCheckpoint ? Needs::Model : Needs::Trial, each.id, each.title, each.tip,
+                                     [this, &each] { m_writer.ask(m_trial, each, window()); });
+        menu->addAction(action);
+        if (each.id != "card") continue;
+        action->setObjectName("trial.card");  // the command of whichever page is in front
+        action->disconnect(this);
+        connect(action, &QAction::triggered, this, [this] { emit cardRequested(m_trial); });
+    }
+    menu->addSeparator();
+    menu->addAction(addPageAction(Needs::Trial, "copy-command", tr("Copy as command line"),
+                                  tr("The command that evaluates the same"), [this] { copyEvaluation(); }));
+    menu->addAction(addPageAction(Needs::Question, "copy-question", tr("Copy the question as command line"),
                                   tr("The command that asks the model the same"), [this] { copyQuestion(); }));
-    m_exportButton->setMenu(outs);
-    addPageAction("choose-image", tr("Ask about an image…"), tr("Choose an image to ask the model about"),
-                  [this] { m_ask->chooseImage(); });
-    auto* paste = addPageAction("paste", tr("Ask about what was copied"), tr("An image or a text of the clipboard"),
-                                [this] { m_ask->take(QApplication::clipboard()->mimeData()); });
+    return menu;
+}
+
+void EvaluatePage::makeActions() {
+    m_evaluateButton->setMenu(makeEvaluateMenu());
+    m_exportButton->setMenu(makeExportMenu());
+    addPageAction(Needs::ImageModel, "choose-image", tr("Ask about an image…"),
+                  tr("Choose an image to ask the model about"), [this] { m_ask->chooseImage(); });
+    auto* paste =
+        addPageAction(Needs::Model, "paste", tr("Ask about what was copied"), tr("An image or a text of the clipboard"),
+                      [this] { m_ask->take(QApplication::clipboard()->mimeData()); });
     paste->setShortcut(QKeySequence::Paste);
     paste->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     addAction(paste);
 }
 
-QList<QAction*> EvaluatePage::commands() const { return m_actions; }
+QList<QAction*> EvaluatePage::commands() const {
+    QList<QAction*> actions;
+    for (const auto& [action, needs] : m_actions) actions << action;
+    return actions;
+}
 
 void EvaluatePage::enableActions() {
-    const bool has = m_found && m_found->hasCheckpoint, busy = m_evaluation.isRunning();
-    const bool language = m_found && m_found->spec && kindOf(*m_found->spec) == AskCard::Kind::Language;
-    for (QAction* action : m_actions) {
-        const QString id = action->objectName().section('.', 1);
-        const bool runs = id == "best" || id == "last" || id == "train" || id == "other";
-        const bool curves = id == "curves" || id == "json" || id == "tensorboard" || id == "copy-command";
-        const bool image = id == "choose-image";
-        action->setEnabled(curves ? m_trial > 0 : has && !(runs && busy) && !(image && language));
-    }
-    m_evaluateButton->setEnabled(has && !busy);
+    const bool model = m_found && m_found->hasCheckpoint, busy = m_evaluation.isRunning();
+    const std::map<Needs, bool> has{{Needs::Trial, m_trial > 0},
+                                    {Needs::Model, model},
+                                    {Needs::ImageModel, m_ask->kind() == AskCard::Kind::Images},
+                                    {Needs::Question, m_ask->hasQuestion()},
+                                    {Needs::IdleEngine, model && !busy}};
+    for (const auto& [action, needs] : m_actions) action->setEnabled(has.at(needs));
+    m_evaluateButton->setEnabled(model && !busy);
     m_exportButton->setEnabled(m_trial > 0);
     m_cancel->setVisible(busy);
     m_evaluateButton->setVisible(!busy);
-    m_evaluateButton->setToolTip(has ? tr("Run the model over test data, training data or others")
-                                     : tr("There is no checkpoint yet: the first comes at the end of an epoch"));
+    m_gallery->setHintEnabled(!busy);
+    m_beside->setEvaluable(!busy);
+    m_evaluateButton->setToolTip(model ? tr("Run the model over test data, training data or others")
+                                       : tr("There is no checkpoint yet: the first comes at the end of an epoch"));
 }
 
 void EvaluatePage::evaluate(const QStringList& arguments) {
-    if (m_evaluation.isRunning() || m_trial == 0) return;
-    m_evaluates = m_trial;
-    QStringList words{"evaluate", QString::number(m_trial)};
-    words += arguments;
-    if (!m_devices->text().trimmed().isEmpty()) words += {"--devices", m_devices->text().trimmed()};
-    notice(tr("Evaluating trial #%1…").arg(m_trial));
-    m_evaluation.start(words + QStringList{"--json"});
+    if (m_trial > 0) startEvaluation(m_trial, arguments);
 }
 
-void EvaluatePage::evaluateOther() {
-    const QString folder = QFileDialog::getExistingDirectory(this, tr("Data with classes that the model knows"));
-    if (!folder.isEmpty()) evaluate({"--best", "--data", folder});
+void EvaluatePage::evaluateOther(const QString& path) {
+    if (!path.isEmpty()) evaluate({"--data", path});
 }
 
 // The other trial, on what is shown of this one.
-void EvaluatePage::evaluateBeside() {
-    if (m_evaluation.isRunning() || m_other == 0) return;
-    m_evaluates = m_other;
-    QStringList words{"evaluate", QString::number(m_other), "--best"};
-    const Evaluation* now = source();
-    if (now && now->split != "test") words += {"--split", QString::fromStdString(now->split)};
-    if (!m_devices->text().trimmed().isEmpty()) words += {"--devices", m_devices->text().trimmed()};
-    notice(tr("Evaluating trial #%1…").arg(m_other));
-    m_evaluation.start(words + QStringList{"--json"});
+void EvaluatePage::evaluateBeside(const TrialSpec& spec) {
+    if (const Evaluation* now = source()) startEvaluation(m_beside->other(), sampleArguments(*now, spec));
 }
 
-void EvaluatePage::evaluated(const QByteArray& output) {
-    m_notice->hide();
-    const QJsonObject answer = QJsonDocument::fromJson(output).object();
+void EvaluatePage::startEvaluation(std::int64_t trial, const QStringList& arguments) {
+    if (m_evaluation.isRunning()) return;
+    m_evaluates = trial;
+    notice(tr("Evaluating trial #%1…").arg(trial));
+    m_evaluation.start(QStringList{"evaluate", QString::number(trial)} + arguments + deviceArguments() +
+                       QStringList{"--json"});
+}
+
+void EvaluatePage::evaluated() {
+    notice(tr("Trial #%1 is evaluated.").arg(m_evaluates));
     if (m_evaluates == m_trial) {
         m_choosesNewest = true;
-        m_history.readEvaluations(m_trial, [this](const TrialEvaluations& found) { takeEvaluations(found); });
-    } else if (m_evaluates == m_other) {
-        m_history.readEvaluations(m_other, [this](const TrialEvaluations& found) { takeBeside(found); });
+        readEvaluations();
+    } else if (m_evaluates == m_beside->other()) {
+        m_beside->readAgain();
     }
 }
 
-QStringList EvaluatePage::evaluateArguments() const {
-    QStringList words{QString::number(m_trial)};
-    if (const Evaluation* now = source()) {
-        words << (now->checkpoint == "last" ? "--last" : "--best");
-        if (now->split != "test") words << "--split" << QString::fromStdString(now->split);
-        const TrialSpec& spec = *m_found->spec;
-        const std::string own = spec.dataPath.empty() ? spec.dataset.id : spec.dataPath.string();
-        if (now->data != own) words << "--data" << QString::fromStdString(now->data);
-    }
-    if (!m_devices->text().trimmed().isEmpty()) words << "--devices" << m_devices->text().trimmed();
-    return words;
+QStringList EvaluatePage::deviceArguments() const {
+    const QString devices = m_devices->text().trimmed();
+    return devices.isEmpty() ? QStringList() : QStringList{"--devices", devices};
 }
 
 void EvaluatePage::copyEvaluation() {
-    const QString line = commandLine(QStringList{"evaluate"} + evaluateArguments());
-    QApplication::clipboard()->setText(line);
-    notice(tr("Copied: %1").arg(line));
+    QStringList words{"evaluate", QString::number(m_trial)};
+    if (const Evaluation* now = source(); now && m_found->spec)
+        words += checkpointArguments(*now) + sampleArguments(*now, *m_found->spec);
+    copy(commandLine(words + deviceArguments()));
 }
 
-void EvaluatePage::copyQuestion() {
-    QApplication::clipboard()->setText(m_ask->command());
-    notice(tr("Copied: %1").arg(m_ask->command()));
+void EvaluatePage::copyQuestion() { copy(m_ask->command()); }
+
+void EvaluatePage::copy(const QString& command) {
+    QApplication::clipboard()->setText(command);
+    notice(tr("Copied: %1").arg(command));
 }
 
-void EvaluatePage::exportAs(const QString& option, const QString& suffix, const QString& filter) {
-    if (m_export.isRunning()) return;
-    const QString name = QString("trial-%1%2").arg(m_trial).arg(suffix);
-    const QString file = suffix.isEmpty() ? QFileDialog::getExistingDirectory(this, tr("Folder for TensorBoard"))
-                                          : QFileDialog::getSaveFileName(this, tr("Export"), name, filter);
-    if (file.isEmpty()) return;
-    QStringList words{"export", QString::number(m_trial), option, file};
-    if (option == "--onnx") words << "--normalise";
-    disconnect(&m_export, &EngineCommand::done, this, nullptr);
-    connect(&m_export, &EngineCommand::done, this,
-            [this, words] { notice(tr("Exported, as by: %1").arg(commandLine(words))); });
-    m_export.start(words);
+void EvaluatePage::written(const QString& file, const QStringList& command) {
+    notice(tr("Written to %1").arg(file));
+    m_written = file;
+    m_command = commandLine(command);
+    m_noticeCopy->setToolTip(m_command);
+    m_noticeCopy->show();
+    m_noticeShow->show();
 }
 
 }  // namespace lockstep::ui

@@ -1,5 +1,7 @@
 #include <QAction>
 #include <QComboBox>
+#include <QDesktopServices>
+#include <QFileInfo>
 #include <QFrame>
 #include <QGridLayout>
 #include <QHBoxLayout>
@@ -9,8 +11,10 @@
 #include <QPushButton>
 #include <QSlider>
 #include <QTabWidget>
+#include <QUrl>
 #include <QVBoxLayout>
 
+#include "ui/evaluate/beside_card.h"
 #include "ui/evaluate/calibration_view.h"
 #include "ui/evaluate/class_scores_view.h"
 #include "ui/evaluate/confusion_view.h"
@@ -63,7 +67,7 @@ QWidget* EvaluatePage::buildHead() {
     auto* title = new QLabel(tr("Evaluate"));
     title->setProperty("role", "title");
     m_trials = combo("evaluatedTrial", tr("Trial"));
-    m_beside = combo("besideTrial", tr("Another trial beside it"));
+    m_others = combo("besideTrial", tr("Another trial beside it"));
     m_devices = new QLineEdit;
     m_devices->setObjectName("evaluateDevices");
     m_devices->setAccessibleName(tr("Devices"));
@@ -86,7 +90,7 @@ QWidget* EvaluatePage::buildHead() {
     auto* beside = new QLabel(tr("beside"));
     beside->setProperty("role", "muted");
     line->addWidget(beside);
-    line->addWidget(m_beside, 2);
+    line->addWidget(m_others, 2);
     line->addStretch(1);
     line->addWidget(m_devices, 1);
     line->addWidget(m_evaluateButton);
@@ -135,9 +139,17 @@ QFrame* EvaluatePage::buildNotice() {
     m_notice->setObjectName("notice");
     m_noticeText = wrapped("muted");
     m_noticeText->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_noticeCopy = new QPushButton(tr("Copy command"));
+    m_noticeCopy->setObjectName("copyNotice");
+    connect(m_noticeCopy, &QPushButton::clicked, this, [this] { copy(m_command); });
+    m_noticeShow = new QPushButton(tr("Show folder"));
+    connect(m_noticeShow, &QPushButton::clicked, this,
+            [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(m_written).absolutePath())); });
     auto* close = new QPushButton(tr("Dismiss"));
     auto* line = new QHBoxLayout(m_notice);
     line->addWidget(m_noticeText, 1);
+    line->addWidget(m_noticeShow, 0, Qt::AlignTop);
+    line->addWidget(m_noticeCopy, 0, Qt::AlignTop);
     line->addWidget(close, 0, Qt::AlignTop);
     connect(close, &QPushButton::clicked, m_notice, &QFrame::hide);
     m_notice->hide();
@@ -146,7 +158,7 @@ QFrame* EvaluatePage::buildNotice() {
 
 QWidget* EvaluatePage::buildMatrix() {
     QVBoxLayout* column = nullptr;
-    m_matrixCard = card(column);
+    auto* frame = card(column);
     auto* title = new QLabel(tr("Confusion matrix"));
     title->setProperty("role", "heading");
     m_order = combo("classOrder", tr("Which classes, in which order"),
@@ -168,26 +180,7 @@ QWidget* EvaluatePage::buildMatrix() {
     column->addLayout(head);
     column->addWidget(m_matrixHint, 1);
     column->addWidget(m_matrix, 1);
-    return m_matrixCard;
-}
-
-QWidget* EvaluatePage::buildBeside() {
-    auto* page = new QWidget;
-    auto* column = new QVBoxLayout(page);
-    m_besideHint = wrapped("muted");
-    m_besideButton = new QPushButton;
-    m_besideButton->setObjectName("evaluateBeside");
-    auto* cells = new QGridLayout;
-    for (int i = 0; i < 4; ++i) {  // both right, only the first, only the second, neither
-        m_besideCells.push_back(new QPushButton);
-        m_besideCells.back()->setObjectName(QString("beside%1").arg(i));
-        cells->addWidget(m_besideCells.back(), i / 2, i % 2);
-    }
-    column->addWidget(m_besideHint);
-    column->addWidget(m_besideButton, 0, Qt::AlignLeft);
-    column->addLayout(cells);
-    column->addStretch();
-    return page;
+    return frame;
 }
 
 QWidget* EvaluatePage::buildSide() {
@@ -198,7 +191,7 @@ QWidget* EvaluatePage::buildSide() {
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(m_scores, tr("Classes"));
     m_tabs->addTab(m_calibration, tr("Calibration"));
-    m_tabs->addTab(buildBeside(), tr("Beside"));
+    m_tabs->addTab(m_beside = new BesideCard(&m_history), tr("Beside"));
     QVBoxLayout* column = nullptr;
     m_classCard = card(column);
     column->addWidget(m_tabs);

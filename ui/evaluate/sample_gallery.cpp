@@ -48,6 +48,7 @@ SampleGallery::SampleGallery(QWidget* parent) : QFrame(parent) {
     m_hintButton = new QPushButton;
     m_hintButton->setObjectName("evaluateForSamples");
     m_more = new QPushButton(tr("Show more"));
+    m_more->setObjectName("moreSamples");
     m_list = new QListWidget;
     m_list->setObjectName("sampleList");
     m_list->setAccessibleName(tr("Samples"));
@@ -123,7 +124,6 @@ void SampleGallery::setSamples(const QString& title, SampleList samples, std::ve
     m_samples = std::move(samples);
     m_models = std::move(models);
     m_classes = std::move(classes);
-    m_wanted = 0;
     const auto count = static_cast<double>(m_samples.size());
     m_title->setText(m_samples.empty() ? tr("%1: no samples").arg(title)
                      : m_samples.size() == 1
@@ -132,14 +132,20 @@ void SampleGallery::setSamples(const QString& title, SampleList samples, std::ve
     wantMore();
 }
 
+void SampleGallery::setHintEnabled(bool on) { m_hintButton->setEnabled(on); }
+
 void SampleGallery::setClasses(QStringList classes) {
     m_classes = std::move(classes);
-    for (int i = 0; i < m_list->count(); ++i)
-        m_list->item(i)->setText(captionOf(m_list->item(i)->data(kSampleRole).toLongLong()));
+    for (int i = 0; i < m_list->count(); ++i) label(*m_list->item(i));
     showChosen();
 }
 
 void SampleGallery::setProblem(const QString& text) {
+    tell(text);
+    m_more->setVisible(true);  // once more
+}
+
+void SampleGallery::tell(const QString& text) {
     m_hint->setText(text);
     m_hint->setVisible(!text.isEmpty());
 }
@@ -147,12 +153,13 @@ void SampleGallery::setProblem(const QString& text) {
 int SampleGallery::shownCount() const { return m_list->count(); }
 
 void SampleGallery::wantMore() {
-    const std::size_t end = std::min(m_samples.size(), m_wanted + kAtOnce);
-    const std::vector<std::int64_t> next(m_samples.begin() + static_cast<std::ptrdiff_t>(m_wanted),
-                                         m_samples.begin() + static_cast<std::ptrdiff_t>(end));
-    m_wanted = end;
-    m_more->setVisible(end < m_samples.size());
-    if (!next.empty()) emit samplesWanted(next);
+    const auto first = static_cast<std::size_t>(m_list->count());
+    const std::size_t end = std::min(m_samples.size(), first + kAtOnce);
+    m_more->hide();
+    if (first == end) return;
+    tell(tr("Reading samples…"));
+    emit samplesWanted(
+        {m_samples.begin() + static_cast<std::ptrdiff_t>(first), m_samples.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
 void SampleGallery::addShown(const std::vector<AskedAbout>& shown) {
@@ -162,19 +169,22 @@ void SampleGallery::addShown(const std::vector<AskedAbout>& shown) {
     m_list->setGridSize(images ? QSize(kCell, kPicture + 2 * fontMetrics().height() + space::kMedium) : QSize());
     const auto first = static_cast<std::size_t>(m_list->count());
     for (std::size_t i = 0; i < shown.size() && first + i < m_samples.size(); ++i) {
-        const std::int64_t sample = m_samples[first + i];
         auto* item = new QListWidgetItem(m_list);
-        item->setData(kSampleRole, static_cast<qlonglong>(sample));
-        if (images) {
-            item->setText(captionOf(sample));
-            item->setIcon(iconOf(imageFrom(shown[i].image)));
-        } else {
-            const QString text = oneLine(shown[i].text);
-            item->setText(captionOf(sample) + "   " + text.left(kMostText) + (text.size() > kMostText ? "…" : ""));
-            item->setToolTip(text);
-        }
+        item->setData(kSampleRole, static_cast<qlonglong>(m_samples[first + i]));
+        if (images) item->setIcon(iconOf(imageFrom(shown[i].image)));
+        else item->setToolTip(oneLine(shown[i].text));
+        label(*item);
     }
+    tell({});
+    m_more->setVisible(static_cast<std::size_t>(m_list->count()) < m_samples.size());
     if (first == 0 && m_list->count() > 0) m_list->setCurrentRow(0);
+}
+
+// What it was taken for, and of a text how it begins.
+void SampleGallery::label(QListWidgetItem& item) const {
+    const QString caption = captionOf(item.data(kSampleRole).toLongLong()), text = item.toolTip();
+    if (text.isEmpty()) return item.setText(caption);
+    item.setText(caption + "   " + text.left(kMostText) + (text.size() > kMostText ? "…" : ""));
 }
 
 QString SampleGallery::className(std::int64_t id) const {

@@ -10,6 +10,7 @@
 
 class QLabel;
 class QListWidget;
+class QListWidgetItem;
 class QPushButton;
 
 namespace lockstep::ui {
@@ -30,11 +31,11 @@ public:
     // The first of `models` is the one whose answers are named below the images.
     void setSamples(const QString& title, SampleList samples, std::vector<Answers> models, QStringList classes);
     void setHint(const QString& text, const QString& button = {});  // instead of samples; the button asks for them
+    void setHintEnabled(bool on);                                   // its button
     void setClasses(QStringList classes);
-    // What samplesWanted() asked for, in its order; may be called once for each.
+    // One of the two answers the newest samplesWanted(): what was asked for, in its order; or why it cannot be shown.
     void addShown(const std::vector<AskedAbout>& shown);
-    void setProblem(const QString& text);  // they cannot be shown
-    const SampleList& samples() const { return m_samples; }
+    void setProblem(const QString& text);
     int shownCount() const;
 
 signals:
@@ -44,6 +45,8 @@ signals:
 private:
     QWidget* buildSide();
     void wantMore();
+    void tell(const QString& text);
+    void label(QListWidgetItem& item) const;
     void showChosen();
     QString captionOf(std::int64_t sample) const;
     QString className(std::int64_t id) const;
@@ -51,7 +54,6 @@ private:
     SampleList m_samples;
     std::vector<Answers> m_models;
     QStringList m_classes;
-    std::size_t m_wanted = 0;  // of the samples
     QLabel *m_title, *m_hint, *m_chosen;
     QPushButton *m_hintButton, *m_more;
     QListWidget* m_list;

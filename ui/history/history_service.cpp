@@ -9,6 +9,7 @@
 
 #include "engine/history/run_folders.h"
 #include "engine/session/lease.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/trials/judged_state.h"
 #include "engine/trials/trial_service.h"
 #include "ui/history/curve_reader.h"
@@ -133,7 +134,7 @@ public:
             if (spec.ok()) found->spec = spec.value();
             found->counts = query.counts(trial);
             found->evaluations = query.evaluations(trial);
-            found->hasCheckpoint = query.wroteCheckpoint(trial);
+            found->hasCheckpoint = !checkpointsIn(m_trials.places().run(trial) / "checkpoints").empty();
             say([then, found] { then(*found); });
         });
     }

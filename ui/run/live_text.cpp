@@ -100,7 +100,7 @@ QString words(const RunFinished& finished) {
 
 QString words(const Message& message, const Explain& explain) {
     const Explanation said = explain(message.text);
-    return (message.level == "warning" ? "⚠ " : "") + said.what + (said.remedy.isEmpty() ? "" : "\n" + said.remedy);
+    return (message.level == "warning" ? "⚠ " : "") + said.inTwoLines();
 }
 
 QString readingText(const DataProgress& reading) {

@@ -241,7 +241,7 @@ void RunPage::updateTrouble() {
     QStringList lines;
     for (const auto& problem : m_feed->problems()) {
         const Explanation words = m_explain(problem);
-        lines << (words.remedy.isEmpty() ? words.what : words.what + "\n" + words.remedy);
+        lines << words.inTwoLines();
     }
     m_trouble->setText(lines.join('\n'));
     m_trouble->setVisible(!lines.isEmpty());

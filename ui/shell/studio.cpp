@@ -9,8 +9,8 @@
 
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/history/engine_service.h"
+#include "ui/history/trial_writer.h"
 #include "ui/run/runs_page.h"
-#include "ui/shell/card_writer.h"
 #include "ui/timeline/timeline_view.h"
 #include "ui/train/run_launcher.h"
 #include "ui/train/train_page.h"
@@ -25,7 +25,7 @@ QString textOf(const std::vector<Problem>& problems, const Explain& explain) {
     QStringList paragraphs;
     for (const Problem& problem : problems) {
         const Explanation words = explain(problem);
-        paragraphs << (words.remedy.isEmpty() ? words.what : words.what + "\n" + words.remedy);
+        paragraphs << words.inTwoLines();
     }
     return paragraphs.join("\n\n");
 }
@@ -39,7 +39,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QOb
       m_engine(new EngineService(engineProgram, this)),
       m_samples(new EngineService(engineProgram, this)),
       m_launcher(new RunLauncher(engineProgram, m_places, this)),
-      m_cards(new CardWriter(engineProgram, m_explain, this)),
+      m_cards(new TrialWriter(engineProgram, this)),
       m_runs(new OpenRuns(m_places, this)),
       m_history(m_places),
       m_train(std::make_unique<TrainPage>(m_engine, m_launcher, m_explain)),
@@ -80,15 +80,16 @@ void Studio::connectPages() {
 }
 
 void Studio::connectCards() {
-    const auto ask = [this](std::int64_t trial) { m_cards->ask(trial, m_train->window()); };
+    const auto ask = [this](std::int64_t trial) { m_cards->ask(trial, trialFormat("card"), m_train->window()); };
     connect(m_runsPage.get(), &RunsPage::cardRequested, m_cards, ask);
     connect(m_trials.get(), &TrialsPage::cardRequested, m_cards, ask);
-    connect(m_cards, &CardWriter::written, this, [this](const QString& file) {
+    connect(m_evaluate.get(), &EvaluatePage::cardRequested, m_cards, ask);
+    connect(m_cards, &TrialWriter::written, this, [this](const QString& file) {
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
             tell(tr("The model card is written"), tr("It is in %1; no program here would open it.").arg(file));
     });
-    connect(m_cards, &CardWriter::failed, this, [this](const QString& file, const Explanation& why) {
-        tell(tr("The model card was not written to %1").arg(file), why.what + '\n' + why.remedy);
+    connect(m_cards, &TrialWriter::failed, this, [this](const QString& file, const Explanation& why) {
+        tell(tr("The model card was not written to %1").arg(file), why.inTwoLines());
     });
 }
 

@@ -16,7 +16,6 @@ class QMessageBox;
 
 namespace lockstep::ui {
 
-class CardWriter;
 class EngineService;
 class EvaluatePage;
 class OpenRuns;
@@ -24,6 +23,7 @@ class RunLauncher;
 class RunsPage;
 class TimelineDock;
 class TrainPage;
+class TrialWriter;
 class TrialsPage;
 
 // What the window shows: the services that pages share, the pages in their order, and the ways from one to another. The
@@ -51,7 +51,7 @@ private:
     const Explain m_explain;
     EngineService *m_engine, *m_samples;  // of the form; of what models were evaluated on, which takes longer
     RunLauncher* m_launcher;
-    CardWriter* m_cards;
+    TrialWriter* m_cards;
     OpenRuns* m_runs;
     HistoryService m_history;
     TrialSelection m_selection;

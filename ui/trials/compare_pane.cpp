@@ -226,7 +226,7 @@ void ComparePane::describe() {
         const auto* known = m_curves.trials.size() == 1 ? &m_curves.trials.front() : nullptr;
         if (known && known->trial == m_rows.front().id && known->failure && !hint.isEmpty()) {
             const auto words = m_explain(*known->failure);
-            hint = words.what + ". " + words.remedy;
+            hint = words.inOneLine();
         }
     } else if (m_rows.size() > 1) {
         title = tr("Differences between %1 trials").arg(m_rows.size());

@@ -76,6 +76,7 @@ DiskDialog::DiskDialog(DiskFeed* feed, const std::vector<std::int64_t>& selected
       m_told(textLabel("")),
       m_spared(textLabel("muted")),
       m_problem(textLabel("problem")),
+      m_failed(textLabel("problem")),
       m_done(textLabel("heading")),
       m_table(heaviestTable()) {
     setObjectName("diskDialog");
@@ -89,10 +90,11 @@ DiskDialog::DiskDialog(DiskFeed* feed, const std::vector<std::int64_t>& selected
     layout->addWidget(m_parts);
     layout->addWidget(m_table, 1);
     layout->addLayout(buildChoices(rangesOf(selected)));
-    for (QLabel* label : {m_told, m_spared, m_problem, m_done}) layout->addWidget(label);
+    for (QLabel* label : {m_told, m_spared, m_problem, m_failed, m_done}) layout->addWidget(label);
     layout->addLayout(buildButtons());
     m_problem->hide();
     m_done->hide();
+    showFailure();
     connectFeed();
     showWeight();
     choose();
@@ -153,11 +155,14 @@ QLayout* DiskDialog::buildChoices(const QString& selected) {
 QLayout* DiskDialog::buildButtons() {
     m_free = new QPushButton(disk_text::button(nullptr));
     m_free->setAutoDefault(false);
+    m_again = new QPushButton(tr("Look again"));
+    m_again->setAutoDefault(false);
     m_close = new QPushButton(tr("Close"));
     m_close->setDefault(true);  // Enter frees nothing
     connect(m_free, &QPushButton::clicked, this, &DiskDialog::free);
     connect(m_close, &QPushButton::clicked, this, &QDialog::accept);
     auto* line = new QHBoxLayout;
+    line->addWidget(m_again);
     line->addStretch(1);
     line->addWidget(m_free);
     line->addWidget(m_close);
@@ -174,7 +179,16 @@ void DiskDialog::connectFeed() {
         showPlan();
     });
     connect(&m_feed, &DiskFeed::freed, this, &DiskDialog::showFreed);
-    connect(&m_feed, &DiskFeed::failed, this, &DiskDialog::showProblem);
+    connect(&m_feed, &DiskFeed::failed, this, [this](const Problem& problem) {
+        m_failure = problem;
+        m_done->hide();
+        showFailure();
+    });
+    connect(m_again, &QPushButton::clicked, this, [this] {
+        m_failure.reset();
+        showFailure();
+        m_feed.weigh();
+    });
 }
 
 DiskChoices DiskDialog::choices() const {
@@ -251,7 +265,7 @@ void DiskDialog::showFreed(const Freed& freed) {
     QString told = disk_text::freed(freed);
     if (!freed.problems.empty()) {
         const Explanation words = m_explain(freed.problems.front());
-        told += ' ' + words.what + ". " + words.remedy;
+        told += ' ' + words.inOneLine();
     }
     m_done->setText(told);
     m_done->show();
@@ -259,13 +273,22 @@ void DiskDialog::showFreed(const Freed& freed) {
 
 void DiskDialog::showProblem(const Problem& problem) {
     const Explanation words = m_explain(problem);
-    m_problem->setText(words.what + ". " + words.remedy);
+    m_problem->setText(words.inOneLine());
     m_problem->show();
+}
+
+// What the disk or the history says, apart from what is wrong with the choices: it stays until there is another answer.
+void DiskDialog::showFailure() {
+    m_failed->setText(m_failure ? m_explain(*m_failure).inOneLine() : QString());
+    m_failed->setVisible(m_failure.has_value());
+    m_again->setVisible(m_failure.has_value());
 }
 
 void DiskDialog::free() {
     if (!m_plan) return;
     m_free->setEnabled(false);
+    m_done->setText(tr("Freeing…"));
+    m_done->show();
     m_feed.free(m_plan);
 }
 

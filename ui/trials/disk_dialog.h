@@ -1,6 +1,7 @@
 #pragma once
 #include <QDialog>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ui/style/explanation.h"
@@ -36,18 +37,20 @@ private:
     void showPlan();
     void showFreed(const Freed& freed);
     void showProblem(const Problem& problem);
+    void showFailure();
     void free();
 
     DiskFeed& m_feed;
     const Explain m_explain;
     std::shared_ptr<const FreePlan> m_plan;
-    QLabel *m_line, *m_parts, *m_told, *m_spared, *m_problem, *m_done;
+    std::optional<Problem> m_failure;
+    QLabel *m_line, *m_parts, *m_told, *m_spared, *m_problem, *m_failed, *m_done;
     QTableWidget* m_table;
     QCheckBox *m_checkpoints, *m_traces, *m_older, *m_these, *m_caches, *m_orphans;
     QComboBox* m_keep;
     QSpinBox *m_best, *m_days;
     QLineEdit* m_trials;
-    QPushButton *m_free, *m_close;
+    QPushButton *m_again, *m_free, *m_close;
 };
 
 }  // namespace lockstep::ui

@@ -297,7 +297,7 @@ void TrialsPage::showWeight() {
 }
 
 void TrialsPage::showProblem(const Explanation& explanation) {
-    m_problemText->setText(explanation.what + ". " + explanation.remedy);
+    m_problemText->setText(explanation.inOneLine());
     m_problem->show();
 }
 

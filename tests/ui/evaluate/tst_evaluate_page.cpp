@@ -3,7 +3,9 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QFileDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QMimeData>
 #include <QPlainTextEdit>
@@ -40,7 +42,11 @@ public:
                             QString("seed=%1").arg(i + 1)} +
                 more);
     }
-    void run(const QStringList& words) { QVERIFY(home.start(LOCKSTEP_PROGRAM, words).waitForFinished(kPatience)); }
+    void run(const QStringList& words) {
+        QProcess& process = home.start(LOCKSTEP_PROGRAM, words);
+        if (!process.waitForFinished(kPatience) || process.exitCode() != 0)
+            qFatal("lockstep %s ended with %d", qPrintable(words.join(' ')), process.exitCode());
+    }
     void open() {
         engine = std::make_unique<EngineService>(LOCKSTEP_PROGRAM);
         history = std::make_unique<HistoryService>(home.places);
@@ -85,7 +91,10 @@ public:
 class TestEvaluatePage : public QObject {
     Q_OBJECT
 private slots:
-    void initTestCase() { applyTheme(*qApp, ThemeChoice::Light); }
+    void initTestCase() {
+        QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+        applyTheme(*qApp, ThemeChoice::Light);
+    }
 
     // Open a finished trial, evaluate it, click a cell, see its images, drop a picture, read the answer.
     void theWholeStory() {
@@ -117,10 +126,30 @@ private slots:
         QCOMPARE(bench.answers().split(", ").size(), 5);
 
         bench.action("copy-question").trigger();
-        QVERIFY2(QApplication::clipboard()->text().startsWith("lockstep predict 1 "),
-                 qPrintable(QApplication::clipboard()->text()));
+        QCOMPARE(QApplication::clipboard()->text(), "lockstep predict 1 " + picture);
         bench.action("copy-command").trigger();
-        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep evaluate 1 --best"));
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep evaluate 1 --checkpoint best"));
+    }
+
+    // A model leaves by the menu, and the command that does the same is at hand.
+    void aModelIsExported() {
+        Bench bench;
+        bench.open();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.action("onnx").isEnabled(), kPatience);
+        const QTemporaryDir folder;
+        QTimer::singleShot(300, qApp, [&] {
+            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return;
+            dialog->findChild<QLineEdit*>("fileNameEdit")->setText(folder.filePath("model"));
+            QMetaObject::invokeMethod(dialog, "accept", Qt::QueuedConnection);
+        });
+        bench.action("onnx").trigger();
+        auto& copies = bench.find<QPushButton>("copyNotice");
+        QTRY_VERIFY_WITH_TIMEOUT(copies.isVisible(), kPatience);
+        QVERIFY(QFileInfo(folder.filePath("model.onnx")).size() > 1000);
+        QTest::mouseClick(&copies, Qt::LeftButton);
+        QCOMPARE(QApplication::clipboard()->text(),
+                 "lockstep export 1 --onnx " + folder.filePath("model.onnx") + " --normalise");
     }
 
     // What cannot be answered says why; the next image is answered all the same.
@@ -160,9 +189,62 @@ private slots:
         for (const char* name : {"beside0", "beside1", "beside2", "beside3"})
             all += bench.find<QPushButton>(name).text().section('\n', 1).toLongLong();
         QCOMPARE(all, 120);
-        auto& onlySecond = bench.find<QPushButton>("beside1");
-        QTest::mouseClick(&onlySecond, Qt::LeftButton);
-        QTRY_COMPARE_WITH_TIMEOUT(bench.samples(), onlySecond.text().section('\n', 1).toInt(), kPatience);
+        auto& onlyFirst = bench.find<QPushButton>("beside1");
+        QTest::mouseClick(&onlyFirst, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(bench.samples(), onlyFirst.text().section('\n', 1).toInt(), kPatience);
+    }
+
+    // A hundred at a time, and no answer of an older question stands under a newer one's samples.
+    void samplesComeByTheHundred() {
+        Bench bench({"--lr", "0"});
+        bench.run({"evaluate", "1"});
+        bench.open();
+        QTRY_COMPARE_WITH_TIMEOUT(bench.samples(), 100, kPatience);
+        auto& all = bench.find<QPushButton>("allMistakes");
+        QTest::mouseClick(&all, Qt::LeftButton);
+        QTest::mouseClick(&all, Qt::LeftButton);
+        QTRY_COMPARE_WITH_TIMEOUT(bench.samples(), 100, kPatience);
+        auto& more = bench.find<QPushButton>("moreSamples");
+        QTRY_VERIFY_WITH_TIMEOUT(more.isVisible(), kPatience);
+        QTest::mouseClick(&more, Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 100, kPatience);
+        QVERIFY(bench.samples() <= 120 && !more.isVisible());
+    }
+
+    // Nothing of the trial before stays while another is read.
+    void anotherTrialIsAnotherView() {
+        Bench bench({}, 2);
+        bench.run({"evaluate", "2"});
+        bench.open();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
+        bench.choose("evaluatedTrial", 1);
+        QCOMPARE(bench.page->trial(), 1);
+        QCOMPARE(bench.samples(), 0);
+        QVERIFY(!bench.find<ConfusionView>("confusionMatrix").isVisible());
+        QVERIFY(!bench.action("copy-question").isEnabled());
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
+        QTRY_COMPARE_WITH_TIMEOUT(bench.find<QSlider>("epoch").value(), 1, kPatience);
+    }
+
+    void aTextIsTyped() {
+        Bench bench({}, 0);
+        QTemporaryDir texts;
+        QFile table(texts.filePath("texts.csv"));
+        QVERIFY(table.open(QIODevice::WriteOnly));
+        table.write("text,label\n");
+        for (int i = 0; i < 40; ++i) table.write(i % 2 ? "all is well,good\n" : "nothing works,bad\n");
+        table.close();
+        bench.run({"train", "--data", table.fileName(), "--model", "text-encoder", "--epochs", "1", "--devices",
+                   "cpu:1", "--batch", "8", "--set", "model.width=16", "model.heads=2", "model.layers=1"});
+        bench.open();
+        auto& text = bench.find<QLineEdit>("askedText");
+        QTRY_VERIFY_WITH_TIMEOUT(text.isVisible(), kPatience);
+        QVERIFY(!bench.action("choose-image").isEnabled());
+        QTest::keyClicks(&text, "all's well");
+        QTest::keyClick(&text, Qt::Key_Return);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.answers().contains("good"), kPatience);
+        bench.action("copy-question").trigger();
+        QCOMPARE(QApplication::clipboard()->text(), QString("printf '%s\\n' 'all'\\''s well' | lockstep predict 1 -"));
     }
 
     // An evaluation that fails says why, and so does one whose checkpoint is gone.

@@ -54,16 +54,8 @@ struct Opened {
             if (!label->isHidden() && label->text().startsWith(start)) return label->text();
         return {};
     }
-    QPushButton* button(const QString& start) const {
-        for (auto* each : dialog->findChildren<QPushButton*>())
-            if (each->text().startsWith(start)) return each;
-        return nullptr;
-    }
-    QCheckBox* box(const QString& start) const {
-        for (auto* each : dialog->findChildren<QCheckBox*>())
-            if (each->text().startsWith(start)) return each;
-        return nullptr;
-    }
+    QPushButton* button(const QString& start) const { return withText<QPushButton>(start); }
+    QCheckBox* box(const QString& start) const { return withText<QCheckBox>(start); }
     QLineEdit& trials() const {
         for (auto* each : dialog->findChildren<QLineEdit*>())
             if (each->accessibleName() == "Numbers of trials") return *each;
@@ -72,6 +64,14 @@ struct Opened {
     QComboBox& keep() const { return *dialog->findChild<QComboBox*>(); }
     QTableWidget& table() const { return *dialog->findChild<QTableWidget*>(); }
     DiskDialog* dialog;
+
+private:
+    template <class Button>
+    Button* withText(const QString& start) const {
+        for (auto* each : dialog->findChildren<Button*>())
+            if (each->text().startsWith(start)) return each;
+        return nullptr;
+    }
 };
 
 }  // namespace

@@ -1,0 +1,136 @@
+#include <QFile>
+#include <QJsonArray>
+
+#include "tests/app/pictures.h"
+
+namespace {
+
+// A PNG file whose head alone is there, and promises that many pixels.
+QByteArray promisedPng(quint32 width, quint32 height) {
+    QByteArray head("IHDR");
+    QDataStream fields(&head, QIODevice::Append);
+    fields << width << height << quint8{8} << quint8{2} << quint8{0} << quint8{0} << quint8{0};
+    QByteArray file("\x89PNG\r\n\x1a\n");
+    QDataStream out(&file, QIODevice::Append);
+    out << quint32{13};
+    out.writeRawData(head.data(), static_cast<int>(head.size()));
+    quint32 check = 0xffffffff;
+    for (const char byte : head) {
+        check ^= static_cast<quint8>(byte);
+        for (int bit = 0; bit < 8; ++bit) check = check & 1 ? 0xedb88320 ^ (check >> 1) : check >> 1;
+    }
+    out << ~check;
+    out << quint32{0} << quint32{0x49444154} << quint32{0x35af061e};  // "IDAT", without a pixel
+    return file;
+}
+
+}  // namespace
+
+// What cannot be asked of a trained model, and how that is said.
+class TestUseRefused : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() {
+        writePictures(m_program, "bri\x1b[31mght", "dark");
+        const auto trained = m_program.run({"train", "--data", m_program.path("photos"), "--model", "mlp", "--devices",
+                                            "cpu:1", "--batch", "9", "--epochs", "2", "--lr", "0.05"});
+        QVERIFY2(trained.status == 0, qPrintable(trained.err));
+        m_checkpoints = m_program.trial(1)["run_directory"].toString() + "/checkpoints";
+    }
+
+    // Deleted meanwhile, or never written.
+    void noCheckpoint_data() {
+        QTest::addColumn<QStringList>("words");
+        const QString out = m_program.path("out");
+        QTest::newRow("evaluate") << QStringList{"evaluate", "1"};
+        QTest::newRow("predict") << QStringList{"predict", "1", m_program.path("photos/test/dark/0.jpg")};
+        QTest::newRow("onnx") << QStringList{"export", "1", "--onnx", out};
+        QTest::newRow("weights") << QStringList{"export-weights", "1", out};
+        QTest::newRow("first weights") << QStringList{"train", "--data", m_program.path("photos"), "--weights", "1"};
+    }
+    void noCheckpoint() {
+        QFETCH(QStringList, words);
+        QVERIFY(QDir().rename(m_checkpoints, m_checkpoints + ".away"));
+        const auto said = m_program.run(words);
+        QVERIFY(QDir().rename(m_checkpoints + ".away", m_checkpoints));
+        QVERIFY2(said.status > 0 && said.err.contains("checkpoint") && said.err.contains("→"), qPrintable(said.err));
+        QVERIFY2(said.err.toLower().contains("trial 1"), qPrintable(said.err));
+        QVERIFY(!QFile::exists(m_program.path("out")));
+    }
+
+    void otherClasses() {
+        QVERIFY(QDir().mkpath(m_program.path("others/cats")) && QDir().mkpath(m_program.path("others/dark")));
+        for (const char* name : {"cats", "dark"})
+            m_program.write(QString("others/%1/0.jpg").arg(name),
+                            jpegBytes(std::vector<std::uint8_t>(16 * 16 * 3, 9), 16, 16));
+        const auto said = m_program.run({"evaluate", "1", "--data", m_program.path("others")});
+        QVERIFY2(said.status > 0 && said.err.contains("cats") && said.err.contains("dark"), qPrintable(said.err));
+        QVERIFY2(said.err.contains("Name the classes"), qPrintable(said.err));
+    }
+
+    // IDX files are not scaled.
+    void otherSizes() {
+        const QByteArray head("\0\0\x08\x03\0\0\0\x02\0\0\0\x1c\0\0\0\x1c", 16);
+        const QString idx = m_program.write("t10k-images-idx3-ubyte", head + QByteArray(2 * 784, 7));
+        const auto said = m_program.run({"predict", "1", idx});
+        QVERIFY2(said.status == 1 && (said.out + said.err).contains("28 x 28 grey"), qPrintable(said.out + said.err));
+        QVERIFY2((said.out + said.err).contains("16 x 16 with 3 channels"), qPrintable(said.out + said.err));
+    }
+
+    void moreThanAnImageHas() {
+        const QString huge = m_program.write("huge.png", promisedPng(100'000, 100'000));
+        const auto said = m_program.shell("ulimit -v 4000000; exec \"$0\" \"$@\"", {"predict", "1", huge, "--json"});
+        QVERIFY2(said.status == 1, qPrintable(said.err));
+        const auto problem = said.lines().front()["problems"].toArray().at(0).toObject();
+        QCOMPARE(problem["code"].toString(), QString("image.too-large"));
+        QVERIFY2(problem["what"].toString().contains("100000 x 100000"), qPrintable(problem["what"].toString()));
+    }
+
+    void aFullDisk_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::newRow("onnx") << QStringList{"export", "1", "--onnx", "FILE"};
+        QTest::newRow("curves") << QStringList{"export", "1", "--csv", "FILE"};
+        QTest::newRow("trial") << QStringList{"export", "1", "--json", "FILE"};
+        QTest::newRow("tensorboard") << QStringList{"export", "1", "--tensorboard", "FOLDER"};
+        QTest::newRow("weights") << QStringList{"export-weights", "1", "FILE"};
+        QTest::newRow("card") << QStringList{"card", "1", "--html", "FILE"};
+    }
+    // Nothing half-written, and what was there before is there still.
+    void aFullDisk() {
+        QFETCH(QStringList, words);
+        const QString disk = m_program.path("disk");
+        QVERIFY(QDir().mkpath(disk));
+        words.replaceInStrings("FOLDER", disk);
+        words.replaceInStrings("FILE", disk + "/file");
+        const auto said = m_program.shell("unshare -m bash -c 'mount -t tmpfs -o size=4k tmpfs " + disk +
+                                              " || exit 77; echo old > " + disk + "/file; \"$0\" \"$@\"; s=$?; ls -A " +
+                                              disk + "; cat " + disk + "/file; exit $s' \"$0\" \"$@\"",
+                                          words);
+        if (said.status == 77) QSKIP("no file system of one's own can be mounted here");
+        const QString why = said.err + said.out;
+        QVERIFY2(said.status == 1 && why.contains("No space left") && why.contains(disk), qPrintable(why));
+        const QString left = said.out.startsWith('{') ? said.out.section('\n', 1) : said.out;  // after an error as JSON
+        QCOMPARE(left, QString("file\nold\n"));
+    }
+
+    // A terminal obeys no name of a class; programs read it as it is.
+    void classesWithControlCharacters() {
+        const QString image = m_program.path("photos/test/dark/0.jpg");
+        for (const QStringList& words : {QStringList{"predict", "1", image}, QStringList{"evaluate", "1"}}) {
+            const auto said = m_program.run(words);
+            QVERIFY2(said.status == 0 && !said.out.contains('\x1b') && !said.err.contains('\x1b'),
+                     qPrintable(said.out + said.err));
+            QVERIFY2(said.out.contains("bri"), qPrintable(said.out));
+        }
+        const auto json = m_program.run({"predict", "1", image, "--json"});
+        const auto answers = json.lines().front()["answers"].toArray();
+        QCOMPARE(answers.at(1).toObject()["class"].toString(), QString("bri\x1b[31mght"));
+    }
+
+private:
+    LockstepProgram m_program;
+    QString m_checkpoints;
+};
+
+QTEST_GUILESS_MAIN(TestUseRefused)
+#include "tst_use_refused.moc"

@@ -1,0 +1,50 @@
+#pragma once
+#include <QWidget>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/spec/evaluation.h"
+#include "ui/evaluate/sample_lists.h"
+#include "ui/history/history_service.h"
+
+class QLabel;
+class QPushButton;
+
+namespace lockstep::ui {
+
+// Another trial beside the one that is shown, asked about the same samples: how many each gets right, and which.
+class BesideCard : public QWidget {
+    Q_OBJECT
+public:
+    explicit BesideCard(HistoryService* history);  // outlives it
+
+    // The trial that is shown and what it was asked; null: nothing with samples.
+    void setShown(std::int64_t trial, std::shared_ptr<const Evaluation> shown);
+    void setOther(std::int64_t trial);  // 0: none
+    void setEvaluable(bool on);         // the engine is free to evaluate the other
+    void readAgain();                   // the other has just been evaluated
+    std::int64_t other() const { return m_other; }
+    std::shared_ptr<const Evaluation> otherAnswers() const { return m_answers; }
+
+signals:
+    void samplesChosen(const QString& title, const lockstep::ui::SampleList& samples);
+    void evaluationWanted(const lockstep::TrialSpec& ofOther);  // on what is shown
+
+private:
+    void refresh();
+    void showCounts(const BothAnswers& both);
+    void say(const QString& hint);
+
+    HistoryService& m_history;
+    std::int64_t m_trial = 0, m_other = 0;
+    std::shared_ptr<const Evaluation> m_shown, m_answers;
+    std::optional<TrialEvaluations> m_found;  // of the other
+    std::optional<BothAnswers> m_both;
+    QLabel* m_hint;
+    QPushButton* m_evaluate;
+    std::vector<QPushButton*> m_cells;  // both right, only the first, only the second, neither
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,70 @@
+#include "ui/evaluate/evaluation_text.h"
+
+#include <QCoreApplication>
+#include <cmath>
+
+#include "engine/spec/kept_checkpoints.h"
+#include "engine/spec/perplexity.h"
+#include "ui/plot/run_text.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+struct EvaluationText {
+    Q_DECLARE_TR_FUNCTIONS(EvaluationText)
+};
+
+std::optional<ConfusionMatrix> matrixOf(const EvalCounts* counts) {
+    if (!counts || counts->classes == 0) return std::nullopt;
+    const auto matrix = ConfusionMatrix::from(*counts);
+    return matrix.ok() ? std::optional(matrix.value()) : std::nullopt;
+}
+
+QString samplesText(std::int64_t count) {
+    return count == 1 ? EvaluationText::tr("one sample")
+                      : EvaluationText::tr("%1 samples").arg(runCount(static_cast<double>(count)));
+}
+
+QStringList figuresOf(const Evaluation& evaluation, bool isLanguage) {
+    QStringList figures{samplesText(evaluation.samples), EvaluationText::tr("loss %1").arg(runNumber(evaluation.loss))};
+    if (isLanguage)
+        figures << EvaluationText::tr("perplexity %1").arg(runNumber(perplexity(evaluation.loss)))
+                << EvaluationText::tr("%1 bits per byte").arg(runNumber(bitsPerByte(evaluation.loss)));
+    figures << EvaluationText::tr("accuracy %1").arg(runPercent(evaluation.accuracy));
+    if (evaluation.accuracy5 >= 0) figures << EvaluationText::tr("best five %1").arg(runPercent(evaluation.accuracy5));
+    return figures;
+}
+
+QStringList figuresOf(const ConfusionMatrix& matrix) {
+    if (matrix.total() == 0) return {};
+    const auto total = static_cast<double>(matrix.total());
+    return {samplesText(matrix.total()),
+            EvaluationText::tr("accuracy %1").arg(runPercent(static_cast<double>(matrix.correct()) / total))};
+}
+
+}  // namespace
+
+QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, bool isLanguage) {
+    const auto matrix = matrixOf(counts);
+    QStringList figures;
+    if (evaluation) figures = figuresOf(*evaluation, isLanguage);
+    else if (matrix) figures = figuresOf(*matrix);
+    const double error = matrix ? expectedCalibrationError(calibration(*counts)) : std::nan("");
+    if (std::isfinite(error)) figures << EvaluationText::tr("calibration error %1").arg(runPercent(error));
+    return figures;
+}
+
+QString nameOf(const Evaluation& evaluation, const QString& otherData) {
+    const QString when = QString::fromStdString(evaluation.createdAt).left(16).replace('T', ' ');
+    const QString data = otherData.isEmpty() ? EvaluationText::tr("%1 data") : EvaluationText::tr("%1 of %2");
+    const QString split = QString::fromStdString(evaluation.split);
+    const QString samples = otherData.isEmpty() ? data.arg(split) : data.arg(split, otherData);
+    const QString checkpoint = evaluation.checkpoint == kLast   ? EvaluationText::tr("Last checkpoint")
+                               : evaluation.checkpoint == kBest ? EvaluationText::tr("Best checkpoint")
+                                                                : EvaluationText::tr("Checkpoint");
+    return EvaluationText::tr("%1, epoch %2, %3, %4 UTC")
+        .arg(checkpoint, QString::number(evaluation.epoch), samples, when);
+}
+
+}  // namespace lockstep::ui

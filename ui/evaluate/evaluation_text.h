@@ -1,0 +1,16 @@
+#pragma once
+#include <QString>
+#include <QStringList>
+
+#include "engine/spec/evaluation.h"
+
+namespace lockstep::ui {
+
+// The figures of an evaluation, each with its name: "accuracy 91.2 %". `evaluation`: the one that was asked for; null:
+// an epoch's of training, of which the counts alone are known. `counts`: null where there are none.
+QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, bool isLanguage);
+// "Best checkpoint, epoch 3, test data, 2026-11-25 10:00 UTC"; `otherData`: what it was asked about where that is not
+// what the trial was made with.
+QString nameOf(const Evaluation& evaluation, const QString& otherData);
+
+}  // namespace lockstep::ui
