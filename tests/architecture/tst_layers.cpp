@@ -19,6 +19,7 @@ const QMap<QString, int> kTiers{
     {"engine/spec", 27},
     {"engine/model", 30},
     {"engine/plan", 30},
+    {"engine/search", 30},
     {"datasets", 30},
     {"plugins", 30},
     {"engine/backend/fusion", 30},
