@@ -131,9 +131,7 @@ std::string command(const CardFacts& facts, std::string_view name, std::string_v
     return words;
 }
 
-std::string ownData(const CardFacts& facts) {
-    return dataName(facts.spec);
-}
+std::string ownData(const CardFacts& facts) { return dataName(facts.spec); }
 
 std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
     return countText(count) + ' ' + std::string(count == 1 ? one : many);
