@@ -63,7 +63,7 @@ Result<ChosenCheckpoint> checkpointFile(const std::string& word, const Checkpoin
         return ChosenCheckpoint{word, word};
     }
     const std::int64_t trial = trialNumberIn(word);
-    auto trials = openTrials();
+    auto trials = openTrialsToRead();
     const fs::path folder = fs::path(trials.row(trial).runDirectory) / "checkpoints";
     const std::string role = roleAsked(folder, which);
     if (role.empty()) return notKept(word, folder, which);

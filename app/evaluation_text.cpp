@@ -198,9 +198,11 @@ std::string evaluationCsv(const EvaluationText& text, const std::string& table) 
 
 std::optional<Problem> missingTable(const std::string& table, const ModelEntry& model,
                                     const std::vector<std::string>& classes) {
-    const bool needsClasses = table == "classes" || table == "confusion";
-    const bool counts = model.task != ModelTask::NextTokens && std::ssize(classes) <= kMostCountedClasses;
-    return needsClasses && !counts ? std::optional(noClasses(model, table)) : std::nullopt;
+    if (table.empty()) return std::nullopt;
+    const bool isLanguage = model.task == ModelTask::NextTokens;
+    const bool counts = !isLanguage && std::ssize(classes) <= kMostCountedClasses;
+    const bool isThere = table == "samples" ? !isLanguage : counts;
+    return isThere ? std::nullopt : std::optional(noClasses(model, table));
 }
 
 }  // namespace lockstep

@@ -15,7 +15,7 @@ TrialService openTrials() {
     return trials;
 }
 
-TrialService openTrialsToRead(const Context& context) {
+TrialService openTrialsToRead(const std::function<void(const Problem& why)>& unwritten) {
     try {
         return openTrials();
     } catch (const ProblemError& error) {
@@ -23,10 +23,16 @@ TrialService openTrialsToRead(const Context& context) {
         if (std::ranges::find(kUnwritten, error.problem().code) == kUnwritten.end()) throw;
         TrialService trials(placesFromEnvironment());
         trials.open();
-        const Problem note{"", "history.unreached", {context.words().what(error.problem())}};
-        fmt::print(stderr, "{}", context.words().report({note}));
+        if (unwritten) unwritten(error.problem());
         return trials;
     }
+}
+
+TrialService openTrialsToRead(const Context& context) {
+    return openTrialsToRead([&context](const Problem& why) {
+        const Problem note{"", "history.unreached", {context.words().what(why)}};
+        fmt::print(stderr, "{}", context.words().report({note}));
+    });
 }
 
 CLI::Option* addTrialOption(CLI::App& command, std::int64_t& trial) {

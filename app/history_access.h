@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "app/context.h"
 #include "engine/trials/trial_service.h"
 
@@ -7,8 +9,9 @@ namespace lockstep {
 // The trials as the commands use them: the history is made where there is none, and says which trials have crashed.
 // Throws ProblemError.
 TrialService openTrials();
-// For commands that only read: where nothing may be written (another's home, a full disk), read alone, with a word of
-// it on the standard error.
+// For whoever only reads: where nothing may be written (another's home, a full disk), read alone. `unwritten` hears
+// why; of a context, with a word of it on the standard error.
+TrialService openTrialsToRead(const std::function<void(const Problem& why)>& unwritten = {});
 TrialService openTrialsToRead(const Context& context);
 
 // The trial's positional option, shared by the commands that take one.

@@ -1,5 +1,6 @@
 #pragma once
 #include <CLI/CLI.hpp>
+#include <cmath>
 
 namespace lockstep {
 
@@ -7,8 +8,9 @@ namespace lockstep {
 inline CLI::Validator notNegative() {
     return {[](std::string& text) {
                 double value = 0;
-                const bool isNumber = CLI::detail::lexical_cast(text, value);
-                return isNumber && value < 0 ? text + " is below 0" : std::string();
+                if (!CLI::detail::lexical_cast(text, value)) return std::string();
+                if (!std::isfinite(value)) return text + " is no finite number";
+                return value < 0 ? text + " is below 0" : std::string();
             },
             ""};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "datasets/archive_members.h"
 #include "datasets/byte_stream.h"
@@ -44,18 +45,32 @@ bool isIdx(const fs::path& file) {
     }
 }
 
+// What a person takes for an image, though nothing here decodes it.
+bool isOfAnotherKind(const fs::path& file) {
+    static const std::set<std::string> kinds{".avif", ".bmp", ".gif", ".heic", ".heif", ".jp2",
+                                             ".jxl",  ".ppm", ".tga", ".tif",  ".tiff", ".webp"};
+    return kinds.contains(lowered(file.extension().string()));
+}
+
+AskedSample imageAt(const fs::directory_entry& item) {
+    std::error_code failed;
+    const std::string name = item.path().string();
+    if (isOfAnotherKind(item.path())) return {name, Problem{name, "image.unknown-kind", {}}};
+    if (!item.exists(failed)) return {name, Problem{name, "file.unreadable", {"its link leads nowhere"}}};
+    if (!item.is_regular_file(failed)) return {name, Problem{name, "file.unreadable", {"it is no file"}}};
+    return {name, AskedImage{item.path()}};
+}
+
 std::vector<AskedSample> folderOfImages(const fs::path& folder) {
-    std::vector<fs::path> files;
+    std::vector<AskedSample> samples;
     const auto options = fs::directory_options::skip_permission_denied;
     for (const auto& item : fs::recursive_directory_iterator(folder, options)) {
         std::error_code ignored;
-        const fs::path within = item.path().lexically_relative(folder);
-        if (item.is_regular_file(ignored) && endsLikeAnImage(item.path()) && !isSystems(within))
-            files.push_back(item.path());
+        const bool isImage = endsLikeAnImage(item.path()) || isOfAnotherKind(item.path());
+        if (isImage && !item.is_directory(ignored) && !isSystems(item.path().lexically_relative(folder)))
+            samples.push_back(imageAt(item));
     }
-    std::ranges::sort(files);
-    std::vector<AskedSample> samples;
-    for (fs::path& file : files) samples.push_back({file.string(), AskedImage{file}});
+    std::ranges::sort(samples, {}, &AskedSample::name);
     return samples;
 }
 
@@ -128,7 +143,7 @@ std::vector<AskedSample> samplesIn(const fs::path& path, const DatasetInfo& trai
 
 std::vector<AskedSample> samplesAt(const fs::path& path, const DatasetInfo& trained) {
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) throw ProblemError({path.string(), "dataset.not-found", {}});
+    if (!fs::exists(path, ignored)) throw ProblemError({path.string(), "predict.not-found", {}});
     auto samples = samplesIn(path, trained);
     if (samples.empty())
         throw ProblemError({path.string(), "predict.nothing-there", {readsImages(trained) ? "image" : "text"}});
@@ -141,8 +156,12 @@ AskedSamples::AskedSamples(const DatasetInfo& trained, std::vector<AskedSample> 
     m_info.inMemory = false;
 }
 
+// One that cannot be read is black, or a text of one byte: the model computes with its batch all the same.
 void AskedSamples::read(std::int64_t index, std::span<const std::span<std::byte>> into) const {
     for (const auto& field : into) std::ranges::fill(field, std::byte{0});
+    constexpr std::int32_t kOneByte = 1;
+    if (const auto length = placeOf("length", into); !length.empty())
+        std::memcpy(length.data(), &kOneByte, std::min(length.size(), sizeof kOneByte));
     try {
         fill(sample(index), into);
     } catch (const ProblemError& error) {
@@ -157,12 +176,14 @@ std::optional<Problem> AskedSamples::failure(std::int64_t index) const {
     return found == m_failures.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::span<std::byte> AskedSamples::placeOf(const char* name, std::span<const std::span<std::byte>> into) const {
+    const Field* field = findField(m_info.fields, name);
+    return field ? into[static_cast<std::size_t>(field - m_info.fields.data())] : std::span<std::byte>();
+}
+
 void AskedSamples::fill(const AskedSample& sample, std::span<const std::span<std::byte>> into) const {
-    const auto at = [&](const char* name) {
-        const Field* field = findField(m_info.fields, name);
-        return field ? into[static_cast<std::size_t>(field - m_info.fields.data())] : std::span<std::byte>();
-    };
-    const std::span<std::byte> image = at("image"), tokens = at("tokens"), length = at("length");
+    const std::span<std::byte> image = placeOf("image", into), tokens = placeOf("tokens", into),
+                               length = placeOf("length", into);
     if (const auto* picture = std::get_if<AskedImage>(&sample.content)) {
         const ImageShape shape = m_info.image();
         if (shape.height != shape.width)

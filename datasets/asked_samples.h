@@ -45,6 +45,7 @@ public:
     std::optional<Problem> failure(std::int64_t index) const;  // of one that was read
 
 private:
+    std::span<std::byte> placeOf(const char* field, std::span<const std::span<std::byte>> into) const;  // or nothing
     void fill(const AskedSample& sample, std::span<const std::span<std::byte>> into) const;
 
     DatasetInfo m_info;

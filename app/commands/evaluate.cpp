@@ -42,6 +42,9 @@ Examples:
 // The trial's spec, but of the data that are asked about, at the sizes that the model reads.
 Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& options,
                                const Environment& environment) {
+    const TrialSpec& own = model.resolved.spec;
+    if (!options.asksOtherData())
+        return specAskingAbout(own, *environment.dataset(own.dataset.id), own.dataPath, model.trained);
     const DatasetEntry* entry = environment.dataset(options.dataset);
     if (!options.dataset.empty() && !entry)
         return Problem{"--dataset", "spec.unknown-dataset", {options.dataset, "see `lockstep datasets`"}};
@@ -50,7 +53,7 @@ Result<TrialSpec> specWithData(const OpenedModel& model, const EvaluateOptions& 
         if (!found.ok()) return found.problems();
         entry = found.value();
     }
-    return specAskingAbout(model.resolved.spec, *entry, absolutePath(options.data), model.trained);
+    return specAskingAbout(own, *entry, absolutePath(options.data), model.trained);
 }
 
 // What is asked about.
@@ -61,25 +64,22 @@ struct AskedData {
 };
 
 Result<AskedData> openAsked(Context& context, OpenedModel& model, const EvaluateOptions& options) {
-    if (options.asksOtherData()) {
-        const auto spec = specWithData(model, options, context.environment());
-        if (!spec.ok()) return spec.problems();
-        auto resolved = resolve(spec.value(), context.environment());
-        if (!resolved.ok()) return resolved.problems();
-        model.resolved = std::move(resolved).value();
-    }
+    const auto spec = specWithData(model, options, context.environment());
+    if (!spec.ok()) return spec.problems();
+    auto resolved = resolve(spec.value(), context.environment());
+    if (!resolved.ok()) return resolved.problems();
+    model.resolved = std::move(resolved).value();
     const bool shows = !options.json && isatty(STDERR_FILENO);
     const auto progress = [shows](const DataProgress& now) {
         if (shows) fmt::print(stderr, "\r\033[K{}", dataProgressText(now));
     };
-    auto data = openData(model.resolved, {.progress = withRate(progress), .trains = !options.asksOtherData()});
+    auto data = openData(model.resolved, {.progress = withRate(progress), .trains = false});
     if (shows) fmt::print(stderr, "\r\033[K");
     if (!data.ok()) return data.problems();
     if (!options.asksOtherData()) compareData(model.checkpoint, model.resolved, ChangedData::Accept, data.value());
     auto asked = asAsked(data.value(), askedSplit(options.split), model.trained);
     if (!asked.ok()) return asked.problems();
-    const TrialSpec& spec = model.resolved.spec;
-    return AskedData{std::move(asked).value(), dataName(spec), data.value().remarks};
+    return AskedData{std::move(asked).value(), dataName(model.resolved.spec), data.value().remarks};
 }
 
 EvaluateResult evaluateShown(const Context& context, const OpenedModel& model, const AskedData& asked) {

@@ -22,6 +22,7 @@ int exportTo(Context& context, const ExportWeightsOptions& options) {
     const auto opened = openCheckpoint(options.checkpoint, options.choice);
     if (!opened.ok()) return context.report(opened.problems());
     const auto& [source, checkpoint] = opened.value();
+    if (options.file == "-") return context.report({{"FILE", "export.weights-need-a-file", {}}});
     std::error_code absent;
     if (std::filesystem::equivalent(source.file, options.file, absent))
         return context.report({{options.file, "export.same-file", {}}});

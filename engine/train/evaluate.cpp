@@ -173,10 +173,15 @@ Result<ResolvedSpec> resolveToEvaluate(const TrialSpec& trained, const std::stri
                                        const Environment& environment) {
     TrialSpec spec = specToEvaluate(trained, devices);
     auto resolved = resolve(spec, environment);
-    const auto isOfPrecision = [](const Problem& each) { return each.code == "spec.no-such-precision"; };
-    if (resolved.ok() || std::ranges::none_of(resolved.problems(), isOfPrecision)) return resolved;
-    spec.precision = text(Precision::Fp32);
-    return resolve(spec, environment);
+    if (resolved.ok()) return resolved;
+    bool changed = false;
+    for (const Problem& each : resolved.problems()) {
+        if (each.code == "spec.no-such-precision") spec.precision = text(Precision::Fp32);
+        else if (each.code == "spec.batch-too-small") spec.batch = std::stoll(each.args[1]);
+        else continue;
+        changed = true;
+    }
+    return changed ? resolve(spec, environment) : resolved;
 }
 
 }  // namespace lockstep

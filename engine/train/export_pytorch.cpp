@@ -212,19 +212,31 @@ private:
 
     void chooseOptimizer() {
         key(m_spec.optimizer.id.c_str());
-        using Kind = UpdateRule::Kind;
-        const Kind kind = m_update.kind;
-        if (kind != Kind::AdamW) set("MOMENTUM", m_update.momentum);
-        if (kind == Kind::Sgd || kind == Kind::Muon)
-            set("NESTEROV", flagText(m_update.nesterov && m_update.momentum > 0));
-        if (kind == Kind::Lars) set("TRUST", m_update.trust);
-        if (kind == Kind::Muon) set("ADAM_SHARE", m_update.adamShare, "the learning rate of AdamW, of Muon's");
-        if (kind == Kind::AdamW || kind == Kind::Muon)
-            set("BETA1, BETA2, EPSILON",
-                numberText(m_update.beta1) + ", " + numberText(m_update.beta2) + ", " + numberText(m_update.epsilon));
+        switch (m_update.kind) {
+            case UpdateRule::Kind::Sgd: setMomentum(); break;
+            case UpdateRule::Kind::AdamW: setBetas(); break;
+            case UpdateRule::Kind::Lars:
+                set("MOMENTUM", m_update.momentum);
+                set("TRUST", m_update.trust);
+                break;
+            case UpdateRule::Kind::Muon:
+                setMomentum();
+                set("ADAM_SHARE", m_update.adamShare, "the learning rate of AdamW, of Muon's");
+                setBetas();
+                break;
+        }
         set("WEIGHT_DECAY", m_update.weightDecay);
         set("TABLES", m_model.tables.empty() ? "()" : tupleOf(m_model.tables), "that do not decay");
         set("CLIP_NORM", m_update.clipNorm, "0: gradients are not clipped");
+    }
+
+    void setMomentum() {
+        set("MOMENTUM", m_update.momentum);
+        set("NESTEROV", flagText(m_update.nesterov && m_update.momentum > 0));
+    }
+    void setBetas() {
+        set("BETA1, BETA2, EPSILON",
+            numberText(m_update.beta1) + ", " + numberText(m_update.beta2) + ", " + numberText(m_update.epsilon));
     }
 
     void chooseSchedule() {

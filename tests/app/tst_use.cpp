@@ -99,7 +99,7 @@ private slots:
         const auto codeAt = [&](int i) { return lines[i]["problems"].toArray().at(0).toObject()["code"].toString(); };
         QCOMPARE(codeAt(0), QString("image.not-an-image"));
         QCOMPARE(lines[1]["answers"].toArray().at(0).toObject()["class"].toString(), QString("dark"));
-        QCOMPARE(codeAt(2), QString("dataset.not-found"));
+        QCOMPARE(codeAt(2), QString("predict.not-found"));
         QCOMPARE(lines[3]["summary"].toObject()["failed"].toInt(), 2);
     }
 
@@ -134,7 +134,7 @@ private slots:
         QVERIFY(rows[0]["sample"].toString() == folder && said.out.contains("holds 18 samples"));
         QVERIFY(rows[1]["sample"].toString() == one && rows[1]["answers"].toArray().size() == 2);
         QCOMPARE(codeOf(rows[2]), QString("predict.nothing-asked"));
-        QCOMPARE(codeOf(rows[3]), QString("dataset.not-found"));
+        QCOMPARE(codeOf(rows[3]), QString("predict.not-found"));
         QCOMPARE(rows[4]["sample"].toString(), m_program.path("alone/only.jpg"));
     }
 
@@ -202,6 +202,8 @@ private slots:
         QVERIFY(evaluated.last()["perplexity"].toDouble() > 1 && evaluated.last()["bits_per_byte"].toDouble() > 0);
         // Before anything is read of the data.
         QVERIFY(QFile::rename(m_program.path("notes.txt"), m_program.path("notes.away")));
+        QCOMPARE(m_program.run({"evaluate", "2", "--csv", "samples"}).status, 2);
+        QVERIFY(m_program.run({"predict", "2", "--prompt", "a", "--temperature", "nan"}).status != 0);
         const auto noTable = m_program.run({"evaluate", "2", "--csv", "classes"});
         QVERIFY(QFile::rename(m_program.path("notes.away"), m_program.path("notes.txt")));
         QVERIFY2(noTable.status == 2 && noTable.err.contains("no table"), qPrintable(noTable.err));
@@ -209,6 +211,44 @@ private slots:
         QVERIFY2(card.status == 0 && card.out.contains("It foretells text"), qPrintable(card.err));
         QVERIFY(card.out.contains("| Test perplexity | ") && card.out.contains("## What it writes"));
         QVERIFY(card.out.contains("lockstep predict 2 --prompt") && !card.out.contains("## Results per class"));
+    }
+
+    // A text that is none costs its own answer alone.
+    void textsThatCannotBeReadAreRows() {
+        const QByteArray rows = QByteArray("all is well,good\nnothing works,bad\n").repeated(20);
+        const QString table = m_program.write("texts.csv", "text,label\n" + rows);
+        const auto trained =
+            m_program.run({"train", "--data", table, "--model", "text-encoder", "--devices", "cpu:1", "--batch", "8",
+                           "--epochs", "1", "--set", "model.layers=1", "model.width=16", "model.heads=2"});
+        QVERIFY2(trained.status == 0, qPrintable(trained.err));
+        const QString asked = m_program.write("asked.csv", "text\ngood\n\"\"\nbad\n");
+        const QString broken = m_program.write("broken.csv", "text\n\xff\xfe\n");
+        const auto said =
+            m_program.run({"predict", "3", asked, broken, m_program.path("absent.txt"), "--json", "--top", "1"});
+        QCOMPARE(said.status, 1);
+        const auto lines = said.lines();
+        QCOMPARE(lines.size(), 6);
+        for (const int right : {0, 2}) QVERIFY(lines[right].contains("answers"));
+        for (const int wrong : {1, 3, 4}) QVERIFY(lines[wrong].contains("problems"));
+        const auto interactive = m_program.run({"predict", "3", "--interactive", "--json"}, "good\n\nbad\n");
+        QCOMPARE(interactive.lines().size(), 3);
+        QVERIFY(interactive.lines()[2].contains("answers"));
+    }
+
+    void moreDevicesThanTheTrainingBatchHad() {
+        const QString image = m_program.path("photos/test/dark/0.jpg");
+        QVERIFY(m_program.run({"predict", "1", image, "--devices", "cpu:9"}).status == 0);
+        QVERIFY(m_program.run({"evaluate", "1", "--devices", "cpu:9"}).status == 0);
+    }
+
+    // The trial's own folder, with photographs of another size since.
+    void aFolderThatHasGrownIsReadAtTheModelsSize() {
+        const QString later = m_program.write("photos/test/dark/later.jpg",
+                                              jpegBytes(std::vector<std::uint8_t>(60 * 40 * 3, 25), 60, 40));
+        const auto said = m_program.run({"evaluate", "1", "--json"});
+        QVERIFY2(said.status == 0, qPrintable(said.err));
+        QCOMPARE(said.last()["samples"].toInt(), 19);
+        QVERIFY(QFile::remove(later));
     }
 
     void aScriptForPytorch() {

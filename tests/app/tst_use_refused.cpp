@@ -113,6 +113,22 @@ private slots:
         QCOMPARE(left, QString("file\nold\n"));
     }
 
+    // What only reads the home does so where nothing can be written.
+    void aHomeThatCannotBeWritten() {
+        const QString script =
+            "unshare -m bash -c 'mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" || exit 77; "
+            "shift; \"$0\" \"$@\"' \"$0\" " +
+            m_program.home() + " \"$@\"";
+        const QString image = m_program.path("photos/test/dark/0.jpg");
+        const auto said = m_program.shell(script, {"predict", "1", image});
+        if (said.status == 77) QSKIP("no file system of one's own can be mounted here");
+        QVERIFY2(said.status == 0 && said.out.contains("dark"), qPrintable(said.err));
+        const auto evaluated = m_program.shell(script, {"evaluate", "1", "--json"});
+        QVERIFY2(evaluated.out.contains("\"accuracy\""), qPrintable(evaluated.err));
+        QVERIFY2(evaluated.status != 0, qPrintable(evaluated.err));  // it could not be kept
+        QCOMPARE(m_program.shell(script, {"evaluate", "1", "--no-keep"}).status, 0);
+    }
+
     // A terminal obeys no name of a class; programs read it as it is.
     void classesWithControlCharacters() {
         const QString image = m_program.path("photos/test/dark/0.jpg");

@@ -87,9 +87,8 @@ class Bench:
         return folder
 
     def train(self, model, folder):
-        self.ours('train', '--dataset', 'image-folder', '--data', str(folder), '--model', model, '--epochs', '1', '--devices', 'cpu:1',
-                  '--quiet')
-        return json.loads(self.ours('trials', '--json').stdout)['trials'][0]['id']
+        self.ours('train', '--dataset', 'image-folder', '--data', str(folder), '--model', model, '--epochs', '1', '--devices', 'cpu:1')
+        return json.loads(self.ours('trials', '--json').stdout)['trials'][0]['trial']
 
     def predict(self, trial, devices):
         done = self.ours('predict', str(trial), self.options.images, '--devices', devices, '--json', '--top', '1',

@@ -118,7 +118,7 @@ private slots:
     void aPathThatIsNoneIsSaid() {
         const Folder folder;
         const DatasetInfo images = imagesOf(1, 8, 8);
-        QCOMPARE(codeOf([&] { samplesAt(folder / "absent.png", images); }), std::string("dataset.not-found"));
+        QCOMPARE(codeOf([&] { samplesAt(folder / "absent.png", images); }), std::string("predict.not-found"));
         QCOMPARE(codeOf([&] { samplesAt(folder.path(), images); }), std::string("predict.nothing-there"));
         writeText(folder / "x.csv", "text\nhello\n");
         QCOMPARE(codeOf([&] { samplesAt(folder / "x.csv", images); }), std::string("predict.other-kind"));

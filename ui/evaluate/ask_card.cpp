@@ -162,6 +162,11 @@ QWidget* AskCard::buildLanguage() {
     return box;
 }
 
+void AskCard::setNone(const QString& why) {
+    setModel(Kind::None, {}, {});
+    m_hint->setText(why);
+}
+
 void AskCard::setModel(Kind kind, const QStringList& arguments, const QString& name) {
     const bool same = kind == m_kind && arguments == m_model;
     m_kind = kind;
@@ -173,7 +178,6 @@ void AskCard::setModel(Kind kind, const QStringList& arguments, const QString& n
     m_texts->setVisible(kind == Kind::Texts);
     m_language->setVisible(kind == Kind::Language);
     m_hint->setVisible(kind == Kind::None);
-    m_hint->setText(tr("There is no checkpoint yet: the first comes at the end of an epoch."));
     if (same) return;
     m_asker.setModel(arguments);
     clear();

@@ -24,6 +24,7 @@ public:
 
     explicit AskCard(const QString& engineProgram, QWidget* parent = nullptr);
     // `arguments` of `lockstep predict` that mean the model; `name` for people: "#12".
+    void setNone(const QString& why);
     void setModel(Kind kind, const QStringList& arguments, const QString& name);
     Kind kind() const { return m_kind; }
     bool hasQuestion() const;

@@ -20,6 +20,7 @@ BesideCard::BesideCard(HistoryService* history) : m_history(*history), m_hint(ne
     });
     auto* cells = new QGridLayout;
     for (int i = 0; i < 4; ++i) {
+        constexpr int kOnlySecond = 2;
         auto* cell = new QPushButton;
         cell->setObjectName(QString("beside%1").arg(i));
         cells->addWidget(cell, i / 2, i % 2);
@@ -27,7 +28,7 @@ BesideCard::BesideCard(HistoryService* history) : m_history(*history), m_hint(ne
         connect(cell, &QPushButton::clicked, this, [this, i, cell] {
             if (!m_both) return;
             const std::array lists{&m_both->bothRight, &m_both->onlyFirst, &m_both->onlySecond, &m_both->bothWrong};
-            emit samplesChosen(cell->text().section('\n', 0, 0), *lists[static_cast<std::size_t>(i)]);
+            emit samplesChosen(cell->text().section('\n', 0, 0), *lists[static_cast<std::size_t>(i)], i == kOnlySecond);
         });
     }
     auto* column = new QVBoxLayout(this);

@@ -29,7 +29,8 @@ public:
     std::shared_ptr<const Evaluation> otherAnswers() const { return m_answers; }
 
 signals:
-    void samplesChosen(const QString& title, const lockstep::ui::SampleList& samples);
+    // The surest first: in the order of the other's answers, or of those of the trial that is shown.
+    void samplesChosen(const QString& title, const lockstep::ui::SampleList& samples, bool othersFirst);
     void evaluationWanted(const lockstep::TrialSpec& ofOther);  // on what is shown
 
 private:

@@ -52,7 +52,7 @@ void CalibrationView::paintEvent(QPaintEvent*) {
         painter.drawText(QRect(x - 30, area.bottom() + 2, 60, metrics.height()), Qt::AlignHCenter, text);
     }
     painter.drawText(QRect(area.left(), area.bottom() + metrics.height(), area.width(), metrics.height()),
-                     Qt::AlignHCenter, tr("confidence"));
+                     Qt::AlignHCenter, tr("confidence; bars: how often it is right, dashes: how sure it is"));
     const auto count = static_cast<double>(m_bins.size());
     for (std::size_t i = 0; i < m_bins.size(); ++i) {
         const CalibrationBin& bin = m_bins[i];

@@ -113,7 +113,9 @@ void EvaluatePage::connectAll() {
     connect(m_devices, &QLineEdit::editingFinished, this, &EvaluatePage::showModel);
     connect(m_beside, &BesideCard::evaluationWanted, this, &EvaluatePage::evaluateBeside);
     connect(m_beside, &BesideCard::samplesChosen, this,
-            [this](const QString& title, const SampleList& samples) { showSamples(title, samples, true); });
+            [this](const QString& title, const SampleList& samples, bool othersFirst) {
+                showSamples(title, samples, othersFirst ? Answers::OthersFirst : Answers::OwnFirst);
+            });
     connect(m_cancel, &QPushButton::clicked, this, [this] {
         m_evaluation.cancel();
         m_notice->hide();
@@ -219,6 +221,7 @@ void EvaluatePage::listTrials() {
 // Nothing of the trial before stays while the next one is read.
 void EvaluatePage::openTrial(std::int64_t trial) {
     if (std::exchange(m_trial, trial) != trial) {
+        if (!m_evaluation.isRunning()) m_notice->hide();
         m_found.reset();
         m_answers.reset();
         m_matrix->choose(std::nullopt);
@@ -283,21 +286,28 @@ const EvalCounts* EvaluatePage::counts() const {
 }
 
 void EvaluatePage::sourceChanged() {
-    m_engine.withdraw(std::exchange(m_question, 0));
     const Evaluation* now = source();
     const bool slides = !now && m_found && m_found->counts.size() > 1;
     m_epoch->setVisible(slides);
     m_epochText->setVisible(!now && m_found && !m_found->counts.empty());
     showCounts();
     if (m_answers && now && m_answers->id == now->id) return;
+    m_engine.withdraw(std::exchange(m_question, 0));
     m_answers.reset();
     m_beside->setShown(m_trial, nullptr);
-    if (!now)
-        return m_gallery->setHint(
-            m_found ? tr("Choose an evaluation above, or evaluate the model, to see its samples.") : tr("Reading…"),
-            m_found && m_found->hasCheckpoint ? tr("Evaluate on test data") : QString());
+    if (!now) return showGalleryHint();
     m_gallery->setHint(tr("Click a cell of the matrix to see its samples."));
     m_history.readEvaluation(now->id, [this](const auto& evaluation) { takeAnswers(evaluation); });
+}
+
+// The way to samples, where there is one.
+void EvaluatePage::showGalleryHint() {
+    if (!m_found) return m_gallery->setHint(tr("Reading…"));
+    if (m_found->hasCheckpoint)
+        return m_gallery->setHint(tr("Choose an evaluation above, or evaluate the model, to see its samples."),
+                                  tr("Evaluate on test data"));
+    m_gallery->setHint(m_found->evaluations.empty() ? whyNoModel()
+                                                    : tr("Choose an evaluation above to see its samples."));
 }
 
 void EvaluatePage::takeAnswers(const std::optional<Evaluation>& evaluation) {
@@ -327,6 +337,17 @@ void EvaluatePage::showCounts() {
     m_figures->setToolTip(figures.join('\n'));
 }
 
+QString EvaluatePage::whyNoModel() const {
+    const TrialRow* shown = row(m_trial);
+    if (!m_found || !shown) return {};
+    if (!m_found->spec) return tr("The settings of this trial cannot be read.");
+    const auto state = runStateFrom(shown->state);
+    if (state && isFinal(*state))
+        return tr(
+            "The checkpoints of this trial are gone: they were freed or removed. Its curves and evaluations stay.");
+    return tr("There is no checkpoint yet: the first comes at the end of an epoch.");
+}
+
 QString EvaluatePage::whyNoMatrix() const {
     if (isLanguage())
         return tr("A language model has no classes to confuse: give it a prompt, or evaluate it for its perplexity.");
@@ -346,7 +367,10 @@ AskCard::Kind EvaluatePage::kindOf(const TrialSpec& spec) const {
 }
 
 void EvaluatePage::showModel() {
-    if (!m_found || !m_found->spec || !m_found->hasCheckpoint) return m_ask->setModel(AskCard::Kind::None, {}, {});
+    if (!m_found || !m_found->spec || !m_found->hasCheckpoint) {
+        m_ask->setNone(whyNoModel());
+        return enableActions();
+    }
     const QStringList arguments = QStringList{QString::number(m_trial)} + deviceArguments();
     m_ask->setModel(kindOf(*m_found->spec), arguments, QString("#%1").arg(m_trial));
     showCounts();
@@ -393,10 +417,13 @@ void EvaluatePage::showMistakes() {
     if (m_answers) showSamples(tr("Mistakes"), mistakes(m_answers->answers));
 }
 
-void EvaluatePage::showSamples(const QString& title, SampleList samples, bool both) {
+void EvaluatePage::showSamples(const QString& title, SampleList samples, Answers whose) {
     std::vector<SampleGallery::Answers> models{{QString("#%1").arg(m_trial), m_answers}};
-    if (both && m_beside->otherAnswers())
+    if (whose != Answers::Own && m_beside->otherAnswers()) {
         models.push_back({QString("#%1").arg(m_beside->other()), m_beside->otherAnswers()});
+        m_matrix->choose(std::nullopt);
+    }
+    if (whose == Answers::OthersFirst) std::ranges::reverse(models);
     m_gallery->setSamples(title, std::move(samples), std::move(models), m_classes);
 }
 

@@ -79,7 +79,9 @@ private:
     void setClasses(const std::vector<std::string>& classes);
     void chooseCell(std::int64_t label, std::int64_t answer);
     void chooseClass(std::int64_t label);
-    void showSamples(const QString& title, SampleList samples, bool both = false);
+    // With the answers of the trial alone, or of the other one as well; those of the first are named below the samples.
+    enum class Answers { Own, OwnFirst, OthersFirst };
+    void showSamples(const QString& title, SampleList samples, Answers whose = Answers::Own);
     void showMistakes();
     void askForSamples(const std::vector<std::int64_t>& samples);
     const EvalCounts* counts() const;  // of what is shown; null: there are none
@@ -88,6 +90,8 @@ private:
     AskCard::Kind kindOf(const TrialSpec& spec) const;
     bool isLanguage() const;  // the model that is shown
     QString whyNoMatrix() const;
+    QString whyNoModel() const;
+    void showGalleryHint();
     QString className(std::int64_t id) const;
 
     // evaluate_page_layout.cpp: where it stands

@@ -121,8 +121,7 @@ void EvaluatePage::enableActions() {
     m_evaluateButton->setVisible(!busy);
     m_gallery->setHintEnabled(!busy);
     m_beside->setEvaluable(!busy);
-    m_evaluateButton->setToolTip(model ? tr("Run the model over test data, training data or others")
-                                       : tr("There is no checkpoint yet: the first comes at the end of an epoch"));
+    m_evaluateButton->setToolTip(model ? tr("Run the model over test data, training data or others") : whyNoModel());
 }
 
 void EvaluatePage::evaluate(const QStringList& arguments) {

@@ -164,6 +164,7 @@ QWidget* EvaluatePage::buildMatrix() {
     m_order = combo("classOrder", tr("Which classes, in which order"),
                     {tr("In class order"), tr("Most confused first"), tr("20 most confused")});
     m_numbers = combo("matrixNumbers", tr("What the numbers are"), {tr("Counts"), tr("Row shares in %")});
+    for (QComboBox* each : {m_order, m_numbers}) each->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_mistakes = new QPushButton(tr("All mistakes"));
     m_mistakes->setObjectName("allMistakes");
     m_mistakes->setToolTip(tr("Every sample that was taken for another class, the surest mistake first"));

@@ -86,7 +86,7 @@ void Studio::connectCards() {
     connect(m_evaluate.get(), &EvaluatePage::cardRequested, m_cards, ask);
     connect(m_cards, &TrialWriter::written, this, [this](const QString& file) {
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
-            tell(tr("The model card is written"), tr("It is in %1; no program here would open it.").arg(file));
+            tell(tr("The model card is written"), tr("It is in %1; no program here would open it.").arg(file), false);
     });
     connect(m_cards, &TrialWriter::failed, this, [this](const QString& file, const Explanation& why) {
         tell(tr("The model card was not written to %1").arg(file), why.inTwoLines());
@@ -132,8 +132,9 @@ void Studio::explainProblems(const QString& title, const std::vector<Problem>& p
     tell(title, textOf(problems, m_explain));
 }
 
-void Studio::tell(const QString& title, const QString& text) {
-    auto* box = new QMessageBox(QMessageBox::Warning, title, title, QMessageBox::Ok, m_train->window());
+void Studio::tell(const QString& title, const QString& text, bool isProblem) {
+    const auto icon = isProblem ? QMessageBox::Warning : QMessageBox::Information;
+    auto* box = new QMessageBox(icon, title, title, QMessageBox::Ok, m_train->window());
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setTextFormat(Qt::PlainText);
     box->setInformativeText(text);

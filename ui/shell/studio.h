@@ -43,7 +43,7 @@ private:
     void connectPages();
     void connectCards();
     void followTimeline();
-    void tell(const QString& title, const QString& text);
+    void tell(const QString& title, const QString& text, bool isProblem = true);
     void explainProblems(const QString& title, const std::vector<Problem>& problems);
     void askAboutChangedData(qint64 trial, const std::vector<Problem>& problems);
 
