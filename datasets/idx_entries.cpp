@@ -6,6 +6,7 @@
 #include "datasets/idx.h"
 #include "datasets/loading.h"
 #include "datasets/memory_dataset.h"
+#include "engine/data/normalisation.h"
 
 namespace lockstep {
 

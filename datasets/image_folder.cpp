@@ -11,6 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/core/random.h"
 #include "engine/core/system_names.h"
+#include "engine/data/normalisation.h"
 
 namespace lockstep {
 

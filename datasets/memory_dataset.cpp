@@ -4,29 +4,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstring>
 
 #include "engine/core/content_hash.h"
 
 namespace lockstep {
-
-namespace {
-
-struct Sums {
-    std::uint64_t sum = 0, squares = 0;
-};
-
-Sums sumsOf(std::span<const std::uint8_t> plane) {
-    Sums sums;
-    for (const std::uint64_t pixel : plane) {
-        sums.sum += pixel;
-        sums.squares += pixel * pixel;
-    }
-    return sums;
-}
-
-}  // namespace
 
 std::size_t imageBytes(const ImageShape& shape) {
     return static_cast<std::size_t>(shape.channels) * static_cast<std::size_t>(shape.height) *
@@ -65,30 +47,6 @@ std::optional<std::uint64_t> MemoryDataset::fingerprint() const {
     if (m_content) hash.add(*m_content);
     else hash.add(std::span(m_pixels));
     return hash.value();
-}
-
-void measureNormalisation(DatasetInfo& info, const std::vector<std::uint8_t>& pixels) {
-    constexpr std::size_t kMostImages = 5000;
-    const std::size_t bytes = imageBytes(info.image()), channels = static_cast<std::size_t>(info.image().channels);
-    const std::size_t plane = bytes / channels, count = pixels.size() / bytes, taken = std::min(count, kMostImages);
-    std::vector<Sums> totals(channels);
-    for (std::size_t i = 0; i < taken; ++i) {
-        const std::uint8_t* image = &pixels[i * count / taken * bytes];
-        for (std::size_t c = 0; c < channels; ++c) {
-            const Sums sums = sumsOf({image + c * plane, plane});
-            totals[c].sum += sums.sum;
-            totals[c].squares += sums.squares;
-        }
-    }
-    info.mean.clear();
-    info.deviation.clear();
-    for (const Sums& total : totals) {
-        const double number = std::max(1.0, static_cast<double>(taken * plane));
-        const double mean = static_cast<double>(total.sum) / number;
-        const double variance = static_cast<double>(total.squares) / number - mean * mean;
-        info.mean.push_back(static_cast<float>(mean / 255));
-        info.deviation.push_back(variance > 1e-6 ? static_cast<float>(std::sqrt(variance) / 255) : 1.0f);
-    }
 }
 
 void requireMemory(const std::string& field, std::uint64_t bytes) {

@@ -32,10 +32,6 @@ private:
 
 std::size_t imageBytes(const ImageShape& shape);
 
-// Mean and deviation per channel of pixels scaled to 0…1, from up to 5,000 images spread evenly over `pixels`. A
-// channel that never changes gets deviation 1.
-void measureNormalisation(DatasetInfo& info, const std::vector<std::uint8_t>& pixels);
-
 // Throws ProblemError "dataset.too-large" when `bytes` of decoded images would take more than half of the machine's
 // memory.
 void requireMemory(const std::string& field, std::uint64_t bytes);

@@ -5,6 +5,7 @@
 #include "datasets/loading.h"
 #include "datasets/memory_dataset.h"
 #include "engine/core/random.h"
+#include "engine/data/normalisation.h"
 
 namespace lockstep {
 

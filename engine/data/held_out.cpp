@@ -1,0 +1,81 @@
+#include "engine/data/held_out.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "engine/core/random.h"
+#include "engine/data/normalisation.h"
+
+namespace lockstep {
+
+namespace {
+
+using Places = std::vector<std::int64_t>;
+
+// Some samples of another dataset, by their places in it.
+class PartOfDataset final : public Dataset {
+public:
+    PartOfDataset(std::shared_ptr<const Dataset> whole, Places places)
+        : m_whole(std::move(whole)), m_places(std::move(places)), m_info(m_whole->info()) {
+        m_info.count = static_cast<std::int64_t>(m_places.size());
+    }
+    PartOfDataset(std::shared_ptr<const Dataset> whole, Places places, const DatasetInfo& normalisedAs)
+        : PartOfDataset(std::move(whole), std::move(places)) {
+        m_info.mean = normalisedAs.mean;
+        m_info.deviation = normalisedAs.deviation;
+    }
+
+    const DatasetInfo& info() const override { return m_info; }
+    void read(std::int64_t index, std::span<const std::span<std::byte>> into) const override {
+        m_whole->read(placeOf(index), into);
+    }
+    const std::byte* resident(std::int64_t index, std::size_t field) const override {
+        return m_whole->resident(placeOf(index), field);
+    }
+
+private:
+    std::int64_t placeOf(std::int64_t index) const { return m_places[static_cast<std::size_t>(index)]; }
+
+    std::shared_ptr<const Dataset> m_whole;
+    Places m_places;
+    DatasetInfo m_info;
+};
+
+// Those with the smallest random numbers, in their order.
+Places drawn(std::int64_t count, std::int64_t wanted, std::uint64_t seed) {
+    const std::uint64_t stream = streamOf("validation");
+    const auto number = [&](std::int64_t place) {
+        return std::pair(CounterRng(seed, stream, 0, static_cast<std::uint64_t>(place)).bits64(0), place);
+    };
+    Places places(static_cast<std::size_t>(count));
+    std::iota(places.begin(), places.end(), 0);
+    std::ranges::nth_element(places, places.begin() + wanted, {}, number);
+    places.resize(static_cast<std::size_t>(wanted));
+    std::ranges::sort(places);
+    return places;
+}
+
+Places allBut(std::int64_t count, const Places& others) {
+    Places all(static_cast<std::size_t>(count)), left;
+    std::iota(all.begin(), all.end(), 0);
+    std::ranges::set_difference(all, others, std::back_inserter(left));
+    return left;
+}
+
+}  // namespace
+
+HeldOut holdOut(std::shared_ptr<const Dataset> train, double share, std::uint64_t seed) {
+    const std::int64_t count = train->info().count;
+    const auto wanted = std::clamp<std::int64_t>(std::llround(share * static_cast<double>(count)), 1, count - 1);
+    const Places out = drawn(count, wanted, seed);
+    PartOfDataset left(train, allBut(count, out));
+    DatasetInfo measured = left.info();
+    if (findField(measured.fields, "image")) measureNormalisation(measured, left);
+    return {std::make_shared<PartOfDataset>(train, allBut(count, out), measured),
+            std::make_shared<PartOfDataset>(train, out, measured)};
+}
+
+}  // namespace lockstep
