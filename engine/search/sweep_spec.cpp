@@ -72,8 +72,7 @@ OrderedJson jsonOf(const Dimension& dimension) {
 // Reads one object key by key and remembers what is wrong with which path.
 class Reader {
 public:
-    explicit Reader(std::string_view fileName)
-        : m_fileName(fileName), m_prefix(fileName.empty() ? "" : std::string(fileName) + ": ") {}
+    explicit Reader(std::string_view fileName) : m_prefix(fileName.empty() ? "" : std::string(fileName) + ": ") {}
 
     void read(const Json& json, SweepSpec& sweep) {
         if (!json.is_object()) return wrongType("", json, "an object");
@@ -221,7 +220,7 @@ private:
         problems.push_back(std::move(problem));
     }
 
-    std::string m_fileName, m_prefix;
+    std::string m_prefix;
 };
 
 }  // namespace

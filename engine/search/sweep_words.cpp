@@ -60,11 +60,9 @@ std::optional<NumberRange> rangeIn(std::string_view text) {
     return range;
 }
 
-std::string wordOf(const ParamValue& value) { return text(value); }
-
 std::string joined(const ChoiceOfValues& values, char between) {
     std::string out;
-    for (const ParamValue& each : values) out += (out.empty() ? "" : std::string(1, between)) + wordOf(each);
+    for (const ParamValue& each : values) out += (out.empty() ? "" : std::string(1, between)) + text(each);
     return out;
 }
 
@@ -99,8 +97,8 @@ std::string wordsOf(const Dimension& dimension) {
         out += joined(*values, ',');
     } else {
         const auto& range = std::get<NumberRange>(dimension.values);
-        out += (range.isLog ? "log:" : "") + wordOf(range.low) + ".." + wordOf(range.high);
-        if (range.step > 0) out += ':' + wordOf(range.step);
+        out += (range.isLog ? "log:" : "") + text(range.low) + ".." + text(range.high);
+        if (range.step > 0) out += ':' + text(range.step);
         if (range.points > 0) out += '/' + std::to_string(range.points);
     }
     for (const DimensionCondition& each : dimension.when) out += '?' + each.path + '=' + joined(each.values, ',');
