@@ -199,11 +199,7 @@ void AskedSamples::fill(const AskedSample& sample, std::span<const std::span<std
     if (const auto* problem = std::get_if<Problem>(&sample.content)) throw ProblemError(*problem);
     const std::string& text = std::get<AskedText>(sample.content).text;
     if (text.empty()) throw ProblemError({sample.name, "text.empty", {}});
-    if (const auto broken = findBrokenUtf8(text); broken != text.npos) {
-        char byte[8];
-        std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned char>(text[broken]));
-        throw ProblemError({sample.name, "text.not-utf8", {std::to_string(broken), byte}});
-    }
+    requireUtf8(sample.name, text);
     const std::size_t most = tokens.size() / sizeof(std::int32_t);
     const std::string_view read = std::string_view(text).substr(0, most);
     writeTokens(read, tokens);

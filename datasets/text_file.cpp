@@ -29,8 +29,7 @@ std::string readText(const std::filesystem::path& file) {
     requireMemory(file.string(), stream->bound());
     std::string text(stream->bound(), '\0');
     text.resize(stream->read({reinterpret_cast<std::uint8_t*>(text.data()), text.size()}));
-    if (const std::size_t at = findBrokenUtf8(text); at != std::string::npos)
-        throw ProblemError({file.string(), "text.not-utf8", {std::to_string(at), hex(text[at])}});
+    requireUtf8(file.string(), text);
     if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
     if (text.empty()) throw ProblemError({file.string(), "text.empty", {}});
     return text;

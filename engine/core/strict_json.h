@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -24,5 +26,12 @@ struct JsonLimits {
 // type. Takes time in proportion to the text, and stops at the first fault. (nlohmann's own parser with a callback
 // looks through all siblings after every nested value.) Throws nothing but std::bad_alloc.
 std::variant<nlohmann::json, JsonFault> parseStrictly(std::string_view text, const JsonLimits& limits);
+
+// A whole number from 2^63 on, which only an unsigned type has room for.
+template <class AnyJson>
+bool isBeyondInteger(const AnyJson& json) {
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return json.is_number_unsigned() && json.template get<std::uint64_t>() > kMost;
+}
 
 }  // namespace lockstep

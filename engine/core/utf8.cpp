@@ -1,5 +1,9 @@
 #include "engine/core/utf8.h"
 
+#include <cstdio>
+
+#include "engine/core/result.h"
+
 namespace lockstep {
 
 namespace {
@@ -52,6 +56,14 @@ std::size_t findBrokenUtf8(std::string_view bytes) {
         at += length;
     }
     return std::string_view::npos;
+}
+
+void requireUtf8(const std::string& field, std::string_view text) {
+    const std::size_t at = findBrokenUtf8(text);
+    if (at == text.npos) return;
+    char byte[8];
+    std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned char>(text[at]));
+    throw ProblemError({field, "text.not-utf8", {std::to_string(at), byte}});
 }
 
 std::string legible(std::string_view bytes) {

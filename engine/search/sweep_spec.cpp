@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "engine/core/strict_json.h"
 #include "engine/search/grid.h"
@@ -206,10 +205,6 @@ private:
             else wrongType(path, each, "a number, text, true or false");
         }
         return values;
-    }
-
-    static bool isBeyondInteger(const Json& json) {
-        return json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
     }
 
     void wrongType(const std::string& path, const Json& value, std::string_view wanted) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
+#include "engine/core/strict_json.h"
 #include "engine/spec/json_text.h"
 #include "engine/spec/trial_fields.h"
 
@@ -57,11 +57,6 @@ auto& settingsOfGroup(Spec& spec, const Group& group) {
 }
 
 bool isDataPath(const SettingPath& path) { return path.group == "dataset" && path.name == "path"; }
-
-// Digits that only a seed has room for.
-bool isBeyondInteger(const nlohmann::ordered_json& json) {
-    return json.is_number_unsigned() && json.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
-}
 
 // A whole number that a double holds exactly.
 bool isWhole(double value) { return std::trunc(value) == value && std::abs(value) <= 0x1p53; }
@@ -233,6 +228,7 @@ ParamValue settingValue(std::string_view path, const std::string& written) {
     if (takesText(path) || !json.is_primitive() || json.is_null() || json.is_discarded()) return written;
     const bool onlyDigits = written.find_first_not_of("0123456789") == written.npos;
     if (json.is_number_float() && isWhole(json.get<double>())) return static_cast<std::int64_t>(json.get<double>());
+    // Digits that only a seed has room for stay what was written.
     if (path == "seed" && onlyDigits && (json.is_number_float() || isBeyondInteger(json))) return written;
     return isBeyondInteger(json) ? ParamValue(json.get<double>()) : valueOf(json);
 }

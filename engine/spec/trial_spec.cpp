@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <string>
 
 #include "engine/core/strict_json.h"
@@ -60,15 +59,11 @@ private:
 
     static std::optional<ParamValue> plainValue(const std::string& path, const Json& value) {
         if (value.is_boolean()) return value.get<bool>();
-        if (value.is_number_integer() && fitsInteger(value)) return value.get<std::int64_t>();
+        if (value.is_number_integer() && !isBeyondInteger(value)) return value.get<std::int64_t>();
         if (value.is_number_unsigned() && path == "seed") return std::to_string(value.get<std::uint64_t>());
         if (value.is_number()) return value.get<double>();
         if (value.is_string()) return value.get<std::string>();
         return std::nullopt;
-    }
-
-    static bool fitsInteger(const Json& value) {
-        return !value.is_number_unsigned() || value.get<std::uint64_t>() <= std::numeric_limits<std::int64_t>::max();
     }
 
     void wrongType(const std::string& path, const Json& value, std::string_view wanted) {

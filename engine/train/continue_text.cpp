@@ -1,6 +1,5 @@
 #include "engine/train/continue_text.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "engine/collective/host_group.h"
@@ -16,11 +15,7 @@ namespace {
 void requireText(const ContinueRequest& request) {
     if (request.resolved.model->task != ModelTask::NextTokens)
         throw ProblemError({"--prompt", "predict.no-text", {request.resolved.model->name}});
-    const std::size_t broken = findBrokenUtf8(request.prompt);
-    if (broken == request.prompt.npos) return;
-    char byte[8];
-    std::snprintf(byte, sizeof byte, "0x%02x", static_cast<unsigned char>(request.prompt[broken]));
-    throw ProblemError({"--prompt", "text.not-utf8", {std::to_string(broken), byte}});
+    requireUtf8("--prompt", request.prompt);
 }
 
 // A world of the first device alone, whose run writes such a text.

@@ -51,6 +51,15 @@ private slots:
         QCOMPARE(faultOf("{\"a\": x}")->byte, std::size_t{7});
     }
 
+    void onlyUnsignedNumbersAreBeyondIntegers() {
+        for (const char* text : {"9223372036854775808", "18446744073709551615"}) {
+            QVERIFY2(isBeyondInteger(nlohmann::json::parse(text)), text);
+            QVERIFY2(isBeyondInteger(nlohmann::ordered_json::parse(text)), text);
+        }
+        for (const char* text : {"9223372036854775807", "-9223372036854775808", "0", "1e300", "\"7\"", "null"})
+            QVERIFY2(!isBeyondInteger(nlohmann::json::parse(text)), text);
+    }
+
     void aKeyComesOnce() {
         const auto fault = faultOf(R"({"a":{"x":1},"b":{"c":[{"x":1},{"x":1,"x":2}]}})");
         QVERIFY(fault && fault->kind == Kind::DuplicateKey);

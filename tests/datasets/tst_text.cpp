@@ -102,6 +102,17 @@ private slots:
         QCOMPARE(static_cast<int>(found), broken);
     }
 
+    void whatIsNoUtf8IsRefusedByItsPlace() {
+        requireUtf8("--prompt", "");
+        requireUtf8("--prompt", "caf\xc3\xa9");
+        try {
+            requireUtf8("--prompt", "caf\xe9 au");
+            QFAIL("nothing was thrown");
+        } catch (const ProblemError& error) {
+            QCOMPARE(error.problem(), (Problem{"--prompt", "text.not-utf8", {"3", "0xe9"}}));
+        }
+    }
+
     void whatCannotBeShownIsMarked() {
         QCOMPARE(legible("a\tb\nc é"), std::string("a\tb\nc é"));
         QCOMPARE(legible("\x1b[31m\x7f\r"), std::string("\uFFFD[31m\uFFFD\uFFFD"));
