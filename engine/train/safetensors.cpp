@@ -12,6 +12,7 @@
 
 #include "engine/core/checksum.h"
 #include "engine/core/durable_file.h"
+#include "engine/core/file_kind.h"
 #include "engine/core/random.h"
 #include "engine/core/strict_json.h"
 
@@ -111,6 +112,7 @@ private:
     // In the order of their places, from where the file is read next.
     std::vector<Entry> begin(std::map<std::string, std::string>& metadata) {
         open();
+        requireMarks();
         const Json header = parse(readHeader());
         std::vector<Entry> entries = entriesOf(header);
         requireContiguous(entries);
@@ -131,6 +133,21 @@ private:
         m_size = std::filesystem::file_size(m_file, error);  // refuses pipes, which would keep us waiting
         if (!error) m_in.open(m_file, std::ios::binary);
         if (error || !m_in) fail("checkpoint.unreadable", {error ? error.message() : std::strerror(errno)});
+    }
+
+    // The format has no magic number: a brace where the header begins, or a length that the file has room for, are its
+    // marks. What a file that was cut short lacks of them counts as there.
+    void requireMarks() {
+        char bytes[kFileKindBytes] = {};
+        m_in.read(bytes, sizeof bytes);
+        const std::string_view front(bytes, static_cast<std::size_t>(m_in.gcount()));
+        m_in.clear();
+        m_in.seekg(0);
+        std::uint64_t length = 0;
+        std::memcpy(&length, bytes, sizeof length);
+        const bool fits = m_size <= kLengthBytes || length <= m_size - kLengthBytes;
+        if (bytes[kLengthBytes] == '{' || (length <= kMaxHeaderBytes && fits)) return;
+        fail("checkpoint.not-safetensors", {std::string(kindOfFile(front))});
     }
 
     void readBytes(void* to, std::uint64_t bytes) {

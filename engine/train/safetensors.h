@@ -32,8 +32,8 @@ void writeNamedTensorFile(const std::filesystem::path& file, const std::map<std:
 // Strict: header of at most 100 MB and 100,000 tensors, no key twice, known element types, shape x type = bytes,
 // tensors contiguous from 0 to the end of the file. All is checked before memory is taken: no allocation is larger than
 // 32 times the header (its JSON in memory), or than a tensor that is in the file. Problems: "checkpoint.unreadable",
-// "checkpoint.truncated", "checkpoint.malformed", "checkpoint.altered" (the checksum, where it has one, is another),
-// with the file as field.
+// "checkpoint.not-safetensors" (something else by its first bytes: what it looks like), "checkpoint.truncated",
+// "checkpoint.malformed", "checkpoint.altered" (the checksum, where it has one, is another), with the file as field.
 Result<TensorFile> readTensorFile(const std::filesystem::path& file);
 Result<TensorFileHeader> readTensorFileHeader(
     const std::filesystem::path& file);  // as strict; reads no tensor, so no checksum

@@ -15,8 +15,8 @@ namespace lockstep {
 using WeightTensors = std::map<std::string, HostTensor>;
 
 // By our names. Throws ProblemError in the field "weights", before anything has been taken over: "weights.unreadable",
-// "weights.truncated", "weights.malformed", "weights.other-model", "weights.classes", "weights.shape",
-// "weights.not-float".
+// "weights.not-safetensors", "weights.truncated", "weights.malformed", "weights.altered", "weights.other-model",
+// "weights.classes", "weights.shape", "weights.not-float".
 WeightTensors readWeights(const ResolvedSpec& resolved, const DatasetInfo& data);
 
 // The same problems, as far as the file's header tells; empty: none. Without data only names are compared.

@@ -58,6 +58,29 @@ private slots:
         QVERIFY(!QFile::exists(m_program.path("out")));
     }
 
+    void whatIsNoCheckpointIsNotCalledDamaged() {
+        const QString image = m_program.path("photos/test/dark/0.jpg"),
+                      text = m_program.write("notes.md", "Dear all,\n");
+        for (const auto& [file, kind] : {std::pair(image, "a JPEG image"), std::pair(text, "a text")}) {
+            for (const QStringList& words : {QStringList{"evaluate", file}, QStringList{"predict", file, "1"},
+                                             QStringList{"export", file, "--onnx", m_program.path("out")}}) {
+                const auto said = m_program.run(words);
+                QVERIFY2(said.status == 2 && !said.err.contains("damaged"), qPrintable(said.err));
+                for (const QString& part :
+                     {file + " is not a Lockstep checkpoint", QString(kind), QString("best.safetensors")})
+                    QVERIFY2(said.err.contains(part), qPrintable(part + " in: " + said.err));
+            }
+        }
+        QFile last(m_checkpoints + "/last.safetensors");
+        QVERIFY(last.open(QIODevice::ReadOnly));
+        QByteArray bytes = last.readAll();
+        bytes.back() = static_cast<char>(bytes.back() ^ 1);
+        const auto damaged = m_program.run({"evaluate", m_program.write("damaged.safetensors", bytes)});
+        QVERIFY2(damaged.status == 2 && damaged.err.contains("is damaged"), qPrintable(damaged.err));
+        const auto cut = m_program.run({"evaluate", m_program.write("cut.safetensors", bytes.left(100))});
+        QVERIFY2(cut.status == 2 && cut.err.contains("is cut short"), qPrintable(cut.err));
+    }
+
     void otherClasses() {
         QVERIFY(QDir().mkpath(m_program.path("others/cats")) && QDir().mkpath(m_program.path("others/dark")));
         for (const char* name : {"cats", "dark"})

@@ -607,7 +607,7 @@ void tst_RunSession::whatIsNoRunIsNotImported() {
     const auto held = Lease::tryAcquire(home.places.lease(3));
     QCOMPARE(orphanedRuns(*home.query(), home.places), (std::vector<std::int64_t>{2, 3}));
     QCOMPARE(adoptRun(*store, home.places, 1)->code, std::string("run.nothing-to-import"));
-    QCOMPARE(adoptRun(*store, home.places, 2)->code, std::string("checkpoint.truncated"));
+    QCOMPARE(adoptRun(*store, home.places, 2)->code, std::string("checkpoint.not-safetensors"));
     QCOMPARE(adoptRun(*store, home.places, 3)->code, std::string("run.busy"));
     QVERIFY(home.query()->list({}).empty());
 }

@@ -292,6 +292,19 @@ private slots:
     void otherFilesAreNamedAsSuch() {
         put(file(), withHeader("{}", 0));
         expectProblem("checkpoint.foreign");
+        using Kinds = std::initializer_list<std::pair<const char*, const char*>>;
+        for (const auto& [bytes, kind] : Kinds{{"\xff\xd8\xff\xe0 and so on", "a JPEG image"},
+                                               {"\x89PNG\r\n\x1a\n and so on", "a PNG image"},
+                                               {"PK\x03\x04 and so on", "a ZIP archive, as PyTorch's own files are"},
+                                               {"Dear reader", "a text"},
+                                               {"caf\xc3\xa9", "a text"},
+                                               {"none", "a text"},
+                                               {"{\n    \"title\": \"x\"}", "a file of JSON"},
+                                               {"\x01\x02\x03\x04\x05\x06", "a file of another kind"}}) {
+            put(file(), bytes);
+            expectProblem("checkpoint.not-safetensors");
+            QCOMPARE(readCheckpoint(file()).problems().front().args, (std::vector<std::string>{kind}));
+        }
         fs::remove(file());
         expectProblem("checkpoint.unreadable");
     }

@@ -146,7 +146,8 @@ private slots:
         row("integers", "weights.not-float block2/norm/bias i32[4]");
         row("no file", "weights.unreadable No such file or directory");
         row("cut short", "weights.truncated 4 8");
-        row("no safetensors", "weights.malformed its header is not valid JSON");
+        row("damaged", "weights.malformed its header is not valid JSON");
+        row("no safetensors", "weights.not-safetensors a PNG image");
     }
 
     void refusals() {
@@ -160,8 +161,8 @@ private slots:
         const WeightsFile file(tensors);
         if (what == "no file") std::filesystem::remove(file.path());
         if (what == "cut short") std::filesystem::resize_file(file.path(), 4);
-        if (what == "no safetensors")
-            std::ofstream(file.path(), std::ios::binary) << std::string("\4\0\0\0\0\0\0\0oops", 12);
+        if (what == "damaged") std::ofstream(file.path(), std::ios::binary) << std::string("\4\0\0\0\0\0\0\0oops", 12);
+        if (what == "no safetensors") std::ofstream(file.path(), std::ios::binary) << "\x89PNG\r\n\x1a\n and so on";
         QCOMPARE(QString::fromStdString(complaintAbout(specFor("fashion-cnn", file.path()), infoFor(4))), complaint);
     }
 
