@@ -82,6 +82,18 @@ void printWeight(const DiskWeight& weight, const Places& places) {
     fmt::print("{}", table.text());
 }
 
+// Nothing is advised that would free nothing.
+void printAdvice(const DiskWeight& weight) {
+    FreeRequest request;
+    request.keep = StaysKept{};
+    const FreePlan plan = planFreeing(weight, request, std::time(nullptr));
+    if (plan.items.empty()) return;
+    fmt::print(
+        "\n`lockstep disk --free --keep last` would free {}: of trials that have ended, all checkpoints but the "
+        "newest\n",
+        bytesText(plan.bytes));
+}
+
 void printHeaviest(const DiskWeight& weight) {
     if (weight.trials.empty()) return;
     Table table({"TRIAL", "ON DISK", "CHECKPOINTS", "TIMELINE", "LOG", "OTHER", "STATE", "MODEL", "TITLE"});
@@ -93,7 +105,6 @@ void printHeaviest(const DiskWeight& weight) {
     }
     fmt::print("\n{}", table.text());
     if (weight.trials.size() > kHeaviest) fmt::print("… and {} more\n", weight.trials.size() - kHeaviest);
-    fmt::print("\nFree some with, for example: lockstep disk --free --keep last\n");
 }
 
 Json weightJson(const RunWeight& run) {
@@ -253,6 +264,7 @@ int disk(Context& context, const DiskOptions& options) {
     }
     printWeight(weight, trials.places());
     printHeaviest(weight);
+    printAdvice(weight);
     return kDone;
 }
 

@@ -39,7 +39,7 @@ int program(Context& context, const ProgramOptions& options) {
     const auto& rank = plan.ranks.front();
     fmt::print("{}", dump(options.evaluation ? *rank.evaluation : *rank.training));
     const DiskNeed need = diskNeed(resolved.value(), plan);
-    fmt::print("\ncheckpoint {}; keep_checkpoints={} keeps {}: {}\n", bytesText(need.each),
+    fmt::print("\ncheckpoint {}; keep_checkpoints={} keeps up to {}: {}\n", bytesText(need.each),
                resolved.value().spec.keepCheckpoints, need.kept, bytesText(need.bytesKept()));
     return kDone;
 }

@@ -61,7 +61,7 @@ std::optional<Problem> shortOfDisk(const DiskNeed& need, const DiskRoom& room) {
     const std::uint64_t margin = marginOf(room), have = room.available + room.taken;
     const std::uint64_t usable = have - std::min(have, margin);
     if (need.bytesAtMost() <= usable) return std::nullopt;
-    std::vector<std::string> args{bytesText(need.bytesAtMost()), bytesText(room.available), std::to_string(need.kept),
+    std::vector<std::string> args{bytesText(need.bytesAtMost()), bytesText(room.available), std::to_string(need.most),
                                   bytesText(need.each), bytesText(margin)};
     const auto fit = static_cast<std::int64_t>(usable / std::max<std::uint64_t>(need.each, 1));
     if (fit < 2) return Problem{room.folder.string(), "run.disk-at-any-number", std::move(args)};
@@ -72,6 +72,8 @@ std::optional<Problem> shortOfDisk(const DiskNeed& need, const DiskRoom& room) {
 
 std::optional<Problem> heavyOnDisk(const DiskNeed& need, const DiskRoom& room) {
     if (need.bytesKept() < kNothingToTell || need.bytesKept() < room.available / kManyRuns) return std::nullopt;
+    if (need.kept == 1)
+        return Problem{room.folder.string(), "run.heavy-checkpoint", {bytesText(need.each), bytesText(room.available)}};
     return Problem{
         room.folder.string(),
         "run.heavy-checkpoints",

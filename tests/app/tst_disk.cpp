@@ -67,6 +67,7 @@ private slots:
         LockstepProgram program;
         QCOMPARE(program.run(shortRun() + QStringList{"--set", "keep_checkpoints=last"}).status, 0);
         QCOMPARE(rolesIn(program, 1), QStringList{"last"});
+        QVERIFY(!program.run({"disk"}).out.contains("--keep last"));  // it would free nothing
         const auto taken = program.run({"evaluate", "1"});
         QVERIFY2(taken.out.contains("Trial 1, last checkpoint"), qPrintable(taken.out + taken.err));
         const auto best = program.run({"evaluate", "1", "--best"});
@@ -79,6 +80,7 @@ private slots:
         QCOMPARE(program.run(shortRun()).status, 0);
         const auto shown = program.run({"disk"});
         QVERIFY2(shown.status == 0 && shown.out.contains("2 trials"), qPrintable(shown.out + shown.err));
+        QVERIFY2(shown.out.contains("`lockstep disk --free --keep last` would free"), qPrintable(shown.out));
         const auto weight = program.run({"disk", "--json"}).last();
         QCOMPARE(weight["trials"].toArray().size(), 2);
         QCOMPARE(weight["trials"].toArray()[0].toObject()["trial"].toInt(), 1);

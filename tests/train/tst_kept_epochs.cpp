@@ -271,10 +271,13 @@ private slots:
         QCOMPARE(problemOf(need, room(599)), std::string("run.disk best:1"));
         QCOMPARE(problemOf(need, room(399)), std::string("run.disk last"));
         QCOMPARE(problemOf(need, room(299)), std::string("run.disk-at-any-number "));
-        QCOMPARE(problemOf(need, room(300, 400)), std::string());  // a resume has most of it there already
+        QCOMPARE(problemOf(need, room(300, 400)), std::string());           // a resume has most of it there already
+        QCOMPARE(shortOfDisk(need, room(699))->args[2], std::string("6"));  // as many as its bytes are of
         QVERIFY(!heavyOnDisk(need, DiskRoom{"/x", 500'000 * kMega, 900'000 * kMega, 0}));
-        QCOMPARE(heavyOnDisk(need, DiskRoom{"/x", 399'000 * kMega, 900'000 * kMega, 0})->code,
-                 std::string("run.heavy-checkpoints"));
+        const DiskRoom crowded{"/x", 399'000 * kMega, 900'000 * kMega, 0};
+        QCOMPARE(heavyOnDisk(need, crowded)->code, std::string("run.heavy-checkpoints"));
+        QCOMPARE(heavyOnDisk(need, crowded)->args[1], std::string("4"));
+        QCOMPARE(heavyOnDisk(DiskNeed{400 * kMega, 1, 2}, crowded)->code, std::string("run.heavy-checkpoint"));
     }
 
     // What the remedy names fits.
