@@ -26,7 +26,7 @@ std::string headText(const Evaluation& now) {
     const double rate = now.seconds > 0 ? static_cast<double>(now.samples) / now.seconds : 0;
     return fmt::format("{}{} checkpoint after {} updates, epoch {}\n{} samples ({}) of {} on {} in {}, {}\n\n",
                        now.trial > 0 ? fmt::format("Trial {}, ", now.trial) : "", printable(now.checkpoint),
-                       countText(now.step), now.epoch, countText(now.samples), now.split, printable(now.data),
+                       countText(now.step), now.epoch, countText(now.samples), now.split, printable(askedDataText(now)),
                        printable(now.devices), durationText(now.seconds), rateText(rate));
 }
 
@@ -166,6 +166,11 @@ std::string samplesCsv(const EvaluationText& text) {
 
 }  // namespace
 
+std::string askedDataText(const Evaluation& evaluation) {
+    const std::string &dataset = evaluation.dataset, &data = evaluation.data;
+    return dataset.empty() || dataset == data ? data : dataset + ' ' + data;
+}
+
 std::string evaluationReport(const EvaluationText& text) {
     std::string out = headText(text.evaluation) + metricsText(text);
     const auto matrix = ConfusionMatrix::from(text.evaluation.counts);
@@ -175,10 +180,19 @@ std::string evaluationReport(const EvaluationText& text) {
 
 std::string evaluationJson(const EvaluationText& text, Json remarks) {
     const Evaluation& now = text.evaluation;
-    Json json{{"evaluation", now.id},   {"trial", now.trial},           {"checkpoint", now.checkpoint},
-              {"step", now.step},       {"epoch", now.epoch},           {"data", now.data},
-              {"split", now.split},     {"devices", now.devices},       {"samples", now.samples},
-              {"seconds", now.seconds}, {"loss", numberJson(now.loss)}, {"accuracy", numberJson(now.accuracy)}};
+    Json json{{"evaluation", now.id},
+              {"trial", now.trial},
+              {"checkpoint", now.checkpoint},
+              {"step", now.step},
+              {"epoch", now.epoch},
+              {"data", now.data},
+              {"dataset", now.dataset},
+              {"split", now.split},
+              {"devices", now.devices},
+              {"samples", now.samples},
+              {"seconds", now.seconds},
+              {"loss", numberJson(now.loss)},
+              {"accuracy", numberJson(now.accuracy)}};
     if (now.accuracy5 >= 0) json["accuracy5"] = now.accuracy5;
     if (isLanguage(text)) {
         json["perplexity"] = numberJson(perplexity(now.loss));

@@ -99,6 +99,7 @@ Evaluation evaluationOf(EvaluateResult result, const OpenedModel& model, const A
     out.step = checkpoint.step;
     out.epoch = checkpoint.epoch + (checkpoint.stepInEpoch > 0 ? 1 : 0);
     out.data = asked.name;
+    out.dataset = model.resolved.spec.dataset.id;
     out.split = options.split;
     out.devices = model.resolved.spec.devices;
     out.samples = static_cast<std::int64_t>(result.metrics.samples);

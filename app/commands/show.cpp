@@ -5,6 +5,7 @@
 
 #include "app/commands/commands.h"
 #include "app/curve.h"
+#include "app/evaluation_text.h"
 #include "app/format.h"
 #include "app/history_access.h"
 #include "app/listing.h"
@@ -164,7 +165,7 @@ void printEvaluations(const std::vector<Evaluation>& evaluations) {
     if (evaluations.empty()) return;
     Table table({"EVALUATION", "CHECKPOINT", "DATA", "SPLIT", "SAMPLES", "LOSS", "ACCURACY", "WHEN"});
     for (const Evaluation& each : evaluations)
-        table.add({std::to_string(each.id), each.checkpoint, each.data, each.split, countText(each.samples),
+        table.add({std::to_string(each.id), each.checkpoint, askedDataText(each), each.split, countText(each.samples),
                    metricText(*findMetric("test_loss"), each.loss), percentText(each.accuracy),
                    timeText(each.createdAt)});
     fmt::print("\n{}", table.text());
@@ -178,6 +179,7 @@ Json evaluationsJson(const std::vector<Evaluation>& evaluations) {
                        {"checkpoint", each.checkpoint},
                        {"step", each.step},
                        {"data", each.data},
+                       {"dataset", each.dataset.empty() ? Json() : Json(each.dataset)},
                        {"split", each.split},
                        {"devices", each.devices},
                        {"samples", each.samples},

@@ -19,7 +19,7 @@ static_assert(std::is_trivially_copyable_v<LabelledAnswer> && sizeof(LabelledAns
 
 constexpr const char* kEvaluationColumns =
     "id, trial, created_at, checkpoint, step, epoch, data, split, devices, samples, seconds, loss, accuracy, accuracy5,"
-    " counts_json";
+    " counts_json, dataset";
 
 void bindFinite(Statement& row, int index, double value) {
     if (std::isfinite(value)) row.bind(index, value);
@@ -46,6 +46,7 @@ Evaluation evaluationIn(Statement& row) {
     out.seconds = row.getColumn(10).getDouble(), out.loss = numberOr(row.getColumn(11), kNone);
     out.accuracy = numberOr(row.getColumn(12), kNone), out.accuracy5 = numberOr(row.getColumn(13), -1);
     out.counts = countsIn(row.getColumn(14).getString());
+    out.dataset = row.getColumn(15).getText("");
     return out;
 }
 
@@ -54,8 +55,8 @@ Evaluation evaluationIn(Statement& row) {
 std::int64_t insertEvaluation(Database& database, const Evaluation& evaluation) {
     Statement row(database,
                   "INSERT INTO evaluation (trial, created_at, checkpoint, step, epoch, data, split, devices, samples,"
-                  " seconds, loss, accuracy, accuracy5, counts_json, answers)"
-                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                  " seconds, loss, accuracy, accuracy5, counts_json, answers, dataset)"
+                  " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     row.bind(1, evaluation.trial), row.bind(2, utcNow()), row.bind(3, evaluation.checkpoint);
     row.bind(4, evaluation.step), row.bind(5, evaluation.epoch), row.bind(6, evaluation.data);
     row.bind(7, evaluation.split), row.bind(8, evaluation.devices), row.bind(9, evaluation.samples);
@@ -65,6 +66,7 @@ std::int64_t insertEvaluation(Database& database, const Evaluation& evaluation) 
     row.bind(14, toJsonLine(evaluation.counts, 0));
     const void* answers = evaluation.answers.empty() ? "" : static_cast<const void*>(evaluation.answers.data());
     row.bind(15, answers, static_cast<int>(evaluation.answers.size() * sizeof(LabelledAnswer)));
+    if (!evaluation.dataset.empty()) row.bind(16, evaluation.dataset);
     row.exec();
     return database.getLastInsertRowid();
 }
@@ -83,7 +85,7 @@ std::optional<Evaluation> evaluationAt(Database& database, std::int64_t id) {
     query.bind(1, id);
     if (!query.executeStep()) return std::nullopt;
     Evaluation out = evaluationIn(query);
-    const auto blob = query.getColumn(15);
+    const auto blob = query.getColumn(16);
     out.answers.resize(static_cast<std::size_t>(blob.getBytes()) / sizeof(LabelledAnswer));
     if (!out.answers.empty())
         std::memcpy(out.answers.data(), blob.getBlob(), out.answers.size() * sizeof(LabelledAnswer));

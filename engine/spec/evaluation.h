@@ -33,6 +33,7 @@ struct Evaluation {
     std::string checkpoint;            // its role: "best", "last"
     std::int64_t step = 0, epoch = 0;  // where it stands
     std::string data, split, devices;  // the dataset's path or id; "test", "train", "all"
+    std::string dataset;               // its id; empty: of before it was kept
     std::int64_t samples = 0;
     double seconds = 0;                             // of evaluating
     double loss = 0, accuracy = 0, accuracy5 = -1;  // accuracy5 < 0: not counted

@@ -60,6 +60,11 @@ private slots:
         QVERIFY2(found.status == 0, qPrintable(found.err));
         QCOMPARE(found.last()["samples"].toInt(), 5);
         QCOMPARE(found.last()["split"].toString(), QString("all"));
+        QCOMPARE(found.last()["dataset"].toString(), QString("image-folder"));
+        const QJsonObject kept = m_program.trial(1)["evaluations"].toArray().at(0).toObject();
+        QCOMPARE(kept["dataset"].toString(), QString("image-folder"));
+        QCOMPARE(kept["data"].toString(), m_program.path("more"));
+        QVERIFY(m_program.run({"show", "1"}).out.contains("image-folder " + m_program.path("more") + ' '));
         QVERIFY(QDir().rename(m_program.path("more/dark"), m_program.path("more/gloomy")));
         const auto refused = m_program.run({"evaluate", "1", "--data", m_program.path("more")});
         QCOMPARE(refused.status, 2);

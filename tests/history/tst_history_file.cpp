@@ -19,6 +19,7 @@ private slots:
     void aFreshFileIsAHistory();
     void anOlderFileIsMigratedWithItsRows();
     void aHistoryOfTheFirstVersionIsReadAfterwards();
+    void evaluationsOfBeforeTheirDatasetWasKept();
     void aFailedMigrationChangesNothing();
     void processesMayMigrateAtOnce();
     void aNewerFileIsRefusedUntouched();
@@ -136,6 +137,36 @@ void tst_HistoryFile::aHistoryOfTheFirstVersionIsReadAfterwards() {
     QCOMPARE(*row.lowestTestLoss, 0.5);  // not what the second attempt took back
     store->setTags(1, {"kept"});
     QCOMPARE(openQuery(folder.file())->find(1)->tags.size(), std::size_t{1});
+}
+
+// As far as it can be told: by an id, or by the trial's own path.
+void tst_HistoryFile::evaluationsOfBeforeTheirDatasetWasKept() {
+    const Folder folder;
+    openForWriting(folder.file(), migrations().first(4));
+    const auto addTrial = [&](const std::string& spec) {
+        ask(folder.file(),
+            "INSERT INTO trial (title, state, spec_json, dataset, model, devices, batch, epochs, learning_rate,"
+            " created_at, run_directory) VALUES ('old', 'finished', '" +
+                spec + "', 'image-folder', 'm', 'cpu:1', 1, 1, 0.1, '', '')");
+    };
+    addTrial("{\"dataset\":{\"id\":\"image-folder\",\"path\":\"/own\"}}");
+    addTrial("no json");
+    const auto addEvaluation = [&](const char* trial, const std::string& data) {
+        QCOMPARE(ask(folder.file(), std::string("INSERT INTO evaluation (trial, created_at, checkpoint, step, epoch,"
+                                                " data, split, devices, samples, seconds, counts_json, answers)"
+                                                " VALUES (") +
+                                        trial + ", '', 'best', 1, 1, '" + data + "', 'test', 'cpu:1', 1, 1, '', x'')"),
+                 std::string());
+    };
+    for (const char* data : {"/own", "/other", "fashion-mnist"}) addEvaluation("1", data);
+    addEvaluation("2", "/own");
+    QVERIFY(openStore(folder.file()) != nullptr);
+    const auto query = openQuery(folder.file());
+    const auto datasetOf = [&](std::int64_t evaluation) { return query->evaluation(evaluation)->dataset; };
+    QCOMPARE(datasetOf(1), std::string("image-folder"));
+    QCOMPARE(datasetOf(2), std::string());
+    QCOMPARE(datasetOf(3), std::string("fashion-mnist"));
+    QCOMPARE(datasetOf(4), std::string());
 }
 
 void tst_HistoryFile::aFailedMigrationChangesNothing() {
