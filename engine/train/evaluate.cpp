@@ -5,6 +5,7 @@
 #include "engine/core/error.h"
 #include "engine/train/clocks.h"
 #include "engine/train/data_wait.h"
+#include "engine/train/loader_slots.h"
 #include "engine/train/make_group.h"
 #include "engine/train/model_on_device.h"
 #include "engine/train/rank_threads.h"
@@ -77,15 +78,9 @@ private:
         LoaderOptions options{.rank = m_group.rank(),
                               .partition = partitionOf(m_request.resolved),
                               .threads = static_cast<int>(spec().loaderThreads),
-                              .slotCount = m_device->isHostMemory() ? 3 : 4,
                               .seed = spec().seed,
                               .augmentation = {}};
-        if (!m_device->isHostMemory()) {
-            options.slotMemory = [this](std::size_t bytes) -> std::shared_ptr<std::byte> {
-                const auto buffer = std::make_shared<Buffer>(m_device->allocateStaging(bytes));
-                return {buffer, buffer->data()};
-            };
-        }
+        placeSlots(options, *m_device);
         auto loader = std::make_unique<Loader>(m_request.data, m_order, m_plan.batch, std::move(options));
         const std::lock_guard lock(m_mutex);
         m_loader = std::move(loader);

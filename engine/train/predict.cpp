@@ -1,6 +1,8 @@
 #include "engine/train/predict.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "engine/train/answers.h"
 #include "engine/train/clocks.h"
 #include "engine/train/data_wait.h"
+#include "engine/train/loader_slots.h"
 #include "engine/train/make_group.h"
 #include "engine/train/rank_threads.h"
 
@@ -47,16 +50,10 @@ private:
 
 // Batches of a dataset in its order, for one device that goes its way alone.
 std::unique_ptr<Loader> loaderOf(const ModelOnDevice& model, std::shared_ptr<const Dataset> data, std::int64_t batch,
-                                 int threads) {
-    const bool isHost = model.device->isHostMemory();
+                                 int threads, std::int64_t epochs = 1) {
     LoaderOptions options{
-        .partition = Partition::byRanks(1, 1), .threads = threads, .slotCount = isHost ? 3 : 4, .augmentation = {}};
-    if (!isHost) {
-        options.slotMemory = [&device = *model.device](std::size_t bytes) -> std::shared_ptr<std::byte> {
-            const auto buffer = std::make_shared<Buffer>(device.allocateStaging(bytes));
-            return {buffer, buffer->data()};
-        };
-    }
+        .partition = Partition::byRanks(1, 1), .threads = threads, .augmentation = {}, .epochs = epochs};
+    placeSlots(options, *model.device);
     const Sampler order(data->info().count, std::min(batch, data->info().count), 0, Sampler::Order::Sequential);
     return std::make_unique<Loader>(std::move(data), order, model.plan.batch, std::move(options));
 }
@@ -174,14 +171,59 @@ PredictResult predict(const PredictRequest& request) {
     return result;
 }
 
-Predictor::Predictor(const ResolvedSpec& resolved, const Checkpoint& checkpoint, const DatasetInfo& trained)
-    : m_model(openModel({resolved, checkpoint, trained})) {}
+// One sample, another one each time: the loader's thread waits in it until somebody asks.
+class Predictor::InTurn final : public Dataset {
+public:
+    explicit InTurn(const DatasetInfo& trained) : m_info(trained) {
+        m_info.count = 1;
+        m_info.inMemory = false;
+    }
 
-Predictor::~Predictor() { m_model.close(); }
+    const DatasetInfo& info() const override { return m_info; }
+    void read(std::int64_t, std::span<const std::span<std::byte>> into) const override {
+        if (const auto one = awaited()) one->read(0, into);
+    }
+
+    void ask(std::shared_ptr<const Dataset> one) {
+        const std::lock_guard lock(m_mutex);
+        m_next = std::move(one);
+        m_changed.notify_one();
+    }
+    void end() {
+        const std::lock_guard lock(m_mutex);
+        m_ended = true;
+        m_changed.notify_one();
+    }
+
+private:
+    std::shared_ptr<const Dataset> awaited() const {
+        std::unique_lock lock(m_mutex);
+        m_changed.wait(lock, [this] { return m_next || m_ended; });
+        return std::exchange(m_next, nullptr);
+    }
+
+    DatasetInfo m_info;
+    mutable std::mutex m_mutex;
+    mutable std::condition_variable m_changed;
+    mutable std::shared_ptr<const Dataset> m_next;
+    bool m_ended = false;
+};
+
+Predictor::Predictor(const ResolvedSpec& resolved, const Checkpoint& checkpoint, const DatasetInfo& trained)
+    : m_model(openModel({resolved, checkpoint, trained})), m_asked(std::make_shared<InTurn>(trained)) {
+    constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
+    m_loader = loaderOf(m_model, m_asked, 1, 1, kForEver);
+}
+
+Predictor::~Predictor() {
+    m_asked->end();
+    m_loader.reset();
+    m_model.close();
+}
 
 std::optional<Answer> Predictor::answer(std::shared_ptr<const Dataset> one) {
-    const auto loader = loaderOf(m_model, std::move(one), 1, 1);
-    const BatchLease batch = loader->next();
+    m_asked->ask(std::move(one));
+    const BatchLease batch = m_loader->next();
     return answersTo(m_model, batch).front();
 }
 

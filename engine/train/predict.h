@@ -12,6 +12,8 @@
 
 namespace lockstep {
 
+class Loader;
+
 struct PredictRequest {
     const ResolvedSpec& resolved;  // the checkpoint's spec; its devices are those to predict on
     const Checkpoint& checkpoint;
@@ -32,16 +34,20 @@ struct PredictResult {
 // EngineError.
 PredictResult predict(const PredictRequest& request);
 
-// Answers to one sample after the other, with the model open on its device: for whoever waits for each. Each is read by
-// a loader of its own, on one more thread for as long. One thread.
+// Answers to one sample after the other, with the model open on its device: for whoever waits for each. One more thread
+// reads them. One thread asks; what answer() throws is the last that it says.
 class Predictor {
 public:
     Predictor(const ResolvedSpec& resolved, const Checkpoint& checkpoint, const DatasetInfo& trained);
     ~Predictor();
-    std::optional<Answer> answer(std::shared_ptr<const Dataset> one);  // of one sample
+    std::optional<Answer> answer(std::shared_ptr<const Dataset> one);  // of one sample, with the fields as trained
 
 private:
+    class InTurn;
+
     ModelOnDevice m_model;
+    std::shared_ptr<InTurn> m_asked;
+    std::unique_ptr<Loader> m_loader;
 };
 
 }  // namespace lockstep

@@ -1,15 +1,10 @@
 #include <algorithm>
 
 #include "engine/core/error.h"
+#include "engine/train/loader_slots.h"
 #include "engine/train/worker.h"
 
 namespace lockstep {
-
-namespace {
-
-constexpr int kLoaderSlots = 3;
-
-}  // namespace
 
 void Worker::keepImages() {
     keepImages(*m_run.data.train, 0);
@@ -37,23 +32,16 @@ void Worker::openLoaders() {
     const Sampler testOrder(test.info().count, std::min(spec().batch, test.info().count), spec().seed,
                             Sampler::Order::Sequential);
     m_testSteps = testOrder.stepsPerEpoch();
-    const bool isHost = m_device->isHostMemory();
     LoaderOptions options{.rank = m_rank,
                           .partition = partitionOf(m_run.resolved),
                           .threads = static_cast<int>(spec().loaderThreads),
-                          .slotCount = kLoaderSlots + (isHost ? 0 : 1),
                           .seed = spec().seed,
                           .augmentation = augmentationFrom(m_run.resolved.augmentationParams),
                           .firstEpoch = m_epoch,
                           .firstStep = m_stepInEpoch,
                           .epochs = spec().epochs - m_epoch,
                           .trace = m_run.options.trace};
-    if (!isHost) {
-        options.slotMemory = [this](std::size_t bytes) -> std::shared_ptr<std::byte> {
-            const auto buffer = std::make_shared<Buffer>(m_device->allocateStaging(bytes));
-            return {buffer, buffer->data()};
-        };
-    }
+    placeSlots(options, *m_device);
     LoaderOptions testOptions = options;
     testOptions.augmentation = {};
     testOptions.firstKept = m_run.data.train->info().count;

@@ -1,6 +1,8 @@
-#include <QtTest>
+#include <unistd.h>
 
+#include <QtTest>
 #include <cmath>
+#include <set>
 
 #include "engine/core/error.h"
 #include "engine/train/asked_data.h"
@@ -92,10 +94,25 @@ private slots:
         const auto together = predicted(checkpoint, "reference:1", 6, 1).answers;
         const ResolvedSpec on = resolved(specToEvaluate(checkpoint.spec, "reference:1"));
         Predictor predictor(on, checkpoint, *checkpoint.trainedOn);
+        std::set<pid_t> readers;
         for (std::int64_t i = 5; i >= 0; --i) {
             const auto one = std::make_shared<Only>(dataFor("mlp", 6, 1).train, i);
             QVERIFY(predictor.answer(one) == together[static_cast<std::size_t>(i)]);
+            readers.insert(one->reader);
         }
+        QCOMPARE(readers.size(), std::size_t{1});  // all by one loader
+        QVERIFY(!readers.contains(gettid()));
+    }
+
+    // Asked nothing, or of what cannot be read, it ends all the same.
+    void whoIsAskedNothingDoesNotWait() {
+        const Checkpoint checkpoint = trainedOnPatterns();
+        const ResolvedSpec on = resolved(specToEvaluate(checkpoint.spec, "reference:1"));
+        const Predictor unasked(on, checkpoint, *checkpoint.trainedOn);
+        Predictor predictor(on, checkpoint, *checkpoint.trainedOn);
+        const auto data = std::make_shared<PatternDataset>(1, ImageShape{1, 12, 12}, 4, 1);
+        data->beforeRead = [](std::int64_t) { throw EngineError(EngineError::Kind::Io, "17.png", "cannot be read"); };
+        QVERIFY_EXCEPTION_THROWN(predictor.answer(data), EngineError);
     }
 
     void aReaderThatFailsEndsAll() {
@@ -131,8 +148,10 @@ private:
         }
         const DatasetInfo& info() const override { return m_info; }
         void read(std::int64_t, std::span<const std::span<std::byte>> into) const override {
+            reader = gettid();
             m_all->read(m_index, into);
         }
+        mutable pid_t reader = 0;
 
     private:
         std::shared_ptr<const Dataset> m_all;
