@@ -12,9 +12,16 @@
 
 namespace lockstep {
 
-// Times, texts and tables for the terminal.
+// Times, counts, texts and tables for the terminal.
 std::string timeText(const std::string& utc);      // "2026-11-20T12:49:57.471Z" -> "2026-11-20 13:49", local time
+std::string samplesText(std::int64_t count);       // "1 sample", "10 000 samples"
 std::string sampleText(const TextSample& sample);  // indented lines, the prompt between « and »
+
+// A printable() text for a cell of so many columns: filled up with spaces; where it is longer, with "…" in the place of
+// its beginning, or of its end.
+std::string padded(std::string text, int columns);
+std::string withoutBeginning(std::string_view text, int columns);
+std::string withoutEnd(std::string_view text, int columns);
 
 // Columns as wide as their widest cell, two spaces between them. Cells are made printable().
 class Table {

@@ -43,7 +43,7 @@ SampleLine::~SampleLine() {
 }
 
 void SampleLine::show(std::int64_t done, std::int64_t total) const {
-    if (m_shows) fmt::print(stderr, "\r\033[K{} of {} samples", countText(done), countText(total));
+    if (m_shows) fmt::print(stderr, "\r\033[K{} of {}", countText(done), samplesText(total));
 }
 
 void Progress::take(const TrainEvent& event) {

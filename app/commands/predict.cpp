@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "app/answer_table.h"
 #include "app/commands/commands.h"
 #include "app/csv_row.h"
 #include "app/format.h"
@@ -92,21 +93,17 @@ AskedSample sampleOf(const std::string& line, std::int64_t number, const OpenedM
 // Rows of answers in one of three forms.
 class AnswerPrinter {
 public:
-    AnswerPrinter(const PredictOptions& options, const OpenedModel& model, const Words& words)
+    // `nameColumns`: see AnswerTable.
+    AnswerPrinter(const PredictOptions& options, const OpenedModel& model, const Words& words, int nameColumns)
         : m_options(options),
           m_classes(model.trained.classes),
           m_words(words),
-          m_top(std::min(static_cast<std::size_t>(options.top), std::min(Answer::kClasses, m_classes.size()))) {}
+          m_top(std::min(static_cast<std::size_t>(options.top), std::min(Answer::kClasses, m_classes.size()))),
+          m_table(m_classes, m_top, nameColumns) {}
 
     void head() const {
-        if (m_options.json) return;
-        std::vector<std::string> names{"sample"};
-        for (std::size_t i = 1; i <= m_top; ++i) {
-            names.push_back(m_top == 1 ? "class" : fmt::format("class{}", i));
-            names.push_back(m_top == 1 ? "probability" : fmt::format("probability{}", i));
-        }
-        names.push_back("problem");
-        if (m_options.csv) fmt::print("{}", csvRow(names));
+        if (m_options.csv) fmt::print("{}", csvRow(headOfCsv()));
+        else if (!m_options.json) fmt::print("{}", m_table.head());
     }
 
     // Returns whether there is an answer.
@@ -121,6 +118,16 @@ public:
 
 private:
     const std::string& className(std::int32_t id) const { return m_classes[static_cast<std::size_t>(id)]; }
+
+    std::vector<std::string> headOfCsv() const {
+        std::vector<std::string> names{"sample"};
+        for (std::size_t i = 1; i <= m_top; ++i) {
+            names.push_back(m_top == 1 ? "class" : fmt::format("class{}", i));
+            names.push_back(m_top == 1 ? "probability" : fmt::format("probability{}", i));
+        }
+        names.push_back("problem");
+        return names;
+    }
 
     void json(const std::string& name, const std::optional<Answer>& answer,
               const std::optional<Problem>& problem) const {
@@ -146,19 +153,22 @@ private:
 
     void plain(const std::string& name, const std::optional<Answer>& answer,
                const std::optional<Problem>& problem) const {
-        std::string line = printable(name);
-        if (problem) line += "  cannot be answered: " + m_words.what(*problem);
-        for (std::size_t i = 0; !problem && i < m_top; ++i)
-            line +=
-                fmt::format("  {} {}", printable(className(answer->classes[i])), percentText(answer->probabilities[i]));
-        fmt::print("{}\n", line);
+        fmt::print("{}", problem ? m_table.row(name, m_words.what(*problem)) : m_table.row(name, *answer));
     }
 
     const PredictOptions& m_options;
     const std::vector<std::string>& m_classes;
     const Words& m_words;
     std::size_t m_top;
+    AnswerTable m_table;
 };
+
+int longestName(const AskedSamples& samples) {
+    int columns = 0;
+    for (std::int64_t i = 0; i < samples.info().count; ++i)
+        columns = std::max(columns, columnsOf(printable(samples.sample(i).name)));
+    return columns;
+}
 
 double percentile(const std::vector<double>& sorted, double share) {
     if (sorted.empty()) return 0;
@@ -185,9 +195,13 @@ void printSummary(const PredictResult& result, std::int64_t failed, const Predic
                                      {"batch_ms", {{"p50", p50}, {"p95", p95}, {"p99", p99}}}}}}));
         return;
     }
-    fmt::print(stderr, "{} samples on {} in {}, {}; a batch of {} takes {:.1f} ms (p95 {:.1f}, p99 {:.1f})\n",
-               countText(samples), printable(model.resolved.spec.devices), durationText(result.seconds), rateText(rate),
-               options.batch, p50, p95, p99);
+    if (failed == samples) {
+        fmt::print(stderr, "no answers: {} could not be answered\n", samplesText(failed));
+        return;
+    }
+    fmt::print(stderr, "{} on {} in {}, {}; a batch of {} takes {:.1f} ms (p95 {:.1f}, p99 {:.1f})\n",
+               samplesText(samples), printable(model.resolved.spec.devices), durationText(result.seconds),
+               rateText(rate), std::min(options.batch, samples), p50, p95, p99);
     if (failed > 0) fmt::print(stderr, "{} could not be answered\n", countText(failed));
 }
 
@@ -198,12 +212,12 @@ PredictResult predictShown(const Context& context, PredictRequest request) {
     return predict(request);
 }
 
-int predictAll(const Context& context, const PredictOptions& options, const OpenedModel& model,
-               const AnswerPrinter& printer) {
+int predictAll(const Context& context, const PredictOptions& options, const OpenedModel& model) {
     const auto data = std::make_shared<AskedSamples>(model.trained, samplesFor(options, model));
     if (data->info().count == 0) throw ProblemError({"PATH", "predict.nothing-asked", {}});
     const PredictResult result =
         predictShown(context, {model.resolved, model.checkpoint, model.trained, data, options.batch});
+    const AnswerPrinter printer(options, model, context.words(), longestName(*data));
     printer.head();
     std::int64_t failed = 0;
     for (std::int64_t i = 0; i < data->info().count; ++i)
@@ -214,7 +228,9 @@ int predictAll(const Context& context, const PredictOptions& options, const Open
 }
 
 // Each line is answered before the next is read, by one row: for programs, and the window.
-int predictLines(const OpenedModel& model, const AnswerPrinter& printer) {
+int predictLines(const Context& context, const PredictOptions& options, const OpenedModel& model) {
+    constexpr int kPathColumns = 40, kLineColumns = 12;  // of names that nobody knows yet
+    const AnswerPrinter printer(options, model, context.words(), readsTexts(model) ? kLineColumns : kPathColumns);
     Predictor predictor(model.resolved, model.checkpoint, model.trained);
     printer.head();
     bool all = true;
@@ -253,9 +269,8 @@ int predictAsAsked(Context& context, const PredictOptions& options) {
     if (model.value().resolved.model->task == ModelTask::NextTokens)
         return context.report(
             {{"PATH", "predict.needs-prompt", {model.value().resolved.model->name, options.model.word}}});
-    const AnswerPrinter printer(options, model.value(), context.words());
-    return options.interactive ? predictLines(model.value(), printer)
-                               : predictAll(context, options, model.value(), printer);
+    return options.interactive ? predictLines(context, options, model.value())
+                               : predictAll(context, options, model.value());
 }
 
 CLI::Option* addPromptOptions(CLI::App& command, PredictOptions& options) {

@@ -94,6 +94,28 @@ private slots:
         QVERIFY(first.startsWith("sample,class1,probability1,class2,probability2,problem\n"));
     }
 
+    // For people, in columns; and with nothing to tell there are no figures.
+    void answersAreATable() {
+        const QString one = m_program.path("photos/test/dark/0.jpg"), none = m_program.write("nothing.jpg", "no image");
+        const auto said = m_program.run({"predict", "1", one, none});
+        QCOMPARE(said.status, 1);
+        const QStringList lines = said.out.split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 3);
+        QVERIFY2(lines[0].startsWith("SAMPLE ") && lines[0].endsWith("  CLASS 2     PROB."), qPrintable(said.out));
+        QCOMPARE(lines[1].size(), lines[0].size());
+        QCOMPARE(lines[1].lastIndexOf("dark"), lines[0].indexOf("CLASS 1"));
+        QCOMPARE(lines[2].indexOf("cannot be answered"), lines[0].indexOf("CLASS 1"));
+        QVERIFY2(said.err.contains("2 samples on ") && said.err.contains("a batch of 2 takes"), qPrintable(said.err));
+        const auto single = m_program.run({"predict", "1", one, "--top", "1"});
+        QVERIFY2(single.err.contains("1 sample on "), qPrintable(single.err));
+        const auto nothing = m_program.run({"predict", "1", none});
+        QVERIFY2(nothing.err.contains("no answers: 1 sample could not be answered"), qPrintable(nothing.err));
+        QVERIFY2(!nothing.err.contains("takes") && !nothing.err.contains("samples/s"), qPrintable(nothing.err));
+        const auto interactive = m_program.run({"predict", "1", "--interactive"}, one.toUtf8() + '\n');
+        QVERIFY2(interactive.out.startsWith("SAMPLE ") && interactive.out.count('\n') == 2,
+                 qPrintable(interactive.out));
+    }
+
     void whatCannotBeReadIsARow() {
         const QString none = m_program.write("none.jpg", "no image");
         const auto said = m_program.run({"predict", "1", none, m_program.path("photos/test/dark/0.jpg"),
