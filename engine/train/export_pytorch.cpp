@@ -127,6 +127,9 @@ private:
     bool measures() const { return isImages() && m_request.trained.mean.empty(); }
     double schedule(const char* name) const { return m_resolved.scheduleParams.number(name); }
 
+    // The reader that people fill in: nobody knows what it needs a path for.
+    static constexpr std::string_view kElsewhere = "elsewhere.py";
+
     // Within a string of the script.
     static std::string plainId(const std::string& id) { return isPlainName(id) ? id : "a model or dataset"; }
 
@@ -188,12 +191,13 @@ private:
             set("TEXT_COLUMN", pythonText(params.string("text_column")));
             set("LABEL_COLUMN", pythonText(params.string("label_column")));
         } else {
-            data("elsewhere.py");
+            data(kElsewhere);
             missing("dataset", plain(id) + " is read by nobody but Lockstep: fill in read_data()");
         }
     }
 
-    void data(const char* file) {
+    void data(std::string_view file) {
+        key("files", file != kElsewhere);
         m_template.values["DATA_READER"] = file;
         m_template.values["FIRST_FIELD"] = isImages() ? "image" : "tokens";
         m_template.values["FIELDS"] = isImages() ? "\"image\" u8 N,C,H,W and \"label\" i64 N"

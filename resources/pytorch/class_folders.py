@@ -25,6 +25,8 @@ def class_folders(path):
                 return folder
         return None
 
+    if not path.is_dir():
+        refuse_data(path, "is no folder")
     training = split_at(["train", "training"])
     testing = split_at(["test", "testing", "val", "valid", "validation"]) if training else None
     train, test = [], []
@@ -37,4 +39,6 @@ def class_folders(path):
             names = [os.fsencode(file.relative_to(training or path).as_posix()) for file in files]
             for file, is_held_out in zip(files, held_out(names)):
                 (test if is_held_out else train).append((file, label))
+    if not train:
+        refuse_data(path, f"has no files of the classes {', '.join(CLASSES[:5])}{' …' if len(CLASSES) > 5 else ''}")
     return train, test

@@ -1,21 +1,30 @@
+DATA_REMEDY = (
+    "give --data the folder with the IDX files train-images-idx3-ubyte, train-labels-idx1-ubyte and those of t10k,"
+    " packed by gzip or not"
+)
+
+
 def unpacked(file):
     raw = file.read_bytes()
-    return gzip.decompress(raw) if file.suffix == ".gz" else raw
+    try:
+        return gzip.decompress(raw) if file.suffix == ".gz" else raw
+    except (EOFError, OSError, zlib.error) as error:
+        refuse_data(file, f"cannot be unpacked: {error}")
 
 
 def idx_images(file):
     raw = unpacked(file)
-    magic, count, height, width = struct.unpack(">4I", raw[:16])
+    magic, count, height, width = struct.unpack(">4I", raw[:16].ljust(16, b"\0"))
     if magic != 0x803 or len(raw) != 16 + count * height * width:
-        sys.exit(f"{file} is no whole IDX file of images")
+        refuse_data(file, "is no whole IDX file of images")
     return np.frombuffer(raw, np.uint8, offset=16).reshape(count, 1, height, width)
 
 
 def idx_labels(file):
     raw = unpacked(file)
-    magic, count = struct.unpack(">2I", raw[:8])
+    magic, count = struct.unpack(">2I", raw[:8].ljust(8, b"\0"))
     if magic != 0x801 or len(raw) != 8 + count:
-        sys.exit(f"{file} is no whole IDX file of labels")
+        refuse_data(file, "is no whole IDX file of labels")
     return np.frombuffer(raw, np.uint8, offset=8)
 
 
@@ -30,7 +39,8 @@ def idx_file(folder, split, kind):
             if name not in found or found[name].suffix == ".gz":
                 found[name] = file
     if len(found) != 1:
-        sys.exit(f"{folder} has {len(found)} collections with files for {split}: one is needed")
+        wanted = f"{kind[:6]} for {split.replace('|', ' or ')}"
+        refuse_data(folder, f"has {len(found)} IDX collections with {wanted}, where one is needed")
     return found.popitem()
 
 

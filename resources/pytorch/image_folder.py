@@ -1,6 +1,7 @@
 #include held_out.py
 
 
+DATA_REMEDY = "give --data a folder with a folder of images for each class, or with train and test that have such"
 ENDINGS = {".jpg", ".jpeg", ".png"}
 #include class_folders.py
 
@@ -51,10 +52,14 @@ def decoded(files):
             print(f"{file} is left out: {error}", file=sys.stderr)
             continue
         labels.append(label)
-    return {"image": torch.from_numpy(np.stack(images)), "label": torch.tensor(labels)}
+    pixels = np.stack(images) if images else np.zeros((0, *SIZE), np.uint8)
+    return {"image": torch.from_numpy(pixels), "label": torch.tensor(labels)}
 
 
 def read_data(path):
     """Images u8 N,C,H,W and labels of training and test."""
-    train, test = class_folders(path)
-    return decoded(train), decoded(test)
+    splits = [decoded(files) for files in class_folders(path)]
+    for name, split in zip(("train", "test"), splits):
+        if len(split["label"]) == 0:
+            refuse_data(path, f"has no image to {name} with that can be read")
+    return splits

@@ -24,6 +24,9 @@ import re
 import struct
 import sys
 import time
+#if idx
+import zlib
+#end
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +69,9 @@ def first_weights(net):
 def is_frozen(name):
     return any(name == layer or name.startswith(layer + ".") for layer in FROZEN)
 #end
+
+
+#include given.py
 
 
 #include weights.py
@@ -305,6 +311,13 @@ def arguments():
 
 def main():
     options = arguments()
+#if files
+    require(options.data, DATA_REMEDY)
+#end
+    if options.weights:
+        require(options.weights, WEIGHTS_REMEDY)
+    if options.order:
+        require(options.order, ORDER_REMEDY)
     rank, world, device = join()
     say = print if rank == 0 else lambda *words, **how: None
     torch.manual_seed(SEED % 2**63)
@@ -313,7 +326,12 @@ def main():
 #else
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 #end
+#if files
+    with reading(options.data, DATA_REMEDY):
+        train, test = read_data(Path(options.data))
+#else
     train, test = read_data(Path(options.data))
+#end
 #if measures
     measure(train["image"])
 #end
@@ -353,7 +371,10 @@ def main():
     first_sides = torch.randint(0, 2, (len(train["image"]),), generator=torch.Generator().manual_seed(SEED % 2**63))
 #end
     torch.manual_seed((SEED + 104_729 * (rank + 1)) % 2**63)  # dropout: another in each process
-    given = torch.from_numpy(np.loadtxt(options.order, dtype=np.int64, ndmin=1)) if options.order else None
+    given = None
+    if options.order:
+        with reading(options.order, ORDER_REMEDY):
+            given = torch.from_numpy(np.loadtxt(options.order, dtype=np.int64, ndmin=1))
 
     count = len(train["@FIRST_FIELD@"])
     steps_per_epoch = -(-count // BATCH)

@@ -1,3 +1,6 @@
+DATA_REMEDY = "give --data a UTF-8 text, or a folder of .txt files"
+
+
 #include text_file.py
 
 
@@ -18,7 +21,10 @@ def read_data(path):
     files = [path]
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix == ".txt" and not file.name.startswith("."))
-    text = np.frombuffer(b"".join(text_of(file) for file in files), np.uint8)
+    text = b"".join(text_of(file) for file in files)
+    if len(text) < 4:
+        refuse_data(path, "has no text to learn from" if files else "has no .txt file")
+    text = np.frombuffer(text, np.uint8)
     begin = len(text) - max(int(TEST_SHARE * len(text)), 2)
     while begin > 0 and text[begin] & 0xC0 == 0x80:
         begin -= 1

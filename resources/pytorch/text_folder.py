@@ -7,6 +7,7 @@
 #include labelled_texts.py
 
 
+DATA_REMEDY = "give --data a folder with a folder of .txt files for each class, or with train and test that have such"
 ENDINGS = {".txt"}
 #include class_folders.py
 

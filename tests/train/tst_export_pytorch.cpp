@@ -225,6 +225,53 @@ private slots:
         QCOMPARE(check.exitCode(), 0);
     }
 
+    // What a person gave wrong is told in a line with its remedy: no traceback. PyTorch is not needed for that.
+    void wrongPathsAreRefusedInALine_data() {
+        QTest::addColumn<QString>("dataset");
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("says");
+        const auto row = [](const char* dataset, const QStringList& arguments, const char* says) {
+            QTest::addRow("%s %s %s", dataset, qPrintable(arguments.join(' ')), says)
+                << dataset << arguments << QString(says);
+        };
+        for (const char* dataset :
+             {"idx", "fashion-mnist", "cifar10", "cifar100", "image-folder", "text", "text-folder", "text-csv"}) {
+            row(dataset, {"--data", "nowhere"}, "nowhere does not exist; give --data ");
+            row(dataset, {"--data", "empty"}, "empty has ");
+        }
+        row("idx", {"--data", "cut"}, "train-images-idx3-ubyte is no whole IDX file of images; give --data ");
+        row("image-folder", {"--data", "other.csv"}, "other.csv is no folder; give --data ");
+        row("text-csv", {"--data", "other.csv"}, "other.csv has no column \"label\"; give --data ");
+        row("text-csv", {"--data", "labels.csv"}, "labels.csv has a label that the model does not know: 'b'; give ");
+        row("text-csv", {"--data", "whole/train-images-idx3-ubyte"}, "cannot be read: 'utf-8' codec");
+        row("idx", {"--data", "whole", "--weights", "nowhere"}, "nowhere does not exist; give --weights ");
+        row("idx", {"--data", "whole", "--weights", "other.csv"}, "it is no safetensors file; give --weights ");
+        row("idx", {"--data", "whole", "--weights", "short"}, "it is cut short; give --weights ");
+        row("idx", {"--data", "whole", "--weights", "empty"}, "cannot be read: Is a directory; give --weights ");
+        row("idx", {"--data", "whole", "--order", "nowhere"}, "nowhere does not exist; give --order ");
+    }
+    void wrongPathsAreRefusedInALine() {
+        QFETCH(QString, dataset);
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, says);
+        const QString python = QStandardPaths::findExecutable("python3");
+        if (python.isEmpty()) QSKIP("python3 is not installed");
+        QTemporaryDir folder;
+        const bool isTexts = dataset.startsWith("text-");
+        TrialSpec spec = specFor(dataset == "text" ? "gpt" : isTexts ? "text-encoder" : "mlp");
+        spec.dataset = {dataset.toStdString(), {}};
+        writeFile(folder.filePath("train.py"), QByteArray::fromStdString(scriptOf(spec)));
+        writeWrongFiles(folder);
+        QProcess script;
+        script.setWorkingDirectory(folder.path());
+        script.start(python, QStringList{LOCKSTEP_SOURCE_DIR "/tests/train/without_torch.py", "train.py"} + arguments);
+        QVERIFY(script.waitForFinished());
+        const QString said = QString::fromUtf8(script.readAllStandardError());
+        QVERIFY2(script.exitStatus() == QProcess::NormalExit && script.exitCode() == 2, qPrintable(said));
+        QVERIFY2(said.startsWith("train.py: ") && said.count('\n') == 1 && said.contains(says), qPrintable(said));
+        QCOMPARE(script.readAllStandardOutput(), QByteArray());
+    }
+
     void whatIsExpressedIsNotMissing() {
         QCOMPARE(missingIn(scriptOf(specFor("fashion-cnn"))), kAlways);
         for (const Setting& setting : kExpressed) {
@@ -308,6 +355,30 @@ private slots:
     }
 
 private:
+    static void writeFile(const QString& path, const QByteArray& bytes) {
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
+            qFatal("cannot write %s", qPrintable(path));
+    }
+
+    // "whole" has IDX files of no image, and a byte that is no UTF-8; those in "cut" lack their ends.
+    static void writeWrongFiles(const QTemporaryDir& folder) {
+        for (const char* name : {"empty", "whole", "cut"}) QDir(folder.path()).mkdir(name);
+        for (const char* split : {"train", "t10k"}) {
+            const QString images = QString("%1-images-idx3-ubyte").arg(split);
+            const QString labels = QString("%1-labels-idx1-ubyte").arg(split);
+            const QByteArray noImages("\0\0\x08\x03\0\0\0\0\0\0\0\x80\0\0\0\x80", 16),
+                noLabels("\0\0\x08\x01\0\0\0\0", 8);
+            writeFile(folder.filePath("whole/" + images), noImages);
+            writeFile(folder.filePath("whole/" + labels), noLabels);
+            writeFile(folder.filePath("cut/" + images), noImages.left(9));
+            writeFile(folder.filePath("cut/" + labels), noLabels);
+        }
+        writeFile(folder.filePath("other.csv"), "text,class\na,b\n");
+        writeFile(folder.filePath("labels.csv"), "text,label\na,b\n");
+        writeFile(folder.filePath("short"), QByteArray("\xff\0\0\0\0\0\0\0{\"a\"", 12));
+    }
+
     static QString bodyOf(const std::string& script, const QString& function) {
         return QString::fromStdString(script).section("def " + function + "(", 1, 1).section("\ndef ", 0, 0);
     }

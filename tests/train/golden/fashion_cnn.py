@@ -27,6 +27,7 @@ import re
 import struct
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -111,29 +112,74 @@ def first_weights(net):
             nn.init.kaiming_normal_(layer.weight, mode="fan_out")
 
 
+WEIGHTS_REMEDY = "give --weights what `lockstep export-weights` or --save writes, or a checkpoint of this model"
+ORDER_REMEDY = "give --order a file with numbers of samples"
+
+
+def refuse(what, remedy):
+    """Ends the script: a line for whoever gave it what it cannot take."""
+    print(f"{Path(sys.argv[0]).name}: {what}; {remedy}", file=sys.stderr)
+    sys.exit(2)
+
+
+@contextlib.contextmanager
+def reading(path, remedy):
+    """What cannot be read is told without a traceback."""
+    try:
+        yield
+    except OSError as error:
+        refuse(f"{error.filename or path} cannot be read: {error.strerror or error}", remedy)
+    except (EOFError, LookupError, ValueError) as error:
+        refuse(f"{path} cannot be read: {error}", remedy)
+
+
+def require(path, remedy):
+    """That it is there, before anything begins."""
+    with reading(path, remedy):
+        if not path or not Path(path).exists():
+            refuse(f"{path} does not exist" if path else "where the data are is not known", remedy)
+
+
+def refuse_data(path, what):
+    refuse(f"{path} {what}", DATA_REMEDY)
+
+
 TYPES = {"F16": torch.float16, "BF16": torch.bfloat16, "F32": torch.float32, "F64": torch.float64}
 
 
-def load_weights(net, file):
-    """What `lockstep export-weights` writes, or a checkpoint: our names have slashes where PyTorch's have dots."""
+def weights_in(file):
+    """Of what `lockstep export-weights` writes, or a checkpoint: our names have slashes where PyTorch's have dots."""
     raw = Path(file).read_bytes()
+    if raw[8:9] != b"{":
+        raise ValueError("it is no safetensors file")
     (length,) = struct.unpack("<Q", raw[:8])
+    if 8 + length > len(raw):
+        raise ValueError("it is cut short")
     header = json.loads(raw[8 : 8 + length])
     is_checkpoint = header.pop("__metadata__", {}).get("format") == "lockstep-checkpoint-1"
-    wanted = {name: tensor for name, tensor in net.state_dict().items() if tensor.is_floating_point()}
     found = {}
     for name, entry in header.items():
         if (is_checkpoint and "." in name) or name.endswith("num_batches_tracked"):
             continue  # the optimizer's
         begin, end = (8 + length + offset for offset in entry["data_offsets"])
+        if end > len(raw):
+            raise ValueError("it is cut short")
         tensor = torch.frombuffer(bytearray(raw[begin:end]), dtype=TYPES[entry["dtype"]]).reshape(entry["shape"])
         found[name.replace("/", ".")] = tensor.float()
+    return found
+
+
+def load_weights(net, file):
+    with reading(file, WEIGHTS_REMEDY):
+        found = weights_in(file)
+    wanted = {name: tensor for name, tensor in net.state_dict().items() if tensor.is_floating_point()}
     if found.keys() != wanted.keys():
         name = min(found.keys() ^ wanted.keys())
-        sys.exit(f"{file}: {name} is " + ("missing" if name in wanted else "no tensor of the model"))
+        refuse(f"{file}: {name} is " + ("missing" if name in wanted else "no tensor of the model"), WEIGHTS_REMEDY)
     for name, tensor in found.items():
         if tensor.shape != wanted[name].shape:
-            sys.exit(f"{file}: {name} is {list(tensor.shape)}, and {list(wanted[name].shape)} in the model")
+            here = list(wanted[name].shape)
+            refuse(f"{file}: {name} is {list(tensor.shape)}, and {here} in the model", WEIGHTS_REMEDY)
     net.load_state_dict(found, strict=False)
 
 
@@ -153,24 +199,33 @@ def save_weights(net, file):
     os.replace(new, file)
 
 
+DATA_REMEDY = (
+    "give --data the folder with the IDX files train-images-idx3-ubyte, train-labels-idx1-ubyte and those of t10k,"
+    " packed by gzip or not"
+)
+
+
 def unpacked(file):
     raw = file.read_bytes()
-    return gzip.decompress(raw) if file.suffix == ".gz" else raw
+    try:
+        return gzip.decompress(raw) if file.suffix == ".gz" else raw
+    except (EOFError, OSError, zlib.error) as error:
+        refuse_data(file, f"cannot be unpacked: {error}")
 
 
 def idx_images(file):
     raw = unpacked(file)
-    magic, count, height, width = struct.unpack(">4I", raw[:16])
+    magic, count, height, width = struct.unpack(">4I", raw[:16].ljust(16, b"\0"))
     if magic != 0x803 or len(raw) != 16 + count * height * width:
-        sys.exit(f"{file} is no whole IDX file of images")
+        refuse_data(file, "is no whole IDX file of images")
     return np.frombuffer(raw, np.uint8, offset=16).reshape(count, 1, height, width)
 
 
 def idx_labels(file):
     raw = unpacked(file)
-    magic, count = struct.unpack(">2I", raw[:8])
+    magic, count = struct.unpack(">2I", raw[:8].ljust(8, b"\0"))
     if magic != 0x801 or len(raw) != 8 + count:
-        sys.exit(f"{file} is no whole IDX file of labels")
+        refuse_data(file, "is no whole IDX file of labels")
     return np.frombuffer(raw, np.uint8, offset=8)
 
 
@@ -185,7 +240,8 @@ def idx_file(folder, split, kind):
             if name not in found or found[name].suffix == ".gz":
                 found[name] = file
     if len(found) != 1:
-        sys.exit(f"{folder} has {len(found)} collections with files for {split}: one is needed")
+        wanted = f"{kind[:6]} for {split.replace('|', ' or ')}"
+        refuse_data(folder, f"has {len(found)} IDX collections with {wanted}, where one is needed")
     return found.popitem()
 
 
@@ -379,11 +435,17 @@ def arguments():
 
 def main():
     options = arguments()
+    require(options.data, DATA_REMEDY)
+    if options.weights:
+        require(options.weights, WEIGHTS_REMEDY)
+    if options.order:
+        require(options.order, ORDER_REMEDY)
     rank, world, device = join()
     say = print if rank == 0 else lambda *words, **how: None
     torch.manual_seed(SEED % 2**63)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    train, test = read_data(Path(options.data))
+    with reading(options.data, DATA_REMEDY):
+        train, test = read_data(Path(options.data))
     net = Net()
     first_weights(net)
     if options.weights:
@@ -398,7 +460,10 @@ def main():
     draw = np.random.default_rng([SEED, rank])
     first_sides = torch.randint(0, 2, (len(train["image"]),), generator=torch.Generator().manual_seed(SEED % 2**63))
     torch.manual_seed((SEED + 104_729 * (rank + 1)) % 2**63)  # dropout: another in each process
-    given = torch.from_numpy(np.loadtxt(options.order, dtype=np.int64, ndmin=1)) if options.order else None
+    given = None
+    if options.order:
+        with reading(options.order, ORDER_REMEDY):
+            given = torch.from_numpy(np.loadtxt(options.order, dtype=np.int64, ndmin=1))
 
     count = len(train["image"])
     steps_per_epoch = -(-count // BATCH)
