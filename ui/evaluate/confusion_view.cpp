@@ -10,7 +10,9 @@
 #include <cmath>
 #include <utility>
 
+#include "ui/evaluate/cell_color.h"
 #include "ui/plot/run_text.h"
+#include "ui/style/contrast.h"
 #include "ui/style/theme.h"
 
 namespace lockstep::ui {
@@ -157,16 +159,12 @@ void ConfusionView::paintCells(QPainter& painter) {
         for (int column = firstColumn; column < endColumn; ++column) {
             const Cell cell{m_shown[static_cast<std::size_t>(row)], m_shown[static_cast<std::size_t>(column)]};
             const QRect rect = rectAt(row, column);
-            QColor color = cell.label == cell.answer ? theme.good : theme.bad;
-            const double share = shareOf(cell);
-            color.setAlphaF(share > 0 ? static_cast<float>(std::min(0.85, 0.10 + 0.75 * std::sqrt(share))) : 0.0f);
+            const QColor ground = cellColor(cell.label == cell.answer, shareOf(cell), theme);
             if (m_side > 8) painter.fillRect(rect, theme.grid);
-            const QRect inner = m_side > 8 ? rect.adjusted(1, 1, 0, 0) : rect;
-            painter.fillRect(inner, theme.surface);
-            painter.fillRect(inner, color);
+            painter.fillRect(m_side > 8 ? rect.adjusted(1, 1, 0, 0) : rect, ground);
             const QString text = m_side >= font ? textOf(cell) : QString();
             if (text.isEmpty() || fontMetrics().horizontalAdvance(text) + 2 > m_side) continue;
-            painter.setPen(theme.text);
+            painter.setPen(readableOn(ground, theme.text));
             painter.drawText(rect, Qt::AlignCenter, text);
         }
     }

@@ -2,9 +2,11 @@
 #include <cmath>
 
 #include "ui/evaluate/calibration_view.h"
+#include "ui/evaluate/cell_color.h"
 #include "ui/evaluate/class_scores_view.h"
 #include "ui/evaluate/confusion_view.h"
 #include "ui/evaluate/sample_lists.h"
+#include "ui/style/contrast.h"
 #include "ui/style/theme.h"
 
 using namespace lockstep;
@@ -99,6 +101,21 @@ private slots:
         QVERIFY(view.chosen() == (ConfusionView::Cell{2, 1}));
         view.setMatrix(matrixOf(2, {}), {"cat", "dog"});
         QVERIFY(!view.chosen());  // it is not there any more
+    }
+
+    // In both themes, however strong the colour beneath them; and strong ones are no theme's usual ground for text.
+    void numbersOfCellsAreReadable() {
+        for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
+            QCOMPARE(cellColor(true, 0, *theme), theme->surface);
+            for (const bool isRight : {true, false}) {
+                for (int percent = 0; percent <= 100; ++percent) {
+                    const QColor ground = cellColor(isRight, percent / 100.0, *theme);
+                    const double ratio = contrastRatio(readableOn(ground, theme->text), ground);
+                    QVERIFY2(ratio >= kReadableContrast, qPrintable(QString("%1 %: %2").arg(percent).arg(ratio)));
+                }
+            }
+        }
+        QVERIFY(contrastRatio(darkTheme().text, cellColor(true, 1, darkTheme())) < kReadableContrast);
     }
 
     // As many classes as there are, and the keys scroll to what is chosen.

@@ -2,6 +2,7 @@
 #include <QtTest>
 #include <cmath>
 
+#include "ui/style/contrast.h"
 #include "ui/style/theme.h"
 
 using namespace lockstep::ui;
@@ -40,6 +41,23 @@ private slots:
             QVERIFY(contrast(theme->onAccent, theme->accent) >= 4.5);
             QVERIFY(contrast(theme->outline, theme->surface) >= 3);
         }
+    }
+
+    // On whatever ground there is; and the colour that was wanted, where that can be read.
+    void aTextFindsAReadableColor() {
+        for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
+            QCOMPARE(readableOn(theme->surface, theme->text), theme->text);
+            for (int hue = 0; hue < 360; hue += 30) {
+                for (int lightness = 0; lightness < 256; lightness += 5) {
+                    const QColor ground = QColor::fromHsl(hue, 160, lightness);
+                    const QColor text = readableOn(ground, theme->text);
+                    QVERIFY2(contrast(text, ground) >= 4.5, qPrintable(text.name() + " on " + ground.name()));
+                    QVERIFY(text == theme->text || contrast(theme->text, ground) < 4.5);
+                }
+            }
+        }
+        QVERIFY(std::abs(contrastRatio(Qt::white, Qt::black) - 21) < 1e-9);
+        QVERIFY(std::abs(contrastRatio("#6fcf97", "#1d2129") - contrast("#6fcf97", "#1d2129")) < 0.01);
     }
 
     void curvesStandOutAndDiffer() {
