@@ -332,9 +332,7 @@ void EvaluatePage::showCounts() {
     for (auto* each : std::initializer_list<QWidget*>{m_order, m_numbers, m_mistakes}) each->setEnabled(matrix.ok());
     m_classCard->setVisible(!isLanguage());
     m_gallery->setVisible(!isLanguage());
-    const QStringList figures = figuresOf(source(), now, isLanguage());
-    m_figures->setText(figures.join("   ·   "));
-    m_figures->setToolTip(figures.join('\n'));
+    m_figures->setText(figuresOf(source(), now, isLanguage()).join("   ·   "));
 }
 
 QString EvaluatePage::whyNoModel() const {

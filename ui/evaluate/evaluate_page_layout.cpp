@@ -19,6 +19,7 @@
 #include "ui/evaluate/class_scores_view.h"
 #include "ui/evaluate/confusion_view.h"
 #include "ui/evaluate/evaluate_page.h"
+#include "ui/style/elided_label.h"
 #include "ui/style/line_icon.h"
 #include "ui/style/theme.h"
 
@@ -117,11 +118,10 @@ QWidget* EvaluatePage::buildSourceRow() {
     m_epoch->setMinimumWidth(120);
     m_epochText = wrapped("muted");
     m_epochText->setWordWrap(false);
-    m_figures = wrapped("muted");
+    m_figures = new ElidedLabel;
     m_figures->setObjectName("figures");
-    m_figures->setWordWrap(false);
+    m_figures->setProperty("role", "muted");
     m_figures->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    m_figures->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* row = new QWidget;
     auto* line = new QHBoxLayout(row);
     line->setContentsMargins(0, 0, 0, 0);

@@ -174,6 +174,28 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(!bench.answers().isEmpty(), kPatience);
     }
 
+    // Where there is no room for all of them, they are there for whoever points at them.
+    void figuresAreWholeWherePointedAt() {
+        Bench bench;
+        bench.run({"evaluate", "1"});
+        bench.open();
+        auto& figures = bench.find<QLabel>("figures");
+        QTRY_VERIFY_WITH_TIMEOUT(figures.text().contains("calibration error"), kPatience);
+        const auto toolTip = [&figures] {
+            QHelpEvent help(QEvent::ToolTip, {1, 1}, figures.mapToGlobal(QPoint(1, 1)));
+            QApplication::sendEvent(&figures, &help);
+            return figures.toolTip();
+        };
+        const QImage before = figures.grab().toImage();
+        figures.setMaximumWidth(100);
+        QTRY_COMPARE(figures.width(), 100);
+        QCOMPARE(toolTip(), figures.text());
+        QVERIFY(figures.grab().toImage() != before.copy(0, 0, 100, before.height()));  // it ends with an ellipsis
+        figures.setFixedWidth(figures.sizeHint().width());
+        QTRY_COMPARE(figures.width(), figures.sizeHint().width());
+        QVERIFY(toolTip().isEmpty());
+    }
+
     void twoTrialsStandBesideEachOther() {
         Bench bench({}, 2);
         bench.run({"evaluate", "2"});
