@@ -55,7 +55,33 @@ void ConfusionView::setShares(bool shares) {
 void ConfusionView::choose(std::optional<Cell> cell) {
     m_chosen = cell;
     if (cell && m_matrix) setAccessibleDescription(toldOf(*cell));
+    tell();
     viewport()->update();
+}
+
+void ConfusionView::hover(std::optional<Cell> cell) {
+    if (std::exchange(m_hovered, cell) == cell) return;
+    tell();
+    viewport()->update();
+}
+
+QString ConfusionView::told() const {
+    if (!m_matrix) return {};
+    const auto& cell = m_hovered ? m_hovered : m_chosen;
+    if (cell) return toldOf(*cell);
+    return hasRoomForNames() ? QString() : tr("Point at a cell to see its classes; Ctrl and the wheel make it larger.");
+}
+
+void ConfusionView::tell() {
+    if (const QString now = told(); std::exchange(m_told, now) != now) emit toldChanged(now);
+}
+
+bool ConfusionView::hasRoomForNames() const { return m_side >= fontMetrics().height() - 2; }
+
+void ConfusionView::resetZoom() {
+    m_zoom = 1;
+    horizontalScrollBar()->setValue(0);
+    verticalScrollBar()->setValue(0);
 }
 
 QString ConfusionView::className(std::int64_t id) const {
@@ -63,7 +89,9 @@ QString ConfusionView::className(std::int64_t id) const {
 }
 
 void ConfusionView::arrange() {
+    const std::size_t before = m_shown.size();
     m_shown = m_matrix ? classesInOrder(*m_matrix, m_order, m_most) : std::vector<std::int64_t>();
+    if (m_shown.size() != before) resetZoom();
     const auto metrics = fontMetrics();
     int name = 0;
     for (const std::int64_t id : m_shown) name = std::max(name, metrics.horizontalAdvance(className(id)));
@@ -78,6 +106,7 @@ void ConfusionView::arrange() {
     horizontalScrollBar()->setPageStep(viewport()->width() - m_left);
     verticalScrollBar()->setRange(0, std::max(0, all + m_top - viewport()->height()));
     verticalScrollBar()->setPageStep(viewport()->height() - m_top);
+    tell();
     viewport()->update();
 }
 
@@ -182,7 +211,7 @@ void ConfusionView::paintCells(QPainter& painter) {
 void ConfusionView::paintNames(QPainter& painter) {
     const auto& theme = currentTheme();
     const auto metrics = fontMetrics();
-    const bool all = m_side >= metrics.height() - 2;
+    const bool all = hasRoomForNames();
     const auto strong = [&](std::int64_t id, bool row) {
         const auto is = [&](const std::optional<Cell>& cell) {
             return cell && (row ? cell->label : cell->answer) == id;
@@ -262,11 +291,8 @@ void ConfusionView::wheelEvent(QWheelEvent* event) {
 
 bool ConfusionView::viewportEvent(QEvent* event) {
     if (event->type() == QEvent::MouseMove || event->type() == QEvent::Leave) {
-        const auto cell = event->type() == QEvent::Leave
-                              ? std::nullopt
-                              : cellAt(static_cast<QMouseEvent*>(event)->position().toPoint());
-        if (cell != m_hovered) viewport()->update();
-        m_hovered = cell;
+        hover(event->type() == QEvent::Leave ? std::nullopt
+                                             : cellAt(static_cast<QMouseEvent*>(event)->position().toPoint()));
     }
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);

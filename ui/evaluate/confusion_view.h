@@ -11,7 +11,7 @@ namespace lockstep::ui {
 
 // A confusion matrix: a row per true class, a column per answer; right answers in one colour, mistakes in another, the
 // darker the larger their share of the row. As large as there is room for; Ctrl and the wheel make cells larger, and
-// then it scrolls. A cell is chosen by a click or the arrow keys.
+// then it scrolls, until a matrix of another size is shown. A cell is chosen by a click or the arrow keys.
 class ConfusionView : public QAbstractScrollArea {
     Q_OBJECT
 public:
@@ -28,6 +28,9 @@ public:
     std::optional<Cell> chosen() const { return m_chosen; }
     void choose(std::optional<Cell> cell);
     QString className(std::int64_t id) const;  // its number where it has no name
+    // One line: the classes, count and share of the cell under the pointer, else of the chosen one, else how to see
+    // them where there is no room for their names.
+    QString told() const;
 
     QRect rectOf(const Cell& cell) const;  // in the viewport
     QSize sizeHint() const override { return {420, 420}; }
@@ -35,6 +38,7 @@ public:
 
 signals:
     void cellChosen(qint64 label, qint64 answer);
+    void toldChanged(const QString& told);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -47,6 +51,10 @@ protected:
 
 private:
     void arrange();
+    void resetZoom();
+    void hover(std::optional<Cell> cell);
+    void tell();
+    bool hasRoomForNames() const;  // all of them, a line each
     void paintCells(QPainter& painter);
     void paintNames(QPainter& painter);
     QString textOf(const Cell& cell) const;
@@ -67,6 +75,7 @@ private:
     double m_zoom = 1;
     int m_side = 16, m_left = 0, m_top = 0;  // of a cell; where cells begin
     std::optional<Cell> m_chosen, m_hovered;
+    QString m_told;  // last
 };
 
 }  // namespace lockstep::ui

@@ -105,6 +105,7 @@ void EvaluatePage::connectAll() {
     });
     connect(m_numbers, &QComboBox::currentIndexChanged, this, [this](int which) { m_matrix->setShares(which == 1); });
     connect(m_matrix, &ConfusionView::cellChosen, this, &EvaluatePage::chooseCell);
+    connect(m_matrix, &ConfusionView::toldChanged, m_told, &QLabel::setText);
     connect(m_scores, &ClassScoresView::classChosen, this, &EvaluatePage::chooseClass);
     connect(m_mistakes, &QPushButton::clicked, this, &EvaluatePage::showMistakes);
     connect(m_gallery, &SampleGallery::samplesWanted, this, &EvaluatePage::askForSamples);
@@ -324,6 +325,7 @@ void EvaluatePage::showCounts() {
     const auto matrix = now && now->classes > 0 ? ConfusionMatrix::from(*now) : Problem{};
     if (now) m_epochText->setText(tr("epoch %1").arg(now->epoch));
     m_matrix->setVisible(matrix.ok());
+    m_told->setVisible(matrix.ok());
     m_matrixHint->setVisible(!matrix.ok());
     m_matrixHint->setText(whyNoMatrix());
     m_matrix->setMatrix(matrix.ok() ? std::optional(matrix.value()) : std::nullopt, m_classes);

@@ -141,7 +141,8 @@ private:
 
     QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
     QSlider* m_epoch = nullptr;
-    QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr;
+    QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr,
+           *m_told = nullptr;
     QString m_written, m_command;  // the file that the notice tells of, and what wrote it
     QFrame *m_notice = nullptr, *m_classCard = nullptr;
     QLineEdit* m_devices = nullptr;

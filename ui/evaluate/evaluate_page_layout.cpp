@@ -178,9 +178,14 @@ QWidget* EvaluatePage::buildMatrix() {
     m_matrixHint = wrapped("muted");
     m_matrixHint->setAlignment(Qt::AlignCenter);
     m_matrixHint->hide();
+    m_told = new ElidedLabel;
+    m_told->setObjectName("matrixTold");
+    m_told->setProperty("role", "muted");
+    m_told->setFixedHeight(fontMetrics().height() + space::kSmall);  // also while there is nothing to tell
     column->addLayout(head);
     column->addWidget(m_matrixHint, 1);
     column->addWidget(m_matrix, 1);
+    column->addWidget(m_told);
     return frame;
 }
 

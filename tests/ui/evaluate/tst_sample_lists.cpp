@@ -1,3 +1,6 @@
+#include <QApplication>
+#include <QMouseEvent>
+#include <QWheelEvent>
 #include <QtTest>
 #include <cmath>
 
@@ -34,6 +37,20 @@ ConfusionMatrix matrixOf(std::int64_t classes, std::initializer_list<ConfusionMa
     ConfusionMatrix matrix(classes);
     for (const auto& cell : cells) matrix.at(cell.label, cell.answer) = cell.count;
     return matrix;
+}
+
+void pointAt(const ConfusionView& view, const QPointF& at) {
+    QMouseEvent move(QEvent::MouseMove, at, view.viewport()->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                     Qt::NoModifier);
+    QApplication::sendEvent(view.viewport(), &move);
+}
+
+void enlarge(const ConfusionView& view) {
+    for (int i = 0; i < 5; ++i) {
+        QWheelEvent wheel({50, 50}, view.viewport()->mapToGlobal(QPointF(50, 50)), {}, {0, 120}, Qt::NoButton,
+                          Qt::ControlModifier, Qt::NoScrollPhase, false);
+        QApplication::sendEvent(view.viewport(), &wheel);
+    }
 }
 
 }  // namespace
@@ -132,6 +149,53 @@ private slots:
         QVERIFY(view.chosen() == (ConfusionView::Cell{199, 99}));
         QVERIFY(view.viewport()->rect().contains(view.rectOf({199, 99}).center()));
         QVERIFY(!view.grab().isNull());
+    }
+
+    // Where names have no room, a line says how to see them, and then the cell's.
+    void whatIsPointedAtIsTold() {
+        ConfusionView view;
+        view.resize(400, 400);
+        view.show();
+        QSignalSpy told(&view, &ConfusionView::toldChanged);
+        view.setMatrix(matrixOf(3, {{1, 2, 3}, {1, 1, 1}}), {"cat", "dog", "cow"});
+        QCOMPARE(view.told(), QString());  // the names are there
+        ConfusionMatrix large(200);
+        large.at(3, 21) = 3;
+        large.at(3, 3) = 1;
+        QStringList classes;
+        for (int id = 0; id < 200; ++id) classes << QString("class %1").arg(id);
+        view.setMatrix(large, classes);
+        QVERIFY(told.takeLast()[0].toString().contains("Ctrl"));
+        pointAt(view, view.rectOf({3, 21}).center());
+        QCOMPARE(told.takeLast()[0].toString(), QString("class 3 taken for class 21: 3 of 4 samples (75.00 %)"));
+        view.choose(ConfusionView::Cell{3, 3});
+        QEvent leaves(QEvent::Leave);
+        QApplication::sendEvent(view.viewport(), &leaves);
+        QVERIFY2(view.told().startsWith("class 3: 1 of 4"), qPrintable(view.told()));
+        view.choose(std::nullopt);
+        QVERIFY(view.told().contains("Ctrl"));
+    }
+
+    void anotherMatrixIsNotEnlarged() {
+        ConfusionView view;
+        view.resize(400, 400);
+        view.show();
+        const ConfusionMatrix large(200);
+        view.setMatrix(large, {});
+        const QRect usual = view.rectOf({0, 0});
+        enlarge(view);
+        QVERIFY(view.rectOf({0, 0}).width() > usual.width());
+        view.setMatrix(large, {});  // the same trial, another epoch
+        QVERIFY(view.rectOf({0, 0}).width() > usual.width());
+        view.setMatrix(std::nullopt, {});  // another trial is read
+        view.setMatrix(large, {});
+        QCOMPARE(view.rectOf({0, 0}), usual);
+        view.setMatrix(ConfusionMatrix(20), {});
+        const QRect smaller = view.rectOf({0, 0});
+        view.setMatrix(large, {});
+        enlarge(view);
+        view.setMatrix(ConfusionMatrix(20), {});
+        QCOMPARE(view.rectOf({0, 0}), smaller);
     }
 
     // Also where nothing can be divided: classes without samples or answers.
