@@ -19,8 +19,9 @@ namespace lockstep::ui {
 namespace {
 
 constexpr std::size_t kAtOnce = 100;
-constexpr int kPicture = 64, kCell = 100, kBars = 220, kMostText = 90;
-constexpr int kSampleRole = Qt::UserRole;
+constexpr int kPicture = 64, kCell = 120, kCaption = kCell - space::kLarge, kBars = 220;
+constexpr int kMostText = 90, kWidestName = 200;  // of a text's line: characters, pixels
+constexpr int kSampleRole = Qt::UserRole, kTextRole = Qt::UserRole + 1;
 
 // Small ones larger, their pixels as they are; all of them in the middle of a square.
 QIcon iconOf(const QImage& image) {
@@ -172,7 +173,7 @@ void SampleGallery::addShown(const std::vector<AskedAbout>& shown) {
         auto* item = new QListWidgetItem(m_list);
         item->setData(kSampleRole, static_cast<qlonglong>(m_samples[first + i]));
         if (images) item->setIcon(iconOf(imageFrom(shown[i].image)));
-        else item->setToolTip(oneLine(shown[i].text));
+        else item->setData(kTextRole, oneLine(shown[i].text));
         label(*item);
     }
     tell({});
@@ -180,23 +181,40 @@ void SampleGallery::addShown(const std::vector<AskedAbout>& shown) {
     if (first == 0 && m_list->count() > 0) m_list->setCurrentRow(0);
 }
 
-// What it was taken for, and of a text how it begins.
+// What it was taken for, how surely, and what it is: as short as there is room for, and whole where it is pointed at.
 void SampleGallery::label(QListWidgetItem& item) const {
-    const QString caption = captionOf(item.data(kSampleRole).toLongLong()), text = item.toolTip();
-    if (text.isEmpty()) return item.setText(caption);
-    item.setText(caption + "   " + text.left(kMostText) + (text.size() > kMostText ? "…" : ""));
+    if (m_models.empty()) return;
+    const auto sample = static_cast<std::size_t>(item.data(kSampleRole).toLongLong());
+    const LabelledAnswer& answered = m_models.front().evaluation->answers[sample];
+    const QString answer = className(answered.answer.classes[0]), label = className(answered.label);
+    const QString share = runShare(static_cast<double>(answered.answer.probabilities[0]));
+    const QString text = item.data(kTextRole).toString();
+    const QString whole = tr("Taken for %1 (%2), is %3").arg(answer, share, label);
+    item.setData(Qt::AccessibleTextRole, whole);
+    item.setToolTip(text.isEmpty() ? whole : whole + '\n' + text);
+    item.setText(text.isEmpty() ? tileOf(answer, share, label) : lineOf(answer, share, label, text));
+}
+
+QString SampleGallery::tileOf(const QString& answer, const QString& share, const QString& label) const {
+    const QFontMetrics metrics = m_list->fontMetrics();
+    const QString sure = ' ' + share;
+    const int room = kCaption - metrics.horizontalAdvance(sure);
+    return metrics.elidedText(answer, Qt::ElideRight, room) + sure + '\n' +
+           metrics.elidedText(tr("is %1").arg(label), Qt::ElideRight, kCaption);
+}
+
+QString SampleGallery::lineOf(const QString& answer, const QString& share, const QString& label,
+                              const QString& text) const {
+    const QFontMetrics metrics = m_list->fontMetrics();
+    const auto name = [&metrics](const QString& whole) {
+        return metrics.elidedText(whole, Qt::ElideRight, kWidestName);
+    };
+    const QString begin = text.left(kMostText) + (text.size() > kMostText ? "…" : "");
+    return tr("%1 %2, is %3").arg(name(answer), share, name(label)) + "   " + begin;
 }
 
 QString SampleGallery::className(std::int64_t id) const {
     return m_classes.value(static_cast<int>(id), QString::number(id));
-}
-
-// What it was taken for, and how surely.
-QString SampleGallery::captionOf(std::int64_t sample) const {
-    if (m_models.empty()) return {};
-    const Answer& answer = m_models.front().evaluation->answers[static_cast<std::size_t>(sample)].answer;
-    return QString(m_list->viewMode() == QListView::IconMode ? "%1\n%2" : "%1 %2")
-        .arg(className(answer.classes[0]), runShare(static_cast<double>(answer.probabilities[0])));
 }
 
 void SampleGallery::showChosen() {

@@ -28,7 +28,7 @@ public:
     };
     explicit SampleGallery(QWidget* parent = nullptr);
 
-    // The first of `models` is the one whose answers are named below the images.
+    // The first of `models` is the one whose answers are named below the images, each above what the sample is.
     void setSamples(const QString& title, SampleList samples, std::vector<Answers> models, QStringList classes);
     void setHint(const QString& text, const QString& button = {});  // instead of samples; the button asks for them
     void setHintEnabled(bool on);                                   // its button
@@ -48,7 +48,8 @@ private:
     void tell(const QString& text);
     void label(QListWidgetItem& item) const;
     void showChosen();
-    QString captionOf(std::int64_t sample) const;
+    QString tileOf(const QString& answer, const QString& share, const QString& label) const;
+    QString lineOf(const QString& answer, const QString& share, const QString& label, const QString& text) const;
     QString className(std::int64_t id) const;
 
     SampleList m_samples;
