@@ -131,36 +131,54 @@ QWidget* AskCard::buildLanguage() {
     m_prompt->setPlaceholderText(tr("How the text begins"));
     m_prompt->setTabChangesFocus(true);
     m_prompt->setFixedHeight(3 * fontMetrics().lineSpacing() + space::kMedium);
-    m_length = new QSpinBox;
-    m_length->setRange(1, 100'000);
-    m_length->setValue(200);
-    m_length->setSuffix(tr(" bytes"));
-    m_length->setAccessibleName(tr("How much to write"));
-    m_temperature = new QDoubleSpinBox;
-    m_temperature->setRange(0, 5);
-    m_temperature->setSingleStep(0.1);
-    m_temperature->setValue(0.8);
-    m_temperature->setPrefix(tr("temperature "));
-    m_temperature->setAccessibleName(tr("Temperature"));
-    m_temperature->setToolTip(tr("Of the softmax that bytes are drawn from: 0 takes the likeliest, more is bolder"));
-    m_write = new QPushButton(tr("Go on"));
-    m_write->setObjectName("goOn");
     m_written = new QPlainTextEdit;
     m_written->setObjectName("written");
     m_written->setReadOnly(true);
     m_written->setTabChangesFocus(true);
     m_written->setAccessibleName(tr("What the model writes"));
-    auto* row = new QHBoxLayout;
-    row->addWidget(m_length);
-    row->addWidget(m_temperature);
-    row->addStretch();
-    row->addWidget(m_write);
     column->addWidget(m_prompt);
-    column->addLayout(row);
+    column->addLayout(buildSampling());
     column->addWidget(m_written, 1);
-    connect(m_write, &QPushButton::clicked, this, &AskCard::goOn);
     return box;
 }
+
+QLayout* AskCard::buildSampling() {
+    const TextSampling usual;
+    m_length = new QSpinBox;
+    m_length->setObjectName("textLength");
+    m_length->setRange(1, 100'000);
+    m_length->setValue(usual.bytes);
+    m_length->setSuffix(tr(" bytes"));
+    m_length->setAccessibleName(tr("How much to write"));
+    m_length->setToolTip(tr("How much to write"));
+    m_temperature = new QDoubleSpinBox;
+    m_temperature->setObjectName("textTemperature");
+    m_temperature->setRange(0, 5);
+    m_temperature->setSingleStep(0.1);
+    m_temperature->setValue(usual.temperature);
+    m_temperature->setPrefix(tr("temperature "));
+    m_temperature->setAccessibleName(tr("Temperature"));
+    m_temperature->setToolTip(tr("Of the softmax that bytes are drawn from: 0 takes the likeliest, more is bolder"));
+    m_topK = new QSpinBox;
+    m_topK->setObjectName("textTopK");
+    m_topK->setRange(0, 256);
+    m_topK->setValue(usual.topK);
+    m_topK->setPrefix(tr("top-k "));
+    m_topK->setSpecialValueText(tr("top-k off"));
+    m_topK->setAccessibleName(tr("Top-k"));
+    m_topK->setToolTip(tr("Bytes are drawn from so many of the likeliest; off: from all"));
+    m_write = new QPushButton(tr("Go on"));
+    m_write->setObjectName("goOn");
+    connect(m_write, &QPushButton::clicked, this, &AskCard::goOn);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(space::kSmall);
+    for (auto* each : std::initializer_list<QWidget*>{m_length, m_temperature, m_topK}) row->addWidget(each);
+    row->addStretch();
+    row->addWidget(m_write);
+    return row;
+}
+
+TextSampling AskCard::sampling() const { return {m_length->value(), m_temperature->value(), m_topK->value()}; }
 
 void AskCard::setNone(const QString& why) {
     setModel(Kind::None, {}, {});
@@ -200,7 +218,7 @@ QString AskCard::command() const {
     const QStringList words = QStringList{"predict"} + m_model;
     if (m_kind == Kind::Language)
         return commandLine(words + QStringList{"--prompt", m_prompt->toPlainText()} +
-                           m_asker.textArguments(m_length->value(), m_temperature->value()));
+                           m_asker.textArguments(sampling()));
     if (m_kind == Kind::Images) return commandLine(words + QStringList{m_asked});
     const QString text = QString::fromStdString(shellQuoted(m_asked.toStdString()));
     return "printf '%s\\n' " + text + " | " + commandLine(words + QStringList{"-"});
@@ -270,7 +288,7 @@ void AskCard::goOn() {
     }
     m_said->clear();
     m_written->clear();
-    m_asker.goOn(m_prompt->toPlainText(), m_length->value(), m_temperature->value());
+    m_asker.goOn(m_prompt->toPlainText(), sampling());
 }
 
 void AskCard::showAnswer(const QVector<AnswerBars::Bar>& bars, double milliseconds) {

@@ -6,6 +6,7 @@
 
 class QDoubleSpinBox;
 class QLabel;
+class QLayout;
 class QLineEdit;
 class QMimeData;
 class QPlainTextEdit;
@@ -42,6 +43,8 @@ private:
     QWidget* buildImageRow();
     QWidget* buildTextRow();
     QWidget* buildLanguage();
+    QLayout* buildSampling();
+    TextSampling sampling() const;
     void askText();
     void goOn();
     void showPreview(const QImage& preview);
@@ -59,7 +62,7 @@ private:
     QWidget *m_images = nullptr, *m_texts = nullptr, *m_language = nullptr;
     QLineEdit* m_text = nullptr;
     QPlainTextEdit *m_prompt = nullptr, *m_written = nullptr;
-    QSpinBox* m_length = nullptr;
+    QSpinBox *m_length = nullptr, *m_topK = nullptr;
     QDoubleSpinBox* m_temperature = nullptr;
     QPushButton* m_write = nullptr;
     AnswerBars* m_bars = nullptr;

@@ -52,18 +52,17 @@ void Asker::ask(const QString& line) {
     setBusy(true);
 }
 
-void Asker::goOn(const QString& prompt, int bytes, double temperature) {
+void Asker::goOn(const QString& prompt, const TextSampling& sampling) {
     stop();
     m_writes = true;
     ++m_draw;
-    launch(QStringList{"--prompt", prompt} + textArguments(bytes, temperature));
+    launch(QStringList{"--prompt", prompt} + textArguments(sampling));
     setBusy(true);
 }
 
-QStringList Asker::textArguments(int bytes, double temperature) const {
-    return {"--length",      QString::number(bytes),
-            "--temperature", QString::number(temperature),
-            "--seed",        QString::number(std::max(1, m_draw))};
+QStringList Asker::textArguments(const TextSampling& sampling) const {
+    return {"--length", QString::number(sampling.bytes), "--temperature", QString::number(sampling.temperature),
+            "--top-k",  QString::number(sampling.topK),  "--seed",        QString::number(std::max(1, m_draw))};
 }
 
 void Asker::stop() {

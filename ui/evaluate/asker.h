@@ -13,6 +13,13 @@
 
 namespace lockstep::ui {
 
+// How a language model goes on with a prompt.
+struct TextSampling {
+    int bytes = 200;
+    double temperature = 0.8;
+    int topK = 0;  // 0: from all bytes
+};
+
 // A model that answers a person: `lockstep predict --interactive` of one trial, kept open so that only the first answer
 // waits for the model; or, of a language model, a text that grows. In a process of its own. GUI thread.
 class Asker : public QObject {
@@ -25,9 +32,9 @@ public:
     void setModel(const QStringList& arguments);
     void ask(const QString& line);  // a path, or a text; its ends of lines count as spaces. The newest counts.
     // A language model; each time by another draw.
-    void goOn(const QString& prompt, int bytes, double temperature);
-    QStringList textArguments(int bytes, double temperature) const;  // of the newest text
-    void stop();                                                     // and ends the process
+    void goOn(const QString& prompt, const TextSampling& sampling);
+    QStringList textArguments(const TextSampling& sampling) const;  // of the newest text
+    void stop();                                                    // and ends the process
     bool isBusy() const { return m_busy; }
 
 signals:

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
@@ -11,6 +12,7 @@
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSlider>
+#include <QSpinBox>
 #include <QtTest>
 
 #include "app/words.h"
@@ -298,6 +300,20 @@ private slots:
         auto& written = bench.find<QPlainTextEdit>("written");
         QTRY_VERIFY_WITH_TIMEOUT(written.toPlainText().size() > 100, kPatience);
         QVERIFY(written.toPlainText().startsWith("to be"));
+
+        bench.find<QSpinBox>("textLength").setValue(12);
+        bench.find<QDoubleSpinBox>("textTemperature").setValue(0.5);
+        bench.find<QSpinBox>("textTopK").setValue(3);
+        bench.action("copy-question").trigger();
+        QCOMPARE(QApplication::clipboard()->text(),
+                 QString("lockstep predict 1 --prompt 'to be' --length 12 --temperature 0.5 --top-k 3 --seed 1"));
+        auto& writes = bench.find<QPushButton>("goOn");
+        QTRY_COMPARE_WITH_TIMEOUT(writes.text(), QString("Go on"), kPatience);
+        QTest::mouseClick(&writes, Qt::LeftButton);
+        QCOMPARE(writes.text(), QString("Stop"));
+        QTRY_COMPARE_WITH_TIMEOUT(writes.text(), QString("Go on"), kPatience);
+        QVERIFY2(written.toPlainText().size() < 30, qPrintable(written.toPlainText()));
+        QVERIFY(bench.find<QLabel>("said").text().isEmpty());
     }
 };
 
