@@ -332,9 +332,23 @@ void EvaluatePage::showCounts() {
     m_scores->setScores(matrix.ok() ? classScores(matrix.value()) : std::vector<ClassScore>(), m_classes);
     m_calibration->setBins(matrix.ok() ? calibration(*now) : std::vector<CalibrationBin>());
     for (auto* each : std::initializer_list<QWidget*>{m_order, m_numbers, m_mistakes}) each->setEnabled(matrix.ok());
-    m_classCard->setVisible(!isLanguage());
-    m_gallery->setVisible(!isLanguage());
-    m_figures->setText(figuresOf(source(), now, isLanguage()).join("   ·   "));
+    m_figures->setText(figures().join("   ·   "));
+    showViews();
+}
+
+// What tells classes apart has no place where there are none.
+void EvaluatePage::showViews() {
+    const bool hasClasses = !isLanguage();
+    for (auto* each : std::initializer_list<QWidget*>{m_matrixCard, m_classCard, m_gallery, m_besideChoice})
+        each->setVisible(hasClasses);
+    m_noClasses->setVisible(!hasClasses);
+}
+
+// Of a language model's own evaluations, the newest alone is known.
+QStringList EvaluatePage::figures() const {
+    const TrialRow* shown = row(m_trial);
+    if (isLanguage() && !source()) return shown && shown->testLoss ? languageFigures(*shown->testLoss) : QStringList();
+    return figuresOf(source(), counts(), isLanguage());
 }
 
 QString EvaluatePage::whyNoModel() const {
@@ -349,8 +363,6 @@ QString EvaluatePage::whyNoModel() const {
 }
 
 QString EvaluatePage::whyNoMatrix() const {
-    if (isLanguage())
-        return tr("A language model has no classes to confuse: give it a prompt, or evaluate it for its perplexity.");
     if (!m_found || !row(m_trial)) return {};
     return m_found->hasCheckpoint ? tr("This trial kept no matrix of its evaluations. Evaluate it to see one.")
                                   : tr("The first evaluation comes at the end of the first epoch.");
@@ -367,13 +379,13 @@ AskCard::Kind EvaluatePage::kindOf(const TrialSpec& spec) const {
 }
 
 void EvaluatePage::showModel() {
+    showCounts();
     if (!m_found || !m_found->spec || !m_found->hasCheckpoint) {
         m_ask->setNone(whyNoModel());
         return enableActions();
     }
     const QStringList arguments = QStringList{QString::number(m_trial)} + deviceArguments();
     m_ask->setModel(kindOf(*m_found->spec), arguments, QString("#%1").arg(m_trial));
-    showCounts();
     enableActions();
 }
 

@@ -74,6 +74,8 @@ private:
     void sourceChanged();
     void takeAnswers(const std::optional<Evaluation>& evaluation);
     void showCounts();
+    void showViews();
+    QStringList figures() const;
     void showModel();
     void readClasses();
     void setClasses(const std::vector<std::string>& classes);
@@ -96,6 +98,7 @@ private:
 
     // evaluate_page_layout.cpp: where it stands
     QWidget* buildHead();
+    QWidget* buildBesideChoice();
     QWidget* buildSourceRow();
     QWidget* buildMatrix();
     QWidget* buildSide();
@@ -142,9 +145,10 @@ private:
     QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
     QSlider* m_epoch = nullptr;
     QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr,
-           *m_told = nullptr;
+           *m_told = nullptr, *m_noClasses = nullptr;
     QString m_written, m_command;  // the file that the notice tells of, and what wrote it
-    QFrame *m_notice = nullptr, *m_classCard = nullptr;
+    QFrame *m_notice = nullptr, *m_matrixCard = nullptr, *m_classCard = nullptr;
+    QWidget* m_besideChoice = nullptr;
     QLineEdit* m_devices = nullptr;
     QPushButton *m_evaluateButton = nullptr, *m_exportButton = nullptr, *m_cancel = nullptr, *m_mistakes = nullptr,
                 *m_noticeCopy = nullptr, *m_noticeShow = nullptr;

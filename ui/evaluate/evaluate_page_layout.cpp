@@ -68,7 +68,6 @@ QWidget* EvaluatePage::buildHead() {
     auto* title = new QLabel(tr("Evaluate"));
     title->setProperty("role", "title");
     m_trials = combo("evaluatedTrial", tr("Trial"));
-    m_others = combo("besideTrial", tr("Another trial beside it"));
     m_devices = new QLineEdit;
     m_devices->setObjectName("evaluateDevices");
     m_devices->setAccessibleName(tr("Devices"));
@@ -88,10 +87,7 @@ QWidget* EvaluatePage::buildHead() {
     line->addWidget(title);
     line->addSpacing(space::kMedium);
     line->addWidget(m_trials, 2);
-    auto* beside = new QLabel(tr("beside"));
-    beside->setProperty("role", "muted");
-    line->addWidget(beside);
-    line->addWidget(m_others, 2);
+    line->addWidget(buildBesideChoice(), 2);
     line->addStretch(1);
     line->addWidget(m_devices, 1);
     line->addWidget(m_evaluateButton);
@@ -104,6 +100,18 @@ QWidget* EvaluatePage::buildHead() {
     column->addLayout(line);
     column->addWidget(buildSourceRow());
     return head;
+}
+
+QWidget* EvaluatePage::buildBesideChoice() {
+    m_others = combo("besideTrial", tr("Another trial beside it"));
+    auto* beside = new QLabel(tr("beside"));
+    beside->setProperty("role", "muted");
+    m_besideChoice = new QWidget;
+    auto* line = new QHBoxLayout(m_besideChoice);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->addWidget(beside);
+    line->addWidget(m_others, 1);
+    return m_besideChoice;
 }
 
 QWidget* EvaluatePage::buildSourceRow() {
@@ -158,7 +166,8 @@ QFrame* EvaluatePage::buildNotice() {
 
 QWidget* EvaluatePage::buildMatrix() {
     QVBoxLayout* column = nullptr;
-    auto* frame = card(column);
+    m_matrixCard = card(column);
+    m_matrixCard->setObjectName("matrixCard");
     auto* title = new QLabel(tr("Confusion matrix"));
     title->setProperty("role", "heading");
     m_order = combo("classOrder", tr("Which classes, in which order"),
@@ -186,7 +195,7 @@ QWidget* EvaluatePage::buildMatrix() {
     column->addWidget(m_matrixHint, 1);
     column->addWidget(m_matrix, 1);
     column->addWidget(m_told);
-    return frame;
+    return m_matrixCard;
 }
 
 QWidget* EvaluatePage::buildSide() {
@@ -201,10 +210,15 @@ QWidget* EvaluatePage::buildSide() {
     QVBoxLayout* column = nullptr;
     m_classCard = card(column);
     column->addWidget(m_tabs);
+    m_noClasses = wrapped("muted");
+    m_noClasses->setObjectName("noClasses");
+    m_noClasses->setText(
+        tr("A language model has no classes to confuse: give it a prompt, or evaluate it for its perplexity."));
     auto* side = new QWidget;
     auto* all = new QVBoxLayout(side);
     all->setContentsMargins(0, 0, 0, 0);
     all->setSpacing(space::kMedium);
+    all->addWidget(m_noClasses);
     all->addWidget(m_classCard, 1);
     all->addWidget(m_ask);
     return side;

@@ -26,11 +26,11 @@ QString samplesText(std::int64_t count) {
                       : EvaluationText::tr("%1 samples").arg(runCount(static_cast<double>(count)));
 }
 
+QString lossText(double loss) { return EvaluationText::tr("loss %1").arg(runNumber(loss)); }
+
 QStringList figuresOf(const Evaluation& evaluation, bool isLanguage) {
-    QStringList figures{samplesText(evaluation.samples), EvaluationText::tr("loss %1").arg(runNumber(evaluation.loss))};
-    if (isLanguage)
-        figures << EvaluationText::tr("perplexity %1").arg(runNumber(perplexity(evaluation.loss)))
-                << EvaluationText::tr("%1 bits per byte").arg(runNumber(bitsPerByte(evaluation.loss)));
+    QStringList figures{samplesText(evaluation.samples)};
+    figures += isLanguage ? languageFigures(evaluation.loss) : QStringList{lossText(evaluation.loss)};
     figures << EvaluationText::tr("accuracy %1").arg(runPercent(evaluation.accuracy));
     if (evaluation.accuracy5 >= 0) figures << EvaluationText::tr("best five %1").arg(runPercent(evaluation.accuracy5));
     return figures;
@@ -53,6 +53,11 @@ QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, bo
     const double error = matrix ? expectedCalibrationError(calibration(*counts)) : std::nan("");
     if (std::isfinite(error)) figures << EvaluationText::tr("calibration error %1").arg(runPercent(error));
     return figures;
+}
+
+QStringList languageFigures(double loss) {
+    return {lossText(loss), EvaluationText::tr("perplexity %1").arg(runNumber(perplexity(loss))),
+            EvaluationText::tr("%1 bits per byte").arg(runNumber(bitsPerByte(loss)))};
 }
 
 QString nameOf(const Evaluation& evaluation, const QString& otherData) {

@@ -49,6 +49,14 @@ public:
         if (!process.waitForFinished(kPatience) || process.exitCode() != 0)
             qFatal("lockstep %s ended with %d", qPrintable(words.join(' ')), process.exitCode());
     }
+    void trainLanguage() {
+        QFile file(texts.filePath("text.txt"));
+        if (!file.open(QIODevice::WriteOnly) || file.write(QByteArray("to be or not to be. ").repeated(200)) <= 0)
+            qFatal("%s cannot be written", qPrintable(file.fileName()));
+        file.close();
+        run({"train", "--dataset", "text", "--data", file.fileName(), "--model", "gpt", "--epochs", "1", "--devices",
+             "cpu:1", "--batch", "8", "--set", "dataset.sequence=32", "model.width=32", "model.heads=2"});
+    }
     void open() {
         engine = std::make_unique<EngineService>(LOCKSTEP_PROGRAM);
         history = std::make_unique<HistoryService>(home.places);
@@ -82,6 +90,7 @@ public:
     QString answers() const { return find<AnswerBars>("answers").accessibleDescription(); }
 
     RunHome home;
+    QTemporaryDir texts;
     std::unique_ptr<EngineService> engine;
     std::unique_ptr<HistoryService> history;
     std::unique_ptr<EvaluatePage> page;
@@ -285,13 +294,7 @@ private slots:
 
     void aLanguageModelGoesOnWithAPrompt() {
         Bench bench({}, 0);
-        QTemporaryDir texts;
-        QFile file(texts.filePath("text.txt"));
-        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(QByteArray("to be or not to be. ").repeated(200)) > 0);
-        file.close();
-        bench.run({"train", "--dataset", "text", "--data", file.fileName(), "--model", "gpt", "--epochs", "1",
-                   "--devices", "cpu:1", "--batch", "8", "--set", "dataset.sequence=32", "model.width=32",
-                   "model.heads=2"});
+        bench.trainLanguage();
         bench.open();
         auto& prompt = bench.find<QPlainTextEdit>("prompt");
         QTRY_VERIFY_WITH_TIMEOUT(prompt.isVisible(), kPatience);
@@ -314,6 +317,29 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(writes.text(), QString("Go on"), kPatience);
         QVERIFY2(written.toPlainText().size() < 30, qPrintable(written.toPlainText()));
         QVERIFY(bench.find<QLabel>("said").text().isEmpty());
+    }
+
+    // Figures, a line that says why there is no more, and the prompt; a classifier has its views again.
+    void aLanguageModelHasNoViewsOfClasses() {
+        Bench bench;
+        bench.trainLanguage();
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        auto& why = bench.find<QLabel>("noClasses");
+        QTRY_VERIFY_WITH_TIMEOUT(why.isVisible(), kPatience);
+        const std::initializer_list<const char*> ofClasses{"matrixCard", "evaluateTabs", "samples", "besideTrial"};
+        for (const char* name : ofClasses) QVERIFY2(!bench.find<QWidget>(name).isVisible(), name);
+        QVERIFY(bench.find<QPlainTextEdit>("prompt").isVisible());
+        auto& figures = bench.find<QLabel>("figures");
+        QVERIFY2(figures.text().startsWith("loss ") && figures.text().contains("perplexity "),
+                 qPrintable(figures.text()));
+        bench.action("best").trigger();
+        QTRY_VERIFY_WITH_TIMEOUT(figures.text().contains("samples"), kPatience);
+        QVERIFY2(figures.text().contains("bits per byte"), qPrintable(figures.text()));
+        bench.choose("evaluatedTrial", 1);
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
+        for (const char* name : ofClasses) QVERIFY2(bench.find<QWidget>(name).isVisible(), name);
+        QVERIFY(!why.isVisible());
     }
 };
 
