@@ -83,7 +83,7 @@ void BesideCard::refresh() {
     });
     if (same == m_found->evaluations.end()) {
         m_evaluate->setText(tr("Evaluate trial #%1").arg(m_other));
-        m_evaluate->setVisible(m_found->hasCheckpoint && m_found->spec);
+        m_evaluate->setVisible(m_found->hasCheckpoint() && m_found->spec);
         return say(tr("Trial #%1 has not been evaluated on the same data.").arg(m_other));
     }
     if (!m_answers || m_answers->id != same->id) {

@@ -304,7 +304,7 @@ void EvaluatePage::sourceChanged() {
 // The way to samples, where there is one.
 void EvaluatePage::showGalleryHint() {
     if (!m_found) return m_gallery->setHint(tr("Reading…"));
-    if (m_found->hasCheckpoint)
+    if (m_found->hasCheckpoint())
         return m_gallery->setHint(tr("Choose an evaluation above, or evaluate the model, to see its samples."),
                                   tr("Evaluate on test data"));
     m_gallery->setHint(m_found->evaluations.empty() ? whyNoModel()
@@ -334,6 +334,7 @@ void EvaluatePage::showCounts() {
     for (auto* each : std::initializer_list<QWidget*>{m_order, m_numbers, m_mistakes}) each->setEnabled(matrix.ok());
     m_figures->setText(figures().join("   ·   "));
     showViews();
+    listCheckpoints();
 }
 
 // What tells classes apart has no place where there are none.
@@ -364,8 +365,8 @@ QString EvaluatePage::whyNoModel() const {
 
 QString EvaluatePage::whyNoMatrix() const {
     if (!m_found || !row(m_trial)) return {};
-    return m_found->hasCheckpoint ? tr("This trial kept no matrix of its evaluations. Evaluate it to see one.")
-                                  : tr("The first evaluation comes at the end of the first epoch.");
+    return m_found->hasCheckpoint() ? tr("This trial kept no matrix of its evaluations. Evaluate it to see one.")
+                                    : tr("The first evaluation comes at the end of the first epoch.");
 }
 
 bool EvaluatePage::isLanguage() const {
@@ -380,7 +381,7 @@ AskCard::Kind EvaluatePage::kindOf(const TrialSpec& spec) const {
 
 void EvaluatePage::showModel() {
     showCounts();
-    if (!m_found || !m_found->spec || !m_found->hasCheckpoint) {
+    if (!m_found || !m_found->spec || !m_found->hasCheckpoint()) {
         m_ask->setNone(whyNoModel());
         return enableActions();
     }

@@ -15,6 +15,7 @@
 #include "ui/style/page.h"
 
 class QAction;
+class QActionGroup;
 class QComboBox;
 class QFrame;
 class QLabel;
@@ -110,7 +111,6 @@ private:
     QAction* addPageAction(Needs needs, const QString& id, const QString& text, const QString& tip,
                            std::function<void()> slot);
     QMenu* makeEvaluateMenu();
-    QMenu* makeExportMenu();
     void enableActions();
     void evaluate(const QStringList& arguments);
     void evaluateOther(const QString& path);     // empty: the person thought better of it
@@ -121,8 +121,15 @@ private:
     void copyEvaluation();
     void copyQuestion();
     void copy(const QString& command);
-    void written(const QString& file, const QStringList& command);
     void notice(const QString& text, bool isProblem = false);
+
+    // evaluate_page_export.cpp: what leaves it for other programs
+    QMenu* makeExportMenu();
+    QAction* checkpointAction(const CheckpointFile& checkpoint);
+    void listCheckpoints();
+    void chooseCheckpoint(const std::string& role);
+    std::string exportedCheckpoint() const;
+    void written(const QString& file, const QStringList& command);
 
     const Explain m_explain;
     EngineService& m_engine;
@@ -137,8 +144,10 @@ private:
     std::optional<TrialEvaluations> m_found;
     std::shared_ptr<const Evaluation> m_answers;
     QStringList m_classes;
-    std::int64_t m_classesOf = 0;  // trial
-    std::int64_t m_evaluates = 0;  // trial that is being evaluated
+    std::int64_t m_classesOf = 0;               // trial
+    std::int64_t m_evaluates = 0;               // trial that is being evaluated
+    std::vector<CheckpointFile> m_choices;      // of checkpoints to export
+    std::string m_checkpointShown, m_exported;  // roles: of what is looked at, of what would be exported
     bool m_watches = false;
     bool m_choosesNewest = false;  // an evaluation has just come
 
@@ -160,6 +169,8 @@ private:
     SampleGallery* m_gallery = nullptr;
     AskCard* m_ask = nullptr;
     std::vector<std::pair<QAction*, Needs>> m_actions;
+    QMenu* m_checkpoints = nullptr;
+    QActionGroup* m_checkpointGroup = nullptr;
 };
 
 }  // namespace lockstep::ui

@@ -9,7 +9,6 @@
 #include <QPushButton>
 #include <map>
 
-#include "engine/spec/kept_checkpoints.h"
 #include "ui/evaluate/beside_card.h"
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/history/command_text.h"
@@ -19,13 +18,7 @@ namespace lockstep::ui {
 
 namespace {
 
-// The checkpoint and the samples of an evaluation, for a trial of that spec.
-QStringList checkpointArguments(const Evaluation& evaluation) {
-    const auto kept = checkpointNamed(checkpointName(evaluation.checkpoint));
-    const bool isNumbered = kept && kept->epoch > 0;
-    return {"--checkpoint", isNumbered ? QString::number(kept->epoch) : QString::fromStdString(evaluation.checkpoint)};
-}
-
+// The samples of an evaluation, for a trial of that spec.
 QStringList sampleArguments(const Evaluation& evaluation, const TrialSpec& spec) {
     const bool isOther = evaluation.data != dataName(spec);
     const bool isPath = evaluation.data.find('/') != std::string::npos;  // else a dataset's id
@@ -68,26 +61,6 @@ QMenu* EvaluatePage::makeEvaluateMenu() {
     return menu;
 }
 
-QMenu* EvaluatePage::makeExportMenu() {
-    auto* menu = new QMenu(this);
-    menu->setToolTipsVisible(true);
-    for (const TrialFormat& each : trialFormats()) {
-        auto* action = addPageAction(each.needsCheckpoint ? Needs::Model : Needs::Trial, each.id, each.title, each.tip,
-                                     [this, &each] { m_writer.ask(m_trial, each, window()); });
-        menu->addAction(action);
-        if (each.id != "card") continue;
-        action->setObjectName("trial.card");  // the command of whichever page is in front
-        action->disconnect(this);
-        connect(action, &QAction::triggered, this, [this] { emit cardRequested(m_trial); });
-    }
-    menu->addSeparator();
-    menu->addAction(addPageAction(Needs::Trial, "copy-command", tr("Copy as command line"),
-                                  tr("The command that evaluates the same"), [this] { copyEvaluation(); }));
-    menu->addAction(addPageAction(Needs::Question, "copy-question", tr("Copy the question as command line"),
-                                  tr("The command that asks the model the same"), [this] { copyQuestion(); }));
-    return menu;
-}
-
 void EvaluatePage::makeActions() {
     m_evaluateButton->setMenu(makeEvaluateMenu());
     m_exportButton->setMenu(makeExportMenu());
@@ -104,11 +77,11 @@ void EvaluatePage::makeActions() {
 QList<QAction*> EvaluatePage::commands() const {
     QList<QAction*> actions;
     for (const auto& [action, needs] : m_actions) actions << action;
-    return actions;
+    return actions + m_checkpoints->actions();
 }
 
 void EvaluatePage::enableActions() {
-    const bool model = m_found && m_found->hasCheckpoint, busy = m_evaluation.isRunning();
+    const bool model = m_found && m_found->hasCheckpoint(), busy = m_evaluation.isRunning();
     const std::map<Needs, bool> has{{Needs::Trial, m_trial > 0},
                                     {Needs::Model, model},
                                     {Needs::ImageModel, m_ask->kind() == AskCard::Kind::Images},
@@ -163,7 +136,7 @@ QStringList EvaluatePage::deviceArguments() const {
 void EvaluatePage::copyEvaluation() {
     QStringList words{"evaluate", QString::number(m_trial)};
     if (const Evaluation* now = source(); now && m_found->spec)
-        words += checkpointArguments(*now) + sampleArguments(*now, *m_found->spec);
+        words += checkpointArguments(now->checkpoint) + sampleArguments(*now, *m_found->spec);
     copy(commandLine(words + deviceArguments()));
 }
 
@@ -172,15 +145,6 @@ void EvaluatePage::copyQuestion() { copy(m_ask->command()); }
 void EvaluatePage::copy(const QString& command) {
     QApplication::clipboard()->setText(command);
     notice(tr("Copied: %1").arg(command));
-}
-
-void EvaluatePage::written(const QString& file, const QStringList& command) {
-    notice(tr("Written to %1").arg(file));
-    m_written = file;
-    m_command = commandLine(command);
-    m_noticeCopy->setToolTip(m_command);
-    m_noticeCopy->show();
-    m_noticeShow->show();
 }
 
 }  // namespace lockstep::ui

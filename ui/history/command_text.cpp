@@ -2,6 +2,7 @@
 
 #include <QJsonDocument>
 
+#include "engine/spec/kept_checkpoints.h"
 #include "engine/spec/shell_words.h"
 
 namespace lockstep::ui {
@@ -19,6 +20,12 @@ QString trainCommand(const QJsonObject& spec, const QJsonObject& defaults) {
 }
 
 QString trainCommand(const TrialSpec& spec) { return QString::fromStdString(lockstep::trainCommand(spec)); }
+
+QStringList checkpointArguments(const std::string& role) {
+    const auto kept = checkpointNamed(checkpointName(role));
+    const bool isNumbered = kept && kept->epoch > 0;
+    return {"--checkpoint", isNumbered ? QString::number(kept->epoch) : QString::fromStdString(role)};
+}
 
 QString commandLine(const QStringList& arguments) {
     QString line = "lockstep";

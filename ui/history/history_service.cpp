@@ -134,7 +134,7 @@ public:
             if (spec.ok()) found->spec = spec.value();
             found->counts = query.counts(trial);
             found->evaluations = query.evaluations(trial);
-            found->hasCheckpoint = !checkpointsIn(m_trials.places().run(trial) / "checkpoints").empty();
+            found->checkpoints = checkpointsIn(m_trials.places().run(trial) / "checkpoints");
             say([then, found] { then(*found); });
         });
     }

@@ -12,6 +12,7 @@
 
 #include "engine/history/trial_query.h"
 #include "engine/session/places.h"
+#include "engine/spec/kept_checkpoints.h"
 #include "ui/history/trial_curves.h"
 #include "ui/history/trial_edit.h"
 
@@ -20,10 +21,11 @@ namespace lockstep::ui {
 // What is known of a trial's answers. Not answered where the history cannot be read, see unreadable().
 struct TrialEvaluations {
     std::int64_t trial = 0;
-    std::optional<TrialSpec> spec;        // empty: it cannot be read
-    std::vector<EvalCounts> counts;       // of its own evaluations, by epoch
-    std::vector<Evaluation> evaluations;  // those that were asked for, newest first; without their answers
-    bool hasCheckpoint = false;
+    std::optional<TrialSpec> spec;            // empty: it cannot be read
+    std::vector<EvalCounts> counts;           // of its own evaluations, by epoch
+    std::vector<Evaluation> evaluations;      // those that were asked for, newest first; without their answers
+    std::vector<CheckpointFile> checkpoints;  // that are kept, as checkpointsIn() lists them
+    bool hasCheckpoint() const { return !checkpoints.empty(); }
 };
 using SettingValues = std::unordered_map<std::int64_t, ParamValue>;  // by trial
 

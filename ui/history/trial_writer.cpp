@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/history/command_text.h"
 #include "ui/history/engine_command.h"
 
 namespace lockstep::ui {
@@ -24,11 +25,19 @@ std::vector<TrialFormat> makeFormats() {
           {TrialWriter::tr("Markdown, with a folder of pictures"), "md", {"--markdown"}, {}}}},
         {"onnx",
          TrialWriter::tr("Export model as ONNX…"),
-         TrialWriter::tr("For onnxruntime, OpenCV and others"),
+         TrialWriter::tr("For onnxruntime, OpenCV and others; batch norms are folded into convolutions, or kept"),
          "export",
          true,
          {{TrialWriter::tr("ONNX that takes pixels of 0 to 1"), "onnx", {"--onnx"}, {"--normalise"}},
-          {TrialWriter::tr("ONNX that takes normalised images"), "onnx", {"--onnx"}, {}}}},
+          {TrialWriter::tr("ONNX that takes normalised images"), "onnx", {"--onnx"}, {}},
+          {TrialWriter::tr("ONNX that takes pixels of 0 to 1, with its batch norms"),
+           "onnx",
+           {"--onnx"},
+           {"--normalise", "--keep-norms"}},
+          {TrialWriter::tr("ONNX that takes normalised images, with its batch norms"),
+           "onnx",
+           {"--onnx"},
+           {"--keep-norms"}}}},
         {"weights",
          TrialWriter::tr("Export weights as safetensors…"),
          TrialWriter::tr("The model's tensors by name, for PyTorch and others"),
@@ -80,6 +89,17 @@ const TrialFormat::Variant& variantFor(const TrialFormat& format, const QString&
     return told == format.variants.end() ? usual : *told;
 }
 
+bool isOfCheckpoint(const TrialFormat& format, const std::string& checkpoint) {
+    return format.needsCheckpoint && !checkpoint.empty();
+}
+
+// "trial-3-onnx", "trial-3-epoch-7-onnx".
+QString nameFor(qint64 trial, const TrialFormat& format, const std::string& checkpoint) {
+    QStringList parts{"trial", QString::number(trial)};
+    if (isOfCheckpoint(format, checkpoint)) parts << QString::fromStdString(checkpoint);
+    return (parts << format.id).join('-');
+}
+
 }  // namespace
 
 const std::vector<TrialFormat>& trialFormats() {
@@ -96,12 +116,12 @@ const TrialFormat& trialFormat(const QString& id) {
 TrialWriter::TrialWriter(QString engineProgram, QObject* parent)
     : QObject(parent), m_program(std::move(engineProgram)) {}
 
-void TrialWriter::ask(qint64 trial, const TrialFormat& format, QWidget* window) {
+void TrialWriter::ask(qint64 trial, const TrialFormat& format, QWidget* window, const std::string& checkpoint) {
     const QString title = tr("Trial %1: %2").arg(QString::number(trial), QString(format.title).remove("…"));
     const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
     if (format.variants.front().ending.isEmpty()) {
         const QString chosen = QFileDialog::getExistingDirectory(window, title, folder);
-        if (!chosen.isEmpty()) write(trial, format, format.variants.front(), chosen);
+        if (!chosen.isEmpty()) write(trial, format, format.variants.front(), chosen, checkpoint);
         return;
     }
     QStringList filters;
@@ -112,16 +132,17 @@ void TrialWriter::ask(qint64 trial, const TrialFormat& format, QWidget* window) 
     dialog.setDefaultSuffix(format.variants.front().ending);
     connect(&dialog, &QFileDialog::filterSelected, &dialog,
             [&](const QString& filter) { dialog.setDefaultSuffix(variantFor(format, {}, filter).ending); });
-    dialog.selectFile(QString("trial-%1-%2").arg(trial).arg(format.id));
+    dialog.selectFile(nameFor(trial, format, checkpoint));
     if (dialog.exec() != QDialog::Accepted) return;
     const QString file = dialog.selectedFiles().front();
-    write(trial, format, variantFor(format, file, dialog.selectedNameFilter()), file);
+    write(trial, format, variantFor(format, file, dialog.selectedNameFilter()), file, checkpoint);
 }
 
 void TrialWriter::write(qint64 trial, const TrialFormat& format, const TrialFormat::Variant& variant,
-                        const QString& file) {
-    const QStringList words =
-        QStringList{format.command, QString::number(trial)} + variant.before + QStringList{file} + variant.after;
+                        const QString& file, const std::string& checkpoint) {
+    QStringList words{format.command, QString::number(trial)};
+    if (isOfCheckpoint(format, checkpoint)) words += checkpointArguments(checkpoint);
+    words += variant.before + QStringList{file} + variant.after;
     auto* command = new EngineCommand(m_program, this);
     connect(command, &EngineCommand::done, this, [this, command, file, words] {
         command->deleteLater();

@@ -2,6 +2,7 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
+#include <string>
 #include <vector>
 
 #include "ui/style/explanation.h"
@@ -32,8 +33,11 @@ class TrialWriter : public QObject {
 public:
     explicit TrialWriter(QString engineProgram, QObject* parent = nullptr);
 
-    void ask(qint64 trial, const TrialFormat& format, QWidget* window);  // where to, and writes it there
-    void write(qint64 trial, const TrialFormat& format, const TrialFormat::Variant& variant, const QString& file);
+    // `checkpoint`: the role of the trial's checkpoint that is written, where the format needs one; empty: the usual
+    // one. ask(): where to, and writes it there.
+    void ask(qint64 trial, const TrialFormat& format, QWidget* window, const std::string& checkpoint = {});
+    void write(qint64 trial, const TrialFormat& format, const TrialFormat::Variant& variant, const QString& file,
+               const std::string& checkpoint = {});
 
 signals:
     void written(const QString& file, const QStringList& command);  // of `lockstep`, which wrote it

@@ -34,6 +34,16 @@ Explanation inWords(const Problem& problem) {
     return {QString::fromStdString(words.what(problem)), QString::fromStdString(words.remedy(problem))};
 }
 
+// In the dialog that is about to open.
+void nameFile(const QString& file) {
+    QTimer::singleShot(300, qApp, [file] {
+        auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
+        if (!dialog) return;
+        dialog->findChild<QLineEdit*>("fileNameEdit")->setText(file);
+        QMetaObject::invokeMethod(dialog, "accept", Qt::QueuedConnection);
+    });
+}
+
 // A home with trials that a real engine trained, and the page over it.
 class Bench {
 public:
@@ -85,6 +95,15 @@ public:
         QApplication::sendEvent(page.get(), &enter);
         QDropEvent dropped({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(page.get(), &dropped);
+    }
+    // As the dialog is told; the command that does the same.
+    QString exportModel(const QString& file) const {
+        nameFile(file);
+        action("onnx").trigger();
+        auto& copies = find<QPushButton>("copyNotice");
+        if (!QTest::qWaitFor([&copies] { return copies.isVisible(); }, kPatience)) return {};
+        QTest::mouseClick(&copies, Qt::LeftButton);
+        return QApplication::clipboard()->text();
     }
     int samples() const { return find<QListWidget>("sampleList").count(); }
     QString answers() const { return find<AnswerBars>("answers").accessibleDescription(); }
@@ -148,19 +167,36 @@ private slots:
         bench.open();
         QTRY_VERIFY_WITH_TIMEOUT(bench.action("onnx").isEnabled(), kPatience);
         const QTemporaryDir folder;
-        QTimer::singleShot(300, qApp, [&] {
-            auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());
-            if (!dialog) return;
-            dialog->findChild<QLineEdit*>("fileNameEdit")->setText(folder.filePath("model"));
-            QMetaObject::invokeMethod(dialog, "accept", Qt::QueuedConnection);
-        });
-        bench.action("onnx").trigger();
-        auto& copies = bench.find<QPushButton>("copyNotice");
-        QTRY_VERIFY_WITH_TIMEOUT(copies.isVisible(), kPatience);
+        const QString command = bench.exportModel(folder.filePath("model"));
         QVERIFY(QFileInfo(folder.filePath("model.onnx")).size() > 1000);
-        QTest::mouseClick(&copies, Qt::LeftButton);
-        QCOMPARE(QApplication::clipboard()->text(),
-                 "lockstep export 1 --onnx " + folder.filePath("model.onnx") + " --normalise");
+        QCOMPARE(command, "lockstep export 1 --onnx " + folder.filePath("model.onnx") + " --normalise");
+    }
+
+    // Its weights are those of what is looked at, where they are kept, or of another checkpoint that the menu has.
+    void theModelThatIsLookedAtIsExported() {
+        Bench bench({"--set", "keep_checkpoints=best:2"});
+        bench.run({"evaluate", "1", "--last"});
+        bench.open();
+        const auto isMeant = [&bench](const QString& checkpoint) {
+            const auto* action = bench.page->findChild<QAction*>("evaluate.checkpoint-" + checkpoint);
+            return action && action->isChecked();
+        };
+        const QTemporaryDir folder;
+        const auto words = [&folder](const QString& which, const QString& name) {
+            return "lockstep export 1 " + which + "--onnx " + folder.filePath(name) + " --normalise";
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isMeant("last"), kPatience);
+        QCOMPARE(bench.exportModel(folder.filePath("a.onnx")), words("--checkpoint last ", "a.onnx"));
+
+        bench.choose("source", 1);  // of training: its epochs
+        QTRY_VERIFY_WITH_TIMEOUT(isMeant("epoch-2"), kPatience);
+        bench.find<QSlider>("epoch").setValue(0);
+        QVERIFY(isMeant("epoch-1"));
+        QCOMPARE(bench.exportModel(folder.filePath("b.onnx")), words("--checkpoint 1 ", "b.onnx"));
+        bench.action("checkpoint-best").trigger();
+        QCOMPARE(bench.exportModel(folder.filePath("c.onnx")), words("", "c.onnx"));
+        bench.find<QSlider>("epoch").setValue(1);
+        QVERIFY(isMeant("epoch-2") && !isMeant("best"));
     }
 
     // What cannot be answered says why; the next image is answered all the same.

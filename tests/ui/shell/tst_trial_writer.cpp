@@ -93,6 +93,7 @@ private slots:
         row("card", "y.md", 0, {"card", "1", "--markdown", "FILE"});
         row("onnx", "x.onnx", 0, {"export", "1", "--onnx", "FILE", "--normalise"});
         row("onnx", "y.onnx", 1, {"export", "1", "--onnx", "FILE"});
+        row("onnx", "z.onnx", 3, {"export", "1", "--onnx", "FILE", "--keep-norms"});
         row("curves", "x.csv", 0, {"export", "1", "--csv", "FILE"});
     }
     void theDialogDecidesTheVariant() {
@@ -109,6 +110,28 @@ private slots:
         const QByteArray bytes = contents(path(name));
         QCOMPARE(bytes.startsWith("<!DOCTYPE html>"), name.endsWith(".html"));
         QCOMPARE(bytes.startsWith("# "), name.endsWith(".md"));
+    }
+
+    // Of formats that need one; others have no use for the words, which their command would refuse.
+    void aCheckpointIsNamed() {
+        TrialWriter writer(LOCKSTEP_PROGRAM);
+        QSignalSpy written(&writer, &TrialWriter::written), failed(&writer, &TrialWriter::failed);
+        const auto write = [&](const char* id, const QString& file, const char* checkpoint) {
+            const TrialFormat& format = trialFormat(id);
+            writer.write(1, format, format.variants[0], file, checkpoint);
+        };
+        write("weights", path("last.safetensors"), "last");
+        QTRY_COMPARE_WITH_TIMEOUT(written.size(), 1, kPatience);
+        QCOMPARE(written[0][1].toStringList(),
+                 (QStringList{"export-weights", "1", "--checkpoint", "last", path("last.safetensors")}));
+        write("onnx", path("best.onnx"), "best");
+        QTRY_COMPARE_WITH_TIMEOUT(written.size(), 2, kPatience);
+        write("curves", path("of-last.csv"), "last");
+        QTRY_COMPARE_WITH_TIMEOUT(written.size(), 3, kPatience);
+        QCOMPARE(written[2][1].toStringList(), (QStringList{"export", "1", "--csv", path("of-last.csv")}));
+        write("weights", path("none.safetensors"), "epoch-7");
+        QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 1, kPatience);
+        QVERIFY(failed[0][1].value<Explanation>().what.contains("7"));
     }
 
     void whatGoesWrongIsSaidInWords() {
