@@ -21,6 +21,7 @@
 #include "ui/evaluate/class_scores_view.h"
 #include "ui/evaluate/confusion_view.h"
 #include "ui/evaluate/evaluation_text.h"
+#include "ui/history/command_text.h"
 #include "ui/plot/run_text.h"
 #include "ui/style/plain_text.h"
 #include "ui/style/theme.h"
@@ -44,6 +45,7 @@ EvaluatePage::EvaluatePage(const QString& engineProgram, EngineService* engine, 
       m_engine(*engine),
       m_history(*history),
       m_evaluation(engineProgram),
+      m_prediction(engineProgram),
       m_writer(engineProgram),
       m_ask(new AskCard(engineProgram)) {
     setAcceptDrops(true);
@@ -117,16 +119,16 @@ void EvaluatePage::connectAll() {
             [this](const QString& title, const SampleList& samples, bool othersFirst) {
                 showSamples(title, samples, othersFirst ? Answers::OthersFirst : Answers::OwnFirst);
             });
-    connect(m_cancel, &QPushButton::clicked, this, [this] {
-        m_evaluation.cancel();
-        m_notice->hide();
-    });
+    connect(m_cancel, &QPushButton::clicked, this, &EvaluatePage::cancel);
     connect(&m_evaluation, &EngineCommand::runningChanged, this, &EvaluatePage::enableActions);
     connect(&m_evaluation, &EngineCommand::done, this, &EvaluatePage::evaluated);
     const auto fail = [this](const Explanation& why) { notice(why.inOneLine(), true); };
     connect(&m_evaluation, &EngineCommand::failed, this, fail);
     connect(&m_writer, &TrialWriter::failed, this, [fail](const QString&, const Explanation& why) { fail(why); });
-    connect(&m_writer, &TrialWriter::written, this, &EvaluatePage::written);
+    connect(&m_writer, &TrialWriter::written, this, [this](const QString& file, const QStringList& command) {
+        showWritten(tr("Written to %1").arg(file), file, commandLine(command));
+    });
+    connectPrediction();
 }
 
 void EvaluatePage::showEvent(QShowEvent* event) {
@@ -178,6 +180,12 @@ void EvaluatePage::notice(const QString& text, bool isProblem) {
     m_notice->show();
 }
 
+void EvaluatePage::offerCommand(const QString& command) {
+    m_command = command;
+    m_noticeCopy->setToolTip(command);
+    m_noticeCopy->show();
+}
+
 const TrialRow* EvaluatePage::row(std::int64_t trial) const {
     const auto found = std::ranges::find(m_rows, trial, &TrialRow::id);
     return found == m_rows.end() ? nullptr : &*found;
@@ -222,7 +230,7 @@ void EvaluatePage::listTrials() {
 // Nothing of the trial before stays while the next one is read.
 void EvaluatePage::openTrial(std::int64_t trial) {
     if (std::exchange(m_trial, trial) != trial) {
-        if (!m_evaluation.isRunning()) m_notice->hide();
+        if (!isBusy()) m_notice->hide();
         m_found.reset();
         m_answers.reset();
         m_matrix->choose(std::nullopt);
@@ -453,12 +461,12 @@ void EvaluatePage::askForSamples(const std::vector<std::int64_t>& samples) {
 }
 
 void EvaluatePage::dragEnterEvent(QDragEnterEvent* event) {
-    if (m_ask->takes(event->mimeData())) event->acceptProposedAction();
+    if (takes(*event->mimeData())) event->acceptProposedAction();
 }
 
 void EvaluatePage::dropEvent(QDropEvent* event) {
     event->acceptProposedAction();
-    m_ask->take(event->mimeData());
+    take(*event->mimeData());
 }
 
 }  // namespace lockstep::ui

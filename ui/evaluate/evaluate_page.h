@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ui/evaluate/ask_card.h"
+#include "ui/evaluate/folder_prediction.h"
 #include "ui/evaluate/sample_gallery.h"
 #include "ui/evaluate/sample_lists.h"
 #include "ui/history/engine_command.h"
@@ -21,6 +22,7 @@ class QFrame;
 class QLabel;
 class QLineEdit;
 class QMenu;
+class QMimeData;
 class QPushButton;
 class QSlider;
 class QTabWidget;
@@ -107,11 +109,14 @@ private:
 
     // evaluate_page_bar.cpp: what can be done
     void makeActions();
-    enum class Needs { Trial, Model, ImageModel, Question, IdleEngine };  // for what an action can do something
+    // For what an action can do something.
+    enum class Needs { Trial, Model, ImageModel, Question, IdleEngine, IdleClassifier };
     QAction* addPageAction(Needs needs, const QString& id, const QString& text, const QString& tip,
                            std::function<void()> slot);
     QMenu* makeEvaluateMenu();
     void enableActions();
+    bool isBusy() const;
+    void cancel();
     void evaluate(const QStringList& arguments);
     void evaluateOther(const QString& path);     // empty: the person thought better of it
     void evaluateBeside(const TrialSpec& spec);  // of the other trial
@@ -122,6 +127,14 @@ private:
     void copyQuestion();
     void copy(const QString& command);
     void notice(const QString& text, bool isProblem = false);
+    void offerCommand(const QString& command);  // beside the notice
+
+    // evaluate_page_folder.cpp: a table of what the model says of many
+    void connectPrediction();
+    void take(const QMimeData& mime);  // what was dropped or pasted: a folder, or a question
+    bool takes(const QMimeData& mime) const;
+    void predictFolder(const QString& folder);  // empty: the person thought better of it
+    QString askForTable(const QString& folder);
 
     // evaluate_page_export.cpp: what leaves it for other programs
     QMenu* makeExportMenu();
@@ -129,12 +142,13 @@ private:
     void listCheckpoints();
     void chooseCheckpoint(const std::string& role);
     std::string exportedCheckpoint() const;
-    void written(const QString& file, const QStringList& command);
+    void showWritten(const QString& text, const QString& file, const QString& command);
 
     const Explain m_explain;
     EngineService& m_engine;
     HistoryService& m_history;
     EngineCommand m_evaluation;
+    FolderPrediction m_prediction;
     TrialWriter m_writer;
     std::vector<TrialRow> m_rows;    // that have a model, newest first
     QStringList m_names;             // of those
@@ -169,6 +183,7 @@ private:
     SampleGallery* m_gallery = nullptr;
     AskCard* m_ask = nullptr;
     std::vector<std::pair<QAction*, Needs>> m_actions;
+    QAction* m_predicts = nullptr;
     QMenu* m_checkpoints = nullptr;
     QActionGroup* m_checkpointGroup = nullptr;
 };

@@ -58,6 +58,13 @@ QMenu* EvaluatePage::makeEvaluateMenu() {
         [this] { evaluateOther(QFileDialog::getExistingDirectory(this, tr("Data of classes that the model knows"))); });
     add("file", tr("Evaluate on a file…"), tr("A table of texts, with classes that the model knows"),
         [this] { evaluateOther(QFileDialog::getOpenFileName(this, tr("Data of classes that the model knows"))); });
+    menu->addSeparator();
+    m_predicts = addPageAction(
+        Needs::IdleClassifier, "predict-folder", tr("Predict a folder…"),
+        tr("What the model says of every sample of a folder, as a table (CSV); dropping the folder on the page does "
+           "the same"),
+        [this] { predictFolder(QFileDialog::getExistingDirectory(this, tr("Folder of samples to predict"))); });
+    menu->addAction(m_predicts);
     return menu;
 }
 
@@ -66,9 +73,10 @@ void EvaluatePage::makeActions() {
     m_exportButton->setMenu(makeExportMenu());
     addPageAction(Needs::ImageModel, "choose-image", tr("Ask about an image…"),
                   tr("Choose an image to ask the model about"), [this] { m_ask->chooseImage(); });
-    auto* paste =
-        addPageAction(Needs::Model, "paste", tr("Ask about what was copied"), tr("An image or a text of the clipboard"),
-                      [this] { m_ask->take(QApplication::clipboard()->mimeData()); });
+    auto* paste = addPageAction(Needs::Model, "paste", tr("Ask about what was copied"),
+                                tr("An image or a text of the clipboard"), [this] {
+                                    if (const QMimeData* copied = QApplication::clipboard()->mimeData()) take(*copied);
+                                });
     paste->setShortcut(QKeySequence::Paste);
     paste->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     addAction(paste);
@@ -81,12 +89,14 @@ QList<QAction*> EvaluatePage::commands() const {
 }
 
 void EvaluatePage::enableActions() {
-    const bool model = m_found && m_found->hasCheckpoint(), busy = m_evaluation.isRunning();
+    const bool model = m_found && m_found->hasCheckpoint(), busy = isBusy();
+    const bool classifies = m_ask->kind() == AskCard::Kind::Images || m_ask->kind() == AskCard::Kind::Texts;
     const std::map<Needs, bool> has{{Needs::Trial, m_trial > 0},
                                     {Needs::Model, model},
                                     {Needs::ImageModel, m_ask->kind() == AskCard::Kind::Images},
                                     {Needs::Question, m_ask->hasQuestion()},
-                                    {Needs::IdleEngine, model && !busy}};
+                                    {Needs::IdleEngine, model && !busy},
+                                    {Needs::IdleClassifier, classifies && !busy}};
     for (const auto& [action, needs] : m_actions) action->setEnabled(has.at(needs));
     m_evaluateButton->setEnabled(model && !busy);
     m_exportButton->setEnabled(m_trial > 0);
@@ -95,6 +105,14 @@ void EvaluatePage::enableActions() {
     m_gallery->setHintEnabled(!busy);
     m_beside->setEvaluable(!busy);
     m_evaluateButton->setToolTip(model ? tr("Run the model over test data, training data or others") : whyNoModel());
+}
+
+bool EvaluatePage::isBusy() const { return m_evaluation.isRunning() || m_prediction.isRunning(); }
+
+void EvaluatePage::cancel() {
+    m_evaluation.cancel();
+    m_prediction.cancel();
+    m_notice->hide();
 }
 
 void EvaluatePage::evaluate(const QStringList& arguments) {
@@ -111,7 +129,7 @@ void EvaluatePage::evaluateBeside(const TrialSpec& spec) {
 }
 
 void EvaluatePage::startEvaluation(std::int64_t trial, const QStringList& arguments) {
-    if (m_evaluation.isRunning()) return;
+    if (isBusy()) return;
     m_evaluates = trial;
     notice(tr("Evaluating trial #%1…").arg(trial));
     m_evaluation.start(QStringList{"evaluate", QString::number(trial)} + arguments + deviceArguments() +

@@ -1,6 +1,5 @@
 #include <QAction>
 #include <QActionGroup>
-#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <algorithm>
@@ -8,7 +7,6 @@
 
 #include "ui/evaluate/checkpoint_choices.h"
 #include "ui/evaluate/evaluate_page.h"
-#include "ui/history/command_text.h"
 
 // What leaves the page for other programs, and the weights of which checkpoint it has.
 namespace lockstep::ui {
@@ -87,12 +85,10 @@ std::string EvaluatePage::exportedCheckpoint() const {
     return m_choices.empty() || m_exported == m_choices.front().role ? std::string() : m_exported;
 }
 
-void EvaluatePage::written(const QString& file, const QStringList& command) {
-    notice(tr("Written to %1").arg(file));
+void EvaluatePage::showWritten(const QString& text, const QString& file, const QString& command) {
+    notice(text);
     m_written = file;
-    m_command = commandLine(command);
-    m_noticeCopy->setToolTip(m_command);
-    m_noticeCopy->show();
+    offerCommand(command);
     m_noticeShow->show();
 }
 

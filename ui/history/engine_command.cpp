@@ -39,6 +39,7 @@ EngineCommand::~EngineCommand() {
 void EngineCommand::start(const QStringList& arguments) {
     if (isRunning()) return;
     m_cancelled = false;
+    m_ending = {};
     m_process.start(m_program, arguments);
     emit runningChanged(true);
 }
@@ -52,10 +53,12 @@ void EngineCommand::ended() {
     emit runningChanged(false);
     if (m_cancelled) return;
     const bool crashed = m_process.exitStatus() == QProcess::CrashExit;
-    const QByteArray output = m_process.readAllStandardOutput();
-    if (!crashed && m_process.exitCode() == 0) return emit done(output);
+    m_ending = {m_process.readAllStandardOutput(), QString::fromUtf8(m_process.readAllStandardError()).trimmed(),
+                crashed ? std::nullopt : std::optional(m_process.exitCode())};
+    const QByteArray output = m_ending.output;  // whoever takes it may start another
+    if (m_ending.code == 0) return emit done(output);
     if (const auto told = failureIn(output)) return emit failed(*told);
-    QString said = QString::fromUtf8(m_process.readAllStandardError()).trimmed();
+    QString said = m_ending.said;
     if (said.isEmpty())
         said = crashed ? tr("The engine crashed.") : tr("The engine ended with status %1.").arg(m_process.exitCode());
     emit failed(explanationIn(said));

@@ -26,6 +26,14 @@ public:
     void start(const QStringList& arguments);  // nothing while one runs
     void cancel();                             // neither done() nor failed() follows
 
+    // How the newest command came to its end; empty while it runs, where it was cancelled or could not be started.
+    struct Ending {
+        QByteArray output;
+        QString said;             // on the standard error
+        std::optional<int> code;  // its exit status; empty: it crashed
+    };
+    const Ending& ending() const { return m_ending; }
+
 signals:
     void runningChanged(bool running);
     void done(const QByteArray& output);
@@ -36,6 +44,7 @@ private:
 
     QString m_program;
     QProcess m_process;
+    Ending m_ending;
     bool m_cancelled = false;
 };
 

@@ -96,6 +96,11 @@ public:
         QDropEvent dropped({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
         QApplication::sendEvent(page.get(), &dropped);
     }
+    void dropFile(const QString& path) const {
+        QMimeData data;
+        data.setUrls({QUrl::fromLocalFile(path)});
+        drop(data);
+    }
     // As the dialog is told; the command that does the same.
     QString exportModel(const QString& file) const {
         nameFile(file);
@@ -197,6 +202,43 @@ private slots:
         QCOMPARE(bench.exportModel(folder.filePath("c.onnx")), words("", "c.onnx"));
         bench.find<QSlider>("epoch").setValue(1);
         QVERIFY(isMeant("epoch-2") && !isMeant("best"));
+    }
+
+    // By the command or by dropping it; what could not be answered is a row, and a folder of nothing says why.
+    void aFolderIsPredicted() {
+        Bench bench;
+        bench.open();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.action("predict-folder").isEnabled(), kPatience);
+        const QTemporaryDir folder, empty, tables;
+        QImage grey(28, 28, QImage::Format_Grayscale8);
+        grey.fill(90);
+        QVERIFY(grey.save(folder.filePath("a.png")) && grey.save(folder.filePath("b.png")));
+        QFile broken(folder.filePath("c.png"));
+        QVERIFY(broken.open(QIODevice::WriteOnly) && broken.write("no image") > 0);
+        broken.close();
+
+        const QString file = tables.filePath("answers.csv");
+        nameFile(file);
+        bench.dropFile(folder.path());
+        auto& notice = *bench.find<QFrame>("notice").findChild<QLabel*>();
+        QTRY_VERIFY_WITH_TIMEOUT(notice.text().startsWith("Written to " + file), kPatience);
+        QVERIFY2(notice.text().contains("3 samples") && notice.text().contains("samples/s") &&
+                     notice.text().contains("1 could not be answered"),
+                 qPrintable(notice.text()));
+        QTest::mouseClick(&bench.find<QPushButton>("copyNotice"), Qt::LeftButton);
+        QCOMPARE(QApplication::clipboard()->text(), "lockstep predict 1 " + folder.path() + " --csv > " + file);
+        QFile table(file);
+        QVERIFY(table.open(QIODevice::ReadOnly));
+        const QStringList lines = QString::fromUtf8(table.readAll()).trimmed().split('\n');
+        QCOMPARE(lines.size(), 4);
+        QVERIFY(lines[0].startsWith("sample,class1,probability1") && lines[1].contains("a.png"));
+
+        nameFile(tables.filePath("none.csv"));
+        bench.dropFile(empty.path());
+        QTRY_VERIFY_WITH_TIMEOUT(notice.text().contains(empty.path() + " was not predicted"), kPatience);
+        QVERIFY(notice.property("role").toString() == "problem" && bench.find<QPushButton>("copyNotice").isVisible());
+        QVERIFY(!QFile::exists(tables.filePath("none.csv")));
+        QVERIFY(bench.action("predict-folder").isEnabled());
     }
 
     // What cannot be answered says why; the next image is answered all the same.
@@ -334,6 +376,7 @@ private slots:
         bench.open();
         auto& prompt = bench.find<QPlainTextEdit>("prompt");
         QTRY_VERIFY_WITH_TIMEOUT(prompt.isVisible(), kPatience);
+        QVERIFY(!bench.action("predict-folder").isEnabled());  // nor has it an answer for each of many samples
         prompt.setPlainText("to be");
         QTest::mouseClick(&bench.find<QPushButton>("goOn"), Qt::LeftButton);
         auto& written = bench.find<QPlainTextEdit>("written");
