@@ -413,7 +413,7 @@ private slots:
         QVERIFY2(figures.text().startsWith("loss ") && figures.text().contains("perplexity "),
                  qPrintable(figures.text()));
         bench.action("best").trigger();
-        QTRY_VERIFY_WITH_TIMEOUT(figures.text().contains("samples"), kPatience);
+        QTRY_VERIFY_WITH_TIMEOUT(figures.text().contains("sample"), kPatience);
         QVERIFY2(figures.text().contains("bits per byte"), qPrintable(figures.text()));
         bench.choose("evaluatedTrial", 1);
         QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
