@@ -13,7 +13,8 @@ namespace lockstep {
 
 namespace {
 
-constexpr std::array kNotFoundCodes = {"trial.unknown", "preset.unknown", "model.unknown", "dataset.unknown"};
+constexpr std::array kNotFoundCodes = {"trial.unknown", "preset.unknown", "model.unknown", "dataset.unknown",
+                                       "group.unknown"};
 
 bool isNotFound(const Problem& problem) {
     return std::ranges::find(kNotFoundCodes, problem.code) != kNotFoundCodes.end();

@@ -1,5 +1,9 @@
 #include "app/csv_row.h"
 
+#include <unistd.h>
+
+#include "engine/core/printable.h"
+
 namespace lockstep {
 
 namespace {
@@ -14,8 +18,10 @@ std::string csvCell(const std::string& cell) {
 }  // namespace
 
 std::string csvRow(const std::vector<std::string>& cells) {
+    static const bool isSeen = isatty(STDOUT_FILENO) != 0;  // names from outside do not command a terminal
     std::string row;
-    for (std::size_t i = 0; i < cells.size(); ++i) row += (i > 0 ? "," : "") + csvCell(cells[i]);
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        row += (i > 0 ? "," : "") + csvCell(isSeen ? printable(cells[i]) : cells[i]);
     return row + '\n';
 }
 

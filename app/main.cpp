@@ -54,8 +54,9 @@ int guarded(lockstep::Context& context, const lockstep::Run& run) {
     } catch (const lockstep::ProblemError& error) {
         return context.report({error.problem()});
     } catch (const lockstep::EngineError& error) {
-        context.report(
-            {Problem{error.where(), "run.failed." + std::string(text(error.kind())), {error.what(), "The command"}}});
+        const bool isFile = error.kind() == lockstep::EngineError::Kind::Io;
+        const std::string code = isFile ? "command.io" : "run.failed." + std::string(text(error.kind()));
+        context.report({Problem{error.where(), code, {error.what(), "The command"}}});
     } catch (const std::bad_alloc&) {
         context.report(
             {Problem{"", "run.failed.out-of-memory", {"the memory of this machine is spent", "The command"}}});

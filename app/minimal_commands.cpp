@@ -27,6 +27,10 @@ Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, 
     return runPlainly({spec, {}, std::nullopt, &watcher.control, {&watcher.terminal}, watcher.onStuck}, environment);
 }
 
+Result<std::int64_t> addToQueue(const TrialSpec&, const Environment&) {
+    return Problem{"trial", "trial.unknown", {"0", "a build without a history"}};
+}
+
 Result<RunResult> runFromHistory(const HistoryRun& run, const Watcher&, const Environment&) {
     return Problem{"trial", "trial.unknown", {std::to_string(run.trial), "a build without a history"}};
 }

@@ -40,7 +40,9 @@ public:
 
     const RunStarted& started() const { return m_started; }
     const StepDone& step() const { return m_step; }
-    const TaskMetrics& metrics() const { return metricsFor(m_started.task); }  // what counts for this run
+    const TaskMetrics& metrics() const {
+        return metricsFor(m_started.task, m_started.chooses());
+    }  // what counts for this run
     std::int64_t totalSteps() const { return m_started.stepsPerEpoch * m_started.epochs; }
 
 private:

@@ -27,19 +27,24 @@ std::string plural(std::int64_t count, const char* noun) {
 }
 
 // "accuracy 91.83 %", "perplexity 7.413, 2.890 bits per byte"
-std::string testText(const EvalDone& test, const TaskMetrics& metrics) {
-    const std::string text = namedText(*metrics.test, valueIn(test, *metrics.test));
-    return metrics.aside ? text + ", " + namedText(*metrics.aside, valueIn(test, *metrics.aside)) : text;
+std::string qualityText(const EvalDone& evaluation, const TaskMetrics& metrics) {
+    const std::string text = namedText(*metrics.quality, valueIn(evaluation, *metrics.quality));
+    return metrics.aside ? text + ", " + namedText(*metrics.aside, valueIn(evaluation, *metrics.aside)) : text;
 }
 
-std::string testText(const RunFinished& event, const TaskMetrics& metrics) {
-    if (std::isnan(event.testAccuracy)) return "not evaluated yet";
+std::string testText(const RunFinished& event, const RunStarted& started) {
+    const TaskMetrics& metrics = metricsFor(started.task, Split::Test);
+    const bool chooses = started.chooses() == Split::Test;
+    const bool knowsBest = metrics.quality->evaluated == &EvalDone::accuracy && !std::isnan(event.bestAccuracy);
+    const std::string best =
+        knowsBest ? fmt::format("best {}{}", chooses ? "" : "validation accuracy ", percentText(event.bestAccuracy))
+                  : "";
+    if (std::isnan(event.testAccuracy)) return best.empty() ? "not evaluated yet" : best + ", not tested yet";
     EvalDone last;
     last.loss = event.testLoss;
     last.accuracy = event.testAccuracy;
-    const bool knowsBest = metrics.test->evaluated == &EvalDone::accuracy;
-    return fmt::format("test {}{}, test loss {:.4f}", testText(last, metrics),
-                       knowsBest ? fmt::format(" (best {})", percentText(event.bestAccuracy)) : "", event.testLoss);
+    return fmt::format("test {}{}, test loss {:.4f}", qualityText(last, metrics),
+                       best.empty() ? "" : fmt::format(" ({})", best), event.testLoss);
 }
 
 std::string linkText(double bandwidth, double latency) {
@@ -124,7 +129,9 @@ void RunPrinter::say(const RunStarted& event) {
     if (event.linkBandwidth > 0 || event.linkLatency > 0)
         fmt::print("The links between the devices are simulated: {}.\n",
                    linkText(event.linkBandwidth, event.linkLatency));
-    fmt::print("{} training and {} test samples; {} of {}{}\n", countText(event.trainSamples),
+    const auto validation =
+        event.validationSamples > 0 ? fmt::format(", {} validation", countText(event.validationSamples)) : "";
+    fmt::print("{} training{} and {} test samples; {} of {}{}\n", countText(event.trainSamples), validation,
                countText(event.testSamples), plural(event.epochs, "epoch"), plural(event.stepsPerEpoch, "step"),
                event.firstStep > 0 ? fmt::format(", continuing after step {}", event.firstStep) : "");
 }
@@ -134,12 +141,17 @@ void RunPrinter::say(const StepDone&) { showLine(m_progress.line(1000), m_progre
 void RunPrinter::say(const EvalDone& event) {
     clearLine();
     const auto left = m_progress.eta();
-    const TaskMetrics& metrics = m_progress.metrics();
-    fmt::print("epoch {}/{}  train loss {:.4f} {}  test loss {:.4f} {}{}  {}{}\n", event.epoch,
-               m_progress.started().epochs, event.trainLoss, namedText(*metrics.epoch, valueIn(event, *metrics.epoch)),
-               event.loss, testText(event, metrics), event.best ? " (best)" : "", rateText(event.samplesPerSecond),
-               left > 0 ? "  ETA " + durationText(left) : "");
     m_lastLine = Clock::now();
+    const TaskMetrics& metrics = metricsFor(m_progress.started().task, event.split);
+    if (event.split != m_progress.started().chooses()) {
+        fmt::print("epoch {} on the {} samples: loss {:.4f} {}\n", event.epoch, text(event.split), event.loss,
+                   qualityText(event, metrics));
+        return;
+    }
+    fmt::print("epoch {}/{}  train loss {:.4f} {}  {} loss {:.4f} {}{}  {}{}\n", event.epoch,
+               m_progress.started().epochs, event.trainLoss, namedText(*metrics.epoch, valueIn(event, *metrics.epoch)),
+               text(event.split), event.loss, qualityText(event, metrics), event.best ? " (best)" : "",
+               rateText(event.samplesPerSecond), left > 0 ? "  ETA " + durationText(left) : "");
 }
 
 void RunPrinter::say(const TextSample& event) {
@@ -184,7 +196,7 @@ void RunPrinter::say(const RunFinished& event) {
     const auto who = event.trial > 0 ? fmt::format("Trial {}", event.trial) : std::string("The run");
     fmt::print("{} {} after {} in {}: {}, {} in training\n", who,
                event.outcome == "stopped" ? "was stopped" : "finished", plural(event.step, "step"),
-               durationText(event.seconds), testText(event, m_progress.metrics()),
+               durationText(event.seconds), testText(event, m_progress.started()),
                rateText(event.trainSamplesPerSecond));
     if (event.trial == 0) return;
     if (event.outcome == "stopped")

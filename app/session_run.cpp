@@ -1,5 +1,6 @@
 #include "app/history_access.h"
 #include "app/train_run.h"
+#include "engine/queue/queue_service.h"
 #include "engine/session/run_session.h"
 
 namespace lockstep {
@@ -35,6 +36,13 @@ Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, 
     auto result = runTrialOf(trials.places(), {trial}, watcher, environment);
     if (wasRefused(result)) trials.discard(trial);
     return runOf(std::move(result));
+}
+
+Result<std::int64_t> addToQueue(const TrialSpec& spec, const Environment& environment) {
+    auto problems = validate(spec, environment);
+    if (!problems.empty()) return problems;
+    auto trials = openTrials();
+    return QueueService(trials, thisProgram()).addTrial(spec);
 }
 
 Result<RunResult> runFromHistory(const HistoryRun& run, const Watcher& watcher, const Environment& environment) {

@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
 
 #include "app/exit_codes.h"
 #include "engine/core/error.h"
@@ -20,8 +22,25 @@ int g_pipe[2] = {-1, -1};
 std::atomic<bool> g_asked = false;  // two signals may be handled by two threads at once
 static_assert(std::atomic<bool>::is_always_lock_free);
 
-extern "C" void onStopSignal(int) {
-    if (g_asked.exchange(true)) _exit(kKilled);
+// `timeout` signals a process and then its group: the same signal that follows at once is the same wish.
+constexpr std::int64_t kSameWish = 200'000'000;  // ns
+std::atomic<std::int64_t> g_askedAt = 0;
+std::atomic<int> g_askedBy = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+std::int64_t now() {
+    timespec time = {};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
+}
+
+extern "C" void onStopSignal(int signal) {
+    if (g_asked.exchange(true)) {
+        if (signal != g_askedBy || now() - g_askedAt > kSameWish) _exit(kKilled);
+        return;
+    }
+    g_askedBy = signal;
+    g_askedAt = now();
     const char byte = 's';
     [[maybe_unused]] const auto written = write(g_pipe[1], &byte, 1);
 }

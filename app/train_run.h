@@ -35,6 +35,9 @@ int exitStatusOf(const RunFailed& failed);
 bool hasHistory();
 Result<RunResult> runIntoHistory(const TrialSpec& spec, const Watcher& watcher, const Environment& environment);
 
+// Makes a trial of the spec, for the queue to run. Problems: those of validate().
+Result<std::int64_t> addToQueue(const TrialSpec& spec, const Environment& environment);
+
 // Runs a trial of the history: a queued one from its beginning, or one that has ended from its last checkpoint. Only in
 // a build that has a history. Throws ProblemError "trial.unknown".
 struct HistoryRun {

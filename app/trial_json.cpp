@@ -14,9 +14,9 @@ Json orNull(const std::optional<double>& value) { return value ? Json(*value) : 
 
 }  // namespace
 
-const TaskMetrics& metricsOf(const std::string& model) {
-    const ModelEntry* entry = findModel(builtinModels(), model);
-    return metricsFor(entry ? text(entry->task) : std::string_view());
+const TaskMetrics& metricsOf(const TrialRow& row) {
+    const ModelEntry* entry = findModel(builtinModels(), row.model);
+    return metricsFor(entry ? text(entry->task) : std::string_view(), row.chooses());
 }
 
 Json trialJson(const TrialRow& row) {
@@ -25,8 +25,8 @@ Json trialJson(const TrialRow& row) {
         std::visit([&](auto at) { out[std::string(each.key)] = orNull(row.*at); }, each.at);
     out["failure"] = row.failure;
     out["tags"] = row.tags;
-    const TaskMetrics& metrics = metricsOf(row.model);
-    for (const Metric* each : {metrics.test, metrics.aside}) {
+    const TaskMetrics& metrics = metricsOf(row);
+    for (const Metric* each : {metrics.quality, metrics.aside}) {
         if (each && each->derive) out[std::string(each->key)] = orNull(newest(row, *each));
     }
     return out;

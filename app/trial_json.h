@@ -4,7 +4,7 @@
 
 namespace lockstep {
 
-const TaskMetrics& metricsOf(const std::string& model);  // what counts for its trials; see metricsFor()
-Json trialJson(const TrialRow& row);                     // what is not known is null
+const TaskMetrics& metricsOf(const TrialRow& row);  // what counts for it; see metricsFor()
+Json trialJson(const TrialRow& row);                // what is not known is null
 
 }  // namespace lockstep

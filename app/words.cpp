@@ -28,6 +28,15 @@ std::string ended(std::string sentence) {
     return sentence;
 }
 
+// What a file says may be of any length; a sentence is not.
+std::string shortened(std::string text) {
+    constexpr std::size_t kMost = 2000;
+    if (text.size() <= kMost) return text;
+    std::size_t end = kMost;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return text.substr(0, end) + "…";
+}
+
 }  // namespace
 
 std::string fillIn(std::string_view sentence, const Problem& problem) {
@@ -40,7 +49,7 @@ std::string fillIn(std::string_view sentence, const Problem& problem) {
             break;
         }
         out += sentence.substr(at, open - at);
-        out += printable(valueOf(sentence.substr(open + 1, close - open - 1), problem));
+        out += shortened(printable(valueOf(sentence.substr(open + 1, close - open - 1), problem)));
         at = close + 1;
     }
     return trimmed(std::move(out));

@@ -132,14 +132,14 @@ void holdOut(std::vector<LabelledFile> files, double share, FolderScan& scan) {
     for (std::size_t i = 0; i < files.size(); ++i) (out[i] ? scan.test : scan.train).push_back(files[i]);
 }
 
-void scanTest(const fs::path& folder, Lister& lister, FolderScan& scan) {
+void scanSplit(const fs::path& folder, Lister& lister, FolderScan& scan, std::vector<LabelledFile>& split) {
     for (const std::string& name : classFolders(folder)) {
         const auto known = std::ranges::lower_bound(scan.classes, name);
         if (known == scan.classes.end() || *known != name) {
             throw ProblemError({(folder / name).string(), "class-folder.unknown-class", {name}});
         }
         const auto files = lister.filesOf(folder, name, static_cast<std::int32_t>(known - scan.classes.begin()));
-        scan.test.insert(scan.test.end(), files.begin(), files.end());
+        split.insert(split.end(), files.begin(), files.end());
     }
     lister.lookBeside(folder);
 }
@@ -156,7 +156,9 @@ std::vector<bool> heldOut(std::span<const std::string_view> names, double share)
 FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double testShare, const Reading& reading) {
     if (!fs::is_directory(root)) throw ProblemError({root.string(), "dataset.not-found", {}});
     const auto train = firstWithClasses(root, {"train", "training"});
-    const auto test = train ? firstWithClasses(root, {"test", "testing", "val", "valid", "validation"}) : std::nullopt;
+    auto test = train ? firstWithClasses(root, {"test", "testing"}) : std::nullopt;
+    auto validation = train ? firstWithClasses(root, {"val", "valid", "validation"}) : std::nullopt;
+    if (!test) std::swap(test, validation);
     const fs::path folder = train.value_or(root);
 
     FolderScan scan;
@@ -173,7 +175,8 @@ FolderScan scanClassFolders(const fs::path& root, const FileKind& kind, double t
     }
     lister.lookBeside(folder);
     if (train) lister.lookBeside(root);
-    if (test) scanTest(*test, lister, scan);
+    if (test) scanSplit(*test, lister, scan, scan.test);
+    if (validation) scanSplit(*validation, lister, scan, scan.validation);
     lister.finish();
     return scan;
 }

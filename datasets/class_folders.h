@@ -20,10 +20,10 @@ struct LabelledFile {
 };
 
 struct FolderScan {
-    std::vector<std::string> classes;       // names of the class folders, sorted bytewise
-    std::vector<LabelledFile> train, test;  // by class, then by name
-    std::vector<SkippedFile> skipped;       // of another kind, no regular file, in no class, a loop of links…
-    std::vector<Problem> notes;             // "class-folder.passed-over": of systems and archivers, and hidden names
+    std::vector<std::string> classes;                   // names of the class folders, sorted bytewise
+    std::vector<LabelledFile> train, test, validation;  // by class, then by name
+    std::vector<SkippedFile> skipped;  // of another kind, no regular file, in no class, a loop of links…
+    std::vector<Problem> notes;        // "class-folder.passed-over": of systems and archivers, and hidden names
 };
 
 // Which files are samples: by the endings of their names, in small letters; of others, the code that says so.
@@ -32,12 +32,12 @@ struct FileKind {
     std::string codeOfOthers;
 };
 
-// Lists a folder with one sub-folder per class, or with split folders (train; test, val, valid or validation) that hold
-// such sub-folders. Without a folder for testing, `testShare` of the files is held out, chosen by a hash of class and
-// file name: a file keeps its split when others come and go. Class folders may have folders of their own, and be links
-// to folders elsewhere; links further down are skipped. Names of systems (system_names.h) are passed over. Reads no
-// file. Throws ProblemError "dataset.not-found", "class-folder.no-classes", "class-folder.unknown-class",
-// "dataset.cancelled"; std::filesystem_error.
+// Lists a folder with one sub-folder per class, or with split folders (train; test; val, valid or validation) that hold
+// such sub-folders. With no folder called test, the one for validation is the test split. Without either, `testShare`
+// of the files is held out, chosen by a hash of class and file name: a file keeps its split when others come and go.
+// Class folders may have folders of their own, and be links to folders elsewhere; links further down are skipped. Names
+// of systems (system_names.h) are passed over. Reads no file. Throws ProblemError "dataset.not-found",
+// "class-folder.no-classes", "class-folder.unknown-class", "dataset.cancelled"; std::filesystem_error.
 FolderScan scanClassFolders(const std::filesystem::path& root, const FileKind& kind, double testShare,
                             const Reading& reading = {});
 

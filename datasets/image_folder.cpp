@@ -101,7 +101,8 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
     FolderScan scan =
         scanClassFolders(root, {{".jpg", ".jpeg", ".png"}, "image.unknown-kind"}, params.number("test_share"), reading);
     const DecodedFormat format = chooseFormat(scan.train, params, reading);
-    requireMemory(path.string(), (scan.train.size() + scan.test.size()) * format.bytes());
+    const std::size_t all = scan.train.size() + scan.test.size() + scan.validation.size();
+    requireMemory(path.string(), all * format.bytes());
 
     Loaded loaded;
     loaded.skipped = std::move(scan.skipped);
@@ -111,7 +112,7 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
     info.fields = imageFields({format.channels, format.size, format.size});
     info.classes = scan.classes;
     reading.describe(info);
-    reading.expect(static_cast<std::int64_t>(scan.train.size() + scan.test.size()));
+    reading.expect(static_cast<std::int64_t>(all));
     const auto split = [&](const char* name, const std::vector<LabelledFile>& files, std::size_t before) {
         DecodedImages images = decoded(cacheFolder, root, name, files, format, reading,
                                        static_cast<std::int64_t>(before), loaded.warnings);
@@ -127,6 +128,8 @@ Loaded load(const fs::path& cacheFolder, const fs::path& path, const ParamValues
                             {std::to_string(loaded.skipped.size()), first.file.string(), first.reason.code}});
     }
     loaded.test = split("test", scan.test, scan.train.size());
+    if (!scan.validation.empty())
+        loaded.validation = split("validation", scan.validation, scan.train.size() + scan.test.size());
     return loaded;
 }
 
@@ -171,7 +174,8 @@ DatasetEntry imageFolderEntry(const fs::path& cacheFolder) {
     DatasetEntry entry;
     entry.id = "image-folder";
     entry.title = "Image folder";
-    entry.meaning = "A folder with one sub-folder of JPEG or PNG images per class, or train and test folders of such.";
+    entry.meaning =
+        "A folder with one sub-folder of JPEG or PNG images per class, or train, test and perhaps val folders of such.";
     entry.params = {
         {"size",
          std::int64_t{0},

@@ -44,11 +44,15 @@ std::optional<std::uint64_t> LabelledTexts::fingerprint() const {
     return hash.value();
 }
 
-std::vector<Problem> warnOfCuts(const LabelledTexts& train, const LabelledTexts& test) {
-    const std::int64_t cut = train.cut() + test.cut();
+std::vector<Problem> warnOfCuts(std::initializer_list<const LabelledTexts*> splits) {
+    std::int64_t cut = 0, all = 0, sequence = 0;
+    for (const LabelledTexts* each : splits) {
+        if (!each) continue;
+        cut += each->cut();
+        all += each->info().count;
+        sequence = each->info().fields.front().type.shape.count();
+    }
     if (cut == 0) return {};
-    const std::int64_t all = train.info().count + test.info().count;
-    const std::int64_t sequence = train.info().fields.front().type.shape.count();
     return {{"dataset.sequence", "text.cut", {std::to_string(cut), std::to_string(all), std::to_string(sequence)}}};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,6 @@ private:
 };
 
 // A warning where texts of either split were cut.
-std::vector<Problem> warnOfCuts(const LabelledTexts& train, const LabelledTexts& test);
+std::vector<Problem> warnOfCuts(std::initializer_list<const LabelledTexts*> splits);
 
 }  // namespace lockstep

@@ -26,6 +26,9 @@ std::vector<std::int64_t> perClass(const Dataset& data) {
 void checkAlike(const std::string& field, const Loaded& loaded) {
     const auto &train = loaded.train->info().fields, &test = loaded.test->info().fields;
     if (train != test) throw ProblemError({field, "dataset.shape-mismatch", {text(train), text(test)}});
+    if (!loaded.validation) return;
+    const auto& validation = loaded.validation->info().fields;
+    if (train != validation) throw ProblemError({field, "dataset.shape-mismatch", {text(train), text(validation)}});
 }
 
 void checkClasses(const std::string& field, const Dataset& train) {
@@ -75,7 +78,8 @@ std::vector<Problem> leftOut(const std::filesystem::path& path, const Loaded& lo
         Reason& reason = reasons[file.reason.code];
         if (reason.count++ == 0) reason.first = &file;
     }
-    const auto all = static_cast<std::size_t>(loaded.train->info().count + loaded.test->info().count);
+    const auto all =
+        static_cast<std::size_t>(countOf(loaded.train) + countOf(loaded.test) + countOf(loaded.validation));
     std::vector<Problem> remarks;
     for (const auto& [code, reason] : reasons) {
         const Problem& first = reason.first->reason;
@@ -94,6 +98,7 @@ DatasetReport reportOf(const std::string& format, Loaded loaded) {
     report.fields = loaded.train->info().fields;
     report.trainCount = loaded.train->info().count;
     report.testCount = loaded.test->info().count;
+    report.validationCount = countOf(loaded.validation);
     report.trainPerClass = perClass(*loaded.train);
     report.testPerClass = perClass(*loaded.test);
     if (!report.trainPerClass.empty()) report.classes = loaded.train->info().classes;
@@ -134,7 +139,9 @@ void loadBy(DatasetEntry& entry, LoadFunction load) {
         if (!loaded.ok()) return loaded.problems();
         auto remarks = leftOut(path, loaded.value());
         remarks.insert(remarks.end(), loaded.value().warnings.begin(), loaded.value().warnings.end());
-        return DatasetSplits{loaded.value().train, loaded.value().test, std::move(remarks)};
+        DatasetSplits splits{loaded.value().train, loaded.value().test, std::move(remarks)};
+        if (countOf(loaded.value().validation) > 0) splits.validation = loaded.value().validation;
+        return splits;
     };
     entry.inspect = [load, id = entry.id](const auto& path, const auto& params,
                                           const auto& watch) -> Result<DatasetReport> {

@@ -15,7 +15,8 @@ struct Loaded {
     std::shared_ptr<const Dataset> train, test;  // their labels are resident, if there are any
     std::vector<SkippedFile> skipped;
     std::vector<Problem> warnings;
-    std::vector<Problem> notes = {};  // for the report alone
+    std::vector<Problem> notes = {};                 // for the report alone
+    std::shared_ptr<const Dataset> validation = {};  // null: the source has none
 };
 
 // Reads a folder; throws ProblemError for whatever a person can repair.

@@ -79,9 +79,9 @@ private:
     std::size_t m_textColumn = 0, m_labelColumn = 0;
 };
 
-// test empty: held out.
+// test empty: held out. validation empty: there is none.
 struct CsvFiles {
-    fs::path train, test;
+    fs::path train, test, validation = {};
 };
 
 CsvFiles filesAt(const fs::path& path) {
@@ -93,13 +93,16 @@ CsvFiles filesAt(const fs::path& path) {
         }
         return fs::path();
     };
-    const CsvFiles files{table("train"), table("test")};
+    CsvFiles files{table("train"), table("test"), {}};
+    for (const char* name : {"val", "valid", "validation"}) {
+        if (files.validation.empty()) files.validation = table(name);
+    }
     if (files.train.empty()) throw ProblemError({path.string(), "text-csv.no-files", {}});
     return files;
 }
 
 struct Splits {
-    std::vector<Row> train, test;
+    std::vector<Row> train, test, validation = {};
 };
 
 // By the texts: what is said twice is on one side.
@@ -130,6 +133,7 @@ Loaded load(const fs::path& path, const ParamValues& params, Reading& reading) {
     Splits splits;
     if (files.test.empty()) splits = holdOut(CsvFile(files.train, params).rows(), params.number("test_share"));
     else splits = {CsvFile(files.train, params).rows(), CsvFile(files.test, params).rows()};
+    if (!files.validation.empty()) splits.validation = CsvFile(files.validation, params).rows();
 
     DatasetInfo info;
     info.id = "text-csv";
@@ -137,19 +141,21 @@ Loaded load(const fs::path& path, const ParamValues& params, Reading& reading) {
     info.fields = textFields(params.integer("sequence"));
     reading.describe(info);
     reading.goOn();
-    const auto collect = [&](const std::vector<Row>& rows) {
+    const auto collect = [&](const std::vector<Row>& rows, const fs::path& file) {
         auto texts = std::make_shared<LabelledTexts>(info, params.integer("sequence"));
         for (const Row& row : rows) {
             const auto known = std::ranges::lower_bound(info.classes, row.label);
             if (known == info.classes.end() || *known != row.label)
-                throw ProblemError(
-                    {files.test.string(), "text-csv.unknown-class", {std::to_string(row.line), row.label}});
+                throw ProblemError({file.string(), "text-csv.unknown-class", {std::to_string(row.line), row.label}});
             texts->add(row.text, static_cast<std::int32_t>(known - info.classes.begin()));
         }
         return texts;
     };
-    const auto train = collect(splits.train), test = collect(splits.test);
-    return {train, test, {}, warnOfCuts(*train, *test)};
+    const auto train = collect(splits.train, files.train), test = collect(splits.test, files.test);
+    const auto validation = splits.validation.empty() ? nullptr : collect(splits.validation, files.validation);
+    Loaded loaded{train, test, {}, warnOfCuts({train.get(), test.get(), validation.get()})};
+    loaded.validation = validation;
+    return loaded;
 }
 
 bool hasColumns(const fs::path& file) {
@@ -178,7 +184,8 @@ DatasetEntry textCsvEntry() {
     entry.id = "text-csv";
     entry.title = "Text table";
     entry.meaning =
-        "A CSV or TSV file with a column of texts and one of their classes, or a folder with train.csv and test.csv.";
+        "A CSV or TSV file with a column of texts and one of their classes, or a folder with train.csv, test.csv and "
+        "perhaps val.csv.";
     entry.params = {
         sequenceField(256, "Bytes of a sample; longer texts are cut."),
         testShareField(0.2, "Share of the texts held out for testing where there is no test.csv."),

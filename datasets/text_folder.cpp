@@ -20,7 +20,7 @@ Loaded load(const std::filesystem::path& path, const ParamValues& params, Readin
     info.classes = std::move(scan.classes);
     info.fields = textFields(params.integer("sequence"));
     reading.describe(info);
-    reading.expect(static_cast<std::int64_t>(scan.train.size() + scan.test.size()));
+    reading.expect(static_cast<std::int64_t>(scan.train.size() + scan.test.size() + scan.validation.size()));
     std::int64_t done = 0;
     const auto read = [&](const std::vector<LabelledFile>& files) {
         auto texts = std::make_shared<LabelledTexts>(info, params.integer("sequence"));
@@ -31,7 +31,11 @@ Loaded load(const std::filesystem::path& path, const ParamValues& params, Readin
         return texts;
     };
     const auto train = read(scan.train), test = read(scan.test);
-    return {train, test, std::move(scan.skipped), warnOfCuts(*train, *test), std::move(scan.notes)};
+    Loaded loaded{train, test, std::move(scan.skipped), {}, std::move(scan.notes)};
+    const auto validation = scan.validation.empty() ? nullptr : read(scan.validation);
+    loaded.validation = validation;
+    loaded.warnings = warnOfCuts({train.get(), test.get(), validation.get()});
+    return loaded;
 }
 
 }  // namespace
@@ -40,7 +44,8 @@ DatasetEntry textFolderEntry() {
     DatasetEntry entry;
     entry.id = "text-folder";
     entry.title = "Text folder";
-    entry.meaning = "A folder with one sub-folder of .txt files per class, or train and test folders of such.";
+    entry.meaning =
+        "A folder with one sub-folder of .txt files per class, or train, test and perhaps val folders of such.";
     entry.params = {sequenceField(256, "Bytes of a sample; longer texts are cut."),
                     testShareField(0.2, "Share of the texts held out for testing where there is no test folder.")};
     entry.remedy = "Sort the texts into one folder per class and give the folder above them.";

@@ -166,10 +166,11 @@ void addEvaluate(CLI::App& program, Run& run) {
     command->add_option("--dataset", options->dataset, "What kind the data are, where the path does not tell")
         ->type_name("NAME");
     command
-        ->add_option("--split", options->split,
-                     "Which samples: test (the default for the trial's own data), train, or all (for other data)")
+        ->add_option(
+            "--split", options->split,
+            "Which samples: test (the default for the trial's own data), validation, train, or all (for other data)")
         ->type_name("NAME")
-        ->check(CLI::IsMember({"test", "train", "all"}));
+        ->check(CLI::IsMember({"test", "validation", "train", "all"}));
     auto* json = command->add_flag("--json", options->json, "One JSON object");
     command
         ->add_option("--csv", options->csv,

@@ -62,11 +62,23 @@ void addPath(std::vector<AskedSample>& samples, const std::string& path, const D
     }
 }
 
+// Of a line that ends as Windows ends them, or of a list that `find -print0` has made.
+std::vector<std::string> pathsIn(std::string line) {
+    if (line.ends_with('\r')) line.pop_back();
+    std::vector<std::string> paths;
+    for (std::size_t at = 0; at < line.size();) {
+        const std::size_t end = std::min(line.find('\0', at), line.size());
+        if (end > at) paths.push_back(line.substr(at, end - at));
+        at = end + 1;
+    }
+    return paths;
+}
+
 // A line of the standard input.
 void addLine(std::vector<AskedSample>& samples, const std::string& line, std::int64_t number,
              const OpenedModel& model) {
-    if (readsTexts(model)) samples.push_back({fmt::format("line {}", number), AskedText{line}});
-    else if (!line.empty()) addPath(samples, line, model.trained);
+    if (readsTexts(model)) return samples.push_back({fmt::format("line {}", number), AskedText{line}}), void();
+    for (const std::string& path : pathsIn(line)) addPath(samples, path, model.trained);
 }
 
 std::vector<AskedSample> samplesFor(const PredictOptions& options, const OpenedModel& model) {

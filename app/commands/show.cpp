@@ -73,19 +73,20 @@ void printSettings(const TrialSpec& spec) {
 
 // First what counts for such a model, with its best; then what else rows keep.
 void addMetrics(Table& table, const TrialRow& row) {
-    const TaskMetrics& counts = metricsOf(row.model);
+    const TaskMetrics& counts = metricsOf(row);
     const auto add = [&](const std::string& label, auto valueOf) {
-        const auto value = valueOf(row, *counts.test);
+        const auto value = valueOf(row, *counts.quality);
         if (!value) return;
         const std::string aside = counts.aside ? ", " + metricText(*counts.aside, *valueOf(row, *counts.aside)) : "";
-        table.add({label + ' ' + std::string(counts.test->name), metricText(*counts.test, *value) + aside});
+        table.add({label + ' ' + std::string(counts.quality->name), metricText(*counts.quality, *value) + aside});
     };
-    add("test", &newest);
-    add("best", &best);
+    const std::string split(text(row.chooses()));
+    add(split, &newest);
+    add(row.chooses() == Split::Test ? "best" : "best " + split, &best);
     for (const Metric& metric : metrics()) {
         const auto value = newest(row, metric);
-        if (!metric.evaluated || &metric == counts.test || !value) continue;
-        table.add({"test " + std::string(metric.name), metricText(metric, *value)});
+        if (!metric.evaluated || &metric == counts.quality || !value) continue;
+        table.add({std::string(text(metric.split)) + ' ' + std::string(metric.name), metricText(metric, *value)});
     }
 }
 
@@ -199,9 +200,9 @@ void printCurve(const std::string& metric, const std::vector<SeriesPoint>& point
 
 // Without a metric that was asked for: what is learnt from, and what it comes to.
 void printCurves(const TrialQuery& query, const TrialRow& row) {
-    const std::string test(metricsOf(row.model).test->key);
+    const std::string quality(metricsOf(row).quality->key);
     printCurve("loss", query.series(row.id, "loss"));
-    printCurve(test, query.series(row.id, test));
+    printCurve(quality, query.series(row.id, quality));
     if (const auto sample = query.text(row.id))
         fmt::print("\nwritten after epoch {}\n{}", sample->epoch, sampleText(*sample));
 }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -15,7 +17,7 @@ namespace {
 struct TrainOptions {
     SpecOptions spec;
     Output output;
-    bool withoutHistory = false, onlySpec = false;
+    bool withoutHistory = false, onlySpec = false, queues = false;
     std::string out, from;
     ChangedData changedData = ChangedData::Refuse;
     std::int64_t queued = 0;  // a trial of the history; 0: a new one
@@ -73,6 +75,16 @@ Result<SpecOptions> withWeights(SpecOptions options) {
     return options;
 }
 
+int queueTrial(Context& context, const TrialSpec& spec, bool json) {
+    const auto trial = addToQueue(spec, context.environment());
+    if (!trial.ok()) return context.report(trial.problems());
+    if (json) fmt::print("{{\"trial\":{}}}\n", trial.value());
+    else
+        fmt::print("Trial {} is in the queue: lockstep queue lists it, lockstep attach {} follows it.\n", trial.value(),
+                   trial.value());
+    return kDone;
+}
+
 int train(Context& context, const TrainOptions& options) {
     if (options.queued > 0) {
         return watchRun(context, options.output, [&](const Watcher& watcher) {
@@ -93,6 +105,7 @@ int train(Context& context, const TrainOptions& options) {
     if (!spec.ok()) return context.report(spec.problems());
     if (options.onlySpec) return printSpec(spec.value());
     if (!saysWhatToTrain(options)) return context.report({nothingToTrain(spec.value())});
+    if (options.queues) return queueTrial(context, spec.value(), options.output.json);
     if (from || options.withoutHistory || !hasHistory() || !options.out.empty()) {
         return runWithoutHistory(context, options, spec.value(), std::move(from));
     }
@@ -130,6 +143,9 @@ void addTrain(CLI::App& program, Run& run) {
         command->add_option("--from", options->from, "Without history: go on from this checkpoint, or a trial's last")
             ->type_name("FILE|ID");
     addChangedDataOption(*command, options->changedData)->needs(from);
+    if (hasHistory())
+        command->add_flag("--queue", options->queues, "Leave it to the queue, which runs it when there is room")
+            ->excludes(from);
     if (hasHistory()) addQueuedOption(*command, options->queued);
     command->footer(kTrainHelp);
     command->callback([options, &run] { run = [options](Context& context) { return train(context, *options); }; });

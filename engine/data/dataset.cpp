@@ -49,7 +49,12 @@ std::optional<std::uint64_t> Dataset::fingerprint() const {
 std::optional<DataFingerprint> fingerprintOf(const DatasetSplits& splits) {
     const auto train = splits.train->fingerprint(), test = splits.test->fingerprint();
     if (!train || !test) return std::nullopt;
-    return DataFingerprint{{splits.train->info().count, *train}, {splits.test->info().count, *test}};
+    DataFingerprint all{{splits.train->info().count, *train}, {splits.test->info().count, *test}};
+    if (!splits.validation) return all;
+    const auto validation = splits.validation->fingerprint();
+    if (!validation) return std::nullopt;
+    all.validation = {splits.validation->info().count, *validation};
+    return all;
 }
 
 ImageShape DatasetInfo::image() const {

@@ -70,7 +70,7 @@ struct SplitFingerprint {
     bool operator==(const SplitFingerprint&) const = default;
 };
 struct DataFingerprint {
-    SplitFingerprint train, test;
+    SplitFingerprint train, test, validation = {};  // without samples: the dataset has no such split of its own
     bool operator==(const DataFingerprint&) const = default;
 };
 
@@ -79,6 +79,9 @@ struct DatasetSplits {
     // What is to be known before training on it: for each reason the files that are left out, what was cut…
     std::vector<Problem> remarks = {};
     std::optional<DataFingerprint> fingerprint = {};  // empty: nobody has asked for it, or it cannot be told
+    std::shared_ptr<const Dataset> validation = {};   // null: there is none
+    // Evaluated after each epoch, to choose the best one.
+    const std::shared_ptr<const Dataset>& choosing() const { return validation ? validation : test; }
 };
 std::optional<DataFingerprint> fingerprintOf(const DatasetSplits& splits);
 
@@ -105,8 +108,8 @@ struct SkippedFile {
 struct DatasetReport {
     std::string format;  // id of the entry that recognised it
     std::vector<Field> fields;
-    std::int64_t trainCount = 0, testCount = 0;  // samples
-    std::vector<std::string> classes;            // empty with their counts where samples have no label
+    std::int64_t trainCount = 0, testCount = 0, validationCount = 0;  // samples
+    std::vector<std::string> classes;  // empty with their counts where samples have no label
     std::vector<std::int64_t> trainPerClass, testPerClass;
     std::vector<SkippedFile> skipped;
     std::vector<Problem> warnings;  // imbalance, an empty class…

@@ -67,10 +67,13 @@ Places allBut(std::int64_t count, const Places& others) {
 
 }  // namespace
 
+std::int64_t heldOutCount(std::int64_t trainCount, double share) {
+    return std::clamp<std::int64_t>(std::llround(share * static_cast<double>(trainCount)), 1, trainCount - 1);
+}
+
 HeldOut holdOut(std::shared_ptr<const Dataset> train, double share, std::uint64_t seed) {
     const std::int64_t count = train->info().count;
-    const auto wanted = std::clamp<std::int64_t>(std::llround(share * static_cast<double>(count)), 1, count - 1);
-    const Places out = drawn(count, wanted, seed);
+    const Places out = drawn(count, heldOutCount(count, share), seed);
     PartOfDataset left(train, allBut(count, out));
     DatasetInfo measured = left.info();
     if (findField(measured.fields, "image")) measureNormalisation(measured, left);

@@ -12,6 +12,7 @@ namespace lockstep {
 struct HeldOut {
     std::shared_ptr<const Dataset> train, validation;
 };
+std::int64_t heldOutCount(std::int64_t trainCount, double share);  // of at least two samples
 HeldOut holdOut(std::shared_ptr<const Dataset> train, double share, std::uint64_t seed);
 
 }  // namespace lockstep

@@ -30,11 +30,18 @@ bool update(Database& database, const char* sql, std::int64_t trial, const Value
 
 // Evaluations beyond the point of resumption happen again, so the best ones are sought among those that stand.
 constexpr const char* kCutColumns =
-    "UPDATE trial SET step = ?2, failure_kind = NULL, failure_where = NULL, failure_what = NULL, failure_rank = NULL,"
-    " (best_accuracy, lowest_test_loss) ="
-    " (SELECT max(json_extract(json, '$.accuracy')), min(json_extract(json, '$.loss')) FROM event e"
+    "WITH standing AS (SELECT json, coalesce(json_extract(json, '$.split'), 'test') AS split FROM event e"
     " WHERE e.trial = ?1 AND e.kind = 'eval_done' AND e.step <= ?2 AND NOT EXISTS (SELECT 1 FROM attempt later"
-    " WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step < e.step)) WHERE id = ?1";
+    " WHERE later.trial = e.trial AND later.number > e.attempt AND later.from_step < e.step))"
+    " UPDATE trial SET step = ?2, failure_kind = NULL, failure_where = NULL, failure_what = NULL, failure_rank = NULL,"
+    " (best_accuracy, lowest_test_loss) ="
+    " (SELECT max(json_extract(json, '$.accuracy')), min(json_extract(json, '$.loss')) FROM standing"
+    " WHERE split = (SELECT max(split) FROM standing)) WHERE id = ?1";  // of validation, where there is any
+
+constexpr const char* kChoosingColumns =
+    "UPDATE trial SET best_accuracy = max(coalesce(best_accuracy, ?2), coalesce(?2, best_accuracy)),"
+    " lowest_test_loss = min(coalesce(lowest_test_loss, ?3), coalesce(?3, lowest_test_loss)) WHERE id = ?1"
+    " AND (?4 = 'validation' OR (validation_accuracy IS NULL AND validation_loss IS NULL))";
 
 void setState(Database& database, std::int64_t trial, std::string_view state) {
     if (const auto known = runStateFrom(state)) writeState(database, trial, *known);
@@ -54,12 +61,14 @@ public:
                e.step, e.epoch, e.samplesPerSecond, e.seconds);
     }
     void operator()(const EvalDone& e) const {
+        const bool validates = e.split == Split::Validation;
         update(m_database,
-               "UPDATE trial SET step = ?2, epoch = ?3, test_loss = ?4, test_accuracy = ?5,"
-               " best_accuracy = max(coalesce(best_accuracy, ?5), coalesce(?5, best_accuracy)),"
-               " lowest_test_loss = min(coalesce(lowest_test_loss, ?4), coalesce(?4, lowest_test_loss)), seconds = ?6"
-               " WHERE id = ?1",
+               validates ? "UPDATE trial SET step = max(step, ?2), epoch = max(epoch, ?3), validation_loss = ?4,"
+                           " validation_accuracy = ?5, seconds = ?6 WHERE id = ?1"
+                         : "UPDATE trial SET step = max(step, ?2), epoch = max(epoch, ?3), test_loss = ?4,"
+                           " test_accuracy = ?5, seconds = ?6 WHERE id = ?1",
                m_trial, e.step, e.epoch, e.loss, e.accuracy, e.seconds);
+        update(m_database, kChoosingColumns, m_trial, e.accuracy, e.loss, std::string(text(e.split)));
     }
     void operator()(const StateChanged& e) const { setState(m_database, m_trial, e.state); }
     void operator()(const RunFinished& e) const {

@@ -38,6 +38,8 @@ constexpr RowColumn kColumns[] = {{"id", &TrialRow::id, "trial"},
                                   {"test_accuracy", &TrialRow::testAccuracy},
                                   {"lowest_test_loss", &TrialRow::lowestTestLoss},
                                   {"test_loss", &TrialRow::testLoss},
+                                  {"validation_accuracy", &TrialRow::validationAccuracy},
+                                  {"validation_loss", &TrialRow::validationLoss},
                                   {"samples_per_second", &TrialRow::samplesPerSecond, "train_samples_per_second"},
                                   {"seconds", &TrialRow::seconds},
                                   {"created_at", &TrialRow::createdAt},
@@ -58,8 +60,10 @@ const std::string kRow = [] {
 constexpr const char* kStanding =
     " FROM event e WHERE e.trial = ?1 AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.trial = e.trial"
     " AND later.number > e.attempt AND later.from_step < e.step)";
-const std::string kStandingEvaluations =
-    std::string(kStanding) + " AND e.kind = 'eval_done' AND json_extract(e.json, ?2) >= 0";
+// Of the field ?2 and the split ?3, or of any, where that is 'train'.
+const std::string kStandingEvaluations = std::string(kStanding) +
+                                         " AND e.kind = 'eval_done' AND json_extract(e.json, ?2) >= 0"
+                                         " AND ?3 IN ('train', coalesce(json_extract(e.json, '$.split'), 'test'))";
 
 // "out-of-memory in conv2d block3 on cpu:0 (rank 0): what was said"
 std::string failureOf(Statement& row, int kind) {
@@ -124,10 +128,14 @@ std::string escapedForLike(const std::string& text) {
 // The metrics of evaluations that rows repeat for lists.
 struct KeptMetric {
     std::string_view key;
-    std::optional<double> TrialRow::*newest, TrialRow::*best;
+    std::optional<double> TrialRow::*newest, TrialRow::*best;  // the best: where its split is the one that chooses
 };
-constexpr KeptMetric kKept[] = {{"test_accuracy", &TrialRow::testAccuracy, &TrialRow::bestAccuracy},
-                                {"test_loss", &TrialRow::testLoss, &TrialRow::lowestTestLoss}};
+constexpr KeptMetric kKept[] = {
+    {"test_accuracy", &TrialRow::testAccuracy, &TrialRow::bestAccuracy},
+    {"test_loss", &TrialRow::testLoss, &TrialRow::lowestTestLoss},
+    {"validation_accuracy", &TrialRow::validationAccuracy, &TrialRow::bestAccuracy},
+    {"validation_loss", &TrialRow::validationLoss, &TrialRow::lowestTestLoss},
+};
 
 std::optional<double> keptIn(const TrialRow& row, const Metric& metric,
                              std::optional<double> TrialRow::*KeptMetric::*which) {
@@ -170,7 +178,7 @@ std::vector<SeriesPoint> readEvaluations(Database& database, std::int64_t trial,
     std::vector<SeriesPoint> points;
     Statement query(database, "SELECT e.step, json_extract(e.json, '$.seconds'), json_extract(e.json, ?2)" +
                                   kStandingEvaluations + " ORDER BY e.attempt, e.number");
-    query.bind(1, trial), query.bind(2, pathOf(metric));
+    query.bind(1, trial), query.bind(2, pathOf(metric)), query.bind(3, std::string(text(metric.split)));
     while (query.executeStep()) {
         points.push_back(
             {query.getColumn(0).getInt64(), query.getColumn(1).getDouble(), query.getColumn(2).getDouble()});
@@ -211,6 +219,11 @@ std::string taskOf(Database& database, std::int64_t trial) {
     return query.executeStep() && !query.getColumn(0).isNull() ? query.getColumn(0).getString() : std::string();
 }
 
+Split chooses(Database& database, std::int64_t trial) {
+    const auto started = newestOf<RunStarted>(database, trial);
+    return started ? started->chooses() : Split::Test;
+}
+
 }  // namespace
 
 std::span<const RowColumn> rowColumns() { return kColumns; }
@@ -219,7 +232,11 @@ std::optional<double> newest(const TrialRow& row, const Metric& metric) {
     return keptIn(row, metric, &KeptMetric::newest);
 }
 
-std::optional<double> best(const TrialRow& row, const Metric& metric) { return keptIn(row, metric, &KeptMetric::best); }
+// Of a split that does not choose there is one evaluation.
+std::optional<double> best(const TrialRow& row, const Metric& metric) {
+    const Metric& measured = metric.derive ? *findMetric(metric.from) : metric;
+    return keptIn(row, metric, measured.split == row.chooses() ? &KeptMetric::best : &KeptMetric::newest);
+}
 
 class TrialQuery::Impl {
 public:
@@ -329,6 +346,7 @@ std::vector<std::string> TrialQuery::metrics(std::int64_t trial) const {
             if (!metric.evaluated) continue;
             Statement evaluations(database, "SELECT 1" + kStandingEvaluations + " LIMIT 1");
             evaluations.bind(1, trial), evaluations.bind(2, pathOf(metric));
+            evaluations.bind(3, std::string(lockstep::text(metric.split)));
             if (evaluations.executeStep()) names.emplace_back(metric.key);
         }
         return names;
@@ -407,14 +425,15 @@ std::vector<EvalCounts> TrialQuery::counts(std::int64_t trial) const {
 
 std::vector<std::int64_t> TrialQuery::bestEpochs(std::int64_t trial) const {
     return m_impl->read([&](Database& database) {
-        const Metric& objective = *metricsFor(taskOf(database, trial)).objective;
+        const Metric& objective = *metricsFor(taskOf(database, trial), chooses(database, trial)).objective;
         Statement query(database, std::string("SELECT e.json") + kStanding +
                                       " AND e.kind = 'eval_done' ORDER BY e.attempt, e.number");
         query.bind(1, trial);
         std::map<std::int64_t, double> values;
         while (query.executeStep()) {
             const auto done = std::get<EvalDone>(readEvent(query.getColumn(0).getString()).event);
-            if (std::isfinite(done.loss)) values[done.epoch] = valueIn(done, objective);
+            if (std::isfinite(done.loss) && done.split == objective.split)
+                values[done.epoch] = valueIn(done, objective);
         }
         std::vector<std::int64_t> epochs;
         for (const auto& [epoch, value] : values) epochs.push_back(epoch);
@@ -463,6 +482,8 @@ bool TrialQuery::wroteCheckpoint(std::int64_t trial) const {
         return query.executeStep();
     });
 }
+
+void TrialQuery::read(const std::function<void(Database&)>& work) const { m_impl->read(work); }
 
 std::int64_t TrialQuery::dataVersion() const {
     return translated(m_impl->file, [&] { return m_impl->database->execAndGet("PRAGMA data_version").getInt64(); });

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,10 @@
 #include "engine/spec/train_event.h"
 #include "engine/spec/trial_spec.h"
 
+namespace SQLite {
+class Database;
+}
+
 namespace lockstep {
 
 struct TrialRow {
@@ -24,10 +29,13 @@ struct TrialRow {
     std::string title, state, dataset, model, devices, createdAt, finishedAt, runDirectory, failure, note;
     std::int64_t attempts = 0, step = 0, epoch = 0, epochs = 0, batch = 0;
     double learningRate = 0;
+    // The best are of the split that chooses: of validation, where the trial has that.
     std::optional<double> bestAccuracy, testAccuracy, testLoss, lowestTestLoss, samplesPerSecond, seconds;
+    std::optional<double> validationAccuracy, validationLoss;
     bool deleted = false, star = false, archived = false;
     std::vector<std::string> tags;  // ascending
 
+    Split chooses() const { return validationAccuracy || validationLoss ? Split::Validation : Split::Test; }
     bool operator==(const TrialRow&) const = default;
 };
 
@@ -101,6 +109,8 @@ public:
     bool wroteCheckpoint(std::int64_t trial) const;
     // Differs from its value before if any other connection has committed since; cheap. Means nothing to another query.
     std::int64_t dataVersion() const;
+    // For other queries of the same file: statements that see one state of it.
+    void read(const std::function<void(SQLite::Database&)>& work) const;
 
 private:
     class Impl;

@@ -1,9 +1,11 @@
 #include "engine/history/trial_rows.h"
 
+#include <type_traits>
 #include <variant>
 
 #include "engine/history/event_writer.h"
 #include "engine/history/series_chunk.h"
+#include "engine/spec/trial_settings.h"
 
 namespace lockstep {
 
@@ -26,6 +28,26 @@ std::vector<SpecColumn> columnsOf(const TrialSpec& spec) {
 void bind(Statement& statement, int index, const std::vector<SpecColumn>& columns) {
     for (const SpecColumn& each : columns)
         std::visit([&](const auto& value) { statement.bind(index++, value); }, each.value);
+}
+
+// Of what a spec states, but its title, as columns that SQL can compare.
+void replaceParams(Database& database, std::int64_t trial, const TrialSpec& spec) {
+    Statement clear(database, "DELETE FROM trial_param WHERE trial = ?");
+    clear.bind(1, trial);
+    clear.exec();
+    Statement row(database, "INSERT INTO trial_param (trial, key, number, text) VALUES (?, ?, ?, ?)");
+    for (const Setting& each : settingsOf(spec)) {
+        if (each.path == "title") continue;
+        row.bind(1, trial), row.bind(2, each.path);
+        const auto bindValue = [&]<class T>(const T& value) {
+            if constexpr (std::is_same_v<T, std::string>) row.bind(4, value);
+            else row.bind(3, static_cast<double>(value));
+        };
+        std::visit(bindValue, each.value);
+        row.exec();
+        row.reset();
+        row.clearBindings();
+    }
 }
 
 void insertEvents(Database& database, std::int64_t trial, const AdoptedTrial::Attempt& attempt) {
@@ -58,6 +80,7 @@ void insertTrial(Database& database, std::int64_t trial, const TrialSpec& spec,
     row.bind(4, utcNow()), row.bind(5, runDirectory.string());
     bind(row, 6, columns);
     row.exec();
+    replaceParams(database, trial, spec);
 }
 
 bool replaceSpec(Database& database, std::int64_t trial, const TrialSpec& spec) {
@@ -67,7 +90,9 @@ bool replaceSpec(Database& database, std::int64_t trial, const TrialSpec& spec) 
     Statement row(database, "UPDATE trial SET " + changes + " WHERE id = ?");
     bind(row, 1, columns);
     row.bind(static_cast<int>(columns.size()) + 1, trial);
-    return row.exec() > 0;
+    if (row.exec() == 0) return false;
+    replaceParams(database, trial, spec);
+    return true;
 }
 
 std::optional<std::int64_t> insertAttempt(Database& database, std::int64_t trial, std::int64_t fromStep) {

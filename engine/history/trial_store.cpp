@@ -160,4 +160,7 @@ void TrialStore::onTrouble(std::function<void(const Problem&)> handler) {
 std::int64_t TrialStore::committedEvent(std::int64_t trial) const { return m_impl->writer.committedEvent(trial); }
 void TrialStore::flush() { m_impl->writer.flush(); }
 
+HistoryWriter& TrialStore::writer() { return m_impl->writer; }
+const std::filesystem::path& TrialStore::file() const { return m_impl->file; }
+
 }  // namespace lockstep

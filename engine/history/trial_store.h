@@ -16,6 +16,8 @@
 
 namespace lockstep {
 
+class HistoryWriter;
+
 // The writer of the history: one SQLite file that any number of processes write at once (WAL, BEGIN IMMEDIATE,
 // synchronous=FULL). Owns a thread, a connection and a bounded queue. Series are stored as columnar chunks; steps are
 // committed after about 250 ms. A committed row survives kill -9 and power loss. The schema's numbered SQL files are in
@@ -58,6 +60,9 @@ public:
     void onTrouble(std::function<void(const Problem&)> handler);
     std::int64_t committedEvent(std::int64_t trial) const;  // the newest number that this store has committed
     void flush();                                           // returns when all is committed, or trouble is known
+
+    HistoryWriter& writer();  // for other stores of the same file
+    const std::filesystem::path& file() const;
 
 private:
     class Impl;

@@ -50,7 +50,7 @@ void addSamples(std::vector<Line>& out, const CardFacts& facts) {
 }
 
 void addHeldOut(std::vector<Line>& out, const CardFacts& facts) {
-    if (!bestEvaluation(facts)) return;
+    if (!bestEvaluation(facts) || taskMetrics(facts).objective->split == Split::Validation) return;
     const auto isOther = [&](const Evaluation& each) { return each.data != ownData(facts); };
     if (std::ranges::any_of(facts.evaluations, isOther)) return;
     const std::string told =
@@ -73,9 +73,10 @@ void addUncertainty(std::vector<Line>& out, const CardFacts& facts) {
 
 void addGap(std::vector<Line>& out, const CardFacts& facts) {
     const auto last = lastEvaluation(facts);
-    const TrialSeries *test = findSeries(facts, "test_accuracy"), *train = findSeries(facts, "train_accuracy");
-    if (isLanguage(facts) || !last || !test || !train) return;
-    const auto there = valueAt(*test, last->step), here = valueAt(*train, last->step);
+    const TrialSeries* others = findSeries(facts, taskMetrics(facts).quality->key);
+    const TrialSeries* train = findSeries(facts, "train_accuracy");
+    if (isLanguage(facts) || !last || !others || !train) return;
+    const auto there = valueAt(*others, last->step), here = valueAt(*train, last->step);
     if (!there || !here || !(*here - *there > kLargeGap)) return;
     out.emplace_back("It knows its training data better than others: " + percentText(*here) + " beside " +
                      percentText(*there) + " at the end.");

@@ -150,6 +150,8 @@ Blocks dataSection(const CardFacts& facts) {
     if (!facts.spec.dataPath.empty()) rows.add("Path", Line({code(facts.spec.dataPath.string())}));
     if (facts.started) {
         rows.add("Training samples", countText(facts.started->trainSamples));
+        if (facts.started->validationSamples > 0)
+            rows.add("Validation samples", countText(facts.started->validationSamples));
         rows.add("Test samples", countText(facts.started->testSamples));
     }
     if (facts.data) {

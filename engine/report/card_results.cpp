@@ -240,7 +240,9 @@ Blocks writtenText(const CardFacts& facts) {
 
 }  // namespace
 
-const TaskMetrics& taskMetrics(const CardFacts& facts) { return metricsFor(facts.task); }
+const TaskMetrics& taskMetrics(const CardFacts& facts) {
+    return metricsFor(facts.task, facts.started ? facts.started->chooses() : facts.row.chooses());
+}
 
 const TrialSeries* findSeries(const CardFacts& facts, std::string_view key) {
     const auto found = std::ranges::find(facts.series, key, &TrialSeries::key);
@@ -271,11 +273,16 @@ std::optional<Standing> lastEvaluation(const CardFacts& facts) {
 
 std::optional<ClassCounts> classCounts(const CardFacts& facts) {
     const auto best = bestEvaluation(facts);
-    for (const EvalCounts& each : facts.counts) {
-        if (best && each.step == best->step && each.classes > 0)
-            return ClassCounts{
-                &each, "the test data of " + ownData(facts) + ", at the best evaluation (" + standingText(*best) + ')'};
-    }
+    const auto at = [&](Split split) -> std::optional<ClassCounts> {
+        for (const EvalCounts& each : facts.counts) {
+            if (best && each.step == best->step && each.classes > 0 && each.split == split)
+                return ClassCounts{&each, "the " + std::string(text(split)) + " data of " + ownData(facts) +
+                                              ", at the best evaluation (" + standingText(*best) + ')'};
+        }
+        return std::nullopt;
+    };
+    if (const auto tested = at(Split::Test)) return tested;
+    if (const auto validated = at(Split::Validation)) return validated;
     for (const Evaluation& each : facts.evaluations) {
         if (each.counts.classes > 0 && each.split == "test" && each.data == ownData(facts))
             return ClassCounts{&each.counts, toldOf(each)};

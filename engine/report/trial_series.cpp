@@ -23,7 +23,10 @@ std::string tagOf(const TrialSeries& series) {
     const Metric& metric = *series.metric;
     if (const auto dot = series.key.find('.'); dot != series.key.npos)
         return std::string(metric.key) + "/rank " + series.key.substr(dot + 1);
-    const char* group = metric.split == Split::Test ? "test/" : metric.evaluated ? "epoch/" : "train/";
+    const char* group = metric.split == Split::Test         ? "test/"
+                        : metric.split == Split::Validation ? "validation/"
+                        : metric.evaluated                  ? "epoch/"
+                                                            : "train/";
     return group + std::string(metric.name);
 }
 

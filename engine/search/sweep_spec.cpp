@@ -265,6 +265,17 @@ void adoptKinds(SweepSpec& sweep, const FieldOf& fieldOf) {
     }
 }
 
+namespace {
+
+// What the history keeps of every trial's evaluations, or what follows from that.
+bool isObjective(const Metric* metric) {
+    if (metric && metric->derive) metric = findMetric(metric->from);
+    const bool isKept = metric && (metric->evaluated == &EvalDone::accuracy || metric->evaluated == &EvalDone::loss);
+    return isKept && metric->split != Split::Train;
+}
+
+}  // namespace
+
 Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
     std::vector<Problem> problems;
     for (const WholeField& each : kWholeFields) {
@@ -278,8 +289,7 @@ Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
         problems.push_back({"method", "spec.not-a-choice", {sweep.method, "grid, random, sobol"}});
     else if (sweep.method != "grid" && sweep.trials < 1)
         problems.push_back({"trials", "spec.out-of-range", {"0", "1", std::to_string(kMostTrials)}});
-    const Metric* objective = findMetric(sweep.objective);
-    if (!sweep.objective.empty() && (!objective || !objective->evaluated || objective->better == Better::Neither))
+    if (!sweep.objective.empty() && !isObjective(findMetric(sweep.objective)))
         problems.push_back({"objective", "search.objective", {sweep.objective}});
     if (sweep.repeats > 1 && std::ranges::find(sweep.vary, "seed", &Dimension::path) != sweep.vary.end())
         problems.push_back({"repeats", "search.repeats-of-seeds", {}});

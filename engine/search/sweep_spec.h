@@ -56,5 +56,6 @@ Result<SearchSpace> spaceOf(const SweepSpec& sweep);
 // "optimizer.beta2=0.9..0.999?optimizer=adamw".
 Result<Dimension> dimensionFrom(std::string_view words);
 std::string wordsOf(const Dimension& dimension);  // that dimensionFrom() reads
+std::string wordsOf(const Cell& cell);            // "batch=64 learning_rate=0.01"
 
 }  // namespace lockstep

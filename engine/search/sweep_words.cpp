@@ -4,7 +4,7 @@
 
 #include "engine/search/sweep_spec.h"
 
-// A dimension as a person writes it on a command line.
+// A dimension as a person writes it on a command line; what has commas, question marks or two dots stands in quotes.
 namespace lockstep {
 
 namespace {
@@ -17,18 +17,34 @@ std::optional<double> numberIn(std::string_view text) {
     return number;
 }
 
+// Not within quotes, which stay.
 std::vector<std::string> split(std::string_view text, char at) {
     std::vector<std::string> parts{""};
+    bool isQuoted = false;
     for (const char c : text) {
-        if (c == at) parts.emplace_back();
+        isQuoted = isQuoted != (c == '"');
+        if (c == at && !isQuoted) parts.emplace_back();
         else parts.back() += c;
     }
     return parts;
 }
 
+bool isQuoted(std::string_view text) { return text.size() > 1 && text.starts_with('"') && text.ends_with('"'); }
+
+// A text that would be read as something else.
+std::string quotedIfNeeded(const ParamValue& value) {
+    const auto* words = std::get_if<std::string>(&value);
+    const bool isPlain = !words || (words->find_first_of(",?") == words->npos && words->find("..") == words->npos &&
+                                    !words->empty() && !words->starts_with("log:"));
+    return isPlain ? text(value) : '"' + *words + '"';
+}
+
 ChoiceOfValues valuesIn(const std::string& path, std::string_view text, char between) {
     ChoiceOfValues values;
-    for (const std::string& each : split(text, between)) values.push_back(settingValue(path, each));
+    for (const std::string& each : split(text, between)) {
+        if (isQuoted(each)) values.emplace_back(each.substr(1, each.size() - 2));
+        else values.push_back(settingValue(path, each));
+    }
     return values;
 }
 
@@ -62,7 +78,7 @@ std::optional<NumberRange> rangeIn(std::string_view text) {
 
 std::string joined(const ChoiceOfValues& values, char between) {
     std::string out;
-    for (const ParamValue& each : values) out += (out.empty() ? "" : std::string(1, between)) + text(each);
+    for (const ParamValue& each : values) out += (out.empty() ? "" : std::string(1, between)) + quotedIfNeeded(each);
     return out;
 }
 
@@ -75,7 +91,8 @@ Result<Dimension> dimensionFrom(std::string_view words) {
     Dimension dimension{std::string(words.substr(0, equals)), {}, {}};
     auto parts = split(words.substr(equals + 1), '?');
     const std::string& values = parts.front();
-    if (values.find("..") != values.npos || values.starts_with("log:")) {
+    const bool isText = values.find('"') != values.npos;
+    if (!isText && (values.find("..") != values.npos || values.starts_with("log:"))) {
         const auto range = rangeIn(values);
         if (!range) return notUnderstood;
         dimension.values = *range;
@@ -103,6 +120,12 @@ std::string wordsOf(const Dimension& dimension) {
     }
     for (const DimensionCondition& each : dimension.when) out += '?' + each.path + '=' + joined(each.values, ',');
     return out;
+}
+
+std::string wordsOf(const Cell& cell) {
+    std::string words;
+    for (const Setting& each : cell) words += (words.empty() ? "" : " ") + each.path + '=' + text(each.value);
+    return words;
 }
 
 }  // namespace lockstep

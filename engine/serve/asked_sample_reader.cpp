@@ -5,6 +5,7 @@
 #include "engine/data/sample.h"
 #include "engine/serve/samples.h"
 #include "engine/train/asked_data.h"
+#include "engine/train/open_data.h"
 
 namespace lockstep {
 
@@ -21,7 +22,9 @@ DatasetSplits splitsOf(const TrialSpec& spec, const Environment& environment) {
     const DatasetEntry* entry = environment.dataset(spec.dataset.id);
     if (!entry) throw ProblemError({"dataset", "spec.unknown-dataset", {spec.dataset.id, "see `lockstep datasets`"}});
     const auto params = madeOf(ParamValues::from(entry->params, spec.dataset.params, "dataset"));
-    return madeOf(entry->open(madeOf(dataPathOf(*entry, spec.dataPath)), params, {.trains = false}));
+    auto splits = madeOf(entry->open(madeOf(dataPathOf(*entry, spec.dataPath)), params, {.trains = false}));
+    divideAsAsked(spec, splits);
+    return splits;
 }
 
 const DatasetEntry& entryOf(const std::string& data, const Environment& environment) {

@@ -97,8 +97,15 @@ SettingsAnswer offeredSettings() {
 }
 
 DescribedData describedData(const DatasetReport& report, const ServeWords& words) {
-    return {report.format,  describedFields(report.fields), report.trainCount,   report.testCount,
-            report.classes, report.trainPerClass,           report.testPerClass, toldAll(report.warnings, words)};
+    return {report.format,
+            describedFields(report.fields),
+            report.trainCount,
+            report.testCount,
+            report.validationCount,
+            report.classes,
+            report.trainPerClass,
+            report.testPerClass,
+            toldAll(report.warnings, words)};
 }
 
 InspectAnswer inspection(const DatasetReport& report, const ServeWords& words) {

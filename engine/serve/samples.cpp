@@ -138,7 +138,7 @@ Result<Glimpse> glimpseAt(const DatasetEntry& entry, const std::filesystem::path
     if (!data.ok()) return data.problems();
     auto report = entry.inspect(path, params, {});
     if (!report.ok()) return report.problems();
-    return Glimpse{data.value().train->info(), data.value().test->info(), std::move(report).value(),
+    return Glimpse{data.value().train->info(), data.value().choosing()->info(), std::move(report).value(),
                    pick(*data.value().train, most)};
 }
 

@@ -15,7 +15,7 @@ struct Glimpse {
         std::int32_t label = 0;
         std::vector<std::uint8_t> pixels;
     };
-    DatasetInfo train, test;
+    DatasetInfo train, choosing;  // the latter is evaluated after each epoch, if nothing is held out
     DatasetReport report;
     std::vector<Sample> samples;
 };

@@ -4,6 +4,7 @@
 
 #include "datasets/catalog.h"
 #include "engine/core/error.h"
+#include "engine/data/held_out.h"
 #include "engine/train/disk_need.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/plan_run.h"
@@ -58,12 +59,17 @@ PlanAnswer Server::answer(const PlanRequest& request) {
     const TrialSpec spec = specOf(request.spec);
     const auto resolved = valueOf(resolve(spec, m_host.environment()));
     const Glimpse& data = glimpse(spec);
-    const auto run = planRun(resolved, data.train, data.test);
-    if (const auto problem = shortOfMemory(resolved, run, data.train, data.test)) throw ProblemError(*problem);
-    ModelInput input = modelInput(*resolved.model, data.train, 1, spec.labelSmoothing);
+    DatasetInfo train = data.train, choosing = data.choosing;
+    if (spec.validationShare > 0 && train.count > 1) {
+        choosing = train;
+        choosing.count = heldOutCount(train.count, spec.validationShare);
+        train.count -= choosing.count;
+    }
+    const auto run = planRun(resolved, train, choosing);
+    if (const auto problem = shortOfMemory(resolved, run, train, choosing)) throw ProblemError(*problem);
+    ModelInput input = modelInput(*resolved.model, train, 1, spec.labelSmoothing);
     input.frozen = resolved.frozen;
-    if (const auto problems = weightsProblems(resolved, data.train); !problems.empty())
-        throw ProblemError(problems.front());
+    if (const auto problems = weightsProblems(resolved, train); !problems.empty()) throw ProblemError(problems.front());
     const auto forward = valueOf(buildForward(*resolved.model, resolved.modelParams, input, true));
     const DiskNeed need = diskNeed(resolved, run);
     PlanAnswer answer{plannedLayers(forward),

@@ -14,12 +14,14 @@
 #include <variant>
 #include <vector>
 
+#include "engine/spec/split.h"
+
 namespace lockstep {
 
 // Messages of JSON objects: one list of fields each, for writing and reading alike. Beside a struct X stands
 //   void fields(auto& v, auto& e, const X*) { v("step", e.step), v("loss", e.loss); }
-// in this namespace, where v is one of the two classes below. Members are numbers, flags, strings, such structs,
-// JsonText, and vectors and optionals of them. v.optional() leaves a member out where it is as it was made.
+// in this namespace, where v is one of the two classes below. Members are numbers, flags, strings, splits, such
+// structs, JsonText, and vectors and optionals of them. v.optional() leaves a member out where it is as it was made.
 
 // JSON within JSON, as it is: a whole spec.
 struct JsonText {
@@ -59,6 +61,7 @@ public:
         if constexpr (std::is_same_v<T, bool>) m_out += value ? "true" : "false";
         else if constexpr (std::is_arithmetic_v<T>) putNumber(value);
         else if constexpr (std::is_same_v<T, JsonText>) m_out += value.text;
+        else if constexpr (std::is_same_v<T, Split>) putText(text(value));
         else if constexpr (std::is_convertible_v<T, std::string_view>) putText(value);
         else putObject(value);
     }
@@ -126,6 +129,7 @@ private:
             value.text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
         else if constexpr (std::is_same_v<T, std::string>)
             value = (require(key, json.is_string()), json.get<std::string>());
+        else if constexpr (std::is_same_v<T, Split>) getSplit(key, json, value);
         else getObject(key, json, value);
     }
     template <class T>
@@ -167,6 +171,11 @@ private:
     static void getNumber(std::string_view key, const Json& json, T& value) {
         require(key, json.is_null() || json.is_number());
         value = json.is_null() ? std::numeric_limits<T>::quiet_NaN() : json.get<T>();
+    }
+    static void getSplit(std::string_view key, const Json& json, Split& value) {
+        const auto split = json.is_string() ? splitFrom(json.get_ref<const std::string&>()) : std::nullopt;
+        require(key, split.has_value());
+        value = *split;
     }
     template <class T>
     static void getObject(std::string_view key, const Json& json, T& value) {

@@ -82,10 +82,20 @@ constexpr std::array kMetrics = {
                  &EvalDone::trainAccuracy, "train_accuracy"),
     ofEvaluation("train_loss", "loss", "Training loss", Unit::Nats, Split::Train, Better::Lower, &EvalDone::trainLoss,
                  "train_loss"),
+    ofEvaluation("validation_accuracy", "accuracy", "Validation accuracy", Unit::Share, Split::Validation,
+                 Better::Higher, &EvalDone::accuracy, "accuracy"),
+    ofEvaluation("validation_accuracy5", "accuracy of five guesses", "Validation accuracy of five guesses", Unit::Share,
+                 Split::Validation, Better::Higher, &EvalDone::accuracy5, "accuracy5"),
+    ofEvaluation("validation_loss", "loss", "Validation loss", Unit::Nats, Split::Validation, Better::Lower,
+                 &EvalDone::loss, "loss"),
     ofText("perplexity", "perplexity", "Training perplexity of each step", Unit::Odds, Split::Train, "loss",
            &perplexity),
     ofText("train_perplexity", "perplexity", "Training perplexity", Unit::Odds, Split::Train, "train_loss",
            &perplexity),
+    ofText("validation_perplexity", "perplexity", "Validation perplexity", Unit::Odds, Split::Validation,
+           "validation_loss", &perplexity),
+    ofText("validation_bits_per_byte", "bits per byte", "Validation bits per byte", Unit::BitsPerByte,
+           Split::Validation, "validation_loss", &bitsPerByte),
     ofText("test_perplexity", "perplexity", "Test perplexity", Unit::Odds, Split::Test, "test_loss", &perplexity),
     ofText("test_bits_per_byte", "bits per byte", "Test bits per byte", Unit::BitsPerByte, Split::Test, "test_loss",
            &bitsPerByte),
@@ -118,15 +128,24 @@ double valueIn(const StepDone& step, const Metric& metric) {
 }
 
 double valueIn(const EvalDone& evaluation, const Metric& metric) {
-    return metric.evaluated ? evaluation.*metric.evaluated : derived(evaluation, metric);
+    if (!metric.evaluated) return derived(evaluation, metric);
+    const bool has = metric.split == Split::Train || metric.split == evaluation.split;
+    return has ? evaluation.*metric.evaluated : kNone;
 }
 
-const TaskMetrics& metricsFor(std::string_view task) {
-    static const TaskMetrics text{&known("test_loss"), &known("perplexity"), &known("train_perplexity"),
-                                  &known("test_perplexity"), &known("test_bits_per_byte")};
-    static const TaskMetrics classes{&known("test_accuracy"), &known("accuracy"), &known("train_accuracy"),
-                                     &known("test_accuracy"), nullptr};
-    return task == kNextTokens ? text : classes;
+const TaskMetrics& metricsFor(std::string_view task, Split chooses) {
+    static const auto ofTexts = [](const std::string& split) {
+        return TaskMetrics{&known(split + "_loss"),       &known("perplexity"),    &known("train_perplexity"),
+                           &known(split + "_perplexity"), &known(split + "_loss"), &known(split + "_bits_per_byte")};
+    };
+    static const auto ofClasses = [](const std::string& split) {
+        return TaskMetrics{&known(split + "_accuracy"), &known("accuracy"),      &known("train_accuracy"),
+                           &known(split + "_accuracy"), &known(split + "_loss"), nullptr};
+    };
+    static const TaskMetrics texts[] = {ofTexts("validation"), ofTexts("test")};
+    static const TaskMetrics classes[] = {ofClasses("validation"), ofClasses("test")};
+    const std::size_t which = chooses == Split::Validation ? 0 : 1;
+    return task == kNextTokens ? texts[which] : classes[which];
 }
 
 }  // namespace lockstep

@@ -7,7 +7,6 @@
 
 namespace lockstep {
 
-enum class Split { Train, Test };
 enum class Better { Neither, Lower, Higher };
 // Share: 0 to 1, told in percent. Odds: of one in so many. The others as they are.
 enum class MetricUnit { Number, Share, Nats, Odds, BitsPerByte, SamplesPerSecond, Seconds };
@@ -22,12 +21,12 @@ struct Metric {
     Better better = Better::Neither;
     double StepDone::*step = nullptr;               // at every step
     std::vector<float> StepDone::*ranks = nullptr;  // at every step and rank; the series are "compute.0", "compute.1"…
-    double EvalDone::*evaluated = nullptr;          // at every evaluation
-    std::string_view field = {};                    // its key in the event's JSON
-    double (*derive)(double) = nullptr;             // follows from another, at no cost
-    std::string_view from = {};                     // that one's key
-    bool noisy = false;                             // from step to step: curves are smoothed
-    std::string_view task = {};                     // text(ModelTask) of the only models that have it; empty: all
+    double EvalDone::*evaluated = nullptr;  // at every evaluation of its split; of training: of the one that chooses
+    std::string_view field = {};            // its key in the event's JSON
+    double (*derive)(double) = nullptr;     // follows from another, at no cost
+    std::string_view from = {};             // that one's key
+    bool noisy = false;                     // from step to step: curves are smoothed
+    std::string_view task = {};             // text(ModelTask) of the only models that have it; empty: all
 };
 
 // All of them. Events, the history's series and queries, the choice of the best evaluation, pages and comparisons
@@ -36,18 +35,19 @@ std::span<const Metric> metrics();
 const Metric* findMetric(std::string_view key);  // null: there is none
 bool isBetter(const Metric& metric, double value, double than);
 
-// Not a number: the event does not have it.
+// Not a number: the event does not have it, or is of another split.
 double valueIn(const StepDone& step, const Metric& metric);
 double valueIn(const EvalDone& evaluation, const Metric& metric);
 
-// What counts for models of a task; "": of an older version, as for classes.
+// What counts for models of a task, of the split that chooses; task "": of an older version, as for classes.
 struct TaskMetrics {
     const Metric* objective;  // of evaluations, measured: the best of it is the trial's best
     const Metric* training;   // how good the model is, for a person, at each step
     const Metric* epoch;      // over the epoch that an evaluation ends
-    const Metric* test;       // at each evaluation
-    const Metric* aside;      // said behind `test`; null: nothing
+    const Metric* quality;    // how good it is, at each evaluation
+    const Metric* loss;       // likewise
+    const Metric* aside;      // said behind the quality; null: nothing
 };
-const TaskMetrics& metricsFor(std::string_view task);
+const TaskMetrics& metricsFor(std::string_view task, Split chooses);
 
 }  // namespace lockstep

@@ -58,7 +58,8 @@ static void fields(auto& v, auto& e, const DescribedField*) {
     v("name", e.name), v("type", e.type), v("shape", e.shape);
 }
 static void fields(auto& v, auto& e, const DescribedData*) {
-    v("format", e.format), v("fields", e.fields), v("train_count", e.trainCount), v("test_count", e.testCount);
+    v("format", e.format), v("fields", e.fields), v("train_count", e.trainCount), v("test_count", e.testCount),
+        v("validation_count", e.validationCount);
     v("classes", e.classes), v("train_per_class", e.trainPerClass), v("test_per_class", e.testPerClass);
     v("warnings", e.warnings);
 }

@@ -81,8 +81,8 @@ struct DescribedField {
 struct DescribedData {
     std::string format;  // the dataset's id
     std::vector<DescribedField> fields;
-    std::int64_t trainCount = 0, testCount = 0;  // samples
-    std::vector<std::string> classes;            // empty with their counts where samples have no label
+    std::int64_t trainCount = 0, testCount = 0, validationCount = 0;  // samples
+    std::vector<std::string> classes;  // empty with their counts where samples have no label
     std::vector<std::int64_t> trainPerClass, testPerClass;
     std::vector<ToldProblem> warnings;
 };

@@ -17,7 +17,7 @@ static void fields(auto& v, auto& e, const RunStarted*) {
     v("test_samples", e.testSamples), v("bytes_per_device", e.bytesPerDevice), v("shares", e.shares);
     v("batch_norm", e.batchNorm), v("learning_rate", e.learningRate), v("link_bandwidth", e.linkBandwidth);
     v("link_latency", e.linkLatency), v("task", e.task), v("software", e.software), v("hardware", e.hardware);
-    v("threads", e.threads);
+    v("threads", e.threads), v("validation_samples", e.validationSamples);
 }
 static void fields(auto& v, auto& e, const StepDone*) {
     v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds);
@@ -27,9 +27,9 @@ static void fields(auto& v, auto& e, const StepDone*) {
     }
 }
 static void fields(auto& v, auto& e, const EvalDone*) {
-    v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds);
+    v("step", e.step), v("epoch", e.epoch), v("samples", e.samples), v("seconds", e.seconds), v("split", e.split);
     for (const Metric& metric : metrics()) {
-        if (metric.evaluated) v(metric.field, e.*metric.evaluated);
+        if (metric.evaluated && metric.split != Split::Validation) v(metric.field, e.*metric.evaluated);
     }
     v("samples_per_second", e.samplesPerSecond), v("best", e.best);
 }
@@ -64,7 +64,7 @@ static void fields(auto& v, auto& e, const DataProgress*) {
     v("done", e.done), v("total", e.total), v("samples_per_second", e.samplesPerSecond);
 }
 static void fields(auto& v, auto& e, const EvalCounts*) {
-    v("step", e.step), v("epoch", e.epoch), v("classes", e.classes), v("cells", e.cells);
+    v("step", e.step), v("epoch", e.epoch), v("split", e.split), v("classes", e.classes), v("cells", e.cells);
     v("bin_samples", e.binSamples), v("bin_correct", e.binCorrect), v("bin_confidence", e.binConfidence);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/spec/split.h"
 
 namespace lockstep {
 
@@ -27,6 +28,8 @@ struct RunStarted {
     std::string software = {};                  // "Lockstep 0.1.0, oneDNN 2.6.3"; "": of an older version
     std::vector<std::string> hardware = {};     // what the devices are, each kind once: "AMD EPYC 9575F, 2 cores"
     std::vector<std::int64_t> threads = {};     // kernel threads, by rank
+    std::int64_t validationSamples = 0;         // 0: the test split is evaluated after each epoch
+    Split chooses() const { return validationSamples > 0 ? Split::Validation : Split::Test; }
 };
 struct StepDone {
     std::int64_t step = 0, epoch = 0, samples = 0;
@@ -37,6 +40,8 @@ struct StepDone {
     // Per rank, of this step: seconds computing, in all-reduce, waiting for data.
     std::vector<float> compute, reduce, wait;
 };
+// After each epoch, of the split that chooses; where that is validation, also of the test split once, at the end of the
+// run, of the model that was chosen: `step` and `epoch` are then that one's, and nothing is said of training.
 struct EvalDone {
     std::int64_t step = 0, epoch = 0, samples = 0;
     double loss = 0, accuracy = 0, accuracy5 = -1;  // accuracy5 < 0: not counted
@@ -44,6 +49,7 @@ struct EvalDone {
     double seconds = 0;                             // since the run started
     double samplesPerSecond = 0;                    // training rate of the epoch
     bool best = false;
+    Split split = Split::Test;
 };
 // Of a classifier, behind EvalDone, what it took samples for: evaluation.h reads it. Samples whose logits are no
 // numbers are not among them.
@@ -54,6 +60,7 @@ struct EvalCounts {
     // By bin of confidence: answers, right ones, and the sum of their confidences.
     std::vector<std::int64_t> binSamples = {}, binCorrect = {};
     std::vector<double> binConfidence = {};
+    Split split = Split::Test;
     bool operator==(const EvalCounts&) const = default;
 };
 // What a language model wrote after the epoch's evaluation. UTF-8, with U+FFFD for bytes that are none and for control
@@ -104,7 +111,8 @@ struct DataProgress {
 struct RunFinished {
     std::string outcome;  // "finished", "stopped"
     std::int64_t trial = 0, step = 0, epoch = 0;
-    double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;  // not a number before the first evaluation
+    // Not a number before the first evaluation. The best is of the split that chooses.
+    double testAccuracy = 0, testLoss = 0, bestAccuracy = 0;
     double trainSamplesPerSecond = 0;  // all training samples over training time: loading in, evaluation out
     double seconds = 0;
     // Seconds for which each of the last ranks kept the others waiting while it was a straggler; empty: none was.

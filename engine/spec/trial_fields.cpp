@@ -31,6 +31,13 @@ std::vector<TrialField> ofTheBatch() {
     using S = TrialSpec;
     return {
         field(&S::title, "title", {}, {}, "", "A name for the list of trials."),
+        field(
+            &S::validationShare, "validation_share", 0, 0.9, "",
+            "The share of the training samples that is held out: they choose the best epoch, and the test samples are "
+            "looked at once, at the end. 0: the data's own validation samples choose or, without those, the test "
+            "samples."),
+        field(&S::validationSeed, "validation_seed", 0, {}, "",
+              "Which samples are held out: trials that are to be compared have the same."),
         field(&S::devices, "devices", {}, {}, "",
               "Where to train: cpu:2 (two devices that share the cores), cpu:2x1 (one core each), cuda:0,1, cuda:all; "
               "auto: "

@@ -116,7 +116,7 @@ Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view file
     return spec;
 }
 
-Result<TrialSpec> trialSpecFromFile(const std::filesystem::path& file) {
+Result<std::string> specFileText(const std::filesystem::path& file) {
     errno = 0;
     std::error_code status;
     if (std::filesystem::is_directory(file, status)) {
@@ -129,7 +129,12 @@ Result<TrialSpec> trialSpecFromFile(const std::filesystem::path& file) {
     text.resize(static_cast<std::size_t>(stream.gcount()));
     if (stream.bad()) return Problem{file.string(), "spec.unreadable", {std::strerror(errno)}};
     if (text.size() > kMaxFileBytes) return Problem{file.string(), "spec.too-large", {std::to_string(kMaxFileBytes)}};
-    return trialSpecFromJson(text, file.string());
+    return text;
+}
+
+Result<TrialSpec> trialSpecFromFile(const std::filesystem::path& file) {
+    const auto text = specFileText(file);
+    return text.ok() ? trialSpecFromJson(text.value(), file.string()) : Result<TrialSpec>(text.problems());
 }
 
 }  // namespace lockstep

@@ -23,7 +23,9 @@ struct Choice {
 struct TrialSpec {
     std::string title;
     Choice dataset{"fashion-mnist", {}};
-    std::filesystem::path dataPath;  // empty: the entry's default
+    std::filesystem::path dataPath;    // empty: the entry's default
+    double validationShare = 0;        // of the training samples, held out to choose by; 0: none but the dataset's own
+    std::uint64_t validationSeed = 1;  // which ones: the same in trials that are compared, whatever their `seed`
     Choice model{"fashion-cnn", {}};
     std::string weights;         // a safetensors file that the model starts from; empty: from random numbers
     std::string newHead = "no";  // "yes": its head is not taken; "auto": unless it is for as many classes
@@ -73,7 +75,8 @@ std::string toJson(const TrialSpec& spec);
 std::string toJsonLine(const TrialSpec& spec);  // the same on one line, without its end
 Result<TrialSpec> trialSpecFromJson(std::string_view json, std::string_view fileName);
 
-// A file of at most 1 MiB.
+// A file of at most 1 MiB. Problems: "spec.unreadable", "spec.too-large".
+Result<std::string> specFileText(const std::filesystem::path& file);
 Result<TrialSpec> trialSpecFromFile(const std::filesystem::path& file);
 
 }  // namespace lockstep

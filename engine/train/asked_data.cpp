@@ -52,7 +52,7 @@ Result<ClassMap> classMap(const std::vector<std::string>& from, const std::vecto
                    {std::to_string(unknown.size()), listed(unknown), std::to_string(to.size()), listed(to)}};
 }
 
-// One or two splits, one behind the other.
+// Splits, one behind the other.
 class AskedDataset final : public Dataset {
 public:
     AskedDataset(std::vector<std::shared_ptr<const Dataset>> parts, const DatasetInfo& trained, ClassMap classes)
@@ -108,14 +108,18 @@ private:
 
 AskedSplit askedSplit(std::string_view name) {
     if (name == "train") return AskedSplit::Train;
+    if (name == "validation") return AskedSplit::Validation;
     return name == "all" ? AskedSplit::All : AskedSplit::Test;
 }
 
 Result<std::shared_ptr<const Dataset>> asAsked(const DatasetSplits& data, AskedSplit split,
                                                const DatasetInfo& trained) {
     std::vector<std::shared_ptr<const Dataset>> parts;
-    if (split != AskedSplit::Test) parts.push_back(data.train);
-    if (split != AskedSplit::Train) parts.push_back(data.test);
+    const auto asksFor = [split](AskedSplit each) { return split == each || split == AskedSplit::All; };
+    if (asksFor(AskedSplit::Train)) parts.push_back(data.train);
+    if (asksFor(AskedSplit::Validation) && data.validation) parts.push_back(data.validation);
+    if (asksFor(AskedSplit::Test)) parts.push_back(data.test);
+    if (parts.empty()) return Problem{"--split", "evaluate.no-validation", {}};
     const DatasetInfo& info = parts.front()->info();
     if (info.fields != trained.fields)
         return Problem{"data", "evaluate.other-fields", {text(info.fields), text(trained.fields)}};
@@ -145,8 +149,11 @@ std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, con
 
 TrialSpec specAskingAbout(TrialSpec spec, const DatasetEntry& entry, const std::filesystem::path& path,
                           const DatasetInfo& trained) {
+    const std::filesystem::path before = spec.dataPath;
     spec.dataPath = path.empty() ? path : std::filesystem::absolute(path);
+    const bool isOwn = entry.id == spec.dataset.id && spec.dataPath == before;
     if (entry.id != spec.dataset.id) spec.dataset = {entry.id, {}};
+    if (!isOwn) spec.validationShare = 0;
     for (auto& [name, value] : paramsAsTrained(entry, trained)) spec.dataset.params[name] = value;
     return spec;
 }

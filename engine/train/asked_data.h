@@ -9,8 +9,8 @@
 namespace lockstep {
 
 // Which samples of a dataset a model is asked about.
-enum class AskedSplit { Test, Train, All };
-AskedSplit askedSplit(std::string_view name);  // "test", "train", "all"
+enum class AskedSplit { Test, Validation, Train, All };
+AskedSplit askedSplit(std::string_view name);  // "test", "validation", "train", "all"
 
 // A split as a model reads it that was trained on `trained`: labels are its classes, found by their names, and pixels
 // are normalised as in training. Classes of which no name is known, and which are called 0, 1, 2…, are taken by these

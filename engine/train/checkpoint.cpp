@@ -43,6 +43,8 @@ std::string positionOf(const Checkpoint& checkpoint) {
         position["data"] = {{"version", kFingerprintVersion},
                             {"train", toJson(checkpoint.data->train)},
                             {"test", toJson(checkpoint.data->test)}};
+        if (checkpoint.data->validation.samples > 0)
+            position["data"]["validation"] = toJson(checkpoint.data->validation);
     }
     return position.dump();
 }
@@ -80,7 +82,9 @@ public:
         const Json& data = at(key);
         if (!data.is_object() || !data.contains("version")) bad(key);
         if (data["version"] != kFingerprintVersion) return std::nullopt;
-        return DataFingerprint{split(data, "train", key), split(data, "test", key)};
+        DataFingerprint all{split(data, "train", key), split(data, "test", key)};
+        if (data.contains("validation")) all.validation = split(data, "validation", key);
+        return all;
     }
 
 private:

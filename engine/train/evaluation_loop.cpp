@@ -64,6 +64,15 @@ std::vector<LabelledAnswer> answersIn(const std::vector<float>& samples) {
     return answers;
 }
 
+EvalDone evaluationEvent(const MetricSums& sums, std::size_t classes) {
+    EvalDone done;
+    done.samples = static_cast<std::int64_t>(sums.samples);
+    done.loss = sums.meanLoss();
+    done.accuracy = sums.accuracy();
+    if (classes > Answer::kClasses && sums.samples > 0) done.accuracy5 = sums.accuracy5();
+    return done;
+}
+
 EvaluationSums runEvaluation(const EvaluationLoop& loop) {
     const auto meet = [&](auto* values, std::size_t count, DType dtype) {
         if (count > 0) loop.group.wait(loop.group.allReduce(values, count, dtype));

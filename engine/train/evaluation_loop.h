@@ -5,6 +5,7 @@
 
 #include "engine/collective/collective.h"
 #include "engine/data/loader.h"
+#include "engine/spec/train_event.h"
 #include "engine/train/answers.h"
 #include "engine/train/metric_sums.h"
 #include "engine/train/plan_run.h"
@@ -23,6 +24,8 @@ struct EvaluationSums {
     std::vector<float> samples = {};
 };
 std::vector<LabelledAnswer> answersIn(const std::vector<float>& samples);
+// The figures alone. Of more than five classes it is also counted how often the right one is among the first five.
+EvalDone evaluationEvent(const MetricSums& sums, std::size_t classes);
 
 // A rank's part of an evaluation: its batches, in order. Every rank of the group takes part at the same time.
 struct EvaluationLoop {

@@ -336,6 +336,8 @@ private:
     }
 
     void chooseFaults() {
+        if (m_spec.validationShare > 0)
+            missing("validation_share", "the model trains on all training samples, and the test samples choose");
         if (m_spec.loaderThreads > 1) missing("loader_threads", "batches are made between updates");
         if (m_spec.checkEvery > 0) missing("check_every", "processes do not compare their weights");
         missing("checkpoint_minutes", "nothing is kept to go on from but the weights of --save");

@@ -5,6 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "engine/core/error.h"
+#include "engine/data/held_out.h"
+
 namespace lockstep {
 
 namespace {
@@ -36,11 +39,26 @@ Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch)
     if (!splits.ok()) return splits;
     try {
         if (watch.trains) requireFit(resolved, splits.value().train->info());
+        splits.value().fingerprint = fingerprintOf(splits.value());
+        divideAsAsked(resolved.spec, splits.value());
     } catch (const ProblemError& error) {
         return error.problem();
+    } catch (const EngineError& error) {  // of a sample that cannot be read
+        return Problem{error.where(), "file.unreadable", {error.what()}};
     }
-    splits.value().fingerprint = fingerprintOf(splits.value());
     return splits;
+}
+
+void divideAsAsked(const TrialSpec& spec, DatasetSplits& splits) {
+    if (spec.validationShare <= 0 || !splits.train || splits.train->info().count < 2) return;
+    if (splits.validation) {
+        splits.remarks.push_back(
+            {"validation_share", "data.own-validation-unused", {std::to_string(splits.validation->info().count)}});
+        if (splits.fingerprint) splits.fingerprint->validation = {};
+    }
+    HeldOut parts = holdOut(splits.train, spec.validationShare, spec.validationSeed);
+    splits.train = std::move(parts.train);
+    splits.validation = std::move(parts.validation);
 }
 
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,
@@ -73,6 +91,9 @@ std::vector<Problem> compareData(const Checkpoint& checkpoint, const ResolvedSpe
     const bool accepted = changed == ChangedData::Accept;
     const auto path = dataPathOf(*resolved.dataset, resolved.spec.dataPath);
     const std::string place = path.ok() && !path.value().empty() ? path.value().string() : resolved.dataset->id;
+    // It was trained before its dataset was known to have a validation split: it goes on as it began.
+    const bool hasOwn = data.validation && data.fingerprint->validation.samples > 0;
+    if (hasOwn && checkpoint.data->validation.samples == 0) data.validation.reset();
     std::vector<Problem> changes;
     const auto compare = [&](const char* name, const SplitFingerprint& before, const SplitFingerprint& now) {
         if (before == now) return;
@@ -81,6 +102,8 @@ std::vector<Problem> compareData(const Checkpoint& checkpoint, const ResolvedSpe
     };
     compare("training", checkpoint.data->train, data.fingerprint->train);
     compare("test", checkpoint.data->test, data.fingerprint->test);
+    if (checkpoint.data->validation.samples > 0)
+        compare("validation", checkpoint.data->validation, data.fingerprint->validation);
     if (accepted) data.remarks.insert(data.remarks.end(), changes.begin(), changes.end());
     return accepted ? std::vector<Problem>() : changes;
 }

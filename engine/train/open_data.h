@@ -8,10 +8,16 @@
 
 namespace lockstep {
 
-// Opens the data where the spec says, or at the dataset's own place, with their fingerprint. A model that does not fit
+// Opens the data where the spec says, or at the dataset's own place, with their fingerprint (of before anything is held
+// out), and divides them as it asks. A model that does not fit
 // their fields or classes is refused as soon as those are known, before the samples are read. Problems: of the dataset,
 // "dataset.cancelled", of building the model. Of data to be asked about (OpeningWatch::trains) nothing is refused here.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, OpeningWatch watch = {});
+
+// The splits as a trial has them: where it holds out a share of the training samples, those are its validation split,
+// instead of the dataset's own. Not of the seed that trials differ by, so that all that are compared have the same.
+// Throws what Dataset::read() throws.
+void divideAsAsked(const TrialSpec& spec, DatasetSplits& splits);
 
 // For a run: ends when `control` is asked to stop, and tells the sinks DataProgress meanwhile, with the number 0.
 Result<DatasetSplits> openData(const ResolvedSpec& resolved, const RunControl& control,

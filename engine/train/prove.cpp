@@ -231,7 +231,7 @@ private:
 Side planned(ResolvedSpec resolved, const DatasetSplits& data) {
     DatasetInfo train = data.train->info();
     train.inMemory = false;  // a few batches: devices need not keep all images
-    RunPlan plan = planRun(resolved, train, data.test->info());
+    RunPlan plan = planRun(resolved, train, data.choosing()->info());
     return {std::move(resolved), std::move(plan)};
 }
 

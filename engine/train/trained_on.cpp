@@ -13,7 +13,7 @@ struct FieldText {
     std::vector<std::int64_t> shape;
 };
 struct TrainedOn {
-    std::string dataset;
+    std::string dataset, channels = {};  // "grey", "RGB": for whoever reads images elsewhere
     std::vector<FieldText> fields;
     std::vector<std::string> classes;
     std::vector<float> mean, deviation;
@@ -21,7 +21,7 @@ struct TrainedOn {
 
 void fields(auto& v, auto& e, const FieldText*) { v("name", e.name), v("type", e.type), v("shape", e.shape); }
 void fields(auto& v, auto& e, const TrainedOn*) {
-    v("dataset", e.dataset), v("fields", e.fields), v("classes", e.classes);
+    v("dataset", e.dataset), v("fields", e.fields), v("classes", e.classes), v.optional("channels", e.channels);
     v("mean", e.mean), v("deviation", e.deviation);
 }
 
@@ -58,7 +58,9 @@ std::optional<Field> fieldFrom(const FieldText& field) {
 }  // namespace
 
 std::string trainedOnText(const DatasetInfo& train) {
-    TrainedOn out{train.id, {}, train.classes, train.mean, train.deviation};
+    const int channels = train.image().channels;
+    const std::string order = channels == 1 ? "grey" : channels == 3 ? "RGB" : "";
+    TrainedOn out{train.id, order, {}, train.classes, train.mean, train.deviation};
     for (const Field& field : train.fields) {
         const auto dims = field.type.shape.dims();
         out.fields.push_back({field.name, std::string(text(field.type.dtype)), {dims.begin(), dims.end()}});

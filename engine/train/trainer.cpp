@@ -1,11 +1,15 @@
 #include "engine/train/trainer.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "engine/spec/shares.h"
+#include "engine/train/asked_data.h"
+#include "engine/train/checkpoint_keeper.h"
 #include "engine/train/disk_need.h"
+#include "engine/train/evaluate.h"
 #include "engine/train/make_group.h"
 #include "engine/train/memory_need.h"
 #include "engine/train/worker.h"
@@ -64,10 +68,10 @@ public:
 private:
     // Empty: another world follows.
     std::optional<RunResult> runWorld() {
-        const DatasetInfo &train = m_data.train->info(), &test = m_data.test->info();
-        const RunPlan plan = planRun(m_resolved, train, test, AlgorithmChoice::Timed);
+        const DatasetInfo &train = m_data.train->info(), &choosing = m_data.choosing()->info();
+        const RunPlan plan = planRun(m_resolved, train, choosing, AlgorithmChoice::Timed);
         if (m_options.onPlan) m_options.onPlan(plan);
-        if (auto problem = shortOfMemory(m_resolved, plan, train, test)) throw ProblemError(std::move(*problem));
+        if (auto problem = shortOfMemory(m_resolved, plan, train, choosing)) throw ProblemError(std::move(*problem));
         if (!std::exchange(m_lookedAtDisk, true)) requireDisk(plan);
         std::vector<RankTimes> times(m_resolved.devices.size());
         const RunContext context{m_resolved, m_data, plan, m_options, m_control, m_events, times, m_continuation};
@@ -84,8 +88,43 @@ private:
         const std::int64_t reached = stepOf(cause.rank);
         if (m_saidLast) return asResult(failureOf(cause, reached));
         if (cause.rank >= 0) return afterFailure(failureOf(cause, reached), isLostDevice(cause));
-        if (m_continuation.next.kind == NextWorld::Kind::None) return finished(workers.front()->finished(), m_events);
-        return afterLeaving(reached);
+        if (m_continuation.next.kind != NextWorld::Kind::None) return afterLeaving(reached);
+        RunFinished end = workers.front()->finished();
+        const bool judges = m_data.validation && end.outcome == "finished";
+        if (judges && m_continuation.snapshot) judge(end);
+        return finished(end, m_events);
+    }
+
+    // Once, at the end: what chose among the epochs says too much good of the chosen one. The model is the best epoch's
+    // where its checkpoint is kept, else the last one's.
+    void judge(RunFinished& end) {
+        const Checkpoint chosen = chosenModel();
+        const DatasetInfo& train = m_data.train->info();
+        const auto test = asAsked(m_data, AskedSplit::Test, train);
+        if (!test.ok()) throw ProblemError(test.problems().front());
+        EvaluateResult result = evaluate({.resolved = m_resolved,
+                                          .checkpoint = chosen,
+                                          .trained = train,
+                                          .data = test.value(),
+                                          .onStuck = onStuck([&end](int) { return end.step; })});
+        EvalDone done = evaluationEvent(result.metrics, train.classes.size());
+        done.step = result.counts.step = chosen.step;
+        done.epoch = result.counts.epoch = chosen.epoch;
+        done.seconds = end.seconds;
+        done.trainLoss = done.trainAccuracy = std::numeric_limits<double>::quiet_NaN();
+        m_events.post(done);
+        if (result.counts.classes > 0) m_events.post(result.counts);
+        end.testAccuracy = done.accuracy;
+        end.testLoss = done.loss;
+    }
+
+    Checkpoint chosenModel() const {
+        const std::filesystem::path& folder = m_options.checkpointFolder;
+        const std::string best = folder.empty() ? std::string() : bestRole(findCheckpoints(folder));
+        if (best.empty()) return *m_continuation.snapshot;
+        auto checkpoint = readCheckpoint(folder / checkpointName(best));
+        if (!checkpoint.ok()) throw ProblemError(checkpoint.problems().front());
+        return std::move(checkpoint).value();
     }
 
     // Once: a disk that fills later is no reason to end a run that goes on with other devices.
@@ -107,15 +146,19 @@ private:
     }
 
     Watch watch(const std::function<std::int64_t(int)>& stepOf) {
-        Watch watch{.timeout = m_resolved.spec.timeout, .isHeld = [this] { return m_control.paused(); }};
-        if (!m_options.onStuck) return watch;
-        watch.onStuck = [this, stepOf](const AbortCause& cause, const std::vector<int>&) {
+        return {.timeout = m_resolved.spec.timeout,
+                .isHeld = [this] { return m_control.paused(); },
+                .onStuck = onStuck(stepOf)};
+    }
+
+    decltype(Watch::onStuck) onStuck(const std::function<std::int64_t(int)>& stepOf) {
+        if (!m_options.onStuck) return {};
+        return [this, stepOf](const AbortCause& cause, const std::vector<int>&) {
             const RunFailed failure = failureOf(cause, stepOf(cause.rank));
             m_events.post(failure);
             m_saidLast = true;
             m_options.onStuck(failure);
         };
-        return watch;
     }
 
     std::optional<RunResult> afterFailure(const RunFailed& failure, bool lostDevice) {

@@ -51,7 +51,7 @@ void Worker::run() {
 
 void Worker::interrupt() noexcept {
     const std::lock_guard lock(m_loaderMutex);
-    for (const Feed* feed : {&m_trainFeed, &m_testFeed})
+    for (const Feed* feed : {&m_trainFeed, &m_choosingFeed})
         if (feed->loader) feed->loader->stop();
 }
 
@@ -59,10 +59,10 @@ void Worker::interrupt() noexcept {
 void Worker::close() noexcept {
     if (m_replica) m_replica->endCopies();
     {
-        Feed train, test;
+        Feed train, choosing;
         const std::lock_guard lock(m_loaderMutex);
         std::swap(train, m_trainFeed);
-        std::swap(test, m_testFeed);
+        std::swap(choosing, m_choosingFeed);
     }
     m_replica.reset();
     m_device.reset();
@@ -221,7 +221,7 @@ void Worker::finishEpoch() {
     EvalDone done = evaluation();
     done.best = noteBest(done);
     if (leads()) m_run.events.post(done);
-    if (leads() && m_run.plan.countedClasses > 0) m_run.events.post(testCounts());
+    if (leads() && m_run.plan.countedClasses > 0) m_run.events.post(evaluationCounts());
     writeText();
     ++m_epoch;
     m_stepInEpoch = 0;
@@ -244,14 +244,15 @@ void Worker::writeCheckpoints(const EvalDone& done) {
     for (const Problem& problem : m_keeper.removeOthers()) m_run.events.post(Message{"warning", problem});
 }
 
-const Metric& Worker::objective() const { return *metricsFor(text(m_run.resolved.model->task)).objective; }
+const Metric& Worker::objective() const { return *metricsFor(text(m_run.resolved.model->task), chooses()).objective; }
 
 // The best of each metric is kept; whose is the trial's best depends on what the model learns.
 bool Worker::noteBest(const EvalDone& now) {
     if (!std::isfinite(now.loss)) return false;
     bool best = false;
     for (const Metric& metric : metrics()) {
-        if (!metric.evaluated) continue;
+        const bool isMeasured = metric.evaluated && (metric.split == Split::Train || metric.split == now.split);
+        if (!isMeasured) continue;
         const double value = now.*metric.evaluated;
         double& before = m_best.*metric.evaluated;
         if (!std::isnan(before) && !isBetter(metric, value, before)) continue;
@@ -268,14 +269,14 @@ void Worker::evaluate() {
                                          .last = kLastEvaluation,
                                          .programs = programs(),
                                          .layout = m_run.plan.batch,
-                                         .steps = m_testSteps,
+                                         .steps = m_choosingSteps,
                                          .countedClasses = m_run.plan.countedClasses,
                                          .meetsEachStep = spec().reproducible(),
                                          .scalars = scalars(),
-                                         .next = [this] { return nextBatch(m_testFeed); },
-                                         .ahead = [this] { return m_testFeed.ahead.data(); }});
-    m_test = sums.metrics;
-    m_testCounts = sums.answers.counts();
+                                         .next = [this] { return nextBatch(m_choosingFeed); },
+                                         .ahead = [this] { return m_choosingFeed.ahead.data(); }});
+    m_evaluated = sums.metrics;
+    m_evaluatedCounts = sums.answers.counts();
 }
 
 void Worker::finish(bool stopped) {
@@ -285,14 +286,14 @@ void Worker::finish(bool stopped) {
     reportNotes();
     if (stopped) m_run.events.post(StateChanged{"stopping", m_step});
     if (writes) writeCheckpoint(std::string(kLast));
-    const bool evaluated = m_test.samples > 0;
+    const bool tested = m_evaluated.samples > 0 && chooses() == Split::Test;
     const double spent = m_trainClock.seconds() - m_trainSecondsBefore;
     m_finished = {stopped ? "stopped" : "finished",
                   m_run.options.trial,
                   m_step,
                   m_epoch + (m_stepInEpoch > 0 ? 1 : 0),
-                  evaluated ? m_test.accuracy() : kNever,
-                  evaluated ? m_test.meanLoss() : kNever,
+                  tested ? m_evaluated.accuracy() : kNever,
+                  tested ? m_evaluated.meanLoss() : kNever,
                   m_best.accuracy,
                   spent > 0 ? m_attemptSamples / spent : 0,
                   m_runClock.seconds(),

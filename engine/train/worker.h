@@ -106,7 +106,7 @@ private:
     void trainEpoch();
     void trainStep();
     void finishEpoch();
-    void evaluate();
+    void evaluate();                     // the split that chooses
     bool noteBest(const EvalDone& now);  // whether the evaluation is the best so far
     void finish(bool stopped);
 
@@ -135,12 +135,13 @@ private:
     bool goesOn() const { return !m_stop && !m_leaves; }
     void reportStep(std::size_t which, double samples);
     EvalDone evaluation() const;
-    EvalCounts testCounts() const;
+    EvalCounts evaluationCounts() const;
     void openWriter();
     void writeText();
     bool writeByte(std::string& text);
     void writeCheckpoint(const std::string& role);
     void writeCheckpoints(const EvalDone& done);
+    Split chooses() const { return m_run.data.validation ? Split::Validation : Split::Test; }
     const Metric& objective() const;
     DatasetInfo trainedOn() const;
 
@@ -158,9 +159,9 @@ private:
     std::unique_ptr<Replica> m_replica;
     std::optional<TextWriter> m_writer;  // rank 0's, of a run that writes text
     std::string m_prompt;
-    std::mutex m_loaderMutex;  // guards the pointers against interrupt()
-    Feed m_trainFeed, m_testFeed;
-    std::int64_t m_testSteps = 0;
+    std::mutex m_loaderMutex;          // guards the pointers against interrupt()
+    Feed m_trainFeed, m_choosingFeed;  // the samples that choose: of the validation or test split
+    std::int64_t m_choosingSteps = 0;
 
     DataWait m_dataWait;
     std::atomic<std::int64_t> m_step{0};
@@ -169,8 +170,8 @@ private:
     bool m_leaves = false;  // another world follows
     int m_skipped = 0;      // updates in a row that were not finite
     LossScale m_lossScale;
-    MetricSums m_epochSums, m_test;
-    EvalCounts m_testCounts;
+    MetricSums m_epochSums, m_evaluated;
+    EvalCounts m_evaluatedCounts;
     static constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
     // Of each metric its best so far; not a number before the first evaluation.
     EvalDone m_best{0, 0, 0, kNever, kNever, kNever, kNever, kNever, 0, 0, false};

@@ -46,7 +46,8 @@ void Worker::checkReplicas() {
     std::vector<CheckWord> words(static_cast<std::size_t>(m_group.size()));
     m_group.wait(m_group.allGather(&own, words.data(), sizeof own));
     if (agree(words)) {
-        if (spec().checkEvery == 0 && m_run.options.checkpointFolder.empty()) return;
+        const bool needsNone = spec().checkEvery == 0 && m_run.options.checkpointFolder.empty();
+        if (needsNone && chooses() == Split::Test) return;
         if (leads()) keepSnapshot();
         m_group.barrier();  // whoever fails from here on leaves a snapshot behind
         return;

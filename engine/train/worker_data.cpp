@@ -8,7 +8,7 @@ namespace lockstep {
 
 void Worker::keepImages() {
     keepImages(*m_run.data.train, 0);
-    keepImages(*m_run.data.test, m_run.data.train->info().count);
+    keepImages(*m_run.data.choosing(), m_run.data.train->info().count);
 }
 
 // Those that lie one behind the other in the host's memory go as one.
@@ -27,11 +27,11 @@ void Worker::keepImages(const Dataset& images, std::int64_t first) {
 }
 
 void Worker::openLoaders() {
-    const Dataset& test = *m_run.data.test;
+    const std::shared_ptr<const Dataset>& choosing = m_run.data.choosing();
     const Sampler order(m_run.data.train->info().count, spec().batch, spec().seed, Sampler::Order::Shuffled);
-    const Sampler testOrder(test.info().count, std::min(spec().batch, test.info().count), spec().seed,
-                            Sampler::Order::Sequential);
-    m_testSteps = testOrder.stepsPerEpoch();
+    const Sampler choosingOrder(choosing->info().count, std::min(spec().batch, choosing->info().count), spec().seed,
+                                Sampler::Order::Sequential);
+    m_choosingSteps = choosingOrder.stepsPerEpoch();
     LoaderOptions options{.rank = m_rank,
                           .partition = partitionOf(m_run.resolved),
                           .threads = static_cast<int>(spec().loaderThreads),
@@ -42,16 +42,16 @@ void Worker::openLoaders() {
                           .epochs = spec().epochs - m_epoch,
                           .trace = m_run.options.trace};
     placeSlots(options, *m_device);
-    LoaderOptions testOptions = options;
-    testOptions.augmentation = {};
-    testOptions.firstKept = m_run.data.train->info().count;
-    testOptions.firstStep = 0;
-    testOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
+    LoaderOptions choosingOptions = options;
+    choosingOptions.augmentation = {};
+    choosingOptions.firstKept = m_run.data.train->info().count;
+    choosingOptions.firstStep = 0;
+    choosingOptions.epochs = std::max<std::int64_t>(options.epochs, 1);
     auto trainLoader = std::make_unique<Loader>(m_run.data.train, order, m_run.plan.batch, options);
-    auto testLoader = std::make_unique<Loader>(m_run.data.test, testOrder, m_run.plan.batch, testOptions);
+    auto choosingLoader = std::make_unique<Loader>(choosing, choosingOrder, m_run.plan.batch, choosingOptions);
     const std::lock_guard lock(m_loaderMutex);
     m_trainFeed.loader = std::move(trainLoader);
-    m_testFeed.loader = std::move(testLoader);
+    m_choosingFeed.loader = std::move(choosingLoader);
 }
 
 BatchLease Worker::nextBatch(Feed& feed) {

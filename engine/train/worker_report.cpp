@@ -57,6 +57,7 @@ void Worker::announce() {
     started.firstStep = m_step;
     started.trainSamples = m_run.data.train->info().count;
     started.testSamples = m_run.data.test->info().count;
+    if (m_run.data.validation) started.validationSamples = m_run.data.validation->info().count;
     started.bytesPerDevice = m_run.plan.bytesPerDevice;
     started.shares = m_run.plan.shares;
     started.batchNorm = m_run.plan.batchNorm;
@@ -109,15 +110,10 @@ void Worker::lookForStragglers() {
 
 EvalDone Worker::evaluation() const {
     const double spent = m_trainClock.seconds() - m_epochBegan;
-    EvalDone done;
+    EvalDone done = evaluationEvent(m_evaluated, m_run.data.train->info().classes.size());
+    done.split = chooses();
     done.step = m_step;
     done.epoch = m_epoch + 1;
-    done.samples = static_cast<std::int64_t>(m_test.samples);
-    done.loss = m_test.meanLoss();
-    done.accuracy = m_test.accuracy();
-    const auto& names = programs().training->scalars.names;
-    const bool counts5 = std::find(names.begin(), names.end(), "correct5") != names.end();
-    if (counts5 && m_test.samples > 0) done.accuracy5 = m_test.accuracy5();
     done.trainLoss = m_epochSums.meanLoss();
     done.trainAccuracy = m_epochSums.accuracy();
     done.seconds = m_runClock.seconds();
@@ -125,8 +121,9 @@ EvalDone Worker::evaluation() const {
     return done;
 }
 
-EvalCounts Worker::testCounts() const {
-    EvalCounts counts = m_testCounts;
+EvalCounts Worker::evaluationCounts() const {
+    EvalCounts counts = m_evaluatedCounts;
+    counts.split = chooses();
     counts.step = m_step;
     counts.epoch = m_epoch + 1;
     return counts;
@@ -135,7 +132,7 @@ EvalCounts Worker::testCounts() const {
 void Worker::openWriter() {
     if (!programs().writing) return;
     m_writer.emplace(*m_replica, kWriting, *programs().writing, m_run.plan.window);
-    m_prompt = spec().samplePrompt.empty() ? usualPrompt(*m_run.data.test) : spec().samplePrompt;
+    m_prompt = spec().samplePrompt.empty() ? usualPrompt(*m_run.data.choosing()) : spec().samplePrompt;
 }
 
 // The others wait for rank 0 byte by byte, so that a long text is not taken for a device that hangs, and a device that

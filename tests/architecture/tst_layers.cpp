@@ -34,6 +34,7 @@ const QMap<QString, int> kTiers{
     {"engine/report", 65},
     {"engine/session", 70},
     {"engine/trials", 75},
+    {"engine/queue", 76},
     {"ui/style", 80},
     {"ui/plot", 81},
     {"ui/history", 82},
@@ -42,6 +43,7 @@ const QMap<QString, int> kTiers{
     {"ui/trials", 84},
     {"ui/timeline", 84},
     {"ui/evaluate", 84},
+    {"ui/queue", 84},
     {"ui/shell", 86},
     {"app", 90},
 };
@@ -59,6 +61,7 @@ const QVector<Wall> kWalls{
     // Of the loader, operations know what a recipe's numbers mean, which it writes and devices follow.
     {"engine/ops/", {"engine/data/"}, {"engine/data/image_recipe.h"}},
     {"engine/history/", {"engine/graph/", "engine/plan/", "engine/train/"}},
+    {"engine/queue/", {"engine/graph/", "engine/plan/", "engine/train/", "engine/backend/"}},
 };
 
 // The longest folder of kTiers that holds the path; empty: none.

@@ -90,6 +90,30 @@ private slots:
         QVERIFY(report.value().skipped.empty());
     }
 
+    // With a folder for testing, too, the one for validation is a split of its own; alone it is the test split.
+    void aFolderForValidationIsASplit() {
+        const Folder folder;
+        writeSplits(folder);
+        const auto alone = open("image-folder", folder.path());
+        QVERIFY(alone.ok() && !alone.value().validation);
+        for (const std::string name : {"cat", "dog"}) {
+            for (int i = 0; i < 3; ++i)
+                writeFile(folder / ("val/" + name + "/" + std::to_string(i) + ".png"), png(16, 16));
+        }
+        const auto splits = open("image-folder", folder.path());
+        QCOMPARE(codeOf(splits), std::string("ok"));
+        QCOMPARE(splits.value().train->info().count, alone.value().train->info().count);
+        QCOMPARE(splits.value().test->info().count, alone.value().test->info().count);
+        QCOMPARE(splits.value().validation->info().count, std::int64_t{6});
+        QVERIFY(splits.value().validation->info().mean == splits.value().train->info().mean);
+        QCOMPARE(splits.value().choosing().get(), splits.value().validation.get());
+        QCOMPARE(inspect(folder.path()).value().validationCount, std::int64_t{6});
+        fs::remove_all(folder / "test");
+        const auto test = open("image-folder", folder.path());
+        QVERIFY(!test.value().validation);
+        QCOMPARE(test.value().test->info().count, std::int64_t{6});
+    }
+
     void badFilesAreSkippedWithReasons() {
         const Folder folder;
         writeSplits(folder);

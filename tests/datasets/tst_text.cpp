@@ -220,6 +220,12 @@ private slots:
         QCOMPARE(linesOf(*both.value().train), (std::vector<std::string>{"good: a \"fine\" film, really", "bad: a\ttab",
                                                                          "bad: dull", "good: well made"}));
         QCOMPARE(linesOf(*both.value().test), std::vector<std::string>{"bad: so so"});
+        QVERIFY(!both.value().validation);
+        write(folder / "val.tsv", "text\tlabel\nfine\tgood\nnot so\tbad\n");
+        const auto three = open("text-csv", folder.path(), {{"sequence", std::int64_t{32}}});
+        QCOMPARE(three.value().validation->info().count, std::int64_t{2});
+        QVERIFY(three.value().test->info().count == 1 &&
+                three.value().train->info().count == both.value().train->info().count);
         write(folder / "words.TSV", "word\tcount\na\t1\nb\t2\n");
         QCOMPARE(recogniseDataset(builtinDatasets({}), folder / "words.TSV").value()->id, std::string("text-csv"));
         QCOMPARE(problemOf(open("text-csv", folder / "words.TSV")),

@@ -54,6 +54,7 @@ private slots:
     void theLastTextThatStandsIsFound();
     void evaluationsAreKept();
     void countsStandAsFarAsTheTrialDoes();
+    void evaluationsAreToldApartByTheirSplit();
 };
 
 namespace {
@@ -682,6 +683,55 @@ void tst_TrialStore::countsStandAsFarAsTheTrialDoes() {
     std::vector<std::int64_t> steps;
     for (const auto& each : openQuery(folder.file())->counts(trial)) steps.push_back(each.step);
     QCOMPARE(steps, (std::vector<std::int64_t>{10, 20, 30, 40}));
+}
+
+// Of a trial that holds samples out, those choose; the test comes once, at the step of the model that it judges.
+void tst_TrialStore::evaluationsAreToldApartByTheirSplit() {
+    const Folder folder;
+    auto store = openStore(folder.file());
+    const auto trial = store->createTrial({}, folder.runs());
+    const auto sink = store->sinkFor(trial, store->beginAttempt(trial, 0));
+    const auto evaluated = [](std::int64_t epoch, Split split, double accuracy, double loss) {
+        EvalDone done;
+        done.step = 10 * epoch, done.epoch = epoch, done.split = split, done.accuracy = accuracy, done.loss = loss;
+        done.trainLoss = split == Split::Test ? std::numeric_limits<double>::quiet_NaN() : 0.5;
+        return done;
+    };
+    RunStarted started;
+    started.task = "image-classes", started.validationSamples = 5;
+    sink->post(1, started);
+    sink->post(2, evaluated(1, Split::Validation, 0.5, 2));
+    sink->post(3, evaluated(2, Split::Validation, 0.75, 1));
+    sink->post(4, evaluated(3, Split::Validation, 0.625, 1.5));
+    store->flush();
+    const auto query = openQuery(folder.file());
+    QCOMPARE(query->find(trial)->bestAccuracy, std::optional(0.75));
+    QVERIFY(!query->find(trial)->testAccuracy);
+    sink->post(5, evaluated(2, Split::Test, 0.8125, 1.25));
+    RunFinished finished{"finished", trial, 30, 3};
+    finished.testAccuracy = 0.8125, finished.testLoss = 1.25, finished.bestAccuracy = 0.75;
+    sink->post(6, finished);
+    store->flush();
+
+    const auto row = *query->find(trial);
+    QVERIFY(row.step == 30 && row.epoch == 3 && row.chooses() == Split::Validation);
+    QCOMPARE(row.validationAccuracy, std::optional(0.625));
+    QCOMPARE(row.testAccuracy, std::optional(0.8125));
+    QCOMPARE(best(row, *findMetric("validation_accuracy")), std::optional(0.75));
+    QCOMPARE(best(row, *findMetric("test_accuracy")), std::optional(0.8125));
+    QCOMPARE(best(row, *findMetric("validation_perplexity")), std::optional(std::exp(1.0)));
+    QCOMPARE(newest(row, *findMetric("validation_loss")), std::optional(1.5));
+    QCOMPARE(query->series(trial, "validation_accuracy").size(), std::size_t{3});
+    QCOMPARE(query->series(trial, "train_loss").size(), std::size_t{3});
+    const auto tests = query->series(trial, "test_accuracy");
+    QVERIFY(tests.size() == 1 && tests[0].step == 20 && tests[0].value == 0.8125);
+    QCOMPARE(query->bestEpochs(trial), (std::vector<std::int64_t>{2, 3, 1}));
+    const auto metrics = query->metrics(trial);
+    QVERIFY(std::ranges::count(metrics, "validation_loss") == 1 && std::ranges::count(metrics, "test_loss") == 1);
+
+    // Taken back to the first epoch, its best is that epoch's.
+    store->beginAttempt(trial, 10);
+    QCOMPARE(query->find(trial)->bestAccuracy, std::optional(0.5));
 }
 
 QTEST_APPLESS_MAIN(tst_TrialStore)

@@ -41,6 +41,10 @@ private slots:
         QCOMPARE(valueIn(evaluation, *findMetric("test_accuracy")), 0.5);
         QCOMPARE(valueIn(evaluation, *findMetric("test_perplexity")), std::exp(2.0));
         QVERIFY(std::isnan(valueIn(evaluation, *findMetric("gradient_norm"))));
+        QVERIFY(std::isnan(valueIn(evaluation, *findMetric("validation_accuracy"))));
+        evaluation.split = Split::Validation;
+        QCOMPARE(valueIn(evaluation, *findMetric("validation_perplexity")), std::exp(2.0));
+        QVERIFY(std::isnan(valueIn(evaluation, *findMetric("test_perplexity"))));
         StepDone step;
         step.loss = 1;
         QCOMPARE(valueIn(step, *findMetric("perplexity")), std::exp(1.0));
@@ -48,11 +52,14 @@ private slots:
     }
 
     void whatCountsDependsOnTheTask() {
-        QCOMPARE(metricsFor(kNextTokens).objective->key, std::string_view("test_loss"));
-        QCOMPARE(metricsFor(kNextTokens).test->key, std::string_view("test_perplexity"));
-        QCOMPARE(metricsFor("image-classes").objective->key, std::string_view("test_accuracy"));
-        QCOMPARE(metricsFor("").test->key, std::string_view("test_accuracy"));
-        QVERIFY(isBetter(*metricsFor(kNextTokens).objective, 1, 2) && !isBetter(*metricsFor("").objective, 1, 2));
+        const auto of = [](std::string_view task) { return metricsFor(task, Split::Test); };
+        QCOMPARE(of(kNextTokens).objective->key, std::string_view("test_loss"));
+        QCOMPARE(of(kNextTokens).quality->key, std::string_view("test_perplexity"));
+        QCOMPARE(of("image-classes").objective->key, std::string_view("test_accuracy"));
+        QCOMPARE(of("").quality->key, std::string_view("test_accuracy"));
+        QVERIFY(isBetter(*of(kNextTokens).objective, 1, 2) && !isBetter(*of("").objective, 1, 2));
+        QCOMPARE(metricsFor("", Split::Validation).objective->key, std::string_view("validation_accuracy"));
+        QCOMPARE(metricsFor(kNextTokens, Split::Validation).aside->key, std::string_view("validation_bits_per_byte"));
         QVERIFY(!isBetter(*findMetric("learning_rate"), 1, 2) && !isBetter(*findMetric("learning_rate"), 2, 1));
     }
 };

@@ -32,7 +32,7 @@ TrainEvent anyEvent() {
                             anyDouble(), anyDouble(), anyDouble(), anyFloats(), anyFloats(), anyFloats()};
         case 2:
             return EvalDone{anyWhole(),  anyWhole(),  anyWhole(),  anyDouble(), anyDouble(), anyDouble(),
-                            anyDouble(), anyDouble(), anyDouble(), anyDouble(), true};
+                            anyDouble(), anyDouble(), anyDouble(), anyDouble(), true,        Split::Validation};
         case 3: return CheckpointWritten{anyWhole(), anyWhole(), anyAscii(), anyAscii()};
         case 4: return StateChanged{anyAscii(), anyWhole()};
         case 5: return Message{anyAscii(), {anyAscii(), anyAscii(), {anyAscii()}}};
@@ -112,6 +112,15 @@ private slots:
                               R"("what":"512, synthetic, 100","rank":-1,"step":0})");
         const Problem expected{"batch", "spec.batch-too-large", {"512", "synthetic", "100"}};
         QVERIFY(problemIn(std::get<RunFailed>(old.value().event)) == expected);
+    }
+
+    // Before there was a validation split.
+    void evaluationsWithoutASplitAreOfTheTest() {
+        const auto old = eventFromJsonLine("{\"n\":2,\"event\":\"eval_done\",\"step\":7,\"loss\":0.5}");
+        QVERIFY(std::get<EvalDone>(old.value().event).split == Split::Test);
+        const auto line = toJsonLine(EvalDone{.step = 7, .split = Split::Validation}, 2);
+        QVERIFY(QByteArray::fromStdString(line).contains("\"split\":\"validation\""));
+        QVERIFY(!eventFromJsonLine("{\"n\":2,\"event\":\"eval_done\",\"split\":\"guess\"}").ok());
     }
 
     void cutLinesAreProblems() {

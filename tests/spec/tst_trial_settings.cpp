@@ -141,9 +141,9 @@ private slots:
         row("optimizer", "adamw", "adamw");
         row("augmentation", "3", "spec.is-a-group at augmentation:");
         row("momentum", "3",
-            "spec.unknown-key at momentum: momentum title, dataset, model, devices, batch, accumulation");
+            "spec.unknown-key at momentum: momentum title, dataset, model, validation_share, validation");
         row("batch.size", "3",
-            "spec.unknown-key at batch.size: batch.size title, dataset, model, devices, batch, accumula");
+            "spec.unknown-key at batch.size: batch.size title, dataset, model, validation_share, valida");
     }
     void wordsBecomeValues() {
         QFETCH(QString, path);

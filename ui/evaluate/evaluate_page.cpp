@@ -252,11 +252,18 @@ void EvaluatePage::readEvaluations() {
     m_history.readEvaluations(m_trial, [this](const TrialEvaluations& found) { takeEvaluations(found); });
 }
 
+// What was asked before the trial came to its end is not what it has come to.
+bool EvaluatePage::isOutOfDate(const TrialEvaluations& found) const {
+    const TrialRow* shown = row(found.trial);
+    if (!shown || found.evaluations.empty() || found.counts.empty()) return false;
+    return shown->finishedAt.empty() || found.evaluations.front().createdAt < shown->finishedAt;
+}
+
 void EvaluatePage::takeEvaluations(const TrialEvaluations& found) {
     if (found.trial != m_trial) return;
     const bool first = !m_found || m_found->trial != found.trial;
     m_found = found;
-    if (first) m_choosesNewest = true;
+    if (first) m_choosesNewest = !isOutOfDate(found);
     fillSources();
     showModel();
     readClasses();
@@ -275,7 +282,7 @@ void EvaluatePage::fillSources() {
     }
     m_source->addItem(tr("Training: after each epoch"), 0);
     const int kept = m_choosesNewest ? 0 : m_source->findData(before);
-    m_source->setCurrentIndex(std::max(0, kept));
+    m_source->setCurrentIndex(kept < 0 ? m_source->count() - 1 : kept);
     m_choosesNewest = false;
     m_epoch->setMaximum(std::max(0, static_cast<int>(m_found->counts.size()) - 1));
     if (atEnd) m_epoch->setValue(m_epoch->maximum());
@@ -331,7 +338,7 @@ void EvaluatePage::takeAnswers(const std::optional<Evaluation>& evaluation) {
 void EvaluatePage::showCounts() {
     const EvalCounts* now = counts();
     const auto matrix = now && now->classes > 0 ? ConfusionMatrix::from(*now) : Problem{};
-    if (now) m_epochText->setText(tr("epoch %1").arg(now->epoch));
+    if (now) m_epochText->setText(epochText(*now));
     m_matrix->setVisible(matrix.ok());
     m_told->setVisible(matrix.ok());
     m_matrixHint->setVisible(!matrix.ok());
@@ -358,6 +365,14 @@ QStringList EvaluatePage::figures() const {
     const TrialRow* shown = row(m_trial);
     if (isLanguage() && !source()) return shown && shown->testLoss ? languageFigures(*shown->testLoss) : QStringList();
     return figuresOf(source(), counts(), isLanguage());
+}
+
+// Where there are two splits, which one.
+QString EvaluatePage::epochText(const EvalCounts& counts) const {
+    const auto isOther = [&](const EvalCounts& each) { return each.split != counts.split; };
+    const QString epoch = tr("epoch %1").arg(counts.epoch);
+    if (std::ranges::none_of(m_found->counts, isOther)) return epoch;
+    return counts.split == Split::Test ? tr("%1, test").arg(epoch) : tr("%1, validation").arg(epoch);
 }
 
 QString EvaluatePage::whyNoModel() const {

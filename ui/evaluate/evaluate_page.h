@@ -89,6 +89,8 @@ private:
     void showSamples(const QString& title, SampleList samples, Answers whose = Answers::Own);
     void showMistakes();
     void askForSamples(const std::vector<std::int64_t>& samples);
+    QString epochText(const EvalCounts& counts) const;
+    bool isOutOfDate(const TrialEvaluations& found) const;
     const EvalCounts* counts() const;  // of what is shown; null: there are none
     const Evaluation* source() const;  // that was asked for; null: those of training are shown
     const TrialRow* row(std::int64_t trial) const;

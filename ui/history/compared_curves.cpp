@@ -82,6 +82,9 @@ std::vector<ComparedMetric> ofTests() {
         const std::string rest(test.key.substr(std::string_view("test").size()));
         if (const Metric* train = findMetric("train" + rest)) pairs.push_back(together(test, *train));
     }
+    for (const Metric& validation : metrics()) {
+        if (validation.split == Split::Validation) singles.push_back(singly(validation));
+    }
     singles.insert(singles.end(), pairs.begin(), pairs.end());
     return singles;
 }

@@ -15,7 +15,7 @@ std::shared_ptr<const Curve> curveOf(const TrialQuery& query, std::int64_t trial
 
 // Each epoch ends with an evaluation.
 double stepsPerEpochOf(const TrialQuery& query, std::int64_t trial) {
-    const auto evaluations = query.series(trial, "test_loss");
+    const auto evaluations = query.series(trial, "train_loss");
     return evaluations.empty() ? 0 : static_cast<double>(evaluations.front().step);
 }
 

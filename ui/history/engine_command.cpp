@@ -9,8 +9,9 @@ namespace lockstep::ui {
 std::optional<Explanation> failureIn(const QByteArray& line) {
     const QJsonArray problems = QJsonDocument::fromJson(line).object()["problems"].toArray();
     if (problems.isEmpty()) return std::nullopt;
-    const QJsonObject first = problems.first().toObject();
-    return Explanation{first["what"].toString(), first["remedy"].toString()};
+    QStringList said;  // one may announce the next
+    for (const QJsonValue& each : problems) said << each.toObject()["what"].toString();
+    return Explanation{said.join(' '), problems.last().toObject()["remedy"].toString()};
 }
 
 Explanation explanationIn(const QString& said) {

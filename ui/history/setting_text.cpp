@@ -19,6 +19,8 @@ struct Label {
     const char* words;
 };
 constexpr Label kLabels[] = {
+    {"validation_share", QT_TRANSLATE_NOOP("SettingText", "Held out")},
+    {"validation_seed", QT_TRANSLATE_NOOP("SettingText", "Held out by seed")},
     {"weights", QT_TRANSLATE_NOOP("SettingText", "Start from weights")},
     {"frozen", QT_TRANSLATE_NOOP("SettingText", "Frozen layers")},
     {"learning_rate_rule", QT_TRANSLATE_NOOP("SettingText", "Rate scaling")},

@@ -108,12 +108,20 @@ QString readingText(const DataProgress& reading) {
         .arg(count(reading.done), count(reading.total), runCount(reading.samplesPerSecond));
 }
 
+QString qualityText(const RunRecord& record, const TaskMetrics& metrics) {
+    const QString text = runMetric(*metrics.quality, *record.best(*metrics.quality));
+    return metrics.aside ? text + ", " + runMetric(*metrics.aside, *record.best(*metrics.aside)) : text;
+}
+
+// Of the split that chooses, and once that is another one of the test split.
 QString bestText(const RunRecord& record) {
     const TaskMetrics& metrics = record.metrics();
-    const auto best = record.best(*metrics.test);
-    if (!best) return {};
-    const QString text = LiveText::tr("best test %1").arg(runMetric(*metrics.test, *best));
-    return metrics.aside ? text + ", " + runMetric(*metrics.aside, *record.best(*metrics.aside)) : text;
+    if (!record.best(*metrics.quality)) return {};
+    if (metrics.objective->split == Split::Test) return LiveText::tr("best test %1").arg(qualityText(record, metrics));
+    const QString best = LiveText::tr("best validation %1").arg(qualityText(record, metrics));
+    const TaskMetrics& tests = metricsFor(record.started()->task, Split::Test);
+    if (!record.best(*tests.quality)) return best;
+    return LiveText::tr("%1 · test %2").arg(best, qualityText(record, tests));
 }
 
 }  // namespace

@@ -257,8 +257,8 @@ void RunPage::updateTrouble() {
 void RunPage::updatePlots() {
     const RunRecord& record = m_feed->record();
     const TaskMetrics& metrics = record.metrics();
-    if (record.started() && m_quality != metrics.test) {
-        m_quality = metrics.test;
+    if (record.started() && m_quality != metrics.quality) {
+        m_quality = metrics.quality;
         if (m_quality->unit == MetricUnit::Odds) {
             m_plots[kQuality]->setLook({tr("Perplexity"), emptyText(), {}, {}, {}});
             m_plots[kQuality]->setLog(true);  // from some hundred down to a few
@@ -271,13 +271,15 @@ void RunPage::updatePlots() {
         const std::int64_t trial = m_feed->trial();
         return PlotSeries{name, record.curve(curve), trial, seriesMarker(trial), perEpoch, smoothed, second};
     };
-    m_plots[kLoss]->setSeries({series(tr("train"), "loss", true), series(tr("test"), "test_loss", false, true)});
+    // The test samples that do not choose are looked at once: a point says less than the number in the text.
+    const QString chooses = metrics.objective->split == Split::Validation ? tr("validation") : tr("test");
+    m_plots[kLoss]->setSeries({series(tr("train"), "loss", true), series(chooses, metrics.loss->key, false, true)});
     const auto measured = [](const Metric& metric) { return metric.derive ? metric.from : metric.key; };
     PlotSeries train = series(tr("train"), measured(*metrics.training), true);
-    PlotSeries test = series(tr("test"), measured(*metrics.test), false, true);
+    PlotSeries other = series(chooses, measured(*metrics.quality), false, true);
     if (metrics.training->derive) train.curve = m_perplexity.follow(train.curve);
-    if (metrics.test->derive) test.curve = m_testPerplexity.follow(test.curve);
-    m_plots[kQuality]->setSeries({std::move(train), std::move(test)});
+    if (metrics.quality->derive) other.curve = m_otherPerplexity.follow(other.curve);
+    m_plots[kQuality]->setSeries({std::move(train), std::move(other)});
     std::vector<PlotSeries> rates{series(tr("total"), "samples_per_second", true)};
     if (record.ranks() > 1) rates.push_back(series(tr("per device"), kRatePerDevice, true, true));
     m_plots[kRate]->setSeries(std::move(rates));

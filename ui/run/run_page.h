@@ -67,7 +67,7 @@ private:
     RunButtons* m_buttons = nullptr;
     FailureCard* m_failure = nullptr;
     std::array<PlotView*, 4> m_plots{};
-    PerplexityCurve m_perplexity, m_testPerplexity;
+    PerplexityCurve m_perplexity, m_otherPerplexity;
     const Metric* m_quality = nullptr;  // of evaluations, that a plot is set up for
     TextCard* m_text = nullptr;
     QWidget* m_tileArea = nullptr;

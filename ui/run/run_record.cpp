@@ -251,9 +251,12 @@ void RunRecord::on(const EvalDone& event) {
     m_clockKnown = false;
     m_evaluations.push_back(event);
     m_seconds = std::max(m_seconds, m_offset + event.seconds);
-    for (std::size_t i = stepCurves(); i < m_curves.size(); ++i)
-        m_curves[i]->append(static_cast<double>(event.step), m_offset + event.seconds,
-                            event.*keptCurves()[i].metric->evaluated);
+    const bool chooses = !m_started || event.split == m_started->chooses();
+    for (std::size_t i = stepCurves(); i < m_curves.size(); ++i) {
+        const Metric& metric = *keptCurves()[i].metric;
+        if (metric.split == event.split || (metric.split == Split::Train && chooses))
+            m_curves[i]->append(static_cast<double>(event.step), m_offset + event.seconds, event.*metric.evaluated);
+    }
 }
 
 // Earlier versions named the same ones again and again.

@@ -67,7 +67,9 @@ public:
     // What the model wrote, of all attempts and as far as it stands, by epoch.
     const std::vector<TextSample>& texts() const { return m_texts; }
     bool isLanguageModel() const { return m_started && m_started->task == kNextTokens; }
-    const TaskMetrics& metrics() const { return metricsFor(m_started ? m_started->task : std::string_view()); }
+    const TaskMetrics& metrics() const {
+        return m_started ? metricsFor(m_started->task, m_started->chooses()) : metricsFor({}, Split::Test);
+    }
     const std::vector<CheckpointWritten>& checkpoints() const { return m_checkpoints; }
     const std::vector<RunNote>& notes() const { return m_notes; }  // of all attempts
     // How far the data are read; empty before that is told, and from the first event that counts on.

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/format.h"
+#include "app/history_access.h"
+#include "app/sweep_text.h"
+#include "engine/queue/queue_problem.h"
+#include "engine/queue/queue_service.h"
+
+namespace lockstep {
+
+namespace {
+
+struct SweepsOptions {
+    std::int64_t sweep = 0, cells = 0;
+    bool pauses = false, goesOn = false, cancels = false, retries = false, onlyPrint = false, json = false;
+};
+
+int list(Context& context, QueueService& queue, bool json) {
+    const auto sweeps = queue.sweeps();
+    if (json) {
+        Json out = Json::array();
+        for (const TrialGroup& each : sweeps) out.push_back(sweepResultJson(queue.sweep(each.id), context.words()));
+        fmt::print("{}\n", lineOf({{"sweeps", out}}));
+        return kDone;
+    }
+    if (sweeps.empty()) {
+        fmt::print("No sweeps yet. lockstep sweep --help shows how to start one.\n");
+        return kDone;
+    }
+    Table table({"SWEEP", "STATE", "STARTED", "PROGRESS", "TITLE"});
+    for (const TrialGroup& each : sweeps)
+        table.add({std::to_string(each.id), std::string(text(each.state)), timeText(each.createdAt),
+                   progressText(queue.sweep(each.id)), each.title});
+    fmt::print("{}", table.text());
+    return kDone;
+}
+
+void obey(QueueService& queue, const SweepsOptions& options) {
+    if (options.cells > 0) queue.extendSweep(options.sweep, options.cells);
+    if (options.pauses) queue.pauseSweep(options.sweep);
+    if (options.goesOn) queue.goOnWithSweep(options.sweep);
+    if (options.cancels) queue.cancelSweep(options.sweep);
+    if (options.retries) queue.retrySweep(options.sweep);
+}
+
+int sweeps(Context& context, const SweepsOptions& options) {
+    auto trials = openTrials();
+    QueueService queue(trials, thisProgram());
+    if (options.sweep == 0) return list(context, queue, options.json);
+    obey(queue, options);
+    const SweepResult result = queue.sweep(options.sweep);
+    if (options.onlyPrint) fmt::print("{}", result.group.specJson);
+    else if (options.json) fmt::print("{}\n", lineOf(sweepResultJson(result, context.words())));
+    else {
+        fmt::print("Sweep {} {}: {}\n", result.group.id, text(result.group.state), progressText(result));
+        if (const auto problem = problemFrom(result.group.reason))
+            fmt::print("{}\n  → {}\n", context.words().what(*problem), context.words().remedy(*problem));
+        fmt::print("\n{}", cellsTable(result));
+    }
+    return kDone;
+}
+
+}  // namespace
+
+void addSweeps(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<SweepsOptions>();
+    auto* command = program.add_subcommand("sweeps", "All sweeps; or one: its cells, the best first");
+    auto* which = command->add_option("sweep", options->sweep, "The sweep's number")->type_name("N");
+    command->add_flag("--pause", options->pauses, "Start no more of its trials; what runs goes on")->needs(which);
+    command->add_flag("--continue", options->goesOn, "Go on with one that is paused, or has failed")->needs(which);
+    command->add_flag("--cancel", options->cancels, "Stop what runs, with checkpoints, and cancel what waits")
+        ->needs(which);
+    command->add_flag("--retry", options->retries, "Try what has failed or was cancelled once more")->needs(which);
+    command->add_option("--trials", options->cells, "Extend it to so many cells")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber)
+        ->needs(which);
+    command->add_flag("--print-sweep", options->onlyPrint, "Print its file")->needs(which);
+    command->add_flag("--json", options->json, "As JSON");
+    command->callback([options, &run] { run = [options](Context& context) { return sweeps(context, *options); }; });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,31 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/spec_options.h"
+#include "engine/search/sweep_spec.h"
+
+namespace lockstep {
+
+// A sweep as the command line states it: a file, a trial's options, and what is varied. What is given goes over the
+// file.
+struct SweepOptions {
+    std::string file;
+    SpecOptions trial;
+    std::vector<std::string> vary, constraints;
+    std::optional<std::string> method, objective;
+    std::optional<std::int64_t> trials, repeats, parallel, retries, maxFailures;
+    std::optional<std::uint64_t> seed;
+};
+void addSweepOptions(CLI::App& command, SweepOptions& options);
+
+// Problems: of the file, of the options, of every value that a trial could not have, and those of spaceOf().
+Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& environment);
+
+// Whoever starts it is told: settings and their values, how many trials, how many at once and on what, by what the best
+// is chosen, and what that is worth. Lines.
+std::string sweepText(const SweepSpec& sweep, const Environment& environment);
+
+}  // namespace lockstep

@@ -1,0 +1,121 @@
+#include "app/sweep_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <numeric>
+
+#include "app/format.h"
+#include "engine/queue/queue_problem.h"
+
+namespace lockstep {
+
+namespace {
+
+// "validation accuracy"
+std::string objectiveName(const Metric& metric) {
+    return std::string(text(metric.split)) + ' ' + std::string(metric.name);
+}
+
+Json finiteOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+std::string trialsText(const CellResult& cell) {
+    std::string text;
+    for (const std::int64_t each : cell.trials) text += (text.empty() ? "" : ", ") + std::to_string(each);
+    return text;
+}
+
+// Cells with a value first, the best of them first.
+std::vector<std::size_t> ranked(const SweepResult& sweep) {
+    std::vector<std::size_t> order(sweep.cells.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+        const CellResult &one = sweep.cells[a], &other = sweep.cells[b];
+        if (one.count == 0 || other.count == 0) return one.count > other.count;
+        return isBetter(*sweep.objective, one.mean, other.mean);
+    });
+    return order;
+}
+
+std::string stateText(const CellResult& cell) {
+    std::string text;
+    const auto add = [&](std::int64_t count, const char* word) {
+        if (count > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", count, word);
+    };
+    add(cell.finished, "finished"), add(cell.failed, "failed"), add(cell.running, "running");
+    add(cell.open - cell.running, "waiting");
+    return text;
+}
+
+}  // namespace
+
+std::string objectiveText(const CellResult& cell, const Metric* objective) {
+    if (!objective || cell.count == 0) return "–";
+    const std::string mean = metricText(*objective, cell.mean);
+    if (cell.count == 1) return mean;
+    const bool isShare = objective->unit == MetricUnit::Share;
+    return fmt::format("{} ± {:.{}f} (n {})", mean, (isShare ? 100 : 1) * cell.deviation, isShare ? 2 : 4, cell.count);
+}
+
+std::string progressText(const SweepResult& sweep) {
+    std::string text = fmt::format("{} of {} trials done", sweep.ended, sweep.planned);
+    if (sweep.running > 0) text += fmt::format(", {} running", sweep.running);
+    if (sweep.failed > 0) text += fmt::format(", {} failed", sweep.failed);
+    if (sweep.best) {
+        const CellResult& best = sweep.cells[*sweep.best];
+        text += fmt::format("; best {} {}: {}", objectiveName(*sweep.objective), objectiveText(best, sweep.objective),
+                            printable(wordsOf(best.settings)));
+    }
+    if (const auto left = sweep.secondsLeft(); left && sweep.group.state == GroupState::Active)
+        text += fmt::format("; about {} left", durationText(*left));
+    return text;
+}
+
+std::string cellsTable(const SweepResult& sweep) {
+    std::string objective = sweep.objective ? objectiveName(*sweep.objective) : "objective";
+    std::ranges::transform(objective, objective.begin(), [](unsigned char c) { return std::toupper(c); });
+    Table table({"CELL", objective, "STATE", "TRIALS"});
+    for (const std::size_t at : ranked(sweep)) {
+        const CellResult& cell = sweep.cells[at];
+        table.add({wordsOf(cell.settings), objectiveText(cell, sweep.objective), stateText(cell), trialsText(cell)});
+    }
+    return table.text();
+}
+
+Json sweepResultJson(const SweepResult& sweep, const Words& words) {
+    Json out{{"sweep", sweep.group.id},
+             {"title", sweep.group.title},
+             {"state", text(sweep.group.state)},
+             {"objective", sweep.objective ? Json(sweep.objective->key) : Json()},
+             {"planned", sweep.planned},
+             {"ended", sweep.ended},
+             {"finished", sweep.finished},
+             {"failed", sweep.failed},
+             {"running", sweep.running},
+             {"waiting", sweep.open - sweep.running},
+             {"adopted", sweep.adopted},
+             {"seconds_left", sweep.secondsLeft() ? Json(*sweep.secondsLeft()) : Json()},
+             {"best", sweep.best ? Json(sweep.cells[*sweep.best].number) : Json()},
+             {"problems", Json::array()},
+             {"cells", Json::array()}};
+    if (const auto problem = problemFrom(sweep.group.reason)) out["problems"] = problemsJson({*problem}, words);
+    for (const CellResult& cell : sweep.cells) {
+        Json settings = Json::object();
+        for (const Setting& each : cell.settings)
+            settings[each.path] = std::visit([](const auto& value) { return Json(value); }, each.value);
+        out["cells"].push_back({{"cell", cell.number},
+                                {"settings", std::move(settings)},
+                                {"trials", cell.trials},
+                                {"finished", cell.finished},
+                                {"failed", cell.failed},
+                                {"running", cell.running},
+                                {"n", cell.count},
+                                {"mean", finiteOrNull(cell.mean)},
+                                {"deviation", finiteOrNull(cell.deviation)}});
+    }
+    return out;
+}
+
+}  // namespace lockstep

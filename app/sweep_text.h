@@ -1,0 +1,16 @@
+#pragma once
+#include <string>
+
+#include "app/listing.h"
+#include "engine/queue/sweep_results.h"
+
+namespace lockstep {
+
+// "91.23 % ± 0.41 (n 3)"; "–": no trial of it has finished.
+std::string objectiveText(const CellResult& cell, const Metric* objective);
+// "12 of 81 trials done, 2 running, 1 failed; best test accuracy 91.2 % (n 3): batch=64; about 4 min left"
+std::string progressText(const SweepResult& sweep);
+std::string cellsTable(const SweepResult& sweep);  // the best first, with its trials
+Json sweepResultJson(const SweepResult& sweep, const Words& words);
+
+}  // namespace lockstep

@@ -1,0 +1,155 @@
+#include "engine/history/queue_query.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <type_traits>
+#include <variant>
+
+namespace lockstep {
+
+namespace {
+
+using SQLite::Database;
+using SQLite::Statement;
+
+constexpr const char* kGroup =
+    "SELECT id, kind, title, spec_json, state, reason, created_at, coalesce(finished_at, '') FROM trial_group ";
+
+// A state that this version does not know is left to the one that does.
+TrialGroup groupIn(Statement& row) {
+    return {row.getColumn(0).getInt64(),
+            row.getColumn(1).getString(),
+            row.getColumn(2).getString(),
+            row.getColumn(3).getString(),
+            groupStateFrom(row.getColumn(4).getString()).value_or(GroupState::Paused),
+            row.getColumn(5).getString(),
+            row.getColumn(6).getString(),
+            row.getColumn(7).getString()};
+}
+
+std::optional<std::int64_t> wholeOrNone(const SQLite::Column& column) {
+    return column.isNull() ? std::nullopt : std::optional(column.getInt64());
+}
+
+}  // namespace
+
+std::vector<QueueEntry> QueueQuery::entries() const {
+    std::vector<QueueEntry> all;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT q.trial, priority, position, held, after, retries, tries, step, member_of, cell, repeat"
+                      " FROM queue_entry q LEFT JOIN group_trial g ON g.trial = q.trial"
+                      " GROUP BY q.trial ORDER BY priority DESC, position, q.trial");
+        while (row.executeStep()) {
+            all.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt64(), row.getColumn(2).getInt64(),
+                           row.getColumn(3).getInt() != 0, wholeOrNone(row.getColumn(4)), row.getColumn(5).getInt64(),
+                           row.getColumn(6).getInt64(), row.getColumn(7).getInt64()});
+            if (row.getColumn(8).isNull()) continue;
+            all.back().place = {row.getColumn(8).getInt64(), row.getColumn(9).getInt64(), row.getColumn(10).getInt64()};
+        }
+    });
+    return all;
+}
+
+std::vector<TrialGroup> QueueQuery::groups() const {
+    std::vector<TrialGroup> all;
+    m_query.read([&](Database& database) {
+        Statement row(database, std::string(kGroup) + "ORDER BY id DESC");
+        while (row.executeStep()) all.push_back(groupIn(row));
+    });
+    return all;
+}
+
+std::optional<TrialGroup> QueueQuery::group(std::int64_t id) const {
+    std::optional<TrialGroup> found;
+    m_query.read([&](Database& database) {
+        Statement row(database, std::string(kGroup) + "WHERE id = ?");
+        row.bind(1, id);
+        if (row.executeStep()) found = groupIn(row);
+    });
+    return found;
+}
+
+std::vector<GroupCell> QueueQuery::cells(std::int64_t group) const {
+    std::vector<GroupCell> all;
+    m_query.read([&](Database& database) {
+        Statement row(database, "SELECT number, settings FROM group_cell WHERE member_of = ? ORDER BY number");
+        row.bind(1, group);
+        while (row.executeStep()) all.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getString()});
+    });
+    return all;
+}
+
+std::vector<GroupTrial> QueueQuery::trials(std::int64_t group) const {
+    std::vector<GroupTrial> all;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT cell, repeat, g.trial, adopted, t.state, q.trial IS NOT NULL, coalesce(t.deleted, 0)"
+                      " FROM group_trial g LEFT JOIN trial t ON t.id = g.trial"
+                      " LEFT JOIN queue_entry q ON q.trial = g.trial WHERE member_of = ? ORDER BY cell, repeat");
+        row.bind(1, group);
+        while (row.executeStep())
+            all.push_back({{group, row.getColumn(0).getInt64(), row.getColumn(1).getInt64()},
+                           wholeOrNone(row.getColumn(2)),
+                           row.getColumn(3).getInt() != 0,
+                           row.getColumn(4).isNull() ? std::nullopt : runStateFrom(row.getColumn(4).getString()),
+                           row.getColumn(5).getInt() != 0,
+                           row.getColumn(6).getInt() != 0});
+    });
+    return all;
+}
+
+std::unordered_map<std::int64_t, GroupPlace> QueueQuery::places() const {
+    std::unordered_map<std::int64_t, GroupPlace> all;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT trial, member_of, cell, repeat FROM group_trial WHERE trial IS NOT NULL"
+                      " ORDER BY member_of");
+        while (row.executeStep())
+            all[row.getColumn(0).getInt64()] = {row.getColumn(1).getInt64(), row.getColumn(2).getInt64(),
+                                                row.getColumn(3).getInt64()};
+    });
+    return all;
+}
+
+std::vector<QueueQuery::UnderWay> QueueQuery::underWay() const {
+    std::vector<UnderWay> all;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT id, devices FROM trial WHERE state IN ('preparing', 'running', 'paused', 'stopping')");
+        while (row.executeStep()) all.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getString()});
+    });
+    return all;
+}
+
+std::vector<std::int64_t> QueueQuery::finishedWith(std::span<const Setting> settings) const {
+    std::string sql = "SELECT id FROM trial WHERE state = 'finished' AND deleted = 0";
+    int index = 0;
+    for (const Setting& each : settings) {
+        const bool isText = std::holds_alternative<std::string>(each.value);
+        const std::string key = "?" + std::to_string(++index), value = "?" + std::to_string(++index);
+        sql += " AND id IN (SELECT trial FROM trial_param WHERE key = " + key;
+        sql += isText ? " AND text = " + value + ")"
+                      : " AND number BETWEEN " + value + " - 1e-6 * abs(" + value + ") AND " + value +
+                            " + 1e-6 * abs(" + value + "))";
+    }
+    std::vector<std::int64_t> found;
+    m_query.read([&](Database& database) {
+        Statement row(database, sql + " ORDER BY id");
+        int at = 0;
+        for (const Setting& each : settings) {
+            row.bind(++at, each.path);
+            ++at;
+            std::visit(
+                [&]<class T>(const T& value) {
+                    if constexpr (std::is_same_v<T, std::string>) row.bind(at, value);
+                    else row.bind(at, static_cast<double>(value));
+                },
+                each.value);
+        }
+        while (row.executeStep()) found.push_back(row.getColumn(0).getInt64());
+    });
+    return found;
+}
+
+}  // namespace lockstep

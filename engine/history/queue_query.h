@@ -1,0 +1,38 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/history/trial_query.h"
+#include "engine/history/trial_queue.h"
+#include "engine/spec/trial_settings.h"
+
+namespace lockstep {
+
+// Reads what QueueStore writes. The thread and the problems of its query.
+class QueueQuery {
+public:
+    explicit QueueQuery(const TrialQuery& query) : m_query(query) {}  // which outlives it
+
+    std::vector<QueueEntry> entries() const;                      // in the order in which they are to be started
+    std::vector<TrialGroup> groups() const;                       // newest first
+    std::optional<TrialGroup> group(std::int64_t id) const;       //
+    std::vector<GroupCell> cells(std::int64_t group) const;       // by number
+    std::vector<GroupTrial> trials(std::int64_t group) const;     // by cell, then repeat
+    std::unordered_map<std::int64_t, GroupPlace> places() const;  // of all trials that are in a group, the latest
+    // Whose rows say that they are under way, in or outside the queue.
+    struct UnderWay {
+        std::int64_t trial = 0;
+        std::string devices;
+    };
+    std::vector<UnderWay> underWay() const;
+    // Trials that have finished and state all these settings (numbers to within a millionth), the oldest first.
+    std::vector<std::int64_t> finishedWith(std::span<const Setting> settings) const;
+
+private:
+    const TrialQuery& m_query;
+};
+
+}  // namespace lockstep

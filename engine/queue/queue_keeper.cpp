@@ -1,0 +1,369 @@
+#include "engine/queue/queue_keeper.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/queue/queue_problem.h"
+#include "engine/search/suggest.h"
+#include "engine/trials/judged_state.h"
+
+namespace lockstep {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kTroublePause = 1s;
+constexpr auto kLongestTrouble = 60s;
+
+std::filesystem::path leaseOf(const Places& places) { return places.data / "queue.lease"; }
+
+// What a person mends while trials wait: they are lost to nobody.
+bool waitsForDisk(const Problem& problem) { return problem.code == "launch.disk-full" || problem.code == "run.disk"; }
+
+// Another engine has it, or has just done with it.
+bool isElsewhere(const Problem& problem) {
+    constexpr std::string_view kCodes[] = {"run.busy", "run.not-queued", "run.not-resumable", "run.stopping"};
+    return std::ranges::find(kCodes, problem.code) != std::end(kCodes);
+}
+
+// The same trial would fail in the same way: its numbers, or what a person must mend.
+bool isForGood(const RunFailed& failed) {
+    return failed.kind == text(EngineError::Kind::NonFinite) || problemIn(failed).has_value();
+}
+
+}  // namespace
+
+QueueKeeper::QueueKeeper(QueueHost host, Lease lease)
+    : m_host(std::move(host)), m_lease(std::move(lease)), m_trials(m_host.places) {}
+
+std::unique_ptr<QueueKeeper> QueueKeeper::claim(QueueHost host) {
+    auto lease = Lease::tryAcquire(leaseOf(host.places));
+    if (!lease) return nullptr;
+    return std::unique_ptr<QueueKeeper>(new QueueKeeper(std::move(host), std::move(*lease)));
+}
+
+bool QueueKeeper::isKept(const Places& places) { return Lease::isHeld(leaseOf(places)); }
+
+// A client writes first and looks for a keeper then; this one gives up its lease first and looks for work then: one of
+// the two sees the other.
+void QueueKeeper::run() {
+    using Clock = std::chrono::steady_clock;
+    auto busy = Clock::now(), sound = busy;
+    while (!m_stopped) {
+        try {
+            if (look()) busy = Clock::now();
+            sound = Clock::now();
+        } catch (const ProblemError& error) {
+            if (error.problem().code == "history.absent") return;  // it was moved away: nothing is queued
+            const bool isFull = error.problem().code == "history.full";
+            say("trouble: " + error.problem().code + " " + error.problem().field);
+            if (!isFull && Clock::now() - sound > kLongestTrouble) throw;
+            busy = Clock::now();
+            std::this_thread::sleep_for(kTroublePause);
+        }
+        if (Clock::now() - busy > kPatience) {
+            m_lease.reset();
+            const bool isDone = isUnchanged();
+            if (isDone) return;
+            m_lease = Lease::tryAcquire(leaseOf(m_host.places));
+            if (!m_lease) return;
+            m_seen = -1;
+            busy = Clock::now();
+        }
+        std::this_thread::sleep_for(kPeriod);
+    }
+}
+
+bool QueueKeeper::look() {
+    lookAtLaunches();
+    if (isUnchanged()) return m_hasWork;
+    std::vector<QueuedTrial> queue = readQueue();
+    if (growSweeps(queue)) queue = readQueue();
+    const auto reasons = waitReasons(queue, m_limits, roomBesides(queue));
+    m_hasWork = mayGoOn(queue, reasons);
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        if (queue[i].isRunning) m_held.insert(queue[i].entry.trial);
+        else if (reasons[i] == WaitReason::None) start(queue[i]);
+    }
+    return m_hasWork;
+}
+
+// What is held or paused waits for a person, who starts another keeper.
+bool QueueKeeper::mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons) {
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+        if (reasons[i] != WaitReason::Held && reasons[i] != WaitReason::GroupPaused) return true;
+    }
+    return std::ranges::any_of(m_limits, [](const auto& each) { return !each.second.paused; });
+}
+
+bool QueueKeeper::isUnchanged() {
+    const bool newlyOpened = m_trials.open();
+    const std::int64_t version = m_trials.query().dataVersion();
+    const auto isFree = [this](std::int64_t trial) { return !Lease::isHeld(m_host.places.lease(trial)); };
+    const bool changed = newlyOpened || version != m_seen || m_answered || std::ranges::any_of(m_held, isFree);
+    m_seen = version;
+    m_answered = false;
+    if (changed) m_held.clear();
+    return !changed;
+}
+
+void QueueKeeper::lookAtLaunches() {
+    for (auto at = m_launches.begin(); at != m_launches.end();) {
+        auto& [trial, launch] = *at;
+        const auto outcome = launch.look();
+        if (!outcome) {
+            ++at;
+            continue;
+        }
+        m_answered = true;
+        const std::int64_t which = trial;
+        at = m_launches.erase(at);
+        if (!outcome->problems.empty()) answer(which, *outcome);
+    }
+}
+
+void QueueKeeper::answer(std::int64_t trial, const Launch::Outcome& outcome) {
+    const Problem& problem = outcome.problems.front();
+    say("trial " + std::to_string(trial) + " was not started: " + problem.code + " " + problem.field);
+    if (isElsewhere(problem)) return;
+    if (waitsForDisk(problem)) return queueStore().setHeld(trial, true);
+    const bool mayRetry = outcome.failed || problem.code.starts_with("launch.");
+    const auto entries = QueueQuery(m_trials.query()).entries();
+    const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
+    if (entry == entries.end() || (mayRetry && entry->tries <= entry->retries)) return;
+    fail(trial, problem);
+}
+
+// A trial that was refused before it began says why, as one does that failed on its way.
+void QueueKeeper::fail(std::int64_t trial, const Problem& problem) {
+    const auto row = m_trials.query().find(trial);
+    const auto state = row ? runStateFrom(row->state) : std::nullopt;
+    if (!state || isFinal(*state) || Lease::isHeld(m_host.places.lease(trial))) return;
+    TrialStore& store = m_trials.store();
+    const auto sink = store.sinkFor(trial, store.beginAttempt(trial, row->step));
+    sink->post(1, failureFrom(problem));
+    store.flush();
+}
+
+std::vector<QueuedTrial> QueueKeeper::readQueue() {
+    const TrialQuery& query = m_trials.query();
+    const auto entries = QueueQuery(query).entries();
+    std::vector<QueuedTrial> queue;
+    for (const QueueEntry& each : entries) {
+        auto trial = stateOf(each);
+        if (trial) queue.push_back(std::move(*trial));
+    }
+    return queue;
+}
+
+// Empty: the queue has done with it.
+std::optional<QueuedTrial> QueueKeeper::stateOf(const QueueEntry& entry) {
+    const bool isHeld = Lease::isHeld(m_host.places.lease(entry.trial));
+    const auto row = m_trials.query().find(entry.trial);
+    if (!row) return std::nullopt;
+    QueuedTrial trial{.entry = entry, .state = judgedState(*row, isHeld)};
+    trial.isRunning = isHeld || m_launches.contains(entry.trial);
+    if (entry.place) trial.group = entry.place->group;
+    trial.demand = demandOfTrial(row->devices);
+    if (entry.after) {
+        const auto other = m_trials.query().find(*entry.after);
+        trial.awaitsOther = other && !isFinal(judgedState(*other, Lease::isHeld(m_host.places.lease(*entry.after))));
+    }
+    if (trial.isRunning) return trial;
+    if (trial.state == RunState::Failed) {
+        const auto failed = m_trials.query().failure(entry.trial);
+        trial.retries = !failed || !isForGood(*failed);
+    }
+    const Outlook outlook = row->deleted ? Outlook::Ended : outlookOf(trial);
+    if (outlook == Outlook::Start) return trial;
+    takeOut(trial);
+    return std::nullopt;
+}
+
+void QueueKeeper::takeOut(const QueuedTrial& trial) {
+    const std::int64_t which = trial.entry.trial;
+    if (trial.state == RunState::Crashed) m_trials.store().setState(which, RunState::Crashed);
+    queueStore().remove(which);
+    say("trial " + std::to_string(which) + " has " + std::string(text(trial.state)));
+}
+
+Demand QueueKeeper::demandOfTrial(const std::string& devices) {
+    const auto known = m_demands.find(devices);
+    if (known != m_demands.end()) return known->second;
+    return m_demands.emplace(devices, demandOf(devices, m_host.devices)).first->second;
+}
+
+// What runs outside the queue: a person started it by hand.
+Room QueueKeeper::roomBesides(const std::vector<QueuedTrial>& queue) {
+    Room room(wholeMachine(m_host.devices));
+    for (const auto& each : QueueQuery(m_trials.query()).underWay()) {
+        const bool isOurs =
+            std::ranges::any_of(queue, [&](const QueuedTrial& queued) { return queued.entry.trial == each.trial; });
+        if (isOurs || !Lease::isHeld(m_host.places.lease(each.trial))) continue;
+        m_held.insert(each.trial);
+        room.take(demandOfTrial(each.devices));
+    }
+    return room;
+}
+
+void QueueKeeper::start(const QueuedTrial& trial) {
+    const std::int64_t which = trial.entry.trial;
+    const auto row = m_trials.query().find(which);
+    if (!row) return;
+    queueStore().countTry(which, row->step);
+    const bool begins = trial.state == RunState::Queued;
+    say("trial " + std::to_string(which) + (begins ? " begins" : " goes on"));
+    try {
+        m_launches.emplace(
+            which, Launch(m_host.program, m_host.places, which, begins ? Launch::Kind::Begin : Launch::Kind::Resume));
+    } catch (const ProblemError& error) {
+        answer(which, {{error.problem()}, true});
+    }
+}
+
+// True: trials were made, or cancelled.
+bool QueueKeeper::growSweeps(const std::vector<QueuedTrial>& queue) {
+    bool changed = false;
+    m_limits.clear();
+    for (const TrialGroup& group : QueueQuery(m_trials.query()).groups()) {
+        if (group.kind != "sweep" || group.state == GroupState::Finished) continue;
+        if (group.state == GroupState::Cancelled || group.state == GroupState::Failed) {
+            changed = dropWaiting(queue, group.id) || changed;
+            continue;
+        }
+        if (group.state == GroupState::Paused) {
+            m_limits[group.id] = {1, true};
+            continue;
+        }
+        const auto open = std::ranges::count_if(queue, [&](const QueuedTrial& each) { return each.group == group.id; });
+        changed = grow(group, open) || changed;
+    }
+    return changed;
+}
+
+bool QueueKeeper::grow(const TrialGroup& group, std::int64_t open) {
+    Sweep* sweep = sweepOf(group);
+    if (!sweep) return false;
+    m_limits[group.id] = {sweep->spec.parallel, false};
+    const std::int64_t wanted = trialsToMake(sweep->spec, open);
+    if (wanted == 0) return false;
+    auto trials = QueueQuery(m_trials.query()).trials(group.id);
+    if (const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials))) {
+        end(group.id, GroupState::Failed, problemText(*problem));
+        return true;
+    }
+    std::int64_t made = 0;
+    for (bool more = true; more && made < wanted;) {
+        const auto next = makeNext(group.id, *sweep, trials);
+        more = next != Made::Nothing;
+        made += next == Made::Trial ? 1 : 0;
+    }
+    if (made == 0 && open == 0) end(group.id, GroupState::Finished, {});
+    return made > 0;
+}
+
+// One that was made just when the sweep was cancelled; what a person has asked for by itself stays.
+bool QueueKeeper::dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group) {
+    bool dropped = false;
+    for (const QueuedTrial& each : queue) {
+        if (each.group != group || each.isRunning || each.entry.tries == QueueEntry::kAsked) continue;
+        if (each.state == RunState::Queued) m_trials.store().setState(each.entry.trial, RunState::Cancelled);
+        queueStore().remove(each.entry.trial);
+        dropped = true;
+    }
+    return dropped;
+}
+
+// Its trials that wait are cancelled; those that run end as they will.
+void QueueKeeper::end(std::int64_t group, GroupState state, const std::string& reason) {
+    say("sweep " + std::to_string(group) + " has " + std::string(text(state)));
+    for (const GroupTrial& each : QueueQuery(m_trials.query()).trials(group)) {
+        if (!each.trial || !each.isQueued || m_launches.contains(*each.trial)) continue;
+        if (Lease::isHeld(m_host.places.lease(*each.trial))) continue;
+        if (each.state == RunState::Queued) m_trials.store().setState(*each.trial, RunState::Cancelled);
+        queueStore().remove(*each.trial);
+    }
+    queueStore().setGroupState(group, state, reason);
+    m_limits.erase(group);
+    m_sweeps.erase(group);
+}
+
+std::string QueueKeeper::firstFailure(std::span<const GroupTrial> made) {
+    for (const GroupTrial& each : made) {
+        if (!each.trial || !each.hasFailed()) continue;
+        const auto row = m_trials.query().find(*each.trial);
+        if (row) return row->failure.empty() ? row->state : row->failure;
+    }
+    return {};
+}
+
+QueueKeeper::Made QueueKeeper::makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made) {
+    auto place = nextPlace(group, std::ssize(sweep.cells), sweep.spec.repeats, made);
+    if (!place) {
+        auto cell = sweep.isExhausted ? std::nullopt : nextCell(sweep.spec, sweep.space, sweep.cells);
+        sweep.isExhausted = !cell;
+        if (!cell) return Made::Nothing;
+        place = {group, std::ssize(sweep.cells), 0};
+        queueStore().addCell(group, {place->cell, cellText(*cell)});
+        sweep.cells.push_back(std::move(*cell));
+    }
+    const Made what = makeTrial(*place, sweep, sweep.cells[static_cast<std::size_t>(place->cell)]);
+    made.push_back({.place = *place});
+    return what;
+}
+
+QueueKeeper::Made QueueKeeper::makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell) {
+    const TrialSpec spec = trialAt(sweep.spec, cell, place.repeat);
+    if (const auto same = sameTrial(spec, cell)) {
+        queueStore().adopt(place, *same);
+        say("trial " + std::to_string(*same) + " is a cell of sweep " + std::to_string(place.group) + " already");
+        return Made::Adopted;
+    }
+    QueueEntry entry;
+    entry.retries = sweep.spec.retries;
+    queueStore().createTrial(spec, m_host.places.runs(), entry, place);
+    return Made::Trial;
+}
+
+// One of the history that has finished and differs in its title alone.
+std::optional<std::int64_t> QueueKeeper::sameTrial(const TrialSpec& spec, const Cell& cell) {
+    Cell settings = cell;
+    std::erase_if(settings, [](const Setting& each) { return each.path == "seed"; });
+    settings.push_back({"model", spec.model.id});
+    settings.push_back({"dataset", spec.dataset.id});
+    std::ranges::sort(settings, {}, &Setting::path);
+    const auto same = std::ranges::unique(settings, {}, &Setting::path);
+    settings.erase(same.begin(), same.end());
+    for (const std::int64_t trial : QueueQuery(m_trials.query()).finishedWith(settings)) {
+        auto known = m_trials.query().spec(trial);
+        if (!known.ok()) continue;
+        known.value().title = spec.title;
+        if (known.value() == spec) return trial;
+    }
+    return std::nullopt;
+}
+
+// Null: it cannot be read, and has failed.
+QueueKeeper::Sweep* QueueKeeper::sweepOf(const TrialGroup& group) {
+    const auto known = m_sweeps.find(group.id);
+    if (known != m_sweeps.end() && known->second.json == group.specJson) return &known->second;
+    auto spec = sweepFromJson(group.specJson, "");
+    auto space = spec.ok() ? spaceOf(spec.value()) : Result<SearchSpace>(spec.problems());
+    if (!space.ok()) {
+        end(group.id, GroupState::Failed, problemText(space.problems().front()));
+        return nullptr;
+    }
+    std::vector<Cell> cells;
+    for (const GroupCell& each : QueueQuery(m_trials.query()).cells(group.id)) cells.push_back(cellFrom(each.settings));
+    Sweep sweep{std::move(spec).value(), std::move(space).value(), group.specJson, std::move(cells)};
+    return &m_sweeps.insert_or_assign(group.id, std::move(sweep)).first->second;
+}
+
+void QueueKeeper::say(const std::string& line) const {
+    if (m_host.log) m_host.log(line);
+}
+
+}  // namespace lockstep

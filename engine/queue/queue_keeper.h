@@ -1,0 +1,103 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/history/queue_query.h"
+#include "engine/history/queue_store.h"
+#include "engine/queue/next_trials.h"
+#include "engine/queue/sweep_progress.h"
+#include "engine/session/lease.h"
+#include "engine/trials/launch.h"
+#include "engine/trials/trial_service.h"
+
+namespace lockstep {
+
+// The one process of a home that starts queued trials, and makes those of sweeps: it looks at the history, starts what
+// the machine has room for, each as an engine of its own, and looks again. All that it goes by is in the history and in
+// the leases of runs: killed at any moment, another one goes on where it was. Clients write into the history
+// (QueueStore), which it notices within kPeriod; nobody talks to it.
+struct QueueHost {
+    Places places;
+    std::filesystem::path program;                     // `lockstep`, which runs a trial
+    DeviceRequest devices;                             // what the machine has
+    std::function<void(const std::string&)> log = {};  // a line for whoever looks why
+};
+
+class QueueKeeper {
+public:
+    static constexpr auto kPeriod = std::chrono::milliseconds(40);
+    static constexpr auto kPatience = std::chrono::seconds(2);  // without anything to do, before it ends
+
+    // Empty: another process keeps this home's queue.
+    static std::unique_ptr<QueueKeeper> claim(QueueHost host);
+    static bool isKept(const Places& places);
+
+    // Until there is nothing left to do, or stop() (any thread, signal handlers too): engines go on. Throws
+    // ProblemError of a history that cannot be read or written for longer than a minute.
+    void run();
+    void stop() noexcept { m_stopped.store(true); }
+
+    // One look, for tests. False: there is nothing to do, and nothing will come of itself.
+    bool look();
+
+private:
+    QueueKeeper(QueueHost host, Lease lease);
+
+    struct Sweep {
+        SweepSpec spec;
+        SearchSpace space;
+        std::string json;          // as read
+        std::vector<Cell> cells;   // that it has suggested: nobody else does while this process has the lease
+        bool isExhausted = false;  // there is no further one
+    };
+    enum class Made { Nothing, Adopted, Trial };
+
+    bool isUnchanged();
+    bool mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons);
+    void lookAtLaunches();
+    void answer(std::int64_t trial, const Launch::Outcome& outcome);
+    void fail(std::int64_t trial, const Problem& problem);
+    std::vector<QueuedTrial> readQueue();
+    std::optional<QueuedTrial> stateOf(const QueueEntry& entry);
+    void takeOut(const QueuedTrial& trial);
+    Demand demandOfTrial(const std::string& devices);
+    Room roomBesides(const std::vector<QueuedTrial>& queue);
+    void start(const QueuedTrial& trial);
+
+    bool growSweeps(const std::vector<QueuedTrial>& queue);
+    bool grow(const TrialGroup& group, std::int64_t open);
+    bool dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group);
+    void end(std::int64_t group, GroupState state, const std::string& reason);
+    std::string firstFailure(std::span<const GroupTrial> made);
+    Made makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made);
+    Made makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell);
+    std::optional<std::int64_t> sameTrial(const TrialSpec& spec, const Cell& cell);
+    Sweep* sweepOf(const TrialGroup& group);
+
+    void say(const std::string& line) const;
+    QueueStore queueStore() { return QueueStore(m_trials.store()); }
+
+    QueueHost m_host;
+    std::optional<Lease> m_lease;
+    TrialService m_trials;
+    std::map<std::int64_t, Launch> m_launches;  // that have not answered
+    std::map<std::int64_t, Sweep> m_sweeps;
+    std::map<std::int64_t, GroupLimit> m_limits;
+    std::map<std::string, Demand> m_demands;  // by the words for devices
+    std::int64_t m_seen = -1;                 // the history's version at the latest look
+    std::set<std::int64_t> m_held;            // trials that an engine had then
+    bool m_answered = false, m_hasWork = false;
+    std::atomic<bool> m_stopped{false};
+};
+
+}  // namespace lockstep

@@ -1,0 +1,234 @@
+#include "engine/queue/queue_service.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "engine/queue/queue_keeper.h"
+#include "engine/trials/detached_process.h"
+#include "engine/trials/judged_state.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr auto kStopPatience = std::chrono::seconds(10);
+constexpr auto kPause = std::chrono::milliseconds(30);
+
+Problem unknownSweep(std::int64_t group) { return {"sweep", "group.unknown", {std::to_string(group)}}; }
+
+// Whoever follows `after` from trial to trial comes back to where he began.
+bool leadsBack(const std::vector<QueueEntry>& entries, std::int64_t trial, std::int64_t after) {
+    std::set<std::int64_t> seen{trial};
+    for (std::int64_t at = after;;) {
+        if (!seen.insert(at).second) return true;
+        const auto entry = std::ranges::find(entries, at, &QueueEntry::trial);
+        if (entry == entries.end() || !entry->after) return false;
+        at = *entry->after;
+    }
+}
+
+}  // namespace
+
+QueueService::QueueService(TrialService& trials, std::filesystem::path program)
+    : m_trials(trials), m_program(std::move(program)) {}
+
+bool QueueService::isKept() const { return QueueKeeper::isKept(m_trials.places()); }
+
+void QueueService::startKeeper() {
+    if (isKept()) return;
+    startDetached({m_program, {"queue", "keep"}, m_trials.places().data / "queue.log"});
+}
+
+// Whoever is told that it did not start must not find it started later.
+void QueueService::startOrElse(const std::function<void()>& takeBack) {
+    try {
+        startKeeper();
+    } catch (const ProblemError&) {
+        takeBack();
+        throw;
+    }
+}
+
+std::vector<QueueLine> QueueService::list() {
+    std::vector<QueuedTrial> queue;
+    std::vector<QueueLine> lines;
+    std::map<std::int64_t, GroupLimit> limits;
+    for (const TrialGroup& each : query().groups()) {
+        if (each.state == GroupState::Paused) limits[each.id] = {1, true};
+    }
+    for (const QueueEntry& entry : query().entries()) {
+        auto row = m_trials.query().find(entry.trial);
+        if (!row || row->deleted) continue;
+        const bool isHeld = Lease::isHeld(m_trials.places().lease(entry.trial));
+        const RunState state = judgedState(*row, isHeld);
+        row->state = text(state);
+        QueuedTrial trial{.entry = entry, .state = state, .isRunning = isHeld};
+        if (entry.place) trial.group = entry.place->group;
+        if (entry.after) {
+            const auto other = m_trials.query().find(*entry.after);
+            const bool held = Lease::isHeld(m_trials.places().lease(*entry.after));
+            trial.awaitsOther = other && !isFinal(judgedState(*other, held));
+        }
+        queue.push_back(trial);
+        lines.push_back({entry, std::move(*row), isHeld});
+    }
+    // Which of them the machine has room for, the keeper knows.
+    for (auto& [group, limit] : limits) limit.parallel = std::ssize(queue) + 1;
+    const auto reasons = waitReasons(queue, limits, Room(Demand()));
+    for (std::size_t i = 0; i < lines.size(); ++i) lines[i].reason = reasons[i];
+    return lines;
+}
+
+std::vector<TrialGroup> QueueService::sweeps() {
+    auto groups = query().groups();
+    std::erase_if(groups, [](const TrialGroup& each) { return each.kind != "sweep"; });
+    return groups;
+}
+
+TrialGroup QueueService::groupOf(std::int64_t group) {
+    const auto found = query().group(group);
+    if (!found) throw ProblemError(unknownSweep(group));
+    return *found;
+}
+
+std::int64_t QueueService::addTrial(const TrialSpec& spec, const QueueEntry& how) {
+    const std::int64_t trial = store().createTrial(spec, m_trials.places().runs(), how, std::nullopt);
+    startOrElse([&] { m_trials.discard(trial); });
+    return trial;
+}
+
+void QueueService::add(std::int64_t trial, const QueueEntry& how) {
+    const TrialRow row = m_trials.row(trial);
+    if (row.state == text(RunState::Finished)) throw ProblemError({"trial", "queue.finished", {std::to_string(trial)}});
+    QueueEntry entry = how;
+    entry.trial = trial;
+    entry.step = row.step;
+    entry.tries = QueueEntry::kAsked;
+    store().add(entry);
+    startKeeper();
+}
+
+std::int64_t QueueService::addSweep(const SweepSpec& sweep) {
+    const std::int64_t group =
+        store().createGroup({.kind = "sweep", .title = sweep.title, .specJson = sweepJson(sweep)});
+    startOrElse([&] { store().setGroupState(group, GroupState::Cancelled); });
+    return group;
+}
+
+void QueueService::moveBefore(std::int64_t trial, std::int64_t other) {
+    store().moveBefore(trial, other);
+    startKeeper();
+}
+
+// Before all that wait, whatever their priority.
+void QueueService::moveFirst(std::int64_t trial) {
+    for (const QueueLine& each : list()) {
+        if (each.entry.trial == trial) break;
+        if (!each.isRunning) return moveBefore(trial, each.entry.trial);
+    }
+    moveBefore(trial, trial);  // or say that it is not there
+}
+
+void QueueService::setPriority(std::int64_t trial, std::int64_t priority) {
+    store().setPriority(trial, priority);
+    startKeeper();
+}
+
+void QueueService::setHeld(std::int64_t trial, bool held) {
+    store().setHeld(trial, held);
+    startKeeper();
+}
+
+void QueueService::setAfter(std::int64_t trial, std::optional<std::int64_t> other) {
+    if (other) {
+        m_trials.row(*other);  // or say that there is none
+        if (leadsBack(query().entries(), trial, *other))
+            throw ProblemError({"after", "queue.circle", {std::to_string(trial), std::to_string(*other)}});
+    }
+    store().setAfter(trial, other);
+    startKeeper();
+}
+
+// A trial that has begun meanwhile is asked to stop; so it is taken out first, or the keeper would start it again.
+void QueueService::cancel(std::int64_t trial) {
+    m_trials.row(trial);
+    store().remove(trial);
+    cancelQuietly(trial);
+}
+
+// An engine that has just begun does not listen yet, and one that is about to end does no longer.
+void QueueService::cancelQuietly(std::int64_t trial) {
+    const auto deadline = std::chrono::steady_clock::now() + kStopPatience;
+    for (;;) {
+        try {
+            m_trials.control(trial, {"stop"});
+            return;
+        } catch (const ProblemError& error) {
+            const std::string& code = error.problem().code;
+            if (code == "trial.not-running") return;
+            if (code != "session.not-running" || std::chrono::steady_clock::now() > deadline) throw;
+        }
+        std::this_thread::sleep_for(kPause);
+    }
+}
+
+void QueueService::pauseSweep(std::int64_t group) {
+    if (groupOf(group).state == GroupState::Active) store().setGroupState(group, GroupState::Paused);
+}
+
+void QueueService::goOnWithSweep(std::int64_t group) {
+    if (groupOf(group).state != GroupState::Finished) store().setGroupState(group, GroupState::Active);
+    startKeeper();
+}
+
+void QueueService::cancelSweep(std::int64_t group) {
+    groupOf(group);
+    store().setGroupState(group, GroupState::Cancelled);
+    std::vector<std::int64_t> open;
+    for (const GroupTrial& each : query().trials(group)) {
+        if (each.trial && each.isQueued) open.push_back(*each.trial);
+    }
+    for (const std::int64_t each : open) store().remove(each);
+    std::optional<ProblemError> unanswered;
+    for (const std::int64_t each : open) {
+        try {
+            cancelQuietly(each);
+        } catch (const ProblemError& error) {
+            unanswered = error;
+        }
+    }
+    if (unanswered) throw ProblemError(*unanswered);
+}
+
+void QueueService::extendSweep(std::int64_t group, std::int64_t cells) {
+    SweepSpec sweep = sweepOf(groupOf(group));
+    if (cells <= sweep.trials || sweep.trials == 0)
+        throw ProblemError({"trials", "sweep.not-longer", {std::to_string(cells), std::to_string(sweep.trials)}});
+    sweep.trials = cells;
+    if (const auto space = spaceOf(sweep); !space.ok()) throw ProblemError(space.problems().front());
+    store().setGroupSpec(group, sweepJson(sweep));
+    store().setGroupState(group, GroupState::Active);
+    startKeeper();
+}
+
+std::int64_t QueueService::retrySweep(std::int64_t group) {
+    SweepSpec sweep = sweepOf(groupOf(group));
+    std::int64_t count = 0;
+    for (const GroupTrial& each : query().trials(group)) {
+        const bool wasEnded = each.state == RunState::Cancelled || each.state == RunState::Stopped;
+        const bool mayGoOn = each.hasFailed() || (!each.isQueued && wasEnded);
+        if (!each.trial || each.isDeleted || !mayGoOn) continue;
+        QueueEntry entry;
+        entry.retries = sweep.retries;
+        add(*each.trial, entry);
+        ++count;
+    }
+    if (count > 0) store().setGroupState(group, GroupState::Active);
+    startKeeper();
+    return count;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/history/queue_query.h"
+#include "engine/search/sweep_spec.h"
+#include "engine/spec/metrics.h"
+
+namespace lockstep {
+
+// What a cell has come to: of its trials that have finished, the best value of the objective, over its repeats.
+struct CellResult {
+    std::int64_t number = 0;
+    Cell settings;
+    std::vector<std::int64_t> trials = {};                         // in the history, by repeat
+    std::int64_t finished = 0, failed = 0, running = 0, open = 0;  // open: waiting or running
+    std::int64_t count = 0;                                        // that have a value
+    double mean = 0, deviation = 0;  // of the sample, n - 1; not a number of fewer than one, or two
+};
+
+struct SweepResult {
+    TrialGroup group;
+    SweepSpec spec;
+    const Metric* objective = nullptr;     // null: no trial has begun, and the sweep names none
+    std::vector<CellResult> cells = {};    // by number
+    std::optional<std::size_t> best = {};  // among them
+    std::int64_t planned = 0;              // trials in all, at most; 0: unknown
+    std::int64_t finished = 0, failed = 0, running = 0, open = 0, adopted = 0;
+    std::int64_t ended = 0;                     // in one way or another, removed ones included
+    double secondsEach = 0;                     // of those that have finished, on average; 0: unknown
+    std::optional<double> secondsLeft() const;  // to the end, as they have gone so far
+};
+
+// What a sweep's group says of itself. Throws ProblemError where it cannot be read.
+SweepSpec sweepOf(const TrialGroup& group);
+
+// How many trials a sweep makes at most.
+std::int64_t plannedTrials(const SweepSpec& sweep);
+
+// Throws ProblemError "group.unknown", and of a sweep that cannot be read.
+SweepResult sweepResult(const TrialQuery& query, std::int64_t group);
+
+}  // namespace lockstep

@@ -1,0 +1,272 @@
+#include <signal.h>
+
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QRandomGenerator>
+#include <QSet>
+#include <QtTest>
+#include <algorithm>
+
+#include "tests/app/lockstep_program.h"
+#include "tests/support/long_tests.h"
+
+namespace {
+
+using lockstep::test::isLong;
+
+// Of a small network on made images; each trial takes about a third of a second.
+QStringList sweepOf(const QStringList& vary, const QStringList& more) {
+    return QStringList{"sweep",
+                       "--dataset",
+                       "synthetic",
+                       "--model",
+                       "mlp",
+                       "--devices",
+                       "cpu:1x1",
+                       "--batch",
+                       "50",
+                       "--epochs",
+                       "1",
+                       "--set",
+                       "dataset.samples=500",
+                       "dataset.test_samples=100",
+                       "--vary"} +
+           vary + more;
+}
+const QStringList kNine{"learning_rate=0.01,0.03,0.1", "model.width=8,16,32", "--method", "grid"};
+
+QJsonObject sweepIn(const LockstepProgram& program, int number) {
+    return program.run({"sweeps", QString::number(number), "--json"}).last();
+}
+
+// Trials by what they are of: the settings of their cells and their seeds.
+QSet<QString> differentTrials(const LockstepProgram& program) {
+    QSet<QString> all;
+    for (const auto& each : program.run({"trials", "--json"}).last()["trials"].toArray()) {
+        const auto spec = program.trial(each.toObject()["trial"].toInt())["spec"].toObject();
+        all << QString("%1 %2 %3")
+                   .arg(spec["learning_rate"].toDouble())
+                   .arg(spec["model"]["width"].toInt())
+                   .arg(spec["seed"].toInt());
+    }
+    return all;
+}
+
+// Processes of this home's program: engines that train, and keepers of the queue.
+QList<pid_t> processes(const LockstepProgram& program, const QByteArray& command) {
+    QList<pid_t> found;
+    for (const auto& name : QDir("/proc").entryList(QDir::Dirs)) {
+        const pid_t process = name.toInt();
+        if (process <= 0) continue;
+        QFile words("/proc/" + name + "/cmdline"), environment("/proc/" + name + "/environ");
+        if (!words.open(QIODevice::ReadOnly) || !environment.open(QIODevice::ReadOnly)) continue;
+        if (!environment.readAll().contains("LOCKSTEP_HOME=" + program.home().toUtf8())) continue;
+        const QByteArray line = words.readAll();
+        if (line.contains(command) && line.contains("lockstep")) found << process;
+    }
+    return found;
+}
+
+void endKeeper(const LockstepProgram& program) {
+    for (const pid_t each : processes(program, QByteArray("queue\0keep", 10))) kill(each, SIGKILL);
+}
+
+}  // namespace
+
+class TestSweep : public QObject {
+    Q_OBJECT
+private slots:
+    void aGridIsTrainedToItsEnd() {
+        LockstepProgram program;
+        const auto ran = program.run(sweepOf(kNine, {"--repeats", "2", "--parallel", "2", "--json"}));
+        QVERIFY2(ran.status == 0, qPrintable(ran.out + ran.err));
+        const auto result = ran.last();
+        QCOMPARE(result["state"].toString(), QString("finished"));
+        QCOMPARE(result["finished"].toInt(), 18);
+        QCOMPARE(result["cells"].toArray().size(), 9);
+        QCOMPARE(differentTrials(program).size(), 18);
+        const auto best = result["cells"].toArray().at(result["best"].toInt()).toObject();
+        QCOMPARE(best["n"].toInt(), 2);
+        for (const auto& each : result["cells"].toArray())
+            QVERIFY(each.toObject()["mean"].toDouble() <= best["mean"].toDouble());
+        QVERIFY(program.run({"sweeps"}).out.contains("finished"));
+        QVERIFY(program.run({"queue"}).out.contains("Nothing is queued"));
+    }
+
+    // The keeper and the engines, at any moment; five times here, a hundred with --long.
+    void killsLoseAndDoubleNothing() {
+        const int kills = isLong() ? 100 : 5;
+        LockstepProgram program;
+        const QStringList cells{"learning_rate=0.01,0.03,0.1", "model.width=8,16,32", "seed=1,2,3", "--method", "grid"};
+        const auto begun = program.run(sweepOf(cells, {"--parallel", "2", "--retries", "20", "--detach"}));
+        QVERIFY2(begun.status == 0, qPrintable(begun.err));
+        QRandomGenerator random(7);
+        int killed = 0;
+        for (; killed < kills; ++killed) {
+            QTest::qWait(static_cast<int>(random.bounded(isLong() ? 120 : 500)));
+            const QByteArray command = random.bounded(3) == 0 ? QByteArray("queue\0keep", 10) : QByteArray("--trial");
+            auto found = processes(program, command);
+            if (command == "--trial") found += processes(program, "resume");
+            if (found.isEmpty()) continue;
+            kill(found[random.bounded(found.size())], SIGKILL);
+            if (processes(program, QByteArray("queue\0keep", 10)).isEmpty())
+                QCOMPARE(program.run({"sweeps", "1", "--continue"}).status, 0);
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(
+            (program.run({"sweeps", "1", "--continue"}), sweepIn(program, 1)["state"].toString() == "finished"),
+            240'000);
+        QCOMPARE(sweepIn(program, 1)["finished"].toInt(), 27);
+        QCOMPARE(program.run({"trials", "--json"}).last()["trials"].toArray().size(), 27);
+        QCOMPARE(program.run({"trials", "--sweep", "1", "--json"}).last()["trials"].toArray().size(), 27);
+        QCOMPARE(differentTrials(program).size(), 27);
+    }
+
+    // The same sweep and seed suggest the same, also where the keeper was killed in between.
+    void suggestionsDependOnTheSeedAlone() {
+        const auto cellsOf = [](bool interrupts) {
+            LockstepProgram program;
+            const QStringList vary{
+                "learning_rate=log:1e-3..1", "model.width=8..64", "--method", "sobol", "--trials", "6"};
+            program.run(sweepOf(vary, {"--sweep-seed", "9", "--detach"}));
+            if (interrupts) {
+                for (int i = 0; i < 3; ++i) {
+                    QTest::qWait(300);
+                    endKeeper(program);
+                    program.run({"sweeps", "1", "--continue"});
+                }
+            }
+            for (int i = 0; i < 200 && sweepIn(program, 1)["state"].toString() != "finished"; ++i) QTest::qWait(100);
+            QStringList cells;
+            for (const auto& each : sweepIn(program, 1)["cells"].toArray())
+                cells << QString::fromUtf8(
+                    QJsonDocument(each.toObject()["settings"].toObject()).toJson(QJsonDocument::Compact));
+            return cells;
+        };
+        const auto whole = cellsOf(false);
+        QCOMPARE(whole.size(), 6);
+        QCOMPARE(cellsOf(true), whole);
+    }
+
+    // What a person starts by hand begins at once, and nothing more is started while it has the cores.
+    void neverMoreThanTheMachineHas() {
+        LockstepProgram program;
+        const int cores = QThread::idealThreadCount();
+        program.run(sweepOf({"seed=1..40"}, {"--parallel", "64", "--trials", "0", "--method", "grid", "--detach"}));
+        int most = 0;
+        for (int i = 0; i < 30; ++i) {
+            QTest::qWait(60);
+            most = std::max(most, static_cast<int>(processes(program, "--trial").size()));
+        }
+        QVERIFY2(most <= cores, qPrintable(QString::number(most)));
+        QCOMPARE(program.run({"sweeps", "1", "--cancel"}).status, 0);
+        QTRY_VERIFY_WITH_TIMEOUT(processes(program, "--trial").isEmpty(), 10'000);
+        QCOMPARE(sweepIn(program, 1)["state"].toString(), QString("cancelled"));
+        QVERIFY(program.run({"queue"}).out.contains("Nothing is queued"));
+    }
+
+    void aTrialThatWasTrainedIsACellAlready() {
+        LockstepProgram program;
+        const auto first = program.run(sweepOf({"model.width=8,16"}, {"--method", "grid", "--json"}));
+        QCOMPARE(first.last()["finished"].toInt(), 2);
+        const auto again = program.run(sweepOf({"model.width=8,16,32"}, {"--method", "grid", "--json"}));
+        QCOMPARE(again.last()["finished"].toInt(), 3);
+        QCOMPARE(again.last()["adopted"].toInt(), 2);
+        const auto of = [&](const QStringList& more) {
+            return program.run(QStringList{"trials", "--json", "--sweep"} + more).last()["trials"].toArray().size();
+        };
+        QCOMPARE(of({"1"}), 2);
+        QCOMPARE(of({"2"}), 3);  // those that it has adopted, too
+        QCOMPARE(of({"2", "--limit", "1"}), 1);
+        QCOMPARE(program.run({"trials", "--json"}).last()["trials"].toArray().size(), 3);
+    }
+
+    void aSweepThatFailsSaysWhy() {
+        LockstepProgram program;
+        // With more samples in a batch than there are, no trial begins.
+        auto words = sweepOf({"batch=501..520"}, {"--method", "grid", "--trials", "0", "--json"});
+        const auto ran = program.run(words);
+        QVERIFY2(ran.status == 1, qPrintable(ran.out + ran.err));
+        QCOMPARE(ran.last()["state"].toString(), QString("failed"));
+        const auto problem = ran.last()["problems"].toArray().at(0).toObject();
+        QCOMPARE(problem["code"].toString(), QString("sweep.all-failed"));
+        QVERIFY2(problem["what"].toString().contains("500"), qPrintable(problem["what"].toString()));
+    }
+
+    void theQueueIsChanged() {
+        LockstepProgram program;
+        const QStringList more{"--trials", "0", "--method", "grid", "--parallel", "1", "--detach", "--epochs", "100"};
+        program.run(sweepOf({"seed=1..6"}, more));
+        QTRY_VERIFY_WITH_TIMEOUT(!processes(program, "--trial").isEmpty(), 10'000);
+        QCOMPARE(program.run({"sweeps", "1", "--pause"}).status, 0);
+        const auto queued = [&] { return program.run({"queue", "--json"}).last()["queue"].toArray(); };
+        const auto waits = [](const QJsonValue& each) { return each["waits"].toString() == "its sweep is paused"; };
+        QTRY_VERIFY_WITH_TIMEOUT(!queued().isEmpty() && std::ranges::all_of(queued(), waits), 10'000);
+        const auto waiting = queued();
+        const auto trial = QString::number(waiting[0].toObject()["trial"].toInt());
+        QVERIFY(program.run({"queue", "hold", trial}).out.contains("held"));
+        QCOMPARE(program.run({"queue", "release", trial}).status, 0);
+        QCOMPARE(program.run({"queue", "priority", trial, "3"}).status, 0);
+        QCOMPARE(program.run({"queue", "cancel", trial}).status, 0);
+        QCOMPARE(program.run({"queue", "hold", trial}).status, 2);
+        QCOMPARE(program.run({"queue", "hold", "99"}).status, 2);
+        QCOMPARE(program.run({"sweeps", "7"}).status, 3);
+        QCOMPARE(program.run({"trials", "--sweep", "7"}).status, 3);
+        QCOMPARE(program.run({"sweeps", "1", "--continue"}).status, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(sweepIn(program, 1)["state"].toString(), QString("finished"), 30'000);
+        QCOMPARE(sweepIn(program, 1)["finished"].toInt(), 5);  // one was cancelled
+        QCOMPARE(program.run({"sweeps", "1", "--retry"}).status, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(sweepIn(program, 1)["finished"].toInt(), 6, 30'000);
+    }
+
+    void whatCannotBeSweptIsRefused_data() {
+        QTest::addColumn<QStringList>("words");
+        QTest::addColumn<QString>("code");
+        QTest::newRow("nothing varied") << QStringList{"sweep", "--preset", "fashion", "--json"} << "search.empty";
+        const auto row = [](const char* name, const QStringList& vary, const char* code) {
+            QTest::newRow(name) << sweepOf(vary, {"--json"}) << code;
+        };
+        row("inverted", {"learning_rate=1..0.1"}, "search.inverted");
+        row("log of zero", {"learning_rate=log:0..1"}, "search.log-of-nothing");
+        row("unknown path", {"optimizer.momentmu=0.8..0.9"}, "spec.unknown-key");
+        row("too many cells", {"learning_rate=0..1/100000", "label_smoothing=0..0.9/10000", "--method", "grid"},
+            "search.too-many-cells");
+        row("an objective of texts", {"batch=10,20", "--objective", "test.perplexity"},
+            "sweep.objective-of-another-task");
+        row("a value out of range", {"epochs=0..3"}, "spec.out-of-range");
+        row("devices that are not there", {"devices=cpu:1x1,cuda:7"}, "devices.unavailable");
+        row("a circle", {"optimizer=sgd,adamw?schedule=cosine", "schedule=cosine,constant?optimizer=sgd"},
+            "search.circle");
+    }
+    void whatCannotBeSweptIsRefused() {
+        QFETCH(QStringList, words);
+        QFETCH(QString, code);
+        LockstepProgram program;
+        const auto refused = program.run(words);
+        QStringList codes;
+        for (const auto& each : refused.last()["problems"].toArray()) codes << each.toObject()["code"].toString();
+        QVERIFY2(refused.status == 2 && codes.contains(code), qPrintable(codes.join(", ") + refused.err));
+        QVERIFY(program.run({"sweeps"}).out.contains("No sweeps yet"));
+    }
+
+    void aFileSaysTheSame() {
+        LockstepProgram program;
+        const auto printed = program.run(sweepOf(kNine, {"--repeats", "2", "--print-sweep"}));
+        QCOMPARE(printed.status, 0);
+        const auto file = program.write("sweep.json", printed.out.toUtf8());
+        QCOMPARE(program.run({"sweep", file, "--print-sweep"}).out, printed.out);
+        QVERIFY(program.run({"sweep", file, "--dry-run"}).out.contains("9 cells by grid, 2 seeds each: 18 trials"));
+        auto newer = printed.out;
+        newer.replace("\"version\": 1", "\"version\": 9");
+        QCOMPARE(program.run({"sweep", program.write("newer.json", newer.toUtf8()), "--json"})
+                     .last()["problems"]
+                     .toArray()
+                     .at(0)
+                     .toObject()["code"]
+                     .toString(),
+                 QString("sweep.newer-version"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSweep)
+#include "tst_sweep.moc"

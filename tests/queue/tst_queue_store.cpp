@@ -1,0 +1,198 @@
+#include <QTemporaryDir>
+#include <QtTest>
+#include <filesystem>
+#include <future>
+
+#include "engine/history/queue_query.h"
+#include "engine/history/queue_store.h"
+#include "engine/queue/queue_service.h"
+#include "engine/trials/trial_service.h"
+
+using namespace lockstep;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Home {
+    Home() {
+        const fs::path base = folder.path().toStdString();
+        places = {base, base / "cache", base / "sockets", base / "config"};
+        if (!preparePlaces(places).ok()) qFatal("no home");
+    }
+    std::unique_ptr<TrialStore> store() const { return TrialStore::open(places.history()).value(); }
+    std::unique_ptr<TrialQuery> query() const { return TrialQuery::open(places.history()).value(); }
+    std::vector<std::int64_t> order() const {
+        const auto opened = query();
+        std::vector<std::int64_t> trials;
+        for (const auto& each : QueueQuery(*opened).entries()) trials.push_back(each.trial);
+        return trials;
+    }
+
+    QTemporaryDir folder;
+    Places places;
+};
+
+template <class Work>
+std::string codeOf(Work&& work) {
+    try {
+        work();
+    } catch (const ProblemError& error) {
+        return error.problem().code;
+    }
+    return {};
+}
+
+using Order = std::vector<std::int64_t>;
+
+}  // namespace
+
+class TestQueueStore : public QObject {
+    Q_OBJECT
+private slots:
+    void trialsAreMovedAmongOthers() {
+        const Home home;
+        const auto history = home.store();
+        QueueStore queue(*history);
+        for (int i = 0; i < 4; ++i) queue.createTrial({}, home.places.runs(), {}, {});
+        QCOMPARE(home.order(), (Order{1, 2, 3, 4}));
+        queue.moveBefore(4, 2);
+        QCOMPARE(home.order(), (Order{1, 4, 2, 3}));
+        queue.moveBefore(1, 0);
+        QCOMPARE(home.order(), (Order{4, 2, 3, 1}));
+        queue.setPriority(3, 5);
+        QCOMPARE(home.order(), (Order{3, 4, 2, 1}));
+        queue.moveBefore(1, 3);  // with the priority of the one that it comes before
+        QCOMPARE(home.order(), (Order{1, 3, 4, 2}));
+        queue.remove(3);
+        queue.remove(3);
+        QCOMPARE(home.order(), (Order{1, 4, 2}));
+        QCOMPARE(codeOf([&] { queue.moveBefore(3, 1); }), std::string("queue.not-queued"));
+        QCOMPARE(codeOf([&] { queue.setHeld(9, true); }), std::string("queue.not-queued"));
+        history->deleteTrial(4, true);
+        QCOMPARE(home.order(), (Order{1, 2}));
+    }
+
+    // However many write at once, nobody is lost and nobody is there twice.
+    void fourClientsReorderAtOnce() {
+        const Home home;
+        const auto history = home.store();
+        QueueStore queue(*history);
+        for (int i = 0; i < 12; ++i) queue.createTrial({}, home.places.runs(), {}, {});
+        std::vector<std::future<void>> clients;
+        for (int client = 0; client < 4; ++client) {
+            clients.push_back(std::async(std::launch::async, [&home, client] {
+                const auto own = home.store();
+                QueueStore mine(*own);
+                for (int i = 0; i < 20; ++i) {
+                    const std::int64_t trial = 1 + (7 * i + client) % 12, other = 1 + (5 * i + 3 * client) % 12;
+                    if (i == 10) mine.remove(client + 1);
+                    codeOf([&] { mine.moveBefore(trial, other); });
+                    codeOf([&] { mine.setHeld(trial, i % 2 == 0); });
+                }
+            }));
+        }
+        for (auto& each : clients) each.get();
+        Order left = home.order();
+        std::ranges::sort(left);
+        QCOMPARE(left, (Order{5, 6, 7, 8, 9, 10, 11, 12}));
+    }
+
+    void aPlaceIsTakenOnce() {
+        const Home home;
+        const auto history = home.store();
+        QueueStore queue(*history);
+        const auto group = queue.createGroup({.title = "a sweep", .specJson = "{}"});
+        QVERIFY(queue.addCell(group, {0, "{\"batch\":64}"}));
+        QVERIFY(!queue.addCell(group, {0, "{\"batch\":128}"}));  // another has suggested under that number
+        QVERIFY(!queue.addCell(group, {1, "{\"batch\":64}"}));   // or this very cell
+        const auto trial = queue.createTrial({}, home.places.runs(), {}, GroupPlace{group, 0, 0});
+        QCOMPARE(queue.createTrial({}, home.places.runs(), {}, GroupPlace{group, 0, 0}), std::int64_t{0});
+        QVERIFY(!queue.adopt({group, 0, 0}, trial));
+        QVERIFY(queue.adopt({group, 0, 1}, trial));
+        const auto query = home.query();
+        const QueueQuery asked(*query);
+        QCOMPARE(asked.cells(group), (std::vector<GroupCell>{{0, "{\"batch\":64}"}}));
+        const auto members = asked.trials(group);
+        QCOMPARE(members.size(), std::size_t{2});
+        QVERIFY(members[0].trial == trial && members[0].isQueued && members[0].state == RunState::Queued);
+        QVERIFY(members[1].adopted);
+        QCOMPARE(asked.entries().front().place->group, group);
+        QCOMPARE(query->list({}).size(), std::size_t{1});
+
+        // Removed for good, its place stays taken.
+        history->deleteTrial(trial, true);
+        QVERIFY(!asked.trials(group)[0].trial);
+        QCOMPARE(queue.createTrial({}, home.places.runs(), {}, GroupPlace{group, 0, 0}), std::int64_t{0});
+    }
+
+    void triesCountUntilItComesFurther() {
+        const Home home;
+        const auto history = home.store();
+        QueueStore queue(*history);
+        const auto trial = queue.createTrial({}, home.places.runs(), {}, {});
+        const auto tries = [&] {
+            const auto query = home.query();
+            return QueueQuery(*query).entries().front().tries;
+        };
+        queue.countTry(trial, 0);
+        queue.countTry(trial, 0);
+        QCOMPARE(tries(), std::int64_t{2});
+        queue.countTry(trial, 50);
+        QCOMPARE(tries(), std::int64_t{1});
+        queue.countTry(trial, 20);
+        QCOMPARE(tries(), std::int64_t{2});
+        queue.remove(trial);
+        queue.add({.trial = trial, .tries = QueueEntry::kAsked});
+        queue.countTry(trial, 20);
+        QCOMPARE(tries(), std::int64_t{1});
+    }
+
+    void settingsAreAskedForInSql() {
+        const Home home;
+        const auto history = home.store();
+        TrialSpec spec;
+        spec.optimizer = {"adamw", {{"beta2", 0.95}}};
+        spec.learningRate = 0.003;
+        const auto first = history->createTrial(spec, home.places.runs());
+        spec.batch = 64;
+        const auto second = history->createTrial(spec, home.places.runs());
+        const auto found = [&](std::vector<Setting> settings) {
+            const auto query = home.query();
+            return QueueQuery(*query).finishedWith(settings);
+        };
+        const std::vector<Setting> both{{"optimizer", std::string("adamw")}, {"learning_rate", 0.003}};
+        QVERIFY(found(both).empty());  // none has finished
+        history->setState(first, RunState::Finished);
+        history->setState(second, RunState::Finished);
+        QCOMPARE(found(both), (Order{first, second}));
+        QCOMPARE(found({{"batch", std::int64_t{64}}, {"optimizer.beta2", 0.95}}), Order{second});
+        QVERIFY(found({{"optimizer.beta2", 0.9}}).empty());
+        spec.batch = 32;
+        history->setSpec(second, spec);
+        history->flush();
+        QCOMPARE(found({{"batch", std::int64_t{32}}}), Order{second});
+    }
+
+    void whoWaitsForWhom() {
+        const Home home;
+        TrialService trials(home.places);
+        QueueService queue(trials, "/bin/true");
+        const auto one = queue.addTrial({}, {.held = true}), other = queue.addTrial({}, {.held = true});
+        queue.setAfter(one, other);
+        QCOMPARE(codeOf([&] { queue.setAfter(other, one); }), std::string("queue.circle"));
+        QCOMPARE(codeOf([&] { queue.setAfter(one, one); }), std::string("queue.circle"));
+        QCOMPARE(codeOf([&] { queue.setAfter(one, 99); }), std::string("trial.unknown"));
+        queue.setHeld(one, false);
+        const auto lines = queue.list();
+        QVERIFY(lines[0].reason == WaitReason::AfterOther && lines[1].reason == WaitReason::Held);
+        queue.cancel(other);
+        QCOMPARE(queue.list().size(), std::size_t{1});
+        QVERIFY(queue.list()[0].reason == WaitReason::None);
+        QCOMPARE(trials.row(other).state, std::string("cancelled"));
+        trials.store().setState(other, RunState::Finished);
+        QCOMPARE(codeOf([&] { queue.add(other); }), std::string("queue.finished"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestQueueStore)
+#include "tst_queue_store.moc"
