@@ -7,12 +7,14 @@
 #include <optional>
 #include <utility>
 
+#include "engine/core/error.h"
 #include "engine/history/run_folders.h"
 #include "engine/session/lease.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/trials/judged_state.h"
 #include "engine/trials/trial_service.h"
 #include "ui/history/curve_reader.h"
+#include "ui/history/group_reader.h"
 
 namespace lockstep::ui {
 
@@ -35,6 +37,16 @@ Rows allRows(const TrialQuery& query) {
     std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(),
                        [](const TrialRow& a, const TrialRow& b) { return a.id > b.id; });
     return rows;
+}
+
+// What is wrong with the sweep alone is the answer; what is wrong with the history is thrown.
+Result<SweepResult> answerOf(const TrialQuery& query, std::int64_t sweep) {
+    try {
+        return sweepResult(query, sweep);
+    } catch (const ProblemError& error) {
+        if (error.problem().code.starts_with("history.")) throw;
+        return error.problem();
+    }
 }
 
 }  // namespace
@@ -124,6 +136,16 @@ public:
     }
 
     template <class Then>
+    void readSweep(std::int64_t sweep, Then&& then) {
+        guarded([&] {
+            open();
+            say([then, found = std::make_shared<const Result<SweepResult>>(answerOf(m_trials.query(), sweep))] {
+                then(*found);
+            });
+        });
+    }
+
+    template <class Then>
     void readEvaluations(std::int64_t trial, Then&& then) {
         guarded([&] {
             open();
@@ -160,6 +182,11 @@ public:
         });
     }
 
+    void run(const Work& work, const Done& then) {
+        if (problemOf([this] { open(); })) close();  // what `work` opens then is another file
+        say([then, problem = problemOf([&] { work(m_trials); })] { then(problem); });
+    }
+
 private:
     template <class Words>
     void say(Words&& words) {
@@ -172,7 +199,10 @@ private:
             const TrialQuery& query = m_trials.query();
             const auto version = query.dataVersion();
             const bool changed = version != m_version;
-            if (changed) m_rows = allRows(query);
+            if (changed) {
+                readGroups(query);
+                m_rows = allRows(query);
+            }
             m_version = version;
             const bool crashed = judge(m_rows, query, m_trials.places());
             m_refusal.reset();
@@ -182,6 +212,13 @@ private:
                 if (handled == m_service.m_handedIn) emit m_service.rowsRead(*rows);  // else newer ones follow
             });
         });
+    }
+
+    void readGroups(const TrialQuery& query) {
+        TrialGroups now = m_groupReader.read(query);
+        if (m_groups == now) return;
+        m_groups = std::move(now);
+        say([this, groups = std::make_shared<const TrialGroups>(*m_groups)] { emit m_service.groupsRead(*groups); });
     }
 
     // At each look while there are no trials: folders of trials that were removed go after their rows.
@@ -207,15 +244,19 @@ private:
 
     // What was read from another file counts no more.
     void open() {
-        if (!m_trials.open()) return;
-        m_version.reset();
-        m_curves.forget();
+        if (m_trials.open()) forget();
     }
 
     void close() {
         m_trials.close();
+        forget();
+    }
+
+    void forget() {
         m_version.reset();
+        m_groups.reset();
         m_curves.forget();
+        m_groupReader.forget();
     }
 
     // Reading: the same refusal is said once.
@@ -243,6 +284,21 @@ private:
         }
     }
 
+    // What is no problem of the history's comes from the disk.
+    template <class Action>
+    std::optional<Problem> problemOf(Action&& action) const {
+        try {
+            action();
+            return std::nullopt;
+        } catch (const ProblemError& error) {
+            return error.problem();
+        } catch (const EngineError& error) {
+            return Problem{error.where(), "home.unwritable", {error.what()}};
+        } catch (const std::exception& error) {
+            return Problem{m_trials.places().data.string(), "home.unwritable", {error.what()}};
+        }
+    }
+
     HistoryService& m_service;
     TrialService m_trials;
     QTimer m_timer, m_retry;
@@ -253,6 +309,8 @@ private:
     int m_orphans = 0;
     Rows m_rows;
     CurveReader m_curves;
+    std::optional<TrialGroups> m_groups;  // as they were said
+    GroupReader m_groupReader;
     std::uint64_t m_handled = 0;
 };
 
@@ -302,6 +360,11 @@ void HistoryService::readSettings(std::string path, std::function<void(const Set
     });
 }
 
+void HistoryService::readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then) {
+    QMetaObject::invokeMethod(m_worker,
+                              [worker = m_worker, sweep, then = std::move(then)] { worker->readSweep(sweep, then); });
+}
+
 void HistoryService::readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then) {
     QMetaObject::invokeMethod(
         m_worker, [worker = m_worker, trial, then = std::move(then)] { worker->readEvaluations(trial, then); });
@@ -316,6 +379,11 @@ void HistoryService::readCurves(CurveRequest request) {
     const auto number = ++m_curveRequest;
     QMetaObject::invokeMethod(
         m_worker, [worker = m_worker, request = std::move(request), number] { worker->readCurves(request, number); });
+}
+
+void HistoryService::run(Work work, Done then) {
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, work = std::move(work), then = std::move(then)] { worker->run(work, then); });
 }
 
 }  // namespace lockstep::ui

@@ -11,10 +11,16 @@
 #include <vector>
 
 #include "engine/history/trial_query.h"
+#include "engine/queue/sweep_results.h"
 #include "engine/session/places.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "ui/history/trial_curves.h"
 #include "ui/history/trial_edit.h"
+#include "ui/history/trial_groups.h"
+
+namespace lockstep {
+class TrialService;
+}
 
 namespace lockstep::ui {
 
@@ -48,16 +54,25 @@ public:
                   std::function<void(const Result<TrialSpec>&)> then);  // `then`: the window's thread
     // TrialQuery::settings; not answered where the history cannot be read, see unreadable().
     void readSettings(std::string path, std::function<void(const SettingValues&)> then);
+    // What a sweep has come to: the problems of sweepResult(). Of one with thousands of trials in tenths of a second.
+    void readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then);
     void readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then);
     // With its answers; empty where the history has none of that number.
     void readEvaluation(std::int64_t id, std::function<void(const std::optional<Evaluation>&)> then);
     // Of several requests only the newest is answered.
     void readCurves(CurveRequest request);
+    // For what else is asked of the home's trials: `work` on the service's thread, each after the one before, then
+    // `then` on the window's, with the problem that it threw. Also where there is no history: that is its own to make.
+    using Work = std::function<void(TrialService&)>;
+    using Done = std::function<void(const std::optional<Problem>&)>;
+    void run(Work work, Done then);
 
 signals:
     // All trials, newest first, the trash included; a trial that lost its engine is "crashed". Never older than an edit
     // handed in before.
     void rowsRead(const std::vector<lockstep::TrialRow>& rows);
+    // When they have changed, before the rows that they speak of.
+    void groupsRead(const lockstep::ui::TrialGroups& groups);
     void curvesRead(const lockstep::ui::TrialCurves& curves);
     void absent();  // there is no history yet
     // While there is no trial, when the number has changed: so many run folders hold trials that `lockstep import`

@@ -5,6 +5,7 @@ namespace lockstep::ui {
 namespace {
 
 constexpr double kMarkerSize = 7;
+constexpr double kSwatchRadius = 4;
 
 QCPScatterStyle::ScatterShape shapeOf(Marker marker) {
     switch (marker) {
@@ -61,6 +62,14 @@ QString markerGlyph(Marker marker) {
         case Marker::Cross: return QString(QChar(0x2715));
     }
     return {};
+}
+
+void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t trial) {
+    const QColor color = seriesColor(trial, currentTheme());
+    const QPointF center(cell.left() + kSwatchWidth / 2.0 + 2, QRectF(cell).center().y());
+    painter.setPen(QPen(color, 2));
+    painter.setBrush(seriesMarker(trial) == Marker::Cross ? QBrush(Qt::NoBrush) : QBrush(color));
+    painter.drawPath(markerPath(seriesMarker(trial), center, kSwatchRadius));
 }
 
 }  // namespace lockstep::ui

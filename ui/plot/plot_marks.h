@@ -13,5 +13,8 @@ QCPScatterStyle markerStyle(Marker marker, const QColor& color, const QColor& be
 // On a piece of its line, in the middle of `box`; a dashed curve's marker is hollow.
 void paintSample(QPainter& painter, const QRectF& box, Marker marker, const QColor& color, bool dashed);
 QString markerGlyph(Marker marker);
+// A trial's colour and marker at the left of a table's cell, in the theme as it is now. `painter`: with antialiasing.
+constexpr int kSwatchWidth = 22;
+void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t trial);
 
 }  // namespace lockstep::ui

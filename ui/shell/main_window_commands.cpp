@@ -58,7 +58,8 @@ void MainWindow::addCommands() {
     m_commands.add("window.reset-layout", tr("Reset layout"), {}, this,
                    [this] { restoreState(m_firstState, kStateVersion); });
     m_commands.add("help.commands", tr("&Commands…"), tr("Ctrl+K"), this, [this] { showPalette(); });
-    m_commands.add("help.shortcuts", tr("Keyboard &shortcuts"), tr("Ctrl+/"), this, [this] { showShortcuts(); });
+    m_commands.add("help.shortcuts", tr("Keyboard &shortcuts"), tr("Ctrl+/"), this, [this] { showShortcuts(); })
+        ->setShortcuts({tr("Ctrl+/"), Qt::Key_F1, Qt::Key_Question});
     m_commands.add("help.about", tr("&About Lockstep"), {}, this, [this] { showAbout(); });
 }
 

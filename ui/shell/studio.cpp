@@ -10,6 +10,7 @@
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/history/engine_service.h"
 #include "ui/history/trial_writer.h"
+#include "ui/queue/queue_page.h"
 #include "ui/run/runs_page.h"
 #include "ui/timeline/timeline_view.h"
 #include "ui/train/run_launcher.h"
@@ -42,19 +43,24 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QOb
       m_cards(new TrialWriter(engineProgram, this)),
       m_runs(new OpenRuns(m_places, this)),
       m_history(m_places),
+      m_queue(&m_history, engineProgram),
       m_train(std::make_unique<TrainPage>(m_engine, m_launcher, m_explain)),
       m_runsPage(std::make_unique<RunsPage>(m_runs, m_explain)),
       m_trials(std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain)),
       m_evaluate(std::make_unique<EvaluatePage>(engineProgram, m_samples, &m_history, m_explain)),
+      m_queuePage(std::make_unique<QueuePage>(&m_history, &m_queue, m_explain)),
       m_timeline(std::make_unique<TimelineDock>()) {
     m_train->setHomeIsEmpty(m_runs->historyIsEmpty());
+    m_train->followHistory(&m_history);
     connectPages();
     connectCards();
 }
 
 Studio::~Studio() = default;
 
-std::vector<Page*> Studio::pages() const { return {m_train.get(), m_runsPage.get(), m_trials.get(), m_evaluate.get()}; }
+std::vector<Page*> Studio::pages() const {
+    return {m_train.get(), m_runsPage.get(), m_trials.get(), m_evaluate.get(), m_queuePage.get()};
+}
 
 std::vector<QDockWidget*> Studio::docks() const { return {m_timeline.get()}; }
 
@@ -68,6 +74,7 @@ void Studio::connectPages() {
     connect(m_runsPage.get(), &RunsPage::frontChanged, this, &Studio::followTimeline);
     connect(m_timeline.get(), &QDockWidget::visibilityChanged, this, &Studio::followTimeline);
     connect(m_trials.get(), &TrialsPage::openRequested, this, &Studio::openRun);
+    connect(m_queuePage.get(), &QueuePage::openRequested, this, &Studio::openRun);
     connect(m_trials.get(), &TrialsPage::evaluateRequested, m_evaluate.get(), [this](qint64 trial) {
         m_evaluate->openTrial(trial);
         emit m_evaluate->raised();

@@ -7,6 +7,7 @@
 
 #include "engine/session/places.h"
 #include "ui/history/history_service.h"
+#include "ui/history/queue_feed.h"
 #include "ui/history/trial_selection.h"
 #include "ui/style/explanation.h"
 #include "ui/style/page.h"
@@ -19,6 +20,7 @@ namespace lockstep::ui {
 class EngineService;
 class EvaluatePage;
 class OpenRuns;
+class QueuePage;
 class RunLauncher;
 class RunsPage;
 class TimelineDock;
@@ -54,11 +56,13 @@ private:
     TrialWriter* m_cards;
     OpenRuns* m_runs;
     HistoryService m_history;
+    QueueFeed m_queue;
     TrialSelection m_selection;
     std::unique_ptr<TrainPage> m_train;
     std::unique_ptr<RunsPage> m_runsPage;
     std::unique_ptr<TrialsPage> m_trials;
     std::unique_ptr<EvaluatePage> m_evaluate;
+    std::unique_ptr<QueuePage> m_queuePage;
     std::unique_ptr<TimelineDock> m_timeline;
     std::int64_t m_timelineTrial = 0, m_timelineAttempt = 0;  // what the timeline shows
     std::map<qint64, QPointer<QMessageBox>> m_dataQuestions;  // by trial

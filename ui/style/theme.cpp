@@ -111,6 +111,11 @@ QString styleSheetOf(const Theme& t) {
         QPushButton[primary="true"] { background: %7; color: %8; border-color: %7; font-weight: 600; }
         QPushButton[primary="true"]:focus { border: 2px solid %1; }
         QPushButton[primary="true"]:disabled { background: %3; color: %5; border-color: %3; }
+        QToolButton[vary="true"] { color: %5; background: transparent; border: 1px solid transparent; border-radius: 4px; padding: 1px 4px; }
+        QToolButton[vary="true"]:hover { color: %1; background: %2; }
+        QToolButton[vary="true"]:focus { border-color: %7; }
+        QToolButton[vary="true"]:checked { color: %8; background: %7; }
+        QToolButton[vary="true"]:checked:focus { border-color: %1; }
     )")
         .arg(t.text.name(), t.raised.name(), t.border.name(), t.surface.name(), t.muted.name(), t.bad.name(),
              t.accent.name(), t.onAccent.name());
@@ -143,6 +148,14 @@ const Theme& darkTheme() {
 }
 
 const Theme& currentTheme() { return isDark(QApplication::palette()) ? darkTheme() : lightTheme(); }
+
+QColor selectionColor(const Theme& theme) {
+    const float share = theme.dark ? 0.3f : 0.16f;
+    const auto mixed = [&](float below, float above) { return (1 - share) * below + share * above; };
+    return QColor::fromRgbF(mixed(theme.surface.redF(), theme.accent.redF()),
+                            mixed(theme.surface.greenF(), theme.accent.greenF()),
+                            mixed(theme.surface.blueF(), theme.accent.blueF()));
+}
 
 void applyTheme(QApplication& application, ThemeChoice choice) {
     static const bool systemIsDark = isDark(QApplication::palette());

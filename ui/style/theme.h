@@ -25,6 +25,9 @@ const Theme& darkTheme();
 // The theme of the application's palette; changes with it (QEvent::PaletteChange).
 const Theme& currentTheme();
 
+// A quiet selection of rows that leaves the colours of series and states to be seen.
+QColor selectionColor(const Theme& theme);
+
 enum class ThemeChoice { System, Light, Dark };
 // Fusion, the palette and the style sheet; may be called again at any time.
 void applyTheme(QApplication& application, ThemeChoice choice);

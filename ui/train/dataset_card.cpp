@@ -11,6 +11,7 @@
 #include "ui/style/theme.h"
 #include "ui/train/archive_name.h"
 #include "ui/train/dataset_text.h"
+#include "ui/train/field_places.h"
 #include "ui/train/sample_images.h"
 
 namespace lockstep::ui {
@@ -33,6 +34,7 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     m_bars = new ClassBars;
     for (QWidget* each : std::initializer_list<QWidget*>{m_summary, m_images, m_bars, m_warnings})
         card->addWidget(each);
+    card->addWidget(m_heldOut = new FieldList(form, explain));
     auto* heading = new QLabel(tr("Augmentation"));
     heading->setProperty("role", "heading");
     heading->setToolTip(
@@ -41,7 +43,8 @@ DatasetCard::DatasetCard(SpecForm& form, FormAnswers& answers, const Explain& ex
     card->addWidget(m_augmentation = new FieldList(form, explain));
     connect(&answers, &FormAnswers::samplesChanged, this, [this] { showSamples(); });
     connect(&form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
-    connect(&form, &SpecForm::changed, this, [this] { showPath(); });
+    for (const auto change : {&SpecForm::catalogChanged, &SpecForm::changed})
+        connect(&form, change, this, [this] { showPath(); });
     connectUnpacker();
     showPath();
     showSamples();
@@ -158,7 +161,7 @@ void DatasetCard::adopt(const QString& path, const DescribedData& described) {
     dataset["id"] = id;
     dataset["path"] = path;
     m_taken = spec["dataset"] = dataset;
-    m_form.setSpec(spec, tr("Dataset %1").arg(QFileInfo(path).fileName()));
+    m_form.setState({spec, m_form.state().sweep}, tr("Dataset %1").arg(QFileInfo(path).fileName()));
     say(tr("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(described)));
 }
 
@@ -214,6 +217,7 @@ void DatasetCard::showSamples() {
 
 void DatasetCard::showPath() {
     m_augmentation->setFields(m_form.fields("augmentation"));
+    m_heldOut->setFields(FieldPlaces(m_form).data);
     const auto* option = m_form.chosen("dataset");
     const auto path = m_form.value("dataset.path").toString();
     if (m_path->text() != path && (!m_path->hasFocus() || !m_path->isModified())) {

@@ -63,6 +63,7 @@ private:
     QLabel* m_warnings;
     SampleImages* m_images;
     ClassBars* m_bars;
+    FieldList* m_heldOut;
     FieldList* m_augmentation;
     Problems m_dropProblems;
     QString m_typed;     // as the path, and not yet known to be what the chosen kind can read

@@ -39,8 +39,12 @@ QString sampleText(const std::vector<DescribedField>& fields) {
 QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
 QString datasetSummary(const DescribedData& data) {
-    return DatasetText::tr("%1 training and %2 test samples%3%4")
-        .arg(countText(data.trainCount), countText(data.testCount), classesText(data), sampleText(data.fields));
+    const QString what = classesText(data) + sampleText(data.fields);
+    if (data.validationCount > 0)
+        return DatasetText::tr("%1 training, %2 validation and %3 test samples%4")
+            .arg(countText(data.trainCount), countText(data.validationCount), countText(data.testCount), what);
+    return DatasetText::tr("%1 training and %2 test samples%3")
+        .arg(countText(data.trainCount), countText(data.testCount), what);
 }
 
 }  // namespace lockstep::ui

@@ -9,6 +9,9 @@
 
 #include "ui/style/theme.h"
 #include "ui/train/field_places.h"
+#include "ui/train/sweep_form.h"
+#include "ui/train/vary_room.h"
+#include "ui/train/vary_toggle.h"
 
 namespace lockstep::ui {
 
@@ -77,6 +80,7 @@ DevicesCard::DevicesCard(SpecForm& form, const Explain& explain, QWidget* parent
     card->addWidget(m_virtual);
     card->addWidget(m_missing);
     card->addWidget(makeEquation());
+    addRooms(*card);
     m_remark = mutedLabel({});
     card->addWidget(m_remark);
     m_batchProblem = new ProblemLabel;
@@ -129,6 +133,7 @@ QWidget* DevicesCard::makeTextRow() {
     layout->addWidget(m_text, 1);
     layout->addWidget(label);
     layout->addWidget(m_coresEach);
+    layout->addWidget(new VaryToggle(m_form, "devices", tr("Devices")));
     connect(m_text, &QLineEdit::textEdited, this,
             [this](const QString& text) { m_form.setDevices(text, Edit::Typing); });
     connect(m_text, &QLineEdit::editingFinished, this, [this] { m_form.endTyping(); });
@@ -137,16 +142,20 @@ QWidget* DevicesCard::makeTextRow() {
     return row;
 }
 
-QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter, QLabel** shown) {
+QSpinBox* DevicesCard::addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter, QLabel** shown,
+                                 const QString& path) {
     auto* column = new QVBoxLayout;
     column->setSpacing(2);
     auto* label = mutedLabel(name);
     label->setWordWrap(false);
+    auto* heading = new QHBoxLayout;
+    heading->addWidget(label, 1);
     auto* spin = makeSpin(1, 1 << 24, name);
     connect(spin, &QSpinBox::editingFinished, this, [this] { m_form.endTyping(); });
     label->setBuddy(spin);
-    column->addWidget(label);
+    column->addLayout(heading);
     column->addWidget(spin);
+    if (!path.isEmpty()) heading->addWidget(new VaryToggle(m_form, path, name));
     into.addLayout(column, 1);
     if (shown) *shown = label;
     if (signAfter.isEmpty()) return spin;
@@ -162,8 +171,8 @@ QWidget* DevicesCard::makeEquation() {
     layout->setContentsMargins(0, space::kMedium, 0, 0);
     m_perDevice = addFactor(*layout, tr("Per device"), "×");
     m_count = addFactor(*layout, tr("Devices"), "×");
-    m_passes = addFactor(*layout, tr("Accumulation"), "=", &m_passesName);
-    m_batch = addFactor(*layout, tr("Global batch"), {});
+    m_passes = addFactor(*layout, tr("Accumulation"), "=", &m_passesName, "accumulation");
+    m_batch = addFactor(*layout, tr("Global batch"), {}, nullptr, "batch");
     m_batch->setObjectName("batch");
     m_count->setMaximum(256);
     connect(m_perDevice, &QSpinBox::valueChanged, this, [this](int value) { m_form.setPerDevice(value); });
@@ -175,16 +184,21 @@ QWidget* DevicesCard::makeEquation() {
     return bar;
 }
 
+void DevicesCard::addRooms(QLayout& into) {
+    for (const char* path : {"devices", "accumulation", "batch"})
+        into.addWidget(new VaryRoom(m_form, path, VaryRoom::Name::Shown));
+}
+
 void DevicesCard::refresh() {
     const auto devices = m_form.devices();
     showTiles(devices);
     showEquation(devices);
+    showVaried(devices);
     m_parts->setFields(FieldPlaces(m_form).devices);
     showMissing();
     m_virtual->setVisible(devices.anyVirtual());
     if (m_text->text() != m_form.value("devices").toString()) m_text->setText(m_form.value("devices").toString());
     setQuietly(*m_coresEach, devices.coresEach());
-    m_coresEach->setEnabled(devices.onCpu());
     const auto told = m_form.problemsAt("devices");
     m_problem->tell(told.empty() ? devices.problems() : told, m_explain);
     auto ofBatch = m_form.problemsAt("batch");
@@ -227,7 +241,6 @@ void DevicesCard::showEquation(const DeviceTiles& devices) {
     setQuietly(*m_count, devices.count());
     setQuietly(*m_passes, equation.passes);
     setQuietly(*m_batch, equation.batch);
-    m_passes->setEnabled(!m_form.isReproducible());
     m_passesName->setText(m_form.isReproducible() ? tr("Shards each") : tr("Accumulation"));
     QString remark;
     if (!m_form.isReproducible() && !m_form.value("shares").toString().isEmpty()) {
@@ -239,6 +252,20 @@ void DevicesCard::showEquation(const DeviceTiles& devices) {
     }
     m_remark->setText(remark);
     m_remark->setVisible(!remark.isEmpty());
+}
+
+// What is varied has no one value to be edited; it is given below.
+void DevicesCard::showVaried(const DeviceTiles& devices) {
+    const auto& sweep = m_form.sweep();
+    const bool oneSet = !sweep.isVaried("devices"), oneBatch = !sweep.isVaried("batch"),
+               onePass = !sweep.isVaried("accumulation");
+    for (auto* tile : m_tiles) tile->setEnabled(oneSet);
+    m_text->setEnabled(oneSet);
+    m_count->setEnabled(oneSet);
+    m_coresEach->setEnabled(oneSet && devices.onCpu());
+    m_passes->setEnabled(onePass && !m_form.isReproducible());
+    m_batch->setEnabled(oneBatch);
+    m_perDevice->setEnabled(oneSet && oneBatch && onePass);
 }
 
 void DevicesCard::changeEvent(QEvent* event) {

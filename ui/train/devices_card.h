@@ -25,12 +25,15 @@ protected:
 private:
     QWidget* makeTextRow();
     QWidget* makeEquation();
-    // `shown` becomes the label of its name.
-    QSpinBox* addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter, QLabel** shown = nullptr);
+    // `shown` becomes the label of its name; with a `path` its setting can be varied.
+    QSpinBox* addFactor(QHBoxLayout& into, const QString& name, const QString& signAfter, QLabel** shown = nullptr,
+                        const QString& path = {});
+    void addRooms(QLayout& into);
     void explainFields();
     void refresh();
     void showTiles(const DeviceTiles& devices);
     void showEquation(const DeviceTiles& devices);
+    void showVaried(const DeviceTiles& devices);
     void showMissing();
 
     SpecForm& m_form;

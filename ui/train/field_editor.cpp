@@ -12,6 +12,9 @@
 
 #include "ui/history/setting_text.h"
 #include "ui/style/theme.h"
+#include "ui/train/sweep_form.h"
+#include "ui/train/vary_room.h"
+#include "ui/train/vary_toggle.h"
 
 namespace lockstep::ui {
 
@@ -99,40 +102,59 @@ QVBoxLayout* addCard(QLayout& into, const QString& heading) {
     return layout;
 }
 
-FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, QWidget* parent)
-    : QWidget(parent), m_form(form), m_field(field), m_explain(explain) {
+FieldEditor::FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, Of of)
+    : m_form(form), m_field(field), m_explain(explain) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(2);
-    auto* row = new QHBoxLayout;
-    row->setSpacing(space::kMedium);
-    auto* label = new QLabel(field.label);
-    label->setMinimumWidth(kLabelWidth);
-    m_editor = makeEditor();
-    m_editor->setAccessibleName(field.label);
-    m_editor->setAccessibleDescription(field.help());
-    m_editor->setToolTip(field.help());
-    m_editor->setObjectName(field.path);
-    label->setBuddy(m_editor);
     setToolTip(field.help());
-    row->addWidget(label);
-    const bool wide = isText();
-    row->addWidget(m_editor, wide ? 1 : 0);
-    if (field.kind == FormField::Kind::File) row->addWidget(makeFileButton());
-    if (!field.unit.isEmpty()) row->addWidget(mutedLabel(field.unit));
-    if (!wide) row->addStretch(1);
-    layout->addLayout(row);
-    m_problem = new ProblemLabel;
-    layout->addWidget(m_problem);
+    layout->addLayout(makeRow(of));
+    if (isVariable()) layout->addWidget(new VaryRoom(form, field.path));
+    layout->addWidget(m_problem = new ProblemLabel);
     layout->addWidget(m_note = mutedLabel({}));
-    connect(&form, &SpecForm::changed, this, [this] { showValue(); });
-    for (const auto change : {&SpecForm::changed, &SpecForm::catalogChanged})
-        connect(&form, change, this, [this] { showNote(); });
-    connect(&form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
+    connectAll();
     showValue();
+    showVaried();
     showProblems();
     showNote();
 }
+
+QHBoxLayout* FieldEditor::makeRow(Of of) {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(space::kMedium);
+    auto* label = new QLabel(m_field.label);
+    label->setMinimumWidth(kLabelWidth);
+    m_editor = makeEditor();
+    m_editor->setAccessibleName(m_field.label);
+    m_editor->setAccessibleDescription(m_field.help());
+    m_editor->setToolTip(m_field.help());
+    m_editor->setObjectName(m_field.path);
+    m_editor->setEnabled(of == Of::Trial);
+    label->setBuddy(m_editor);
+    row->addWidget(label);
+    const bool wide = isText();
+    row->addWidget(m_editor, wide ? 1 : 0);
+    row->addWidget(m_several = mutedLabel({}), wide ? 1 : 0);
+    m_several->setWordWrap(false);
+    if (m_field.kind == FormField::Kind::File) row->addWidget(m_fileButton = makeFileButton());
+    if (!m_field.unit.isEmpty()) row->addWidget(mutedLabel(m_field.unit));
+    if (!wide) row->addStretch(1);
+    if (isVariable()) row->addWidget(new VaryToggle(m_form, m_field.path, m_field.label));
+    return row;
+}
+
+void FieldEditor::connectAll() {
+    connect(&m_form, &SpecForm::changed, this, [this] {
+        showValue();
+        showVaried();
+    });
+    for (const auto change : {&SpecForm::changed, &SpecForm::catalogChanged})
+        connect(&m_form, change, this, [this] { showNote(); });
+    connect(&m_form, &SpecForm::problemsChanged, this, [this] { showProblems(); });
+}
+
+// All but what a trial is called.
+bool FieldEditor::isVariable() const { return m_field.path != "title"; }
 
 QWidget* FieldEditor::makeEditor() {
     if (m_field.kind == FormField::Kind::Flag) {
@@ -184,7 +206,8 @@ QJsonValue FieldEditor::parsed(const QString& text) const {
 }
 
 void FieldEditor::showValue() {
-    const auto value = m_form.value(m_field.path);
+    const auto stated = m_form.value(m_field.path);
+    const auto value = stated.isNull() ? m_field.fallback : stated;
     if (auto* box = qobject_cast<QCheckBox*>(m_editor)) {
         const QSignalBlocker quiet(box);
         box->setChecked(value.toBool());
@@ -196,6 +219,15 @@ void FieldEditor::showValue() {
     }
 }
 
+void FieldEditor::showVaried() {
+    const bool varied = m_form.sweep().isVaried(m_field.path);
+    for (QWidget* each : std::initializer_list<QWidget*>{m_editor, m_fileButton}) {
+        if (each) each->setVisible(!varied);
+    }
+    m_several->setVisible(varied);
+    if (varied) m_several->setText(m_form.sweep().countText(m_field.path));
+}
+
 void FieldEditor::showProblems() { m_problem->tell(m_form.problemsAt(m_field.path), m_explain); }
 
 void FieldEditor::showNote() {
@@ -204,8 +236,8 @@ void FieldEditor::showNote() {
     m_note->setVisible(!note.isEmpty());
 }
 
-FieldList::FieldList(SpecForm& form, const Explain& explain, QWidget* parent)
-    : QWidget(parent), m_form(form), m_explain(explain) {
+FieldList::FieldList(SpecForm& form, const Explain& explain, FieldEditor::Of of)
+    : m_form(form), m_explain(explain), m_of(of) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::kSmall);
@@ -217,7 +249,7 @@ void FieldList::setFields(const QVector<FormField>& fields) {
     if (paths == m_shown) return;
     m_shown = paths;
     clear(*layout());
-    for (const auto& field : fields) layout()->addWidget(new FieldEditor(m_form, field, m_explain));
+    for (const auto& field : fields) layout()->addWidget(new FieldEditor(m_form, field, m_explain, m_of));
     setVisible(!fields.isEmpty());
 }
 
@@ -230,9 +262,11 @@ ChoiceForm::ChoiceForm(SpecForm& form, const QString& group, const Explain& expl
     m_meaning = mutedLabel({});
     m_problem = new ProblemLabel;
     m_fields = new FieldList(form, explain);
-    layout->addWidget(m_meaning);
-    layout->addWidget(m_problem);
-    layout->addWidget(m_fields);
+    m_besideTitle = mutedLabel(tr("Of the others that are tried; they have their defaults unless they are varied:"));
+    m_beside = new FieldList(form, explain, FieldEditor::Of::OtherChoice);
+    for (QWidget* each : std::initializer_list<QWidget*>{m_meaning, new VaryRoom(form, group), m_problem, m_fields,
+                                                         m_besideTitle, m_beside})
+        layout->addWidget(each);
     connect(m_choice, &QComboBox::activated, this,
             [this](int index) { m_form.choose(m_group, m_choice->itemData(index).toString()); });
     connect(&form, &SpecForm::catalogChanged, this, [this] { fill(); });
@@ -247,14 +281,17 @@ void ChoiceForm::addChoice(QVBoxLayout& into, Label label) {
     m_choice = new CalmComboBox;
     m_choice->setObjectName(m_group);
     m_choice->setAccessibleName(labelOf(m_group));
-    if (label == Label::None) return into.addWidget(m_choice);
     auto* row = new QHBoxLayout;
     row->setSpacing(space::kMedium);
-    auto* name = new QLabel(labelOf(m_group));
-    name->setMinimumWidth(kLabelWidth);
-    name->setBuddy(m_choice);
-    row->addWidget(name);
+    if (label == Label::Shown) {
+        auto* name = new QLabel(labelOf(m_group));
+        name->setMinimumWidth(kLabelWidth);
+        name->setBuddy(m_choice);
+        row->addWidget(name);
+    }
     row->addWidget(m_choice, 1);
+    row->addWidget(m_several = mutedLabel({}), 1);
+    row->addWidget(new VaryToggle(m_form, m_group, labelOf(m_group)));
     into.addLayout(row);
 }
 
@@ -273,10 +310,22 @@ void ChoiceForm::refresh() {
     m_choice->setPlaceholderText(id.isEmpty() ? tr("Choose one") : tr("%1 (unknown)").arg(id));
     const auto* option = m_form.chosen(m_group);
     m_meaning->setText(option ? option->meaning : QString());
-    m_meaning->setVisible(option && !option->meaning.isEmpty());
     m_choice->setToolTip(help(option));
     m_choice->setAccessibleDescription(help(option));
     m_fields->setFields(m_form.fields(m_group));
+    showVaried();
+}
+
+void ChoiceForm::showVaried() {
+    const bool varied = m_form.sweep().isVaried(m_group);
+    const auto beside = m_form.sweep().fieldsBeside(m_group);
+    m_choice->setVisible(!varied);
+    m_meaning->setVisible(!varied && !m_meaning->text().isEmpty());
+    m_several->setVisible(varied);
+    if (varied) m_several->setText(m_form.sweep().countText(m_group));
+    m_besideTitle->setVisible(!beside.isEmpty());
+    m_beside->setFields(beside);
+    m_beside->setVisible(!beside.isEmpty());
 }
 
 QString ChoiceForm::help(const FormOption* option) const {

@@ -1,5 +1,6 @@
 #pragma once
 #include <QComboBox>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -20,20 +21,26 @@ public:
     void tell(const Problems& problems, const Explain& explain, std::size_t most = 8);  // "and 3 more" beyond `most`
 };
 
-// One setting of a form: label, editor, unit, and what is wrong with it. Text that is no number goes into the spec as
-// it is, so that nothing typed is lost and the engine's words about it appear here.
+// One setting of a form: label, editor, unit, whether it is varied, and what is wrong with it. Text that is no number
+// goes into the spec as it is, so that nothing typed is lost and the engine's words about it appear here.
 class FieldEditor : public QWidget {
     Q_OBJECT
 public:
-    FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, QWidget* parent = nullptr);
+    // Of another choice than the trial's own, which a sweep tries as well: it has its fallback, unless it is varied.
+    enum class Of { Trial, OtherChoice };
+    FieldEditor(SpecForm& form, const FormField& field, const Explain& explain, Of of = Of::Trial);
     const QString& path() const { return m_field.path; }
 
 private:
+    QHBoxLayout* makeRow(Of of);
     QWidget* makeEditor();
     QLineEdit* makeLine();
     QPushButton* makeFileButton();
+    void connectAll();
     bool isText() const { return m_field.kind == FormField::Kind::Text || m_field.kind == FormField::Kind::File; }
+    bool isVariable() const;
     void showValue();
+    void showVaried();
     void showProblems();
     void showNote();
     QJsonValue parsed(const QString& text) const;
@@ -42,6 +49,8 @@ private:
     FormField m_field;
     Explain m_explain;
     QWidget* m_editor = nullptr;
+    QPushButton* m_fileButton = nullptr;
+    QLabel* m_several = nullptr;  // in place of the editor, while its setting is varied
     ProblemLabel* m_problem = nullptr;
     QLabel* m_note = nullptr;
 };
@@ -50,12 +59,13 @@ private:
 class FieldList : public QWidget {
     Q_OBJECT
 public:
-    FieldList(SpecForm& form, const Explain& explain, QWidget* parent = nullptr);
+    FieldList(SpecForm& form, const Explain& explain, FieldEditor::Of of = FieldEditor::Of::Trial);
     void setFields(const QVector<FormField>& fields);  // rebuilds only where other fields are shown
 
 private:
     SpecForm& m_form;
     Explain m_explain;
+    const FieldEditor::Of m_of;
     QStringList m_shown;
 };
 
@@ -70,15 +80,17 @@ private:
     void addChoice(QVBoxLayout& into, Label label);
     void fill();
     void refresh();
+    void showVaried();
     QString help(const FormOption* option) const;
 
     SpecForm& m_form;
     QString m_group;
     Explain m_explain;
     QComboBox* m_choice;
-    QLabel* m_meaning;
+    QLabel *m_several, *m_meaning;
     ProblemLabel* m_problem;
-    FieldList* m_fields;
+    FieldList *m_fields, *m_beside;
+    QLabel* m_besideTitle;
 };
 
 // A page that is scrolled must not change the choices and numbers under the mouse.

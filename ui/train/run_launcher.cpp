@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/queue/queue_service.h"
 #include "engine/spec/trial_spec.h"
 #include "engine/trials/trial_service.h"
 
@@ -38,6 +39,20 @@ void RunLauncher::start(const QJsonObject& spec) {
             trials.discard(trial);
             throw;
         }
+    });
+}
+
+void RunLauncher::queue(const SweepSpec& sweep) {
+    opened();
+    inBackground([this, sweep]() -> Answer {
+        const auto prepared = preparePlaces(m_places);
+        if (!prepared.ok()) return refuse(prepared.problems());
+        TrialService trials(m_places);
+        const qint64 number = QueueService(trials, m_program).addSweep(sweep);
+        return [this, number] {
+            emit queued(number);
+            closed();
+        };
     });
 }
 

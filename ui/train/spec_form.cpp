@@ -5,6 +5,7 @@
 
 #include "engine/spec/trial_settings.h"
 #include "ui/history/setting_text.h"
+#include "ui/train/sweep_form.h"
 
 namespace lockstep::ui {
 
@@ -45,10 +46,10 @@ std::int64_t atLeastOne(const QJsonValue& value) { return std::clamp<std::int64_
 
 class SpecEdit : public QUndoCommand {
 public:
-    SpecEdit(SpecForm& form, QJsonObject after, const QString& what, QString mergeKey)
+    SpecEdit(SpecForm& form, FormState after, const QString& what, QString mergeKey)
         : QUndoCommand(what),
           m_form(form),
-          m_before(form.m_spec),
+          m_before(form.m_state),
           m_after(std::move(after)),
           m_key(std::move(mergeKey)),
           m_time(form.m_clock.elapsed()),
@@ -68,28 +69,41 @@ public:
 
 private:
     SpecForm& m_form;
-    QJsonObject m_before, m_after;
+    FormState m_before, m_after;
     QString m_key;
     qint64 m_time;
     int m_typing;
 };
 
-SpecForm::SpecForm(QObject* parent) : QObject(parent) { m_clock.start(); }
+SpecForm::SpecForm(QObject* parent) : QObject(parent) {
+    m_clock.start();
+    m_sweep = std::make_unique<SweepForm>(*this);  // hears of changes before all others
+    connect(m_sweep.get(), &SweepForm::problemsChanged, this, &SpecForm::problemsChanged);
+}
+
+SpecForm::~SpecForm() = default;
 
 void SpecForm::setCatalog(FormCatalog catalog) {
     m_catalog = std::move(catalog);
-    if (m_spec.isEmpty()) m_spec = m_catalog.defaults;
+    if (m_state.spec.isEmpty()) m_state.spec = m_catalog.defaults;
     emit catalogChanged();
     emit changed();
 }
 
-void SpecForm::setSpec(const QJsonObject& spec, const QString& what) { put(spec, what); }
+void SpecForm::setSpec(const QJsonObject& spec, const QString& what) { setState({spec, {}}, what); }
+
+void SpecForm::setState(FormState state, const QString& what, const QString& mergeKey) {
+    state.sweep = withoutOrphans(state, m_catalog);
+    if (state == m_state) return;
+    m_history.push(new SpecEdit(*this, std::move(state), what, mergeKey));
+}
 
 QJsonValue SpecForm::value(const QString& path) const {
     const auto where = pathOf(path);
     const auto group = QString::fromStdString(where.group), name = QString::fromStdString(where.name);
-    if (where.isChoice()) return objectOf(m_spec.contains(group) ? m_spec[group] : m_catalog.defaults[group])[name];
-    const auto outer = group.isEmpty() ? m_spec : objectOf(m_spec[group]);
+    if (where.isChoice())
+        return objectOf(m_state.spec.contains(group) ? m_state.spec[group] : m_catalog.defaults[group])[name];
+    const auto outer = group.isEmpty() ? m_state.spec : objectOf(m_state.spec[group]);
     if (outer.contains(name)) return outer[name];
     const auto known = group.isEmpty() ? m_catalog.trial : fields(group);
     const auto* field = find(known, path);
@@ -99,14 +113,14 @@ QJsonValue SpecForm::value(const QString& path) const {
 void SpecForm::setValue(const QString& path, const QJsonValue& value, Edit edit) {
     if (this->value(path) == value) return;
     const auto* field = trialField(path);
-    auto spec = with(m_spec, path, value);
+    auto spec = with(m_state.spec, path, value);
     if (path == "mode" && value == "reproducible" && spec.contains("accumulation")) spec["accumulation"] = 1;
     put(spec, field ? field->label : labelOf(path.section('.', -1)), edit == Edit::Typing ? path : QString());
 }
 
 void SpecForm::choose(const QString& group, const QString& id) {
     if (value(group) == id) return;
-    put(with(m_spec, group, QJsonObject{{"id", id}}), labelOf(group) + ' ' + id);
+    put(with(m_state.spec, group, QJsonObject{{"id", id}}), labelOf(group) + ' ' + id);
 }
 
 const FormOption* SpecForm::chosen(const QString& group) const {
@@ -133,19 +147,19 @@ BatchEquation SpecForm::equation() const {
 void SpecForm::setPerDevice(std::int64_t perDevice) {
     const auto batch = static_cast<qint64>(withPerDevice(equation(), perDevice).batch);
     if (value("batch") == batch) return;
-    put(with(m_spec, "batch", batch), tr("Per-device batch"), "per-device");
+    put(with(m_state.spec, "batch", batch), tr("Per-device batch"), "per-device");
 }
 
 void SpecForm::setPasses(std::int64_t passes) {
     if (isReproducible() || passes == equation().passes) return;
-    auto spec = with(m_spec, "accumulation", static_cast<qint64>(passes));
+    auto spec = with(m_state.spec, "accumulation", static_cast<qint64>(passes));
     spec["batch"] = static_cast<qint64>(withPasses(equation(), passes, m_hold).batch);
     put(spec, tr("Accumulation"), "accumulation");
 }
 
 void SpecForm::setDevices(const QString& text, Edit edit) {
     if (value("devices") == text) return;
-    auto spec = with(m_spec, "devices", text);
+    auto spec = with(m_state.spec, "devices", text);
     const int count = DeviceTiles(m_catalog.devices, text).count();
     if (count > 0) spec["batch"] = static_cast<qint64>(withDevices(equation(), count, m_hold).batch);
     put(spec, tr("Devices"), edit == Edit::Typing ? "devices" : QString());
@@ -153,7 +167,7 @@ void SpecForm::setDevices(const QString& text, Edit edit) {
 
 QStringList SpecForm::unknownSettings() const {
     QStringList unknown;
-    for (auto it = m_spec.begin(); it != m_spec.end(); ++it) {
+    for (auto it = m_state.spec.begin(); it != m_state.spec.end(); ++it) {
         const bool choice = isGroup(it.key());
         if (!choice && it.key() != "augmentation") {
             if (!trialField(it.key())) unknown << it.key();
@@ -172,7 +186,7 @@ QStringList SpecForm::unknownSettings() const {
 }
 
 void SpecForm::leaveOutUnknown() {
-    auto spec = m_spec;
+    auto spec = m_state.spec;
     for (const auto& path : unknownSettings()) {
         const auto outer = path.section('.', 0, 0);
         if (outer == path) {
@@ -202,7 +216,7 @@ QString SpecForm::noteAt(const QString& path) const {
 }
 
 Problems SpecForm::problemsAt(const QString& path) const {
-    Problems found;
+    Problems found = m_sweep->problemsAt(path);
     std::ranges::copy_if(m_problems, std::back_inserter(found),
                          [&](const Problem& each) { return QString::fromStdString(each.field) == path; });
     return found;
@@ -217,17 +231,17 @@ Problems SpecForm::otherProblems() const {
 
 bool SpecForm::isShown(const QString& path) const {
     if (isGroup(path) || path == "dataset.path" || trialField(path)) return true;
-    const auto known = fields(path.section('.', 0, 0));
+    const auto group = path.section('.', 0, 0);
+    const auto known = fields(group) + m_sweep->fieldsBeside(group);
     return find(known, path) != nullptr;
 }
 
 void SpecForm::put(QJsonObject spec, const QString& what, const QString& mergeKey) {
-    if (spec == m_spec) return;
-    m_history.push(new SpecEdit(*this, std::move(spec), what, mergeKey));
+    setState({std::move(spec), m_state.sweep}, what, mergeKey);
 }
 
-void SpecForm::show(const QJsonObject& spec) {
-    m_spec = spec;
+void SpecForm::show(const FormState& state) {
+    m_state = state;
     emit changed();
 }
 

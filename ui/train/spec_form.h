@@ -4,30 +4,43 @@
 #include <QObject>
 #include <QStringList>
 #include <QUndoStack>
+#include <memory>
 
 #include "ui/train/batch_equation.h"
 #include "ui/train/device_tiles.h"
 #include "ui/train/form_catalog.h"
+#include "ui/train/form_state.h"
 #include "ui/train/problem_list.h"
 
 namespace lockstep::ui {
 
+class SweepForm;
+
 // Changes by typing that follow each other quickly in one field are one step of undo, all others one step each.
 enum class Edit { Single, Typing };
 
-// A trial's spec while a person edits it. Holds the JSON as it came: what the catalog does not know is kept, and
-// reported by the engine's validation like everything else that is wrong. Every change can be undone. GUI thread.
+// A trial's spec while a person edits it, and what a sweep varies of it. Holds the JSON as it came: what the catalog
+// does not know is kept, and reported by the engine's validation like everything else that is wrong. Every change can
+// be undone. GUI thread.
 class SpecForm : public QObject {
     Q_OBJECT
 public:
     explicit SpecForm(QObject* parent = nullptr);
+    ~SpecForm() override;
 
     void setCatalog(FormCatalog catalog);  // fills an empty form with the defaults
     const FormCatalog& catalog() const { return m_catalog; }
 
-    const QJsonObject& spec() const { return m_spec; }
-    void setSpec(const QJsonObject& spec, const QString& what);  // `what` names the undo step: "Preset Fashion"
+    const QJsonObject& spec() const { return m_state.spec; }
+    // Another trial, of which nothing is varied. `what` names the undo step: "Preset Fashion".
+    void setSpec(const QJsonObject& spec, const QString& what);
     QUndoStack& history() { return m_history; }
+
+    const FormState& state() const { return m_state; }
+    // Steps with the same key that follow each other by typing are one.
+    void setState(FormState state, const QString& what, const QString& mergeKey = {});
+    SweepForm& sweep() { return *m_sweep; }
+    const SweepForm& sweep() const { return *m_sweep; }
 
     // By path: "batch", "dataset.path", "optimizer.momentum"; "model" is the id of the choice. Absent ones give the
     // fallback.
@@ -58,31 +71,33 @@ public:
     QStringList unknownSettings() const;
     void leaveOutUnknown();
 
-    // Of the last validation. A problem belongs to the field that it names; what no field shows is in otherProblems().
+    // Of the last validation. A problem belongs to the field that it names, and there stands beside those of the sweep;
+    // what no field shows is in otherProblems(), and in those of the sweep.
     void setProblems(Problems problems);
     const Problems& problems() const { return m_problems; }
     Problems problemsAt(const QString& path) const;
     Problems otherProblems() const;
+    bool isShown(const QString& path) const;    // there is a field for it
     QString noteAt(const QString& path) const;  // what a field's value brings on this machine; empty: nothing to say
 
 signals:
     void catalogChanged();
-    void changed();  // the spec; also by undo and redo
+    void changed();  // the spec or the sweep; also by undo and redo
     void problemsChanged();
 
 private:
     friend class SpecEdit;
     void put(QJsonObject spec, const QString& what, const QString& mergeKey = {});
-    void show(const QJsonObject& spec);
-    bool isShown(const QString& path) const;
+    void show(const FormState& state);
 
     FormCatalog m_catalog;
-    QJsonObject m_spec;
+    FormState m_state;
     QUndoStack m_history;
     Hold m_hold = Hold::GlobalBatch;
     Problems m_problems;
     QElapsedTimer m_clock;
     int m_typing = 0;
+    std::unique_ptr<SweepForm> m_sweep;
 };
 
 }  // namespace lockstep::ui

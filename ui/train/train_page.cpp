@@ -24,6 +24,8 @@
 #include "ui/train/field_editor.h"
 #include "ui/train/field_places.h"
 #include "ui/train/spec_file.h"
+#include "ui/train/sweep_command.h"
+#include "ui/train/sweep_form.h"
 
 namespace lockstep::ui {
 
@@ -42,6 +44,13 @@ QString titleOf(const QJsonObject& spec) {
                            : title;
 }
 
+// Of what was started: a trial, or a sweep of one.
+QString titleOfStarted(const QJsonObject& started) {
+    if (!started.contains("vary")) return titleOf(started);
+    const auto varied = started["vary"].toObject().keys().join(", ");
+    return TrainPage::tr("Sweep of %1: %2").arg(varied, titleOf(started["trial"].toObject()));
+}
+
 }  // namespace
 
 TrainPage::TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent)
@@ -50,7 +59,8 @@ TrainPage::TrainPage(EngineService* service, RunLauncher* launcher, Explain expl
       m_launcher(*launcher),
       m_explain(std::move(explain)),
       m_form(nullptr),
-      m_answers(*service, m_form) {
+      m_answers(*service, m_form),
+      m_sweepCheck(*service, m_form) {
     setAcceptDrops(true);
     setAccessibleName(tr("Train"));
     makeActions();
@@ -74,7 +84,11 @@ TrainPage::~TrainPage() { hide(); }
 void TrainPage::connectAll() {
     connect(&m_tabs, &QTimer::timeout, this, [this] { orderTabs(*this); });
     connect(&m_form, &SpecForm::catalogChanged, this, &TrainPage::fillPresets);
-    connect(&m_form, &SpecForm::changed, this, [this] { m_startWhenValid = m_copied = false; });
+    connect(&m_form, &SpecForm::changed, this, [this] {
+        m_startWhenValid = m_copied = false;
+        m_queued->hide();
+        watchHistory();
+    });
     for (const auto signal : {&SpecForm::changed, &SpecForm::problemsChanged}) {
         connect(&m_form, signal, this, &TrainPage::showFields);
         connect(&m_form, signal, this, &TrainPage::showFooter);
@@ -83,6 +97,8 @@ void TrainPage::connectAll() {
     for (const auto signal : {&FormAnswers::validated, &FormAnswers::planChanged, &FormAnswers::samplesChanged})
         connect(&m_answers, signal, this, &TrainPage::showFooter);
     connect(&m_answers, &FormAnswers::validated, this, &TrainPage::startIfWaiting);
+    connect(&m_sweepCheck, &SweepCheck::done, this, &TrainPage::showFooter);
+    connect(&m_sweepCheck, &SweepCheck::done, this, &TrainPage::startIfWaiting);
     connect(&m_service, &EngineService::available, this, &TrainPage::showService);
     connect(&m_service, &EngineService::unavailable, this, &TrainPage::showService);
     connect(&m_launcher, &RunLauncher::busyChanged, this, &TrainPage::showFooter);
@@ -92,6 +108,7 @@ void TrainPage::connectAll() {
         m_launchProblems->tell({}, m_explain);
         setHomeIsEmpty(false);
     });
+    connect(&m_launcher, &RunLauncher::queued, this, &TrainPage::showQueued);
 }
 
 void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, tr("Clone of a trial")); }
@@ -99,7 +116,8 @@ void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, tr("Clon
 void TrainPage::openSpecFile(const QString& path) {
     const auto read = readSpecFile(path);
     const auto name = QFileInfo(path).fileName();
-    if (!read.spec.isEmpty()) m_form.setSpec(read.spec, tr("Spec %1").arg(name));
+    if (read.sweep) m_form.setState(stateOf(*read.sweep), tr("Sweep %1").arg(name));
+    else if (!read.spec.isEmpty()) m_form.setSpec(read.spec, tr("Spec %1").arg(name));
     m_fileTitle->setText(read.spec.isEmpty() ? tr("%1 was not opened; the form is as it was.").arg(name)
                                              : tr("%1 is in the form, but not all of it can be used.").arg(name));
     m_fileProblems->tell(read.problems, m_explain);
@@ -118,26 +136,35 @@ void TrainPage::setHomeIsEmpty(bool empty) {
     showFooter();
 }
 
-bool TrainPage::canStart() const { return m_service.isAvailable() && m_answers.isReady() && !m_launcher.isBusy(); }
+bool TrainPage::canStart() const {
+    return m_service.isAvailable() && m_answers.isReady() && isSweepReady() && !m_launcher.isBusy();
+}
+
+bool TrainPage::isChecked() const { return m_answers.isValidated() && m_sweepCheck.isDone(); }
 
 void TrainPage::start() {
     commitEdits();
     if (!whyNotStart().isEmpty()) return;
-    m_startWhenValid = !m_answers.isValidated();
-    if (!m_startWhenValid) launch(m_form.spec());
+    m_startWhenValid = !isChecked();
+    if (!m_startWhenValid) launchForm();
     showFooter();
 }
 
 void TrainPage::startIfWaiting() {
-    if (!std::exchange(m_startWhenValid, false)) return;
-    if (canStart()) launch(m_form.spec());
+    if (!isChecked() || !std::exchange(m_startWhenValid, false)) return;
+    if (canStart()) launchForm();
     showFooter();
+}
+
+void TrainPage::launchForm() {
+    if (m_form.sweep().isSweep()) launchSweep();
+    else launch(m_form.spec());
 }
 
 void TrainPage::launch(const QJsonObject& spec) {
     m_launchProblems->tell({}, m_explain);
     m_fileNotice->hide();
-    remember(spec);
+    remember(QString::fromUtf8(QJsonDocument(spec).toJson(QJsonDocument::Compact)));
     m_launcher.start(spec);
 }
 
@@ -189,18 +216,17 @@ void TrainPage::fillPresets() {
 void TrainPage::fillRecent() {
     m_recent->clear();
     for (const auto& each : QSettings().value(kRecentKey).toStringList()) {
-        const auto spec = QJsonDocument::fromJson(each.toUtf8()).object();
-        if (spec.isEmpty()) continue;
-        m_recent->addAction(titleOf(spec), this,
-                            [this, spec] { m_form.setSpec(spec, tr("Recent: %1").arg(titleOf(spec))); });
+        const auto started = QJsonDocument::fromJson(each.toUtf8()).object();
+        if (started.isEmpty()) continue;
+        const auto title = titleOfStarted(started);
+        m_recent->addAction(title, this, [this, each, title] { fillForm(each, tr("Recent: %1").arg(title)); });
     }
     if (m_recent->isEmpty()) m_recent->addAction(tr("Nothing yet: what you start appears here"))->setEnabled(false);
 }
 
-void TrainPage::remember(const QJsonObject& spec) {
+void TrainPage::remember(const QString& json) {
     QSettings settings;
     auto recent = settings.value(kRecentKey).toStringList();
-    const auto json = QString::fromUtf8(QJsonDocument(spec).toJson(QJsonDocument::Compact));
     recent.removeAll(json);
     recent.prepend(json);
     settings.setValue(kRecentKey, recent.mid(0, kMostRecent));
@@ -208,7 +234,9 @@ void TrainPage::remember(const QJsonObject& spec) {
 }
 
 void TrainPage::copyCommand() {
-    QApplication::clipboard()->setText(trainCommand(m_form.spec(), m_form.catalog().defaults));
+    const auto& sweep = m_form.sweep().made();
+    const auto &spec = m_form.spec(), &defaults = m_form.catalog().defaults;
+    QApplication::clipboard()->setText(sweep ? sweepCommand(*sweep, spec, defaults) : trainCommand(spec, defaults));
     m_copied = true;
     showFooter();
 }
@@ -243,6 +271,8 @@ Problems TrainPage::allProblems() const {
     auto all = m_form.problems();
     const auto& ofData = m_answers.dataProblems();
     all.insert(all.end(), ofData.begin(), ofData.end());
+    const auto ofSweep = m_form.sweep().problems();
+    all.insert(all.end(), ofSweep.begin(), ofSweep.end());
     return all;
 }
 
@@ -260,6 +290,14 @@ QString TrainPage::footerText() const {
     if (m_startWhenValid) return tr("Starting: the settings are checked …");
     if (const auto why = whyNotStart(); !why.isEmpty()) return why;
     if (m_copied) return tr("The command is on the clipboard.");
+    return planText();
+}
+
+QString TrainPage::planText() const {
+    if (m_form.sweep().made())
+        return tr(
+            "The queue trains them, also while this window is closed. Trials that were trained before count as they "
+            "are.");
     const auto& plan = m_answers.plan();
     if (!plan) return {};
     const QString told =
@@ -279,13 +317,15 @@ void TrainPage::showFooter() {
 void TrainPage::showActions() {
     const auto why = whyNotStart();
     const bool starting = m_startWhenValid || m_launcher.isBusy();
-    m_startAction->setText(starting ? tr("Starting …") : tr("Start training"));
+    m_startAction->setText(starting ? tr("Starting …") : startText());
     m_startAction->setEnabled(why.isEmpty() && !starting);
     const auto problems = allProblems();
     const auto first = problems.empty() || starting ? QString() : '\n' + m_explain(problems.front()).what;
-    m_startAction->setToolTip(why.isEmpty() ? tr("Starts the trial in a process of its own. (Ctrl+Return)")
-                                            : why + first);
-    m_copyAction->setEnabled(m_answers.hasCatalog());
+    const auto& sweep = m_form.sweep();
+    const auto whatItDoes = sweep.isSweep() ? tr("Hands the sweep to the queue, which trains it. (Ctrl+Return)")
+                                            : tr("Starts the trial in a process of its own. (Ctrl+Return)");
+    m_startAction->setToolTip(why.isEmpty() ? whatItDoes : why + first);
+    m_copyAction->setEnabled(m_answers.hasCatalog() && (!sweep.isSweep() || sweep.made()));
     m_resetAction->setEnabled(m_answers.hasCatalog());
     m_retryAction->setEnabled(m_service.problem().has_value());
     m_problemAction->setEnabled(!problems.empty());
@@ -308,13 +348,22 @@ void TrainPage::showActions() {
 
 void TrainPage::goToProblem() {
     for (const auto& problem : allProblems()) {
-        auto* editor = findChild<QWidget*>(QString::fromStdString(problem.field));
+        auto* editor = editorOf(QString::fromStdString(problem.field));
         if (!editor && std::ranges::find(m_answers.dataProblems(), problem) != m_answers.dataProblems().end())
             editor = findChild<QWidget*>("dataset.path");
         if (!editor) continue;
         m_scroll->ensureWidgetVisible(editor);
         return editor->setFocus(Qt::ShortcutFocusReason);
     }
+}
+
+// Of a field that is varied, that of its values; of the sweep itself, its own.
+QWidget* TrainPage::editorOf(const QString& field) const {
+    for (const auto& name : {field, field + ".from", field + ".values", field + ".vary", "sweep." + field}) {
+        auto* editor = findChild<QWidget*>(name);
+        if (editor && editor->isVisibleTo(this) && editor->isEnabled()) return editor;
+    }
+    return nullptr;
 }
 
 void TrainPage::dragEnterEvent(QDragEnterEvent* event) {

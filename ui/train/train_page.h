@@ -7,8 +7,10 @@
 #include "ui/style/explanation.h"
 #include "ui/style/page.h"
 #include "ui/train/form_answers.h"
+#include "ui/train/measured_speeds.h"
 #include "ui/train/run_launcher.h"
 #include "ui/train/spec_form.h"
+#include "ui/train/sweep_check.h"
 
 class QBoxLayout;
 class QFrame;
@@ -23,10 +25,11 @@ namespace lockstep::ui {
 
 class DatasetCard;
 class FieldList;
+class HistoryService;
 class ProblemLabel;
 
-// The page where a trial is put together and started. The launcher's started() says when it runs. What its buttons do
-// is in actions, so that menus, palette and shortcuts do the same.
+// The page where a trial, or a sweep of it, is put together and started. The launcher's started() and queued() say
+// when. What its buttons do is in actions, so that menus, palette and shortcuts do the same.
 class TrainPage : public Page {
     Q_OBJECT
 public:
@@ -34,9 +37,13 @@ public:
     ~TrainPage() override;
 
     void setSpec(const QJsonObject& spec);  // a clone of a trial; can be undone
-    // A spec file, perhaps edited by hand: what is wrong with it is told by file and field, the rest is in the form.
+    // A spec file, or a sweep's, perhaps edited by hand: what is wrong with it is told by file and field, the rest is
+    // in the form.
     void openSpecFile(const QString& path);
     QJsonObject spec() const { return m_form.spec(); }
+    SweepForm& sweep() { return m_form.sweep(); }
+    // Where it learns how fast trials were; must outlive the page. Without one no time is foretold.
+    void followHistory(HistoryService* history);
     // Without any trial the preset is offered on one prominent card. The window knows the history.
     void setHomeIsEmpty(bool empty);
 
@@ -56,6 +63,8 @@ protected:
     void dropEvent(QDropEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
@@ -68,6 +77,7 @@ private:
     QFrame* makeWelcome();
     QFrame* makeNotice();
     QFrame* makeFileNotice();
+    QWidget* makeQueuedNotice();
     QWidget* makeForm();
     void foldColumns();
     QWidget* makeFooter();
@@ -83,8 +93,17 @@ private:
 
     void fillPresets();
     void fillRecent();
-    void remember(const QJsonObject& spec);
+    void remember(const QString& json);  // a spec or a sweep
+    void fillForm(const QString& json, const QString& what);
+    bool isChecked() const;
+    bool isSweepReady() const;
     void launch(const QJsonObject& spec);
+    void launchForm();
+    void launchSweep();
+    void showQueued(qint64 sweep);
+    void watchHistory();
+    QString startText() const;
+    std::optional<double> secondsOfSweep() const;
     void startIfWaiting();
     void startPreset();
     void resetForm();
@@ -98,6 +117,8 @@ private:
     void showFooter();
     void showActions();
     QString footerText() const;
+    QString planText() const;
+    QWidget* editorOf(const QString& field) const;
     QString whyNotStart() const;  // empty: it may be pressed
     Problems allProblems() const;
     void commitEdits();
@@ -110,8 +131,11 @@ private:
     Explain m_explain;
     SpecForm m_form;
     FormAnswers m_answers;
+    SweepCheck m_sweepCheck;
+    HistoryService* m_history = nullptr;
+    MeasuredSpeeds m_speeds;
     QTimer m_tabs;  // the tabulator's order, once the form is built again
-    bool m_homeIsEmpty = false, m_startWhenValid = false, m_copied = false;
+    bool m_homeIsEmpty = false, m_startWhenValid = false, m_copied = false, m_watches = false;
 
     QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_copyAction, *m_unknownAction,
         *m_problemAction, *m_retryAction;
@@ -120,7 +144,8 @@ private:
     QScrollArea* m_scroll;
     QFrame *m_welcome, *m_notice, *m_fileNotice;
     QPushButton *m_welcomeButton, *m_start;
-    QLabel *m_welcomeText, *m_estimate, *m_fileTitle;
+    QLabel *m_welcomeText, *m_estimate, *m_fileTitle, *m_queuedText;
+    QWidget* m_queued;
     ProblemLabel *m_noticeText, *m_problems, *m_launchProblems, *m_fileProblems;
     DatasetCard* m_dataset;
     FieldList *m_rateFields, *m_runFields;

@@ -11,6 +11,7 @@
 #include "ui/train/devices_card.h"
 #include "ui/train/field_editor.h"
 #include "ui/train/model_card.h"
+#include "ui/train/sweep_settings_card.h"
 #include "ui/train/train_page.h"
 
 // What the train page is built of; what it does is in train_page.cpp.
@@ -57,7 +58,7 @@ void TrainPage::makeActions() {
                                  tr("Choose a folder; its format is recognised."), &TrainPage::chooseDataset);
     m_copyAction =
         makeAction("copy-command", tr("Copy as command"),
-                   tr("Copies the command line that starts the same trial from a terminal."), &TrainPage::copyCommand);
+                   tr("Copies the command line that starts the same from a terminal."), &TrainPage::copyCommand);
     m_copyAction->setShortcut(QKeySequence("Ctrl+Shift+C"));
     m_problemAction = makeAction("show-problem", tr("Show problem"),
                                  tr("Goes to the first setting that needs attention. (F8)"), &TrainPage::goToProblem);
@@ -79,7 +80,8 @@ void TrainPage::makeWindowCommands() {
     fresh->setShortcut(QKeySequence::New);
     connect(fresh, &QAction::triggered, this, &Page::raised);
     auto* open = new QAction(tr("&Open a spec file…"), this);
-    open->setToolTip(tr("Fills the form from a trial's spec, as `lockstep show ID --spec` prints it."));
+    open->setToolTip(
+        tr("Fills the form from a trial's spec, as `lockstep show ID --spec` prints it, or from a sweep's file."));
     open->setObjectName("train.open-spec");
     open->setShortcut(QKeySequence::Open);
     connect(open, &QAction::triggered, this, &TrainPage::chooseSpecFile);
@@ -160,6 +162,7 @@ QWidget* TrainPage::makeForm() {
     addRunCard(*right);
     right->addStretch(1);
     layout->addWidget(m_body);
+    layout->addWidget(new SweepSettingsCard(m_form, m_answers, m_explain));
     layout->addStretch(1);
     m_scroll->setWidget(content);
     for (QObject* watched : std::initializer_list<QObject*>{m_scroll->viewport(), m_body})
@@ -230,6 +233,22 @@ QFrame* TrainPage::makeFileNotice() {
     return frame;
 }
 
+QWidget* TrainPage::makeQueuedNotice() {
+    auto* notice = new QWidget;
+    auto* layout = new QHBoxLayout(notice);
+    layout->setContentsMargins(0, 0, 0, 0);
+    m_queuedText = new QLabel;
+    m_queuedText->setObjectName("queuedText");
+    auto* show = new QPushButton(tr("Show queue"));
+    show->setObjectName("showQueue");
+    show->setToolTip(tr("What runs, what waits, and what came out."));
+    connect(show, &QPushButton::clicked, this, [this] { emit commandWanted("page.queue"); });
+    layout->addWidget(m_queuedText, 1);
+    layout->addWidget(show);
+    notice->hide();
+    return notice;
+}
+
 void TrainPage::addMethodCard(QVBoxLayout& into) {
     auto* card = addCard(into, tr("Optimizer and schedule"));
     card->addWidget(new ChoiceForm(m_form, "optimizer", m_explain, ChoiceForm::Label::Shown));
@@ -290,6 +309,7 @@ QWidget* TrainPage::makeFooter() {
     for (auto* button : {unknown, problem, makeButton(m_copyAction), m_start}) row->addWidget(button);
     outer->addWidget(m_problems);
     outer->addWidget(m_launchProblems);
+    outer->addWidget(m_queued = makeQueuedNotice());
     outer->addLayout(row);
     whereUsed(unknown, m_unknownAction);
     whereUsed(problem, m_problemAction);

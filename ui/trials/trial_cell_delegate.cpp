@@ -1,7 +1,10 @@
 #include "ui/trials/trial_cell_delegate.h"
 
+#include <QHeaderView>
 #include <QKeyEvent>
 #include <QPainter>
+#include <QTableView>
+#include <algorithm>
 #include <cmath>
 
 #include "ui/plot/plot_marks.h"
@@ -11,8 +14,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr qreal kMarkerRadius = 5;
-constexpr int kSwatchWidth = 22;
+constexpr int kStripe = 3;
 constexpr QChar kGap(0x2002);  // keeps a right-aligned number off the next column
 
 QPolygonF starAt(QPointF center, qreal radius, qreal inner) {
@@ -37,23 +39,27 @@ void paintStar(QPainter& painter, const QRect& cell, bool set, const QColor& col
     painter.drawPolygon(starAt(QRectF(cell).center(), 7, 3));
 }
 
-void paintSwatch(QPainter& painter, const QRect& cell, std::int64_t trial, const Theme& theme) {
-    const QColor color = seriesColor(trial, theme);
-    const QPointF center(cell.left() + kSwatchWidth / 2.0 + 2, QRectF(cell).center().y());
-    painter.setPen(QPen(color, 2));
-    painter.setBrush(seriesMarker(trial) == Marker::Cross ? QBrush(Qt::NoBrush) : QBrush(color));
-    painter.drawPath(markerPath(seriesMarker(trial), center, kMarkerRadius - 1));
+bool isSweep(const QModelIndex& index) { return index.data(TrialTableModel::SweepRole).isValid(); }
+
+// The whole row, as far as its line may reach: it does not move against its cells, which are scrolled as pixels.
+QRect rowOf(const QStyleOptionViewItem& option) {
+    const auto* table = qobject_cast<const QTableView*>(option.widget);
+    if (!table) return option.rect;
+    const int width = std::min(table->horizontalHeader()->length(), table->viewport()->width());
+    return {-table->horizontalHeader()->offset(), option.rect.top(), width, option.rect.height()};
+}
+
+void paintTriangle(QPainter& painter, QPointF center, bool folded, const QColor& color) {
+    constexpr qreal kLong = 5, kShort = 3;
+    QPolygonF points;
+    if (folded) points << QPointF(-kShort, -kLong) << QPointF(kShort, 0) << QPointF(-kShort, kLong);
+    else points << QPointF(-kLong, -kShort) << QPointF(kLong, -kShort) << QPointF(0, kShort);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawPolygon(points.translated(center));
 }
 
 }  // namespace
-
-QColor selectionColor(const Theme& theme) {
-    const float share = theme.dark ? 0.3f : 0.16f;
-    const auto mixed = [&](float below, float above) { return (1 - share) * below + share * above; };
-    return QColor::fromRgbF(mixed(theme.surface.redF(), theme.accent.redF()),
-                            mixed(theme.surface.greenF(), theme.accent.greenF()),
-                            mixed(theme.surface.blueF(), theme.accent.blueF()));
-}
 
 void TrialCellDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
     QStyledItemDelegate::initStyleOption(option, index);
@@ -68,9 +74,13 @@ void TrialCellDelegate::initStyleOption(QStyleOptionViewItem* option, const QMod
 }
 
 void TrialCellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+    if (isSweep(index)) return paintSweep(*painter, option, index);
     QStyledItemDelegate::paint(painter, option, index);
     const Theme& theme = currentTheme();
     painter->save();
+    const bool isLeftmost = option.rect.left() == rowOf(option).left();
+    if (isLeftmost && index.data(TrialTableModel::MemberRole).toBool())
+        painter->fillRect(QRect(option.rect.topLeft(), QSize(kStripe, option.rect.height())), theme.outline);
     if (option.state.testFlag(QStyle::State_HasFocus)) {
         painter->setPen(theme.accent);
         painter->drawRect(option.rect.adjusted(0, 0, -1, -1));
@@ -80,13 +90,41 @@ void TrialCellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opt
         const bool set = index.data(Qt::EditRole).toBool();
         paintStar(*painter, option.rect, set, set ? theme.warn : theme.wait);
     } else if (index.column() == kIdColumn) {
-        paintSwatch(*painter, option.rect, index.data(TrialTableModel::TrialRole).toLongLong(), theme);
+        paintSwatch(*painter, option.rect, index.data(TrialTableModel::TrialRole).toLongLong());
     }
     painter->restore();
 }
 
+// Each cell paints its part of the line.
+void TrialCellDelegate::paintSweep(QPainter& painter, const QStyleOptionViewItem& option,
+                                   const QModelIndex& index) const {
+    const Theme& theme = currentTheme();
+    const QRect row = rowOf(option);
+    painter.save();
+    painter.setClipRect(option.rect, Qt::IntersectClip);
+    painter.fillRect(option.rect, theme.raised);
+    QFont font = option.font;
+    font.setWeight(QFont::DemiBold);
+    painter.setFont(font);
+    painter.setPen(theme.text);
+    const QRect line = row.adjusted(kFoldWidth, 0, -space::kMedium, 0);
+    const QString words =
+        QFontMetrics(font).elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideRight, line.width());
+    painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, words);
+    if (option.state.testFlag(QStyle::State_HasFocus)) {
+        painter.setPen(theme.accent);
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(option.rect.adjusted(0, 0, -1, -1));
+    }
+    painter.setRenderHint(QPainter::Antialiasing);
+    paintTriangle(painter, {row.left() + kFoldWidth / 2.0, QRectF(row).center().y()},
+                  index.data(TrialTableModel::FoldedRole).toBool(), theme.text);
+    painter.restore();
+}
+
 QSize TrialCellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
     const QSize size = QStyledItemDelegate::sizeHint(option, index);
+    if (isSweep(index)) return {0, size.height()};  // no column is as wide as that
     return index.column() == kIdColumn ? size + QSize(kSwatchWidth, 0) : size;
 }
 

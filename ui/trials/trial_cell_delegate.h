@@ -1,15 +1,13 @@
 #pragma once
 #include <QStyledItemDelegate>
 
-#include "ui/style/theme.h"
-
 namespace lockstep::ui {
 
-// A quiet selection that leaves the colours of series and states to be seen.
-QColor selectionColor(const Theme& theme);
+constexpr int kFoldWidth = 26;  // what a sweep's triangle takes, from the left of the row
 
 // Cells of the table of trials: the star, the trial's colour and marker before its number, the state's colour. A click
-// on the star, or the space bar, sets it.
+// on the star, or the space bar, sets it. A sweep's row is one line through all cells, with a triangle before it, and
+// its trials have a stripe at their left.
 class TrialCellDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -21,6 +19,9 @@ public:
 
 protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
+
+private:
+    void paintSweep(QPainter& painter, const QStyleOptionViewItem& option, const QModelIndex& index) const;
 };
 
 }  // namespace lockstep::ui

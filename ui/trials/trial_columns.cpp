@@ -40,16 +40,21 @@ struct Column {
     int width;
     bool shownAtFirst = true;           // further ones are a click away; these fit a laptop's screen
     QString (*shown)(double) = &whole;  // a number, as a cell shows it
-    QStringList filters = {};           // what a person types before a colon to look here alone: "model:"
+    QStringList filters = {};           // what a person types to ask for this alone: "model:", "best>"
 };
 
 const std::array<Column, kTrialColumns>& columns() {
     static const std::array<Column, kTrialColumns> all{{
         {kStarColumn, QT_TRANSLATE_NOOP("TrialColumns", "Star"),
          QT_TRANSLATE_NOOP("TrialColumns", "Trials you want to find again; click to set"), &starOf, 34},
-        {kIdColumn, QT_TRANSLATE_NOOP("TrialColumns", "Trial"),
+        {kIdColumn,
+         QT_TRANSLATE_NOOP("TrialColumns", "Trial"),
          QT_TRANSLATE_NOOP("TrialColumns", "The trial's number, with the colour and marker of its curves"),
-         &TrialRow::id, 80},
+         &TrialRow::id,
+         80,
+         true,
+         &whole,
+         {"trial"}},
         {kTitleColumn,
          QT_TRANSLATE_NOOP("TrialColumns", "Title"),
          QT_TRANSLATE_NOOP("TrialColumns", "A name of your own; F2 changes it"),
@@ -58,6 +63,9 @@ const std::array<Column, kTrialColumns>& columns() {
          true,
          nullptr,
          {"title"}},
+        {kCellColumn, QT_TRANSLATE_NOOP("TrialColumns", "Cell"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Of a trial of a sweep: the settings that the sweep varies"), &nothingOf,
+         220, false},
         {kStateColumn,
          QT_TRANSLATE_NOOP("TrialColumns", "State"),
          QT_TRANSLATE_NOOP("TrialColumns", "Where the trial is in its life"),
@@ -96,29 +104,66 @@ const std::array<Column, kTrialColumns>& columns() {
         {kRateColumn, QT_TRANSLATE_NOOP("TrialColumns", "Learning rate"),
          QT_TRANSLATE_NOOP("TrialColumns", "The base learning rate, before the schedule"), &TrialRow::learningRate, 110,
          true, &sixDigits},
-        {kEpochsColumn, QT_TRANSLATE_NOOP("TrialColumns", "Epochs"),
-         QT_TRANSLATE_NOOP("TrialColumns", "Passes over the training data: done / planned"), &TrialRow::epoch, 70},
-        {kBestColumn, QT_TRANSLATE_NOOP("TrialColumns", "Best"),
-         QT_TRANSLATE_NOOP("TrialColumns", "The best accuracy on the test data so far"), &TrialRow::bestAccuracy, 80,
-         true, &trial_text::percent},
-        {kTestColumn, QT_TRANSLATE_NOOP("TrialColumns", "Test"),
-         QT_TRANSLATE_NOOP("TrialColumns", "The newest accuracy on the test data"), &TrialRow::testAccuracy, 80, false,
-         &trial_text::percent},
-        {kLowestLossColumn, QT_TRANSLATE_NOOP("TrialColumns", "Best loss"),
-         QT_TRANSLATE_NOOP(
-             "TrialColumns",
-             "The lowest loss on the test data so far; it tells language models apart, whose perplexity is e to the "
-             "loss"),
-         &TrialRow::lowestTestLoss, 80, false, &fourDecimals},
-        {kLossColumn, QT_TRANSLATE_NOOP("TrialColumns", "Test loss"),
-         QT_TRANSLATE_NOOP("TrialColumns", "The newest loss on the test data"), &TrialRow::testLoss, 80, false,
-         &fourDecimals},
-        {kSpeedColumn, QT_TRANSLATE_NOOP("TrialColumns", "Samples/s"),
+        {kEpochsColumn,
+         QT_TRANSLATE_NOOP("TrialColumns", "Epochs"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Passes over the training data: done / planned"),
+         &TrialRow::epoch,
+         70,
+         true,
+         &whole,
+         {"epoch"}},
+        {kBestColumn,
+         QT_TRANSLATE_NOOP("TrialColumns", "Best"),
+         QT_TRANSLATE_NOOP("TrialColumns",
+                           "The best accuracy so far: on the validation data or, without those, on the test data"),
+         &TrialRow::bestAccuracy,
+         80,
+         true,
+         &trial_text::percent,
+         {"best", "best_accuracy"}},
+        {kTestColumn,
+         QT_TRANSLATE_NOOP("TrialColumns", "Test"),
+         QT_TRANSLATE_NOOP("TrialColumns", "The newest accuracy on the test data"),
+         &TrialRow::testAccuracy,
+         80,
+         false,
+         &trial_text::percent,
+         {"test", "test_accuracy"}},
+        {kLowestLossColumn,
+         QT_TRANSLATE_NOOP("TrialColumns", "Best loss"),
+         QT_TRANSLATE_NOOP("TrialColumns",
+                           "The lowest loss so far, on the validation data or, without those, on the test data; it "
+                           "tells language models apart, whose perplexity is e to the "
+                           "loss"),
+         &TrialRow::lowestTestLoss,
+         80,
+         false,
+         &fourDecimals,
+         {"best_loss", "lowest_test_loss"}},
+        {kLossColumn,
+         QT_TRANSLATE_NOOP("TrialColumns", "Test loss"),
+         QT_TRANSLATE_NOOP("TrialColumns", "The newest loss on the test data"),
+         &TrialRow::testLoss,
+         80,
+         false,
+         &fourDecimals,
+         {"loss", "test_loss"}},
+        {kSpeedColumn,
+         QT_TRANSLATE_NOOP("TrialColumns", "Samples/s"),
          QT_TRANSLATE_NOOP("TrialColumns", "Training samples per second, over all devices together"),
-         &TrialRow::samplesPerSecond, 80, true, &trial_text::rate},
-        {kDurationColumn, QT_TRANSLATE_NOOP("TrialColumns", "Duration"),
-         QT_TRANSLATE_NOOP("TrialColumns", "Time spent training and evaluating, without pauses"), &TrialRow::seconds,
-         100, false, &trial_text::duration},
+         &TrialRow::samplesPerSecond,
+         80,
+         true,
+         &trial_text::rate,
+         {"speed", "samples_per_second"}},
+        {kDurationColumn,
+         QT_TRANSLATE_NOOP("TrialColumns", "Duration"),
+         QT_TRANSLATE_NOOP("TrialColumns", "Time spent training and evaluating, without pauses"),
+         &TrialRow::seconds,
+         100,
+         false,
+         &trial_text::duration,
+         {"duration", "seconds"}},
         {kCreatedColumn, QT_TRANSLATE_NOOP("TrialColumns", "Created"),
          QT_TRANSLATE_NOOP("TrialColumns", "When the trial was accepted, in local time"), &TrialRow::createdAt, 130},
         {kTagsColumn, QT_TRANSLATE_NOOP("TrialColumns", "Tags"),
@@ -159,11 +204,6 @@ QString wordsOf(const TrialRow& row, const Source& source) {
     return made ? (*made)(row) : QString();
 }
 
-std::optional<double> finiteIn(const TrialRow& row, int column) {
-    const auto number = numberOf(row, at(column).source);
-    return number && std::isfinite(*number) ? number : std::nullopt;
-}
-
 }  // namespace
 
 QString headerOf(int column) { return TrialColumns::tr(at(column).header); }
@@ -183,25 +223,42 @@ int filteredColumn(const QString& word) {
     return found == columns().end() ? -1 : found->column;
 }
 
+NumberKind numberKindOf(int column) {
+    const auto shown = at(column).shown;
+    if (shown == &trial_text::percent) return NumberKind::Share;
+    return shown == &trial_text::duration ? NumberKind::Seconds : NumberKind::Plain;
+}
+
+std::optional<double> numberIn(const TrialRow& row, int column) {
+    const auto number = numberOf(row, at(column).source);
+    return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+QStringList filterNames() {
+    QStringList names;
+    for (const Column& each : columns()) names << each.filters;
+    return names;
+}
+
 QString cellOf(const TrialRow& row, int column) {
     if (column == kCreatedColumn) return trial_text::localTime(row.createdAt);
     if (column == kEpochsColumn) return QString("%1 / %2").arg(row.epoch).arg(row.epochs);
     if (!isNumeric(column)) return wordsOf(row, at(column).source);
-    const auto number = finiteIn(row, column);
+    const auto number = numberIn(row, column);
     return number ? at(column).shown(*number) : QStringLiteral("–");
 }
 
 QVariant sortValueOf(const TrialRow& row, int column) {
     if (column == kStarColumn) return row.star ? 0 : 1;
     if (!isNumeric(column)) return wordsOf(row, at(column).source).toCaseFolded();
-    const auto number = finiteIn(row, column);
+    const auto number = numberIn(row, column);
     return number ? QVariant(*number) : QVariant();
 }
 
 QString plainOf(const TrialRow& row, int column) {
     if (column == kStarColumn) return row.star ? "1" : "0";
     if (!isNumeric(column)) return wordsOf(row, at(column).source);
-    const auto number = finiteIn(row, column);
+    const auto number = numberIn(row, column);
     if (!number) return {};
     const bool isWhole = std::holds_alternative<std::int64_t TrialRow::*>(at(column).source);
     return isWhole ? QString::number(static_cast<qint64>(*number))

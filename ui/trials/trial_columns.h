@@ -1,6 +1,8 @@
 #pragma once
 #include <QString>
+#include <QStringList>
 #include <QVariant>
+#include <optional>
 
 #include "engine/history/trial_query.h"
 
@@ -11,6 +13,7 @@ enum TrialColumn {
     kStarColumn,
     kIdColumn,
     kTitleColumn,
+    kCellColumn,  // of a sweep, which no row knows: see TrialTableModel::setGroups()
     kStateColumn,
     kDatasetColumn,
     kModelColumn,
@@ -36,7 +39,13 @@ QString meaningOf(int column);  // one plain sentence, for the header's tooltip
 bool isNumeric(int column);     // right-aligned
 int widthOf(int column);        // pixels
 bool isShownAtFirst(int column);
-int filteredColumn(const QString& word);  // that `word:` looks in: "model"; -1: none
+int filteredColumn(const QString& word);  // that `word:` asks for: "model", "best"; -1: none
+QStringList filterNames();                // all such words
+
+enum class NumberKind { Plain, Share, Seconds };  // what a number in a column counts
+NumberKind numberKindOf(int column);
+// Empty: the column has words, or there is no number yet, or none that is finite.
+std::optional<double> numberIn(const TrialRow& row, int column);
 
 QString cellOf(const TrialRow& row, int column);  // as shown; "–" where there is no number yet
 // Compares as the column sorts; invalid where there is no number, or none that is finite.

@@ -109,7 +109,7 @@ std::size_t TrialTableModel::insertFresh(std::size_t at, const std::vector<Trial
     std::vector<Entry> entries;
     for (std::size_t i = from; i < rows.size(); ++i) {
         if (at < m_entries.size() && rows[i].id <= m_entries[at].row.id) break;
-        entries.push_back({rows[i], {}});
+        entries.push_back({rows[i], placeOf(rows[i].id), {}});
     }
     beginInsertRows({}, static_cast<int>(at), static_cast<int>(at + entries.size()) - 1);
     m_entries.insert(m_entries.begin() + static_cast<std::ptrdiff_t>(at), std::make_move_iterator(entries.begin()),
@@ -188,7 +188,7 @@ bool TrialTableModel::perform(const TrialEdits& edits) {
 }
 
 int TrialTableModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_entries.size());
+    return parent.isValid() ? 0 : static_cast<int>(m_entries.size() + m_groups.sweeps.size());
 }
 
 int TrialTableModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : kTrialColumns; }
@@ -207,8 +207,13 @@ std::optional<std::uint64_t> TrialTableModel::weightOf(const TrialRow& trial) co
 
 QVariant TrialTableModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
+    if (isSweep(index.row())) return sweepData(index.row(), role);
     const TrialRow& trial = row(index.row());
     const int column = index.column();
+    if (column == kCellColumn) {
+        const QVariant cell = cellData(m_entries[static_cast<std::size_t>(index.row())].place, role);
+        if (cell.isValid() || role == SortRole) return cell;
+    }
     if (const auto weight = column == kWeightColumn ? weightOf(trial) : std::nullopt) {
         if (role == Qt::DisplayRole) return disk_text::bytes(*weight);
         if (role == SortRole) return static_cast<double>(*weight);
@@ -243,11 +248,13 @@ QVariant TrialTableModel::headerData(int section, Qt::Orientation orientation, i
 
 Qt::ItemFlags TrialTableModel::flags(const QModelIndex& index) const {
     const auto usual = QAbstractTableModel::flags(index);
+    if (index.isValid() && isSweep(index.row())) return usual & ~Qt::ItemIsSelectable;
     return index.isValid() && fieldOf(index.column()) ? usual | Qt::ItemIsEditable : usual;
 }
 
 bool TrialTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
-    const auto field = index.isValid() && role == Qt::EditRole ? fieldOf(index.column()) : std::nullopt;
+    const bool isTrial = index.isValid() && !isSweep(index.row());
+    const auto field = isTrial && role == Qt::EditRole ? fieldOf(index.column()) : std::nullopt;
     if (!field) return false;
     const auto trial = row(index.row()).id;
     edit({{trial, *field, valueFrom(*field, value)}}, wordsFor(*field, trial));

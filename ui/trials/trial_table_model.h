@@ -6,13 +6,16 @@
 #include <vector>
 
 #include "engine/history/trial_query.h"
+#include "engine/queue/sweep_results.h"
 #include "ui/history/trial_edit.h"
+#include "ui/history/trial_groups.h"
 #include "ui/trials/trial_columns.h"
 
 namespace lockstep::ui {
 
-// The trials as a table of TrialColumn, the trash and the archive included (see TrialFilterProxy). The window's thread.
-// Edits show at once, go to `write`, and are steps of the undo stack; the stack must not outlive the model.
+// The trials as a table of TrialColumn, the trash and the archive included, and behind them a row for each sweep, which
+// is no trial and cannot be selected (see TrialFilterProxy). The window's thread. Edits show at once, go to `write`,
+// and are steps of the undo stack; the stack must not outlive the model.
 class TrialTableModel : public QAbstractTableModel {
     Q_OBJECT
 
@@ -21,6 +24,9 @@ public:
         TrialRole = Qt::UserRole,  // the trial's number
         SortRole,                  // see sortValueOf
         PlainRole,                 // see plainOf
+        SweepRole,                 // of a sweep's row its number
+        FoldedRole,                // of a sweep's row, in TrialFilterProxy: its trials are hidden
+        MemberRole,                // of a trial, in TrialFilterProxy: it stands beneath its sweep
     };
 
     TrialTableModel(QUndoStack& undo, WriteEdits write, QObject* parent = nullptr);
@@ -29,8 +35,17 @@ public:
     void setRows(const std::vector<TrialRow>& rows);
     // What trials take of the disk, in bytes, by their numbers; of others nothing is known.
     void setWeights(std::unordered_map<std::int64_t, std::uint64_t> weights);
-    const TrialRow& row(int index) const { return m_entries[static_cast<std::size_t>(index)].row; }
-    const QString& haystack(int index) const;  // see haystackOf
+    // Where trials belong, and the sweeps' rows.
+    void setGroups(const TrialGroups& groups);
+    void setResult(const SweepResult& result);  // what a sweep has come to
+    int trials() const { return static_cast<int>(m_entries.size()); }
+    bool isSweep(int index) const { return index >= trials(); }
+    std::int64_t sweepOf(int index) const;  // that a trial belongs to, or whose row it is; 0: none
+    const std::vector<TrialGroup>& sweeps() const { return m_groups.sweeps; }
+    int sweepIndex(std::int64_t sweep) const;  // its row; -1: unknown
+    bool anyInSweep() const { return !m_groups.places.empty(); }
+    const TrialRow& row(int index) const { return m_entries[static_cast<std::size_t>(index)].row; }  // of a trial
+    const QString& haystack(int index) const;                                                        // see haystackOf
     // Makes up to `count` haystacks that are missing, so that the first letter of a filter need not; false: all are
     // there.
     bool prepareFilter(int count);
@@ -52,6 +67,7 @@ public:
 private:
     struct Entry {
         TrialRow row;
+        GroupPlace place;          // group 0: none
         mutable QString haystack;  // made when it is first asked for
     };
 
@@ -60,12 +76,19 @@ private:
     bool replace(std::size_t at, const TrialRow& row);
     void emitChanged(std::size_t first, std::size_t last);
 
+    GroupPlace placeOf(std::int64_t trial) const;
+    void placeTrials();
+    void takeSweeps(std::vector<TrialGroup> sweeps);
+    QVariant cellData(const GroupPlace& place, int role) const;
+    QVariant sweepData(int index, int role) const;
     std::optional<std::uint64_t> weightOf(const TrialRow& row) const;
 
     QUndoStack& m_undo;
     WriteEdits m_write;
     std::vector<Entry> m_entries;
     std::unordered_map<std::int64_t, std::uint64_t> m_weights;
+    TrialGroups m_groups;
+    std::unordered_map<std::int64_t, SweepResult> m_results;
     std::size_t m_prepared = 0;  // entries up to here have their haystack, or had one
 };
 

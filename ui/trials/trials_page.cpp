@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPointer>
+#include <QScrollBar>
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -68,13 +69,14 @@ TrialsPage::TrialsPage(HistoryService* history, TrialSelection* selection, Place
     addNotices(*layout);
     layout->addWidget(m_splitter, 1);
     layout->addWidget(buildFoot());
-    for (auto* timer : {&m_compareSoon, &m_filterSoon, &m_noticeOver, &m_prepare, &m_weighSoon})
+    for (auto* timer : {&m_compareSoon, &m_filterSoon, &m_noticeOver, &m_prepare, &m_weighSoon, &m_sweepsSoon})
         timer->setSingleShot(true);
     m_prepare.setInterval(kPrepareMilliseconds);
     m_filterSoon.setInterval(kFilterMilliseconds);
     m_noticeOver.setInterval(kNoticeMilliseconds);
     connectHistory();
     connectViews();
+    connectGroups();
     restoreLook();
     enableActions();
     showState();
@@ -89,6 +91,7 @@ TrialsPage::~TrialsPage() {
     saveLook();
     m_undo.disconnect(this);  // members go before the widgets
     m_table->selectionModel()->disconnect(this);
+    m_table->verticalScrollBar()->disconnect(this);
 }
 
 void TrialsPage::connectHistory() {
@@ -97,10 +100,13 @@ void TrialsPage::connectHistory() {
         m_orphans = orphans;
         showState();
     });
-    connect(&m_history, &HistoryService::absent, this, [this] { takeRows({}); });
+    connect(&m_history, &HistoryService::absent, this, [this] {
+        takeGroups({});
+        takeRows({});
+    });
     connect(&m_history, &HistoryService::unreadable, this, [this](const Problem& problem) {
         m_unreadable = m_explain(problem);
-        if (m_model.rowCount() > 0) showProblem(*m_unreadable);
+        if (m_model.trials() > 0) showProblem(*m_unreadable);
         showState();
     });
     connect(&m_history, &HistoryService::notWritten, this, [this](const Problem& problem) {
@@ -122,6 +128,7 @@ void TrialsPage::connectHistory() {
 void TrialsPage::connectViews() {
     connect(&m_filterSoon, &QTimer::timeout, this, [this] {
         m_proxy.setWords(m_selection.filter());
+        showHints();
         readSettings();
         showState();
     });
@@ -132,7 +139,8 @@ void TrialsPage::connectViews() {
     });
     connect(&m_selection, &TrialSelection::pinnedChanged, this, &TrialsPage::followPinned);
     connect(m_table, &TrialsTable::hovered, this, [this](const QModelIndex& at) {
-        m_selection.setHovered(at.isValid() ? std::optional(m_proxy.trial(at).id) : std::nullopt);
+        const TrialRow* trial = m_proxy.trialAt(at);
+        m_selection.setHovered(trial ? std::optional(trial->id) : std::nullopt);
     });
     connect(&m_selection, &TrialSelection::hoveredChanged, m_pane,
             [this] { m_pane->setHovered(m_selection.hovered()); });
@@ -172,6 +180,8 @@ void TrialsPage::restoreLook() {
     m_pane->setMetric(settings.value("metric").toString().toStdString());
     m_pane->setBySeeds(settings.value("bySeeds").toBool());
     m_pane->setControls(settings.value("plot").toMap());
+    m_actions.group->setChecked(settings.value("grouped").toBool());
+    toggleGrouped();
 }
 
 void TrialsPage::saveLook() const {
@@ -181,12 +191,13 @@ void TrialsPage::saveLook() const {
     settings.setValue("metric", QString::fromStdString(m_pane->metric()));
     settings.setValue("bySeeds", m_pane->bySeeds());
     settings.setValue("plot", m_pane->controls());
+    settings.setValue("grouped", m_proxy.isGrouped());
 }
 
 void TrialsPage::showEvent(QShowEvent* event) {
     Page::showEvent(event);
     m_history.setWatching(true);
-    if (m_loaded) weighSoon();
+    if (m_loaded) m_weighSoon.start(0);
 }
 
 void TrialsPage::hideEvent(QHideEvent* event) {
@@ -201,7 +212,7 @@ bool TrialsPage::eventFilter(QObject* watched, QEvent* event) {
     if (watched == m_filter && event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         if (key == Qt::Key_Down || key == Qt::Key_Return || key == Qt::Key_Enter) {
-            if (selected().empty() && m_proxy.rowCount() > 0) m_table->selectOnly(0);
+            if (selected().empty()) m_table->selectNear(0);
             m_table->setFocus();
             return true;
         }
@@ -222,6 +233,8 @@ void TrialsPage::takeRows(const std::vector<TrialRow>& rows) {
     if (isFirst) followPinned();
     m_prepare.start();
     readSettings();
+    m_freshSweeps.clear();
+    readSweepsIn(kFollowMilliseconds);
     selectAwaited();
     enableActions();
     showState();
@@ -250,10 +263,12 @@ void TrialsPage::selectAwaited() {
     m_shelf->setCurrentIndex(static_cast<int>(row->deleted    ? Shelf::Trash
                                               : row->archived ? Shelf::Archived
                                                               : Shelf::Current));
+    m_proxy.setFolded(m_model.sweepOf(m_model.indexOf(*m_awaited)), false);
     const auto place = [&] { return m_proxy.mapFromSource(m_model.index(m_model.indexOf(*m_awaited), kIdColumn)); };
     if (!place().isValid()) {
         m_filter->clear();
         m_proxy.setWords({});
+        showHints();
     }
     m_table->selectOnly(place().row());
     m_table->scrollTo(place());
@@ -261,9 +276,9 @@ void TrialsPage::selectAwaited() {
 }
 
 TrialsPageState TrialsPage::state() const {
-    const int chosen = static_cast<int>(m_table->selectionModel()->selectedRows().size());
-    return {m_loaded,        m_model.rowCount(), m_proxy.rowCount(), chosen,
-            m_proxy.shelf(), m_filter->text(),   m_unreadable,       m_orphans};
+    const int chosen = static_cast<int>(selected().size());
+    return {m_loaded,        m_model.trials(), m_proxy.trials(), chosen,
+            m_proxy.shelf(), m_filter->text(), m_unreadable,     m_orphans};
 }
 
 void TrialsPage::showState() {
@@ -303,7 +318,9 @@ void TrialsPage::showProblem(const Explanation& explanation) {
 
 std::vector<const TrialRow*> TrialsPage::selected() const {
     std::vector<const TrialRow*> rows;
-    for (const auto& index : m_table->selectionModel()->selectedRows()) rows.push_back(&m_proxy.trial(index));
+    for (const auto& index : m_table->selectionModel()->selectedRows()) {
+        if (const TrialRow* row = m_proxy.trialAt(index)) rows.push_back(row);
+    }
     return rows;
 }
 

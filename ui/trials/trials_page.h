@@ -2,6 +2,7 @@
 #include <QTimer>
 #include <QUndoStack>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "engine/session/places.h"
@@ -32,7 +33,8 @@ class EmptyView;
 class TrialsTable;
 
 // The history as a page: find, sort, mark, compare, throw away and repeat trials. Looks twice a second, while visible,
-// whether the history changed. Remembers columns, order, filter and splitter in trials.ini of the places' config.
+// whether the history changed. Remembers columns, order, whether trials are grouped, and splitter in trials.ini of the
+// places' config.
 class TrialsPage : public Page {
     Q_OBJECT
 
@@ -64,10 +66,12 @@ protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    // trials_page.cpp: what is shown; trials_page_layout.cpp: its head and notices
+    // trials_page.cpp: what is shown; trials_page_groups.cpp: by sweep; trials_page_layout.cpp: its head and notices
     void connectHistory();
     void connectViews();
+    void connectGroups();
     QWidget* buildHead();
+    void showHints();
     QWidget* buildFoot();
     void weighSoon();
     void showWeight();
@@ -76,6 +80,9 @@ private:
     void saveLook() const;
     void takeRows(const std::vector<TrialRow>& rows);
     void readSettings();
+    void takeGroups(const TrialGroups& groups);
+    void readSweepsIn(int milliseconds);
+    void readSweeps();
     void selectAwaited();
     void showState();
     void showProblem(const Explanation& explanation);
@@ -93,6 +100,7 @@ private:
     QAction* addTrialAction(const QString& id, const QString& button, const QString& text, const QString& tip,
                             const QKeySequence& keys, void (TrialsPage::*slot)());
     void showContextMenu(const QPoint& at);
+    void showSweepMenu(std::int64_t sweep, const QPoint& at);
     void renameSelected();
     void writeNote();
 
@@ -105,6 +113,7 @@ private:
     void toggleStar();
     void editTags();
     void toggleArchived();
+    void toggleGrouped();
     void trashSelected();
     void restoreSelected();
     void emptyTrash();
@@ -117,7 +126,7 @@ private:
 
     struct Actions {
         QAction *open, *evaluate, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note,
-            *card, *exporting, *emptying, *disk, *find;
+            *card, *exporting, *emptying, *disk, *group, *find;
     };
 
     const Places m_places;
@@ -128,14 +137,16 @@ private:
     QUndoStack m_undo;  // after the model: its steps speak to it
     TrialFilterProxy m_proxy;
     DiskFeed m_disk;
-    QTimer m_compareSoon, m_filterSoon, m_noticeOver, m_prepare, m_weighSoon;
+    QTimer m_compareSoon, m_filterSoon, m_noticeOver, m_prepare, m_weighSoon, m_sweepsSoon;
+    std::set<std::int64_t> m_freshSweeps;   // asked for since the history has changed
     std::optional<std::int64_t> m_awaited;  // to be selected once it is there
     std::optional<Explanation> m_unreadable;
     bool m_loaded = false, m_writeWaits = false;
     int m_orphans = 0;
     Actions m_actions{};
 
-    QLabel *m_count = nullptr, *m_weight = nullptr, *m_problemText = nullptr, *m_noticeText = nullptr;
+    QLabel *m_count = nullptr, *m_hint = nullptr, *m_weight = nullptr, *m_problemText = nullptr,
+           *m_noticeText = nullptr;
     QFrame *m_problem = nullptr, *m_notice = nullptr;
     QWidget* m_foot = nullptr;
     EmptyView* m_empty = nullptr;

@@ -79,8 +79,9 @@ void TrialsPage::enableActions() {
     a.restore->setVisible(trash);
     a.restore->setEnabled(can.restore);
     a.emptying->setVisible(trash);
-    a.emptying->setEnabled(trash && m_model.rowCount() > 0);
+    a.emptying->setEnabled(trash && m_model.trials() > 0);
     a.exporting->setEnabled(m_proxy.rowCount() > 0);
+    a.group->setEnabled(m_proxy.isGrouped() || m_model.anyInSweep());
 }
 
 void TrialsPage::editSelected(TrialEdit::Field field, bool value, const QString& words) {
@@ -91,7 +92,7 @@ void TrialsPage::editSelected(TrialEdit::Field field, bool value, const QString&
         edits.push_back({row->id, field, value});
     }
     m_model.edit(std::move(edits), words);
-    if (selected().empty() && m_proxy.rowCount() > 0) m_table->selectOnly(std::clamp(place, 0, m_proxy.rowCount() - 1));
+    if (selected().empty()) m_table->selectNear(std::max(place, 0));
 }
 
 void TrialsPage::offerUndo(const QString& text) {
@@ -159,7 +160,7 @@ void TrialsPage::restoreSelected() {
 
 void TrialsPage::emptyTrash() {
     std::vector<std::int64_t> trials;
-    for (int i = 0; i < m_model.rowCount(); ++i) {
+    for (int i = 0; i < m_model.trials(); ++i) {
         if (m_model.row(i).deleted) trials.push_back(m_model.row(i).id);
     }
     if (trials.empty()) return;
@@ -212,9 +213,12 @@ void TrialsPage::freeDiskSpace() {
     dialog->open();
 }
 
+// What is folded away is in it.
 void TrialsPage::exportCsv(const QString& file) {
     QSaveFile out(file);
-    const QByteArray text = csvOf(m_proxy, m_table->shownColumns()).toUtf8();
+    TrialFilterProxy all(m_model);
+    all.follow(m_proxy);
+    const QByteArray text = csvOf(all, m_table->shownColumns()).toUtf8();
     if (out.open(QIODevice::WriteOnly) && out.write(text) == text.size() && out.commit()) return;
     showProblem({tr("The table was not saved to %1: %2").arg(file, out.errorString()),
                  tr("Choose a folder that you may write to and that has room.")});

@@ -4,6 +4,7 @@
 #include <QToolBar>
 #include <QToolButton>
 
+#include "ui/style/action_bar.h"
 #include "ui/trials/compare_pane.h"
 #include "ui/trials/trials_page.h"
 #include "ui/trials/trials_table.h"
@@ -12,19 +13,6 @@
 namespace lockstep::ui {
 
 namespace {
-
-// Buttons that look like buttons, in groups; the palette's roles follow the theme.
-constexpr const char* kBarStyle = R"(
-    QToolBar { border: none; spacing: 4px; padding: 2px 0px; }
-    QToolBar::separator { width: 1px; margin: 4px 7px; background: palette(mid); }
-    QToolButton { border: 1px solid palette(mid); border-radius: 6px; padding: 4px 10px; background: palette(base); }
-    QToolButton:hover { background: palette(light); }
-    QToolButton:pressed { background: palette(mid); }
-    QToolButton:focus { border: 2px solid palette(highlight); padding: 3px 9px; }
-    QToolButton:disabled { background: transparent; }
-    QToolButton::menu-indicator { image: none; }
-    QToolButton#qt_toolbar_ext_button { border: none; padding: 0px; }
-)";
 
 QToolButton* menuButton(const QString& text, const QString& name, const QString& tip, QMenu* menu) {
     auto* button = new QToolButton;
@@ -94,6 +82,10 @@ void TrialsPage::makeActions() {
     a.disk =
         addTrialAction("disk", tr("Disk…"), tr("Free disk space…"),
                        tr("What the history takes of the disk, and what of it can go"), {}, &TrialsPage::freeDiskSpace);
+    a.group = addTrialAction("group", tr("Group by sweep"), tr("Group the trials by sweep"),
+                             tr("Put the trials of a sweep together, beneath what has come of it"),
+                             QKeySequence("Ctrl+G"), &TrialsPage::toggleGrouped);
+    a.group->setCheckable(true);
     a.find = new QAction(tr("Find trials"), this);
     a.find->setObjectName("trials.find");
     a.find->setShortcut(QKeySequence::Find);
@@ -104,14 +96,13 @@ void TrialsPage::makeActions() {
 
 QList<QAction*> TrialsPage::commands() const {
     const auto& a = m_actions;
-    return {a.open, a.evaluate, a.clone, a.resume,  a.command,  a.rename,    a.note, a.card, a.star,
-            a.tag,  a.archive,  a.trash, a.restore, a.emptying, a.exporting, a.disk, a.find};
+    return {a.open, a.evaluate, a.clone, a.resume,  a.command,  a.rename,    a.note, a.card,  a.star,
+            a.tag,  a.archive,  a.trash, a.restore, a.emptying, a.exporting, a.disk, a.group, a.find};
 }
 
 void TrialsPage::buildBar(QToolBar& bar) {
     makeActions();
     const auto& a = m_actions;
-    bar.setStyleSheet(kBarStyle);
     bar.addActions({a.open, a.evaluate, a.clone, a.resume});
     bar.addSeparator();
     bar.addActions({a.star, a.tag, a.archive, a.trash, a.restore, a.emptying});
@@ -120,17 +111,14 @@ void TrialsPage::buildBar(QToolBar& bar) {
     auto* gap = new QWidget;
     gap->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     bar.addWidget(gap);
+    bar.addAction(a.group);
     bar.addWidget(menuButton(tr("Columns ▾"), tr("Columns"), tr("Choose the table's columns"), m_table->columnsMenu()));
     auto* more = new QMenu(this);
     more->setToolTipsVisible(true);
     more->addActions({a.command, a.rename, a.note, a.card, a.exporting, a.disk});
     bar.addWidget(menuButton(tr("More ▾"), tr("More actions"),
                              tr("Command line, title, note, model card, export, disk space"), more));
-    for (auto* button : bar.findChildren<QToolButton*>()) button->setFocusPolicy(Qt::TabFocus);
-    if (auto* rest = bar.findChild<QToolButton*>("qt_toolbar_ext_button")) {
-        rest->setAccessibleName(tr("Buttons that do not fit"));
-        rest->setToolTip(rest->accessibleName());
-    }
+    dressActionBar(bar);
 }
 
 // The actions' texts grow with the step's name; the bar must stand still. Their keys belong to the window.
@@ -152,6 +140,8 @@ void TrialsPage::addUndo(QToolBar& bar) {
 
 void TrialsPage::showContextMenu(const QPoint& at) {
     const auto& a = m_actions;
+    const auto sweep = m_table->indexAt(at).data(TrialTableModel::SweepRole).toLongLong();
+    if (sweep != 0) return showSweepMenu(sweep, at);
     QMenu menu(this);
     menu.addActions({a.open, a.evaluate, a.clone, a.resume, a.command, a.card});
     menu.addSeparator();

@@ -47,13 +47,16 @@ QWidget* TrialsPage::buildHead() {
     m_filter = new QLineEdit;
     m_filter->setMinimumHeight(kFieldHeight);
     m_filter->setAccessibleName(tr("Filter the trials"));
-    m_filter->setPlaceholderText(tr("Filter: words, state:failed, tag:thesis, is:starred, learning_rate:>0.01, -word"));
+    m_filter->setPlaceholderText(
+        tr("Filter: words, state:failed, tag:thesis, is:starred, sweep:3, best>0.9, learning_rate>0.01, -word"));
     m_filter->setToolTip(
         tr("Trials whose row has all the words, anywhere. state: model: dataset: devices: title: note: look in"
-           " one column, tag: for a whole tag, is:starred for stars; a minus excludes, quotation marks keep"
-           " words together. Any setting by its name in spec files: batch:64 learning_rate:>0.01"
-           " optimizer.momentum:>=0.9 schedule:cosine augmentation.flip:true optimizer.nesterov:default; default means"
-           " that the trial does not state it, and no other condition finds such a trial"));
+           " one column, tag: for a whole tag, is:starred for stars, sweep:3 for the trials of a sweep, sweep:none for"
+           " those of none; a minus excludes, quotation marks keep words together. Numbers compare by > >= < <= ="
+           " and are best test loss best_loss speed duration epoch trial: best>91% loss<0.3 duration<5min. So does"
+           " any setting by its name in spec files: batch=64 learning_rate>0.01 optimizer.momentum>=0.9"
+           " schedule:cosine augmentation.flip:true optimizer.nesterov:default; default means that the trial does not"
+           " state it, and no other condition finds such a trial"));
     m_filter->setClearButtonEnabled(true);
     m_filter->installEventFilter(this);
     m_shelf = new QComboBox;
@@ -76,8 +79,17 @@ QWidget* TrialsPage::buildHead() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(space::kSmall);
     layout->addLayout(line);
+    m_hint = wrapped("muted");
+    m_hint->setAccessibleName(tr("What the filter cannot mean"));
+    m_hint->hide();
+    layout->addWidget(m_hint);
     layout->addWidget(bar);
     return head;
+}
+
+void TrialsPage::showHints() {
+    m_hint->setText(m_proxy.words().hints().join(' '));
+    m_hint->setVisible(!m_hint->text().isEmpty());
 }
 
 // What the history takes of the disk, and the way to less.

@@ -2,19 +2,26 @@
 
 #include <QFocusEvent>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QMenu>
+#include <QMouseEvent>
 #include <QSettings>
 #include <algorithm>
+#include <utility>
 
 #include "ui/trials/trial_cell_delegate.h"
 #include "ui/trials/trial_columns.h"
+#include "ui/trials/trial_table_model.h"
 
 namespace lockstep::ui {
 
 namespace {
 
 // A layout of other columns than these would hide and size the wrong ones.
-const QString kLayoutKey = QString("columns-%1").arg(kTrialColumns);
+const QString kLayoutKey = QString("columns-%1").arg(kTrialColumns), kCellsKey = "cells";
+
+// 0: not that of a sweep.
+std::int64_t sweepIn(const QModelIndex& row) { return row.data(TrialTableModel::SweepRole).toLongLong(); }
 
 class TableHeader : public QHeaderView {
 public:
@@ -68,7 +75,7 @@ void TrialsTable::resetColumns() {
     auto* header = horizontalHeader();
     for (int column = 0; column < kTrialColumns; ++column) {
         header->moveSection(header->visualIndex(column), column);
-        setColumnHidden(column, !isShownAtFirst(column));
+        setColumnHidden(column, column == kCellColumn ? !m_hasCells : !isShownAtFirst(column));
         setColumnWidth(column, widthOf(column));
     }
     sortByColumn(kIdColumn, Qt::DescendingOrder);
@@ -101,8 +108,67 @@ void TrialsTable::focusInEvent(QFocusEvent* event) {
 }
 
 void TrialsTable::selectSomething() {
+    if (sweepIn(currentIndex()) != 0) return;  // which a person may want to fold
     if (model() && model()->rowCount() > 0 && !selectionModel()->hasSelection())
-        selectOnly(std::max(0, currentIndex().row()));
+        selectNear(std::max(0, currentIndex().row()));
+}
+
+void TrialsTable::selectNear(int row) {
+    const auto isTrial = [this](int each) { return sweepIn(model()->index(each, kIdColumn)) == 0; };
+    const int rows = model()->rowCount();
+    int near = std::clamp(row, 0, std::max(0, rows - 1));
+    while (near < rows && !isTrial(near)) ++near;
+    if (near == rows) near = std::min(row, rows - 1);
+    while (near >= 0 && !isTrial(near)) --near;
+    if (near >= 0 && rows > 0) selectOnly(near);
+}
+
+void TrialsTable::setHasCells(bool has) {
+    if (std::exchange(m_hasCells, has) != has) setColumnHidden(kCellColumn, !has);
+}
+
+std::vector<std::int64_t> TrialsTable::sweepsInView() const {
+    std::vector<std::int64_t> sweeps;
+    const int first = rowAt(0), last = rowAt(viewport()->height() - 1), rows = model()->rowCount();
+    for (int row = std::max(0, first); row <= (last < 0 ? rows - 1 : last); ++row) {
+        if (const auto sweep = sweepIn(model()->index(row, kIdColumn))) sweeps.push_back(sweep);
+    }
+    return sweeps;
+}
+
+// False: it is no sweep's row. Without a wish, the other way round.
+bool TrialsTable::fold(const QModelIndex& row, std::optional<bool> wish) {
+    const auto sweep = sweepIn(row);
+    if (sweep == 0) return false;
+    emit foldWanted(sweep, wish.value_or(!row.data(TrialTableModel::FoldedRole).toBool()));
+    return true;
+}
+
+void TrialsTable::keyPressEvent(QKeyEvent* event) {
+    const auto folds = [&]() -> bool {
+        switch (event->key()) {
+            case Qt::Key_Left: return fold(currentIndex(), true);
+            case Qt::Key_Right: return fold(currentIndex(), false);
+            case Qt::Key_Space:
+            case Qt::Key_Return:
+            case Qt::Key_Enter: return fold(currentIndex());
+            default: return false;
+        }
+    };
+    const bool isPlain = (event->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier;
+    if (!isPlain || !folds()) QTableView::keyPressEvent(event);
+}
+
+void TrialsTable::mousePressEvent(QMouseEvent* event) {
+    const QPoint at = event->position().toPoint();
+    const bool isTriangle = event->button() == Qt::LeftButton && at.x() + horizontalHeader()->offset() < kFoldWidth;
+    if (!isTriangle || !fold(indexAt(at))) QTableView::mousePressEvent(event);
+}
+
+// On the triangle it is two clicks.
+void TrialsTable::mouseDoubleClickEvent(QMouseEvent* event) {
+    const bool isLeft = event->button() == Qt::LeftButton;
+    if (!isLeft || !fold(indexAt(event->position().toPoint()))) QTableView::mouseDoubleClickEvent(event);
 }
 
 void TrialsTable::rowsInserted(const QModelIndex& parent, int first, int last) {
@@ -118,7 +184,7 @@ void TrialsTable::selectOnly(int row) {
 
 void TrialsTable::editCell() {
     auto cell = currentIndex();
-    if (!cell.isValid()) return;
+    if (!cell.isValid() || sweepIn(cell) != 0) return;
     const bool typed =
         cell.flags().testFlag(Qt::ItemIsEditable) && cell.column() != kStarColumn && !isColumnHidden(cell.column());
     if (!typed) cell = cell.siblingAtColumn(kTitleColumn);
@@ -138,6 +204,7 @@ QList<int> TrialsTable::shownColumns() const {
 
 void TrialsTable::saveLayout(QSettings& settings) const {
     settings.setValue(kLayoutKey, horizontalHeader()->saveState());
+    settings.setValue(kCellsKey, m_hasCells);
 }
 
 void TrialsTable::restoreLayout(const QSettings& settings) {
@@ -145,6 +212,7 @@ void TrialsTable::restoreLayout(const QSettings& settings) {
     const QByteArray state = settings.value(kLayoutKey).toByteArray();
     if (state.isEmpty() || !header->restoreState(state)) return;
     setColumnHidden(kIdColumn, false);
+    m_hasCells = settings.value(kCellsKey).toBool();
     sortByColumn(header->sortIndicatorSection(), header->sortIndicatorOrder());
 }
 

@@ -1,11 +1,15 @@
 #include <QDir>
 #include <QListWidget>
+#include <QPushButton>
 #include <QScrollArea>
 #include <QScrollBar>
+#include <QTableView>
+#include <QToolButton>
 #include <cstdio>
 
 #include "app/words.h"
 #include "shell_support.h"
+#include "tests/ui/queue/made_queue.h"
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/run/run_page.h"
 #include "ui/timeline/timeline_view.h"
@@ -19,7 +23,7 @@ using namespace lockstep::ui;
 
 namespace {
 
-constexpr int kTrain = 0, kRuns = 1, kTrials = 2, kEvaluate = 3;
+constexpr int kTrain = 0, kRuns = 1, kTrials = 2, kEvaluate = 3, kQueue = 4;
 
 Explanation inWords(const Problem& problem) {
     static const Words words;
@@ -80,6 +84,8 @@ void empty(Photographer& camera) {
     camera.shoot(*window, "runs-empty");
     page(*window, kTrials);
     camera.shoot(*window, "trials-empty");
+    page(*window, kQueue);
+    camera.shoot(*window, "queue-empty");
     page(*window, kRuns);
     showTimeline(*window, true);
     camera.shoot(*window, "timeline-empty");
@@ -198,11 +204,73 @@ void evaluated(Photographer& camera) {
     camera.shoot(*window, "evaluate-200-small");
 }
 
+// Of a history that is made up: nothing trains.
+void queue(Photographer& camera) {
+    Home home;
+    test::MadeQueue made(home.places);
+    made.keep();
+    const auto ended = made.sweep("first look", 3);
+    for (const std::int64_t cell : {0, 1, 2})
+        made.finish("first look", 0.88 + 0.01 * static_cast<double>(cell), GroupPlace{ended, cell, 0});
+    made.queue().setGroupState(ended, GroupState::Finished);
+    const auto active = made.sweep("how wide, how fast", 6);
+    for (const std::int64_t cell : {0, 1, 2})
+        made.finish("", 0.9 + 0.006 * static_cast<double>(cell), GroupPlace{active, cell, 0});
+    made.fail("", GroupPlace{active, 3, 0});
+    made.run("", 4, GroupPlace{active, 4, 0});
+    const auto next = made.wait("", {}, GroupPlace{active, 5, 0});
+    made.wait("the whole set, overnight");
+    QueueEntry later;
+    later.after = next;
+    made.wait("with the best of the sweep", later);
+    QueueEntry held;
+    held.held = true;
+    made.wait("needs the large disk", held);
+    const auto window = home.open(inWords);
+    page(*window, kQueue);
+    auto* table = window->findChild<QTableView*>("queueTable");
+    until([&] { return table->model()->rowCount() == 5; });
+    table->selectRow(1);
+    camera.shoot(*window, "queue");
+    page(*window, kTrials);
+    for (auto* each : window->findChildren<QAction*>("trials.group")) each->trigger();
+    QTest::qWait(1500);
+    camera.shoot(*window, "trials-grouped");
+    page(*window, kQueue);
+    window->findChild<QPushButton*>("showEndedSweeps")->click();
+    QTest::qWait(300);
+    camera.shoot(*window, "queue-ended");
+    window->resize(1024, 640);
+    camera.shoot(*window, "queue-small");
+}
+
+// A form that asks for a sweep.
+void sweep(Photographer& camera) {
+    Home home;
+    const auto window = home.open(inWords);
+    page(*window, kTrain);
+    const auto toggle = [&](const char* path) { return window->findChild<QToolButton*>(QString(path) + ".vary"); };
+    until([&] { return toggle("learning_rate") && toggle("optimizer.momentum"); });
+    for (const char* path : {"learning_rate", "optimizer.momentum", "batch", "optimizer"}) toggle(path)->click();
+    QTest::qWait(4000);
+    const auto scrollTo = [&](QWidget* widget) {
+        for (auto* each : window->findChildren<QScrollArea*>())
+            if (each->isAncestorOf(widget)) each->ensureWidgetVisible(widget, 0, 300);
+    };
+    scrollTo(toggle("learning_rate"));
+    camera.shoot(*window, "train-sweep");
+    window->resize(1024, 640);
+    QTest::qWait(300);
+    scrollTo(window->findChild<QWidget*>("sweep.method"));
+    camera.shoot(*window, "train-sweep-small");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     QApplication application(argc, argv);
-    if (argc < 2) return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated]") < 0 ? 1 : 2;
+    if (argc < 2)
+        return std::puts("lockstep_screenshots FOLDER [empty live finished evaluated queue sweep]") < 0 ? 1 : 2;
     applyTheme(application, ThemeChoice::Light);
     const QString folder = application.arguments()[1];
     QDir().mkpath(folder);
@@ -213,5 +281,7 @@ int main(int argc, char** argv) {
     if (wanted("live")) live(camera);
     if (wanted("finished")) finished(camera);
     if (wanted("evaluated")) evaluated(camera);
+    if (wanted("queue")) queue(camera);
+    if (wanted("sweep")) sweep(camera);
     return camera.isComplete() ? 0 : 1;
 }

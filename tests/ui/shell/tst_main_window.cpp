@@ -85,7 +85,8 @@ private slots:
     // Every command has an id of its own, on every page, and what leads on to another page finds it.
     void commandsHaveIds() {
         const auto window = m_home->open();
-        const QMap<QString, QString> ofPages{{"train", "train.start"}, {"runs", "run.next"}, {"trials", "trials.star"}};
+        const QMap<QString, QString> ofPages{
+            {"train", "train.start"}, {"runs", "run.next"}, {"trials", "trials.star"}, {"queue", "queue.hold"}};
         for (auto page = ofPages.begin(); page != ofPages.end(); ++page) {
             QVERIFY(window->commands().run("page." + page.key()));
             QSet<QString> ids;
@@ -113,7 +114,7 @@ private slots:
         RunFeed& feed = *window->findChild<OpenRuns*>()->open(1);
         QTRY_VERIFY_WITH_TIMEOUT(feed.state() == RunState::Running && stepsOf(feed) > 5, kPatience);
         QVERIFY(QTest::qWaitForWindowActive(window.get()));
-        for (const auto page : {Qt::Key_1, Qt::Key_2, Qt::Key_3}) {
+        for (const auto page : {Qt::Key_1, Qt::Key_2, Qt::Key_3, Qt::Key_5}) {
             QTest::keyClick(window.get(), page, Qt::ControlModifier);
             QTest::qWait(1000);  // for what the engine and the history say
             const QSet<QWidget*> reached = reachedByTab();

@@ -1,0 +1,127 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/history/queue_store.h"
+#include "engine/history/trial_store.h"
+#include "engine/queue/queue_keeper.h"
+#include "engine/queue/sweep_progress.h"
+#include "engine/session/lease.h"
+#include "engine/session/places.h"
+
+namespace lockstep::test {
+
+// A home whose queue is made up: nothing trains. As long as it lives, it holds what an engine and the process that
+// starts trials would hold.
+class MadeQueue {
+public:
+    explicit MadeQueue(const Places& home) : places(home), store(std::move(TrialStore::open(home.history())).value()) {}
+
+    // Nobody else starts what waits.
+    void keep() { m_keeper = QueueKeeper::claim({places, "/bin/true", {}}); }
+    void letGo() { m_keeper.reset(); }
+
+    std::int64_t wait(const std::string& title, const QueueEntry& how = {},
+                      const std::optional<GroupPlace>& place = std::nullopt) {
+        return queue().createTrial(specOf(title), places.runs(), how, place);
+    }
+    // At the end of an epoch of ten, of a hundred steps each.
+    std::int64_t run(const std::string& title, std::int64_t epoch, const std::optional<GroupPlace>& place = {}) {
+        const std::int64_t trial = wait(title, {}, place);
+        std::filesystem::create_directories(places.run(trial));
+        m_leases.push_back(Lease::tryAcquire(places.lease(trial)));
+        RunStarted started;
+        started.trial = trial;
+        started.stepsPerEpoch = 100;
+        started.epochs = 10;
+        started.task = "image-classes";
+        post(trial, {started, StateChanged{"running", 0}, evaluation(epoch, 0.5)});
+        return trial;
+    }
+    // A trial of a sweep that has come to its end, and to this accuracy; its run folder has a few bytes.
+    std::int64_t finish(const std::string& title, double accuracy, const std::optional<GroupPlace>& place = {}) {
+        const std::int64_t trial = wait(title, {}, place);
+        queue().remove(trial);
+        RunFinished finished;
+        finished.outcome = "finished";
+        finished.trial = trial;
+        finished.step = 1000, finished.epoch = 10;
+        finished.testAccuracy = finished.bestAccuracy = accuracy;
+        finished.testLoss = 1 - accuracy;
+        finished.seconds = 120;
+        post(trial, {StateChanged{"running", 0}, evaluation(10, accuracy), finished});
+        const auto folder = places.run(trial) / "checkpoints";
+        std::filesystem::create_directories(folder);
+        std::ofstream(folder / "last.safetensors") << std::string(kCheckpointBytes, 'x');
+        return trial;
+    }
+    std::int64_t fail(const std::string& title, const std::optional<GroupPlace>& place = {}) {
+        const std::int64_t trial = wait(title, {}, place);
+        queue().remove(trial);
+        post(trial, {StateChanged{"running", 0}, RunFailed{"out-of-memory", "conv1", "3 GiB wanted", 0, 7}});
+        return trial;
+    }
+
+    // Of twelve cells, of which so many were suggested: batches of 32, 64, 128…
+    std::int64_t sweep(const std::string& title, std::int64_t cells) {
+        SweepSpec spec;
+        spec.title = title;
+        spec.trial = specOf(title);
+        NumberRange batches{32, 512};
+        batches.isWhole = true;
+        spec.vary = {{"batch", batches}, {"learning_rate", NumberRange{0.001, 0.1}}};
+        spec.objective = "test_accuracy";
+        spec.trials = 12;
+        TrialGroup group;
+        group.title = title;
+        group.specJson = sweepJson(spec);
+        const std::int64_t number = queue().createGroup(group);
+        for (std::int64_t i = 0; i < cells; ++i) {
+            const Cell cell{{"batch", std::int64_t{32} << i}, {"learning_rate", 0.01}};
+            queue().addCell(number, {i, cellText(cell)});
+        }
+        return number;
+    }
+
+    QueueStore queue() { return QueueStore(*store); }
+    void loseEngines() { m_leases.clear(); }  // all of them die
+
+    static constexpr std::size_t kCheckpointBytes = 3 << 20;
+    const Places places;
+    const std::unique_ptr<TrialStore> store;
+
+private:
+    static TrialSpec specOf(const std::string& title) {
+        TrialSpec spec;
+        spec.title = title;
+        spec.devices = "cpu:1x1";
+        spec.epochs = 10;
+        return spec;
+    }
+    static EvalDone evaluation(std::int64_t epoch, double accuracy) {
+        EvalDone done;
+        done.step = 100 * epoch;
+        done.epoch = epoch;
+        done.samples = 10'000;
+        done.accuracy = accuracy;
+        done.loss = 1 - accuracy;
+        done.seconds = 12.0 * static_cast<double>(epoch);
+        return done;
+    }
+    void post(std::int64_t trial, const std::vector<TrainEvent>& events) {
+        const auto sink = store->sinkFor(trial, store->beginAttempt(trial, 0));
+        std::int64_t number = 0;
+        for (const TrainEvent& each : events) sink->post(++number, each);
+        store->flush();
+    }
+
+    std::unique_ptr<QueueKeeper> m_keeper;
+    std::vector<std::optional<Lease>> m_leases;
+};
+
+}  // namespace lockstep::test

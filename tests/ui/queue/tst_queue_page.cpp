@@ -1,0 +1,340 @@
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QInputDialog>
+#include <QLabel>
+#include <QMimeData>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <memory>
+
+#include "app/words.h"
+#include "tests/ui/queue/made_queue.h"
+#include "ui/queue/queue_page.h"
+#include "ui/queue/queue_table.h"
+#include "ui/style/theme.h"
+
+using namespace lockstep;
+using namespace lockstep::ui;
+using test::MadeQueue;
+
+namespace {
+
+Explanation inWords(const Problem& problem) {
+    static const Words words;
+    return {QString::fromStdString(words.what(problem)), QString::fromStdString(words.remedy(problem))};
+}
+
+// A home whose queue is made up, and the page over it.
+class Bench {
+public:
+    Bench() {
+        const std::filesystem::path base = folder.path().toStdString();
+        places = {base, base / "cache", base / "sockets", base / "config"};
+        if (!preparePlaces(places).ok()) qFatal("no home");
+    }
+    MadeQueue& make() {
+        made = std::make_unique<MadeQueue>(places);
+        made->keep();
+        return *made;
+    }
+    void open() {
+        history = std::make_unique<HistoryService>(places);
+        feed = std::make_unique<QueueFeed>(history.get(), "/bin/true");
+        page = std::make_unique<QueuePage>(history.get(), feed.get(), inWords);
+        page->resize(1200, 760);
+        page->show();
+        page->activateWindow();  // a bare X server has no window manager to do it
+        (void)QTest::qWaitForWindowActive(page.get());
+    }
+    QueueTable& table() const { return *page->findChild<QueueTable*>(); }
+    std::vector<std::int64_t> trials() const {
+        std::vector<std::int64_t> all;
+        for (int row = 0; row < table().model()->rowCount(); ++row)
+            all.push_back(table().model()->index(row, 0).data(QueueTableModel::TrialRole).toLongLong());
+        return all;
+    }
+    QString cell(int row, int column) const { return table().model()->index(row, column).data().toString(); }
+    QAction& action(const QString& id) const {
+        for (QAction* each : page->commands()) {
+            if (each->objectName() == "queue." + id) return *each;
+        }
+        qFatal("no command %s", qPrintable(id));
+    }
+    // Of the newest sweep that is shown.
+    QString said(const char* label) const {
+        for (const auto* each : page->findChildren<QLabel*>(label))
+            if (each->isVisible()) return each->text();
+        return {};
+    }
+    QPushButton* button(const char* name) const {
+        for (auto* each : page->findChildren<QPushButton*>(name))
+            if (each->isVisible()) return each;
+        return nullptr;
+    }
+    bool says(const QString& words) const {
+        for (const auto* label : page->findChildren<QLabel*>())
+            if (label->isVisible() && label->text().contains(words)) return true;
+        return false;
+    }
+    QueueEntry entry(std::int64_t trial) const {
+        const auto query = std::move(TrialQuery::open(places.history())).value();
+        for (const QueueEntry& each : QueueQuery(*query).entries())
+            if (each.trial == trial) return each;
+        return {};
+    }
+    GroupState stateOf(std::int64_t group) const {
+        const auto query = std::move(TrialQuery::open(places.history())).value();
+        return QueueQuery(*query).group(group)->state;
+    }
+
+    QTemporaryDir folder;
+    Places places;
+    std::unique_ptr<MadeQueue> made;
+    std::unique_ptr<HistoryService> history;
+    std::unique_ptr<QueueFeed> feed;
+    std::unique_ptr<QueuePage> page;
+};
+
+using Order = std::vector<std::int64_t>;
+using Column = QueueTableModel;
+
+}  // namespace
+
+// The page over a queue that is made up.
+class TestQueuePage : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() { applyTheme(*qApp, ThemeChoice::Light); }
+
+    void anEmptyQueueSaysHowToFillIt() {
+        Bench bench;
+        bench.open();
+        QTRY_VERIFY(bench.says("Nothing is queued"));
+        QVERIFY(bench.says("lockstep train --queue"));
+        const QSignalSpy wanted(bench.page.get(), &Page::commandWanted);
+        const auto way = [&]() -> QPushButton* {
+            for (auto* each : bench.page->findChildren<QPushButton*>())
+                if (each->isVisible() && each->text() == "Choose what to train") return each;
+            return nullptr;
+        };
+        QTRY_VERIFY(way());
+        way()->click();
+        QCOMPARE(wanted.front().front().toString(), QString("page.train"));
+        MadeQueue made(bench.places);
+        made.wait("the first");
+        QTRY_VERIFY(bench.table().isVisible());
+    }
+
+    void theQueueIsShown() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        QueueEntry heldBack;
+        heldBack.held = true;
+        const auto waits = made.wait("waits"), held = made.wait("held back", heldBack);
+        const auto after = made.wait("comes after"), runs = made.run("runs", 3);
+        made.queue().setAfter(after, runs);
+        made.queue().setPriority(waits, 2);
+        bench.open();
+        QTRY_COMPARE(bench.trials(), (Order{runs, waits, held, after}));
+        QCOMPARE(bench.cell(0, Column::StateColumn), QString("running, epoch 3 of 10"));
+        QCOMPARE(bench.cell(1, Column::StateColumn), QString("waits for its turn"));
+        QCOMPARE(bench.cell(1, Column::PriorityColumn), QString("2"));
+        QCOMPARE(bench.cell(2, Column::StateColumn), QString("held"));
+        QCOMPARE(bench.cell(3, Column::StateColumn), QString("after trial %1").arg(runs));
+        QCOMPARE(bench.cell(3, Column::TitleColumn), QString("comes after"));
+        QCOMPARE(bench.said("queueCount"), QString("1 running, 2 waiting, 1 held"));
+        QVERIFY(!bench.says("Sweeps"));  // there are none
+
+        const QSignalSpy opened(bench.page.get(), &QueuePage::openRequested);
+        const auto at = bench.table().visualRect(bench.table().model()->index(1, Column::StateColumn)).center();
+        QTest::mouseClick(bench.table().viewport(), Qt::LeftButton, {}, at);
+        QTest::mouseDClick(bench.table().viewport(), Qt::LeftButton, {}, at);
+        QCOMPARE(opened.count(), 1);
+        QCOMPARE(opened.front().front().toLongLong(), waits);
+    }
+
+    void trialsAreMovedByKeys() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        for (const char* title : {"one", "two", "three", "four"}) made.wait(title);
+        bench.open();
+        QTRY_COMPARE(bench.trials(), (Order{1, 2, 3, 4}));
+        bench.table().setFocus();
+        bench.table().choose(3);
+        QTest::keyClick(&bench.table(), Qt::Key_Up, Qt::AltModifier);
+        QTRY_COMPARE(bench.trials(), (Order{1, 3, 2, 4}));
+        QCOMPARE(bench.table().chosen(), ChosenTrials{3});
+        QTest::keyClick(&bench.table(), Qt::Key_Down, Qt::AltModifier);
+        QTRY_COMPARE(bench.trials(), (Order{1, 2, 3, 4}));
+        QTest::keyClick(&bench.table(), Qt::Key_Home, Qt::AltModifier);
+        QTRY_COMPARE(bench.trials(), (Order{3, 1, 2, 4}));
+        QTest::keyClick(&bench.table(), Qt::Key_End, Qt::AltModifier);
+        QTRY_COMPARE(bench.trials(), (Order{1, 2, 4, 3}));
+        bench.action("priority-up").trigger();
+        QTRY_COMPARE(bench.trials(), (Order{3, 1, 2, 4}));
+        QTRY_COMPARE(bench.cell(0, Column::PriorityColumn), QString("1"));
+    }
+
+    void trialsAreMovedByDragging() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        made.run("runs", 1);
+        for (const char* title : {"one", "two", "three"}) made.wait(title);
+        bench.open();
+        QTRY_COMPARE(bench.trials(), (Order{1, 2, 3, 4}));
+        auto& model = *bench.table().model();
+        const std::unique_ptr<QMimeData> dragged(model.mimeData({model.index(3, 0)}));
+        QVERIFY(model.dropMimeData(dragged.get(), Qt::MoveAction, 1, 0, {}));
+        QTRY_COMPARE(bench.trials(), (Order{1, 4, 2, 3}));
+        QVERIFY(bench.says("lockstep queue before 4 2"));
+        QTest::mouseClick(bench.button("copyQueueCommand"), Qt::LeftButton);
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep queue before 4 2"));
+    }
+
+    void severalAreHeldReleasedAndCancelled() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        for (const char* title : {"one", "two", "three"}) made.wait(title);
+        bench.open();
+        QTRY_COMPARE(bench.trials(), (Order{1, 2, 3}));
+        bench.table().clearSelection();
+        for (const char* id : {"open", "hold", "release", "up", "down", "first", "last", "priority-up", "cancel"})
+            QVERIFY2(!bench.action(id).isEnabled(), id);  // nothing is chosen
+        QVERIFY(bench.action("copy-command").isEnabled());
+        bench.action("copy-command").trigger();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep queue"));
+
+        bench.table().selectRow(0);
+        bench.table().selectionModel()->select(bench.table().model()->index(1, 0),
+                                               QItemSelectionModel::Select | QItemSelectionModel::Rows);
+        QVERIFY(bench.action("hold").isEnabled() && !bench.action("release").isEnabled());
+        QVERIFY(!bench.action("open").isEnabled() && !bench.action("up").isEnabled());
+        bench.action("hold").trigger();
+        QTRY_COMPARE(bench.cell(1, Column::StateColumn), QString("held"));
+        QVERIFY(bench.entry(1).held && bench.entry(2).held && !bench.entry(3).held);
+        bench.action("copy-command").trigger();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep queue hold 1\nlockstep queue hold 2"));
+        QTRY_VERIFY(bench.action("release").isEnabled() && !bench.action("hold").isEnabled());
+        bench.action("release").trigger();
+        QTRY_COMPARE(bench.cell(0, Column::StateColumn), QString("waits for its turn"));
+        bench.action("cancel").trigger();
+        QTRY_COMPARE(bench.trials(), Order{3});
+        const auto query = std::move(TrialQuery::open(bench.places.history())).value();
+        QCOMPARE(query->find(1)->state, std::string("cancelled"));
+    }
+
+    // A trial that has left the queue meanwhile is said, and the others are held all the same.
+    void whatIsGoneIsSaid() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        for (const char* title : {"one", "two"}) made.wait(title);
+        bench.open();
+        QTRY_COMPARE(bench.trials(), (Order{1, 2}));
+        bench.table().selectAll();
+        made.queue().remove(1);
+        bench.action("hold").trigger();
+        QTRY_VERIFY(bench.says("Trial 1 is not in the queue"));
+        QTRY_COMPARE(bench.trials(), Order{2});
+        QTRY_COMPARE(bench.cell(0, Column::StateColumn), QString("held"));
+    }
+
+    void sweepsHaveCards() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        const auto group = made.sweep("how wide", 4);
+        made.finish("one", 0.91, GroupPlace{group, 0, 0});
+        made.finish("other", 0.85, GroupPlace{group, 1, 0});
+        made.fail("third", GroupPlace{group, 2, 0});
+        made.run("fourth", 2, GroupPlace{group, 3, 0});
+        const auto ended = made.sweep("long ago", 0);
+        made.queue().setGroupState(ended, GroupState::Finished);
+        bench.open();
+        QTRY_COMPARE(bench.said("sweepTitle"), QString("Sweep 1: how wide"));
+        QCOMPARE(bench.said("sweepProgress"),
+                 QString("3 of 12 trials done, 1 running, 1 failed, about 18 min 00 s left"));
+        QCOMPARE(bench.said("sweepBest"), QString("Best test accuracy 91.00 %"));
+        QCOMPARE(bench.said("sweepBestCell"), QString("batch=32 learning_rate=0.01"));
+        QVERIFY(bench.said("sweepDisk").startsWith("takes about "));
+        QVERIFY(bench.said("sweepState").contains("active"));
+
+        QVERIFY(!bench.says("long ago"));
+        bench.button("showEndedSweeps")->click();
+        QTRY_VERIFY(bench.says("Sweep 2: long ago"));
+        QVERIFY(bench.action("show-ended").isChecked());
+        bench.action("show-ended").trigger();
+        QVERIFY(!bench.says("Sweep 2: long ago"));
+    }
+
+    void sweepsObey() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        const auto group = made.sweep("how wide", 1);
+        const auto trial = made.wait("one", {}, GroupPlace{group, 0, 0});
+        bench.open();
+        QTRY_VERIFY(bench.button("pauseSweep"));
+        QVERIFY(!bench.button("continueSweep") && !bench.button("retrySweep"));
+        QTest::mouseClick(bench.button("pauseSweep"), Qt::LeftButton);
+        QTRY_VERIFY(bench.button("continueSweep"));
+        QCOMPARE(bench.stateOf(group), GroupState::Paused);
+        QTRY_COMPARE(bench.cell(0, Column::StateColumn), QString("its sweep is paused"));
+        QVERIFY(bench.says("lockstep sweeps 1 --pause"));
+        QTest::mouseClick(bench.button("continueSweep"), Qt::LeftButton);
+        QTRY_VERIFY(bench.button("pauseSweep"));
+
+        QTimer::singleShot(300, qApp, [] {
+            auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return;
+            dialog->setIntValue(40);
+            dialog->accept();
+        });
+        QTest::mouseClick(bench.button("extendSweep"), Qt::LeftButton);
+        QTRY_VERIFY(bench.said("sweepProgress").startsWith("0 of 40 trials done"));
+
+        QTest::mouseClick(bench.button("cancelSweep"), Qt::LeftButton);
+        QTRY_COMPARE(bench.stateOf(group), GroupState::Cancelled);
+        QTRY_COMPARE(bench.trials(), Order{});
+        QTest::mouseClick(bench.button("showEndedSweeps"), Qt::LeftButton);
+        QTRY_VERIFY(bench.button("retrySweep"));
+        QTest::mouseClick(bench.button("retrySweep"), Qt::LeftButton);
+        QTRY_COMPARE(bench.trials(), Order{trial});
+        QCOMPARE(bench.stateOf(group), GroupState::Active);
+    }
+
+    void aQueueThatNobodyStartsIsSaid() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        made.letGo();
+        made.wait("one");
+        bench.open();
+        QTRY_COMPARE(bench.trials(), Order{1});
+        QVERIFY(!bench.button("startQueue"));  // it may be about to come
+        QTRY_VERIFY_WITH_TIMEOUT(bench.button("startQueue"), 10'000);
+        QVERIFY(bench.action("start").isEnabled());
+        made.keep();
+        QTest::mouseClick(bench.button("startQueue"), Qt::LeftButton);
+        QTRY_VERIFY(!bench.button("startQueue"));
+        QTest::qWait(3500);
+        QVERIFY(!bench.button("startQueue"));
+    }
+
+    void controlsHaveNames() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        made.wait("one");
+        made.sweep("how wide", 0);
+        bench.open();
+        QTRY_VERIFY(bench.button("pauseSweep"));
+        for (QAction* each : bench.page->commands())
+            QVERIFY2(!each->text().isEmpty() && !each->toolTip().isEmpty(), qPrintable(each->objectName()));
+        for (const auto* each : bench.page->findChildren<QPushButton*>())
+            QVERIFY2(!each->isVisible() || !each->text().isEmpty(), qPrintable(each->objectName()));
+        QCOMPARE(bench.button("pauseSweep")->accessibleName(), QString("Pause: sweep 1"));
+        QVERIFY(!bench.table().accessibleName().isEmpty());
+    }
+};
+
+QTEST_MAIN(TestQueuePage)
+#include "tst_queue_page.moc"

@@ -1,0 +1,392 @@
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSignalSpy>
+#include <QtTest>
+
+#include "engine/search/sweep_probes.h"
+#include "ui/train/spec_form.h"
+#include "ui/train/sweep_command.h"
+#include "ui/train/sweep_estimate.h"
+#include "ui/train/sweep_form.h"
+#include "ui/train/sweep_text.h"
+
+using namespace lockstep;
+using namespace lockstep::ui;
+
+namespace {
+
+ParamField numberField(const char* name, double fallback, double low, double high) {
+    return {name, fallback, low, high, {}, "", "M."};
+}
+ParamField wholeField(const char* name, std::int64_t fallback) {
+    return {name, fallback, 1.0, 1'000'000.0, {}, "", "M."};
+}
+ParamField textField(const char* name, const char* fallback, std::vector<std::string> choices = {}) {
+    return {name, std::string(fallback), {}, {}, std::move(choices), "", "M."};
+}
+
+OfferedChoice choiceOf(const char* id, ParamSchema params) {
+    OfferedChoice choice;
+    choice.id = id;
+    choice.params = std::move(params);
+    choice.task = "image-classes";
+    return choice;
+}
+
+FormCatalog sweepCatalog() {
+    SettingsAnswer settings;
+    settings.trial = {wholeField("batch", 128),
+                      wholeField("epochs", 5),
+                      wholeField("seed", 1),
+                      numberField("learning_rate", 0.1, 0, 1000),
+                      numberField("validation_share", 0, 0, 0.9),
+                      textField("devices", "cpu:2"),
+                      textField("precision", "fp32", {"fp32", "bf16"})};
+    settings.optimizers = {
+        choiceOf("sgd", {numberField("momentum", 0.9, 0, 1), numberField("weight_decay", 0, 0, 1)}),
+        choiceOf("adamw", {numberField("beta2", 0.999, 0, 1), numberField("weight_decay", 0.01, 0, 1)}),
+        choiceOf("lars", {numberField("momentum", 0.9, 0, 1), numberField("weight_decay", 0, 0, 1)})};
+    settings.schedules = {choiceOf("cosine", {})};
+    settings.defaults.text = toJson(TrialSpec());
+    FormCatalog catalog;
+    catalog.take(settings);
+    ModelsAnswer models;
+    models.models = {choiceOf("fashion-cnn", {wholeField("width", 16)})};
+    catalog.take(models);
+    return catalog;
+}
+
+class Sheet {
+public:
+    Sheet() { form.setCatalog(sweepCatalog()); }
+
+    void vary(const QString& path, const QStringList& values) {
+        form.sweep().setVaried(path, true);
+        Variation variation;
+        variation.values = values;
+        form.sweep().setVariation(path, variation, Edit::Single);
+    }
+    void varyRange(const QString& path, const QString& from, const QString& to, const QString& points) {
+        form.sweep().setVaried(path, true);
+        Variation variation;
+        variation.isRange = true;
+        variation.from = from, variation.to = to, variation.spacing = points;
+        form.sweep().setVariation(path, variation, Edit::Typing);
+    }
+    void repeat(std::int64_t times) {
+        auto plan = form.sweep().plan();
+        plan.repeats = times;
+        form.sweep().setPlan(plan, "seeds", Edit::Single);
+    }
+    void method(const char* name) { form.sweep().setMethod(name); }
+
+    const QJsonObject json() const {
+        if (!form.sweep().made()) return {};
+        return QJsonDocument::fromJson(QByteArray::fromStdString(sweepJson(*form.sweep().made()))).object();
+    }
+    const Dimension* dimension(const std::string& path) const {
+        for (const Dimension& each : form.sweep().made()->vary) {
+            if (each.path == path) return &each;
+        }
+        return nullptr;
+    }
+    QString codes() const {
+        QStringList all;
+        for (const Problem& each : form.sweep().problems())
+            all << QString::fromStdString(each.field + ": " + each.code);
+        return all.join("; ");
+    }
+
+    SpecForm form;
+};
+
+TrialRow finishedRow(const char* model, double seconds) {
+    TrialRow row;
+    row.state = "finished";
+    row.dataset = "fashion-mnist";
+    row.model = model;
+    row.devices = "cpu:2";
+    row.attempts = 1;
+    row.step = 100;
+    row.batch = 10;
+    row.seconds = seconds;
+    return row;
+}
+
+}  // namespace
+
+class TestSweepForm : public QObject {
+    Q_OBJECT
+private slots:
+    void aVariedSettingIsInTheSweep() {
+        Sheet sheet;
+        QVERIFY(!sheet.form.sweep().isSweep() && !sheet.form.sweep().made());
+        const auto before = sheet.form.spec();
+        sheet.form.sweep().setVaried("learning_rate", true);
+        QCOMPARE(sheet.codes(), QString());
+        const auto varied = sheet.json()["vary"].toObject();
+        QCOMPARE(varied.keys(), QStringList{"learning_rate"});
+        const auto rate = varied["learning_rate"].toObject();
+        QCOMPARE(rate["from"].toDouble(), 0.01);
+        QCOMPARE(rate["to"].toDouble(), 1.0);
+        QCOMPARE(rate["scale"].toString(), QString("log"));
+        QCOMPARE(rate["points"].toInt(), 3);
+        QCOMPARE(sheet.json()["method"].toString(), QString("grid"));
+        QCOMPARE(sheet.form.sweep().cells(), 3);
+        QCOMPARE(sheet.form.spec(), before);
+    }
+
+    void aGridAndItsSeedsAreOnTheButton() {
+        Sheet sheet;
+        for (const char* path : {"learning_rate", "batch", "optimizer.momentum"})
+            sheet.form.sweep().setVaried(path, true);
+        sheet.repeat(3);
+        QCOMPARE(sheet.codes(), QString());
+        QCOMPARE(sheet.form.sweep().cells(), 27);
+        QCOMPARE(sheet.form.sweep().made()->repeats, 3);
+        QCOMPARE(sweepStartText(27, 3, 2400), QString("Start sweep: 27 trials × 3 seeds, about 40 min"));
+        QCOMPARE(sweepStartText(27, 3, std::nullopt), QString("Start sweep: 27 trials × 3 seeds"));
+        QCOMPARE(sweepStartText(1, 1, std::nullopt), QString("Start sweep: 1 trial"));
+        QCOMPARE(sheet.json()["vary"]["batch"].toArray().size(), 3);
+    }
+
+    void suggestionsStayWithinTheirRange() {
+        FormField momentum;
+        momentum.kind = FormField::Kind::Number;
+        momentum.low = 0, momentum.high = 1;
+        const auto high = suggestedVariation(momentum, 0.9);
+        QCOMPARE(high.from, QString("0.81"));
+        QCOMPARE(high.to, QString("0.99"));
+        QVERIFY(!high.isLog);
+        const auto none = suggestedVariation(momentum, 0);
+        QCOMPARE(none.from + " " + none.to, QString("0 0.1"));
+        momentum.high = 0.9999;
+        QCOMPARE(suggestedVariation(momentum, 0.9).from, QString("0.82"));
+        FormField seed;
+        seed.kind = FormField::Kind::Integer;
+        seed.path = "seed";
+        QCOMPARE(suggestedVariation(seed, 7).values, (QStringList{"7", "8", "9"}));
+        seed.path = "batch";
+        seed.high = 200;
+        QCOMPARE(suggestedVariation(seed, 128).values, (QStringList{"64", "128"}));
+    }
+
+    void whatIsWrongIsSaidAtItsField_data() {
+        QTest::addColumn<QStringList>("typed");  // from, to, points
+        QTest::addColumn<QString>("code");
+        QTest::newRow("inverted") << QStringList{"1", "0.1", "3"} << "search.inverted";
+        QTest::newRow("no number") << QStringList{"fast", "1", "3"} << "spec.wrong-type";
+        QTest::newRow("nothing") << QStringList{"0.1", "", "3"} << "spec.wrong-type";
+        QTest::newRow("no points") << QStringList{"0.1", "1", "0"} << "spec.out-of-range";
+        QTest::newRow("points of words") << QStringList{"0.1", "1", "few"} << "spec.wrong-type";
+        QTest::newRow("infinite") << QStringList{"0.1", "inf", "3"} << "search.not-a-number";
+        QTest::newRow("endless") << QStringList{"0.1", "1", ""} << "search.endless";
+    }
+    void whatIsWrongIsSaidAtItsField() {
+        QFETCH(QStringList, typed);
+        QFETCH(QString, code);
+        Sheet sheet;
+        QSignalSpy told(&sheet.form, &SpecForm::problemsChanged);
+        sheet.varyRange("learning_rate", typed[0], typed[1], typed[2]);
+        QVERIFY(!sheet.form.sweep().made());
+        QCOMPARE(sheet.codes(), "learning_rate: " + code);
+        QCOMPARE(sheet.form.problemsAt("learning_rate").size(), 1u);
+        QVERIFY(sheet.form.sweep().otherProblems().empty());
+        QVERIFY(!told.isEmpty());
+        sheet.form.sweep().setVaried("learning_rate", false);
+        QVERIFY(sheet.form.problemsAt("learning_rate").empty());
+    }
+
+    void otherProblemsAreTheSweepsOwn() {
+        Sheet sheet;
+        sheet.vary("seed", {"1", "2"});
+        sheet.repeat(2);
+        QCOMPARE(sheet.codes(), QString("repeats: search.repeats-of-seeds"));
+        QCOMPARE(sheet.form.sweep().otherProblems().size(), 1u);
+        QVERIFY(sheet.form.otherProblems().empty());
+    }
+
+    void aRangeWithoutEndIsForMethodsThatDraw() {
+        Sheet sheet;
+        sheet.varyRange("learning_rate", "0.1", "1", "");
+        sheet.method("random");
+        QCOMPARE(sheet.codes(), QString());
+        QCOMPARE(sheet.form.sweep().cells(), 20);
+        sheet.method("grid");
+        QCOMPARE(sheet.form.sweep().plan().trials, 0);
+        sheet.vary("learning_rate", {"0.1", "0.2"});
+        sheet.method("sobol");
+        QCOMPARE(sheet.form.sweep().cells(), 2);  // there are no more
+    }
+
+    void aSettingOfAVariedChoiceHasItsCondition() {
+        Sheet sheet;
+        sheet.vary("optimizer", {"sgd", "adamw"});
+        for (const char* path : {"optimizer.momentum", "optimizer.beta2", "optimizer.weight_decay"})
+            sheet.form.sweep().setVaried(path, true);
+        QCOMPARE(sheet.codes(), QString());
+        const auto conditions = [&](const char* path) { return sheet.dimension(path)->when; };
+        const auto whileIt = [](const char* id) {
+            return std::vector<DimensionCondition>{{"optimizer", {std::string(id)}}};
+        };
+        QVERIFY(conditions("optimizer.momentum") == whileIt("sgd"));
+        QVERIFY(conditions("optimizer.beta2") == whileIt("adamw"));
+        QVERIFY(conditions("optimizer.weight_decay").empty());  // all of them have it
+        const auto when = sheet.json()["vary"]["optimizer.momentum"]["when"]["optimizer"].toArray();
+        QCOMPARE(when, QJsonArray{"sgd"});
+        QCOMPARE(sheet.form.sweep().fieldsBeside("optimizer").size(), 1);
+        QCOMPARE(sheet.form.sweep().fieldsBeside("optimizer")[0].path, QString("optimizer.beta2"));
+        // 3 values of a decay, with 3 momenta or 3 betas.
+        QCOMPARE(sheet.form.sweep().cells(), 18);
+    }
+
+    void whatNoChoiceHasAnyMoreIsNotVaried() {
+        Sheet sheet;
+        sheet.vary("optimizer", {"sgd", "adamw"});
+        sheet.form.sweep().setVaried("optimizer.beta2", true);
+        sheet.form.sweep().setVaried("optimizer.momentum", true);
+        sheet.vary("optimizer", {"adamw"});  // the trial's own is not tried: another is
+        QCOMPARE(sheet.form.value("optimizer").toString(), QString("adamw"));
+        QCOMPARE(sheet.form.sweep().paths(), (QStringList{"optimizer", "optimizer.beta2"}));
+        sheet.form.history().undo();
+        QCOMPARE(sheet.form.value("optimizer").toString(), QString("sgd"));
+        QVERIFY(sheet.form.sweep().isVaried("optimizer.momentum"));
+        sheet.form.sweep().setVaried("optimizer", false);
+        QCOMPARE(sheet.form.sweep().paths(), QStringList{"optimizer.momentum"});
+        sheet.form.choose("optimizer", "adamw");
+        QVERIFY(!sheet.form.sweep().isSweep());
+    }
+
+    void varyingIsUndone() {
+        Sheet sheet;
+        auto& history = sheet.form.history();
+        sheet.form.sweep().setVaried("batch", true);
+        QCOMPARE(history.count(), 1);
+        for (const char* typed : {"6", "64", "64,", "64, 3"}) {
+            auto variation = sheet.form.sweep().variation("batch");
+            variation.values = valuesIn(sheet.form.sweep().field("batch"), typed);
+            sheet.form.sweep().setVariation("batch", variation, Edit::Typing);
+        }
+        QCOMPARE(history.count(), 2);
+        QCOMPARE(QString::fromStdString(wordsOf(*sheet.dimension("batch"))), QString("batch=64,3"));
+        sheet.repeat(3);
+        history.undo();
+        QCOMPARE(sheet.form.sweep().plan().repeats, 1);
+        history.undo();
+        QCOMPARE(sheet.form.sweep().variation("batch").values, (QStringList{"64", "128", "256"}));
+        history.undo();
+        QVERIFY(!sheet.form.sweep().isSweep());
+        history.redo();
+        QVERIFY(sheet.form.sweep().isVaried("batch"));
+    }
+
+    void anotherTrialVariesNothing() {
+        Sheet sheet;
+        sheet.form.sweep().setVaried("epochs", true);
+        sheet.form.setSpec({{"batch", 3}}, "a clone");
+        QVERIFY(!sheet.form.sweep().isSweep());
+        sheet.form.history().undo();
+        QVERIFY(sheet.form.sweep().isVaried("epochs"));
+    }
+
+    void aSweepComesBackAsItWas() {
+        Sheet sheet;
+        sheet.vary("optimizer", {"sgd", "adamw"});
+        sheet.vary("optimizer.momentum", {"0.5", "0.9"});
+        sheet.varyRange("learning_rate", "0.001", "1", "4");
+        sheet.vary("precision", {"fp32", "bf16"});
+        sheet.repeat(2);
+        const auto made = *sheet.form.sweep().made();
+        Sheet other;
+        other.form.setState(stateOf(made), "a file");
+        QVERIFY2(other.form.sweep().made(), qPrintable(other.codes()));
+        QCOMPARE(sweepJson(*other.form.sweep().made()), sweepJson(made));
+    }
+
+    void valuesAreReadAsTheyAreTyped() {
+        FormField number, text;
+        number.kind = FormField::Kind::Number;
+        QCOMPARE(valuesIn(number, " 1, 2;3  4,"), (QStringList{"1", "2", "3", "4"}));
+        QCOMPARE(valuesIn(text, "cpu:2; cuda:0,1 ;"), (QStringList{"cpu:2", "cuda:0,1"}));
+        QCOMPARE(typedValues(text, {"cpu:2", "cuda:0,1"}), QString("cpu:2; cuda:0,1"));
+        Variation values;
+        values.values = {"1", "3"};
+        const auto range = asRange(values, true);
+        QCOMPARE(range.from + ' ' + range.to + ' ' + range.spacing, QString("1 3 2"));
+        QCOMPARE(asRange(range, false).values, values.values);
+    }
+
+    void everyValueIsProbed() {
+        Sheet sheet;
+        sheet.vary("epochs", {"2", "5"});
+        sheet.varyRange("learning_rate", "0.1", "1", "3");
+        QStringList probes;
+        for (const TrialSpec& each : probesOf(*sheet.form.sweep().made(), *sheet.form.sweep().space()))
+            probes << QString("%1 %2").arg(each.epochs).arg(each.learningRate);
+        QCOMPARE(probes, (QStringList{"2 0.1", "5 0.1", "5 0.1", "5 1"}));
+    }
+
+    void theTimeIsThatOfTrialsLikeIt() {
+        Sheet sheet;
+        sheet.vary("epochs", {"1", "3"});
+        sheet.repeat(2);
+        const auto& sweep = *sheet.form.sweep().made();
+        const auto secondsWith = [&](const std::vector<TrialRow>& rows, int atOnce) {
+            return sweepSeconds(sweep, *sheet.form.sweep().space(), 1000, atOnce, MeasuredSpeeds(rows));
+        };
+        QVERIFY(!secondsWith({}, 1));
+        QVERIFY(!secondsWith({finishedRow("another", 10)}, 1));
+        const std::vector<TrialRow> rows{finishedRow("fashion-cnn", 10), finishedRow("another", 1000),
+                                         finishedRow("fashion-cnn", 20)};
+        QCOMPARE(*secondsWith(rows, 1), 2 * (1 + 3) * 15.0);  // 15 ms a sample
+        QCOMPARE(*secondsWith(rows, 2), (1 + 3) * 15.0);
+        auto running = finishedRow("fashion-cnn", 10);
+        running.state = "running";
+        QVERIFY(!secondsWith({running}, 1));
+        auto resumed = finishedRow("fashion-cnn", 10);
+        resumed.attempts = 2;
+        resumed.samplesPerSecond = 1000;
+        QCOMPARE(*secondsWith({resumed}, 1), 2 * (1 + 3) * 1.0);
+    }
+
+    void timesAreRough_data() {
+        QTest::addColumn<double>("seconds");
+        QTest::addColumn<QString>("words");
+        QTest::newRow("seconds") << 3.0 << "a few seconds";
+        QTest::newRow("more") << 42.0 << "about 40 s";
+        QTest::newRow("minutes") << 2400.0 << "about 40 min";
+        QTest::newRow("hour") << 3590.0 << "about 1 h";
+        QTest::newRow("hours") << 7900.0 << "about 2 h 10 min";
+        QTest::newRow("long") << 72'000.0 << "about 20 h";
+        QTest::newRow("days") << 260'000.0 << "about 3 days";
+    }
+    void timesAreRough() {
+        QFETCH(double, seconds);
+        QTEST(roughDuration(seconds), "words");
+    }
+
+    void whatChoosesIsSaid() {
+        QVERIFY(choosingText(0.125, {}).startsWith("12.5 % of the training samples are held out"));
+        QVERIFY(choosingText(0, 100).startsWith("The data's own validation samples choose"));
+        QVERIFY(choosingText(0, 0).contains("too good"));
+        QVERIFY(choosingText(0, {}).contains("unless the data have validation samples"));
+    }
+
+    void theCommandMeansTheSameSweep() {
+        Sheet sheet;
+        sheet.vary("batch", {"64", "128"});
+        sheet.varyRange("learning_rate", "0.01", "1", "3");
+        sheet.repeat(3);
+        const auto command = [&] {
+            return sweepCommand(*sheet.form.sweep().made(), sheet.form.spec(), sheet.form.catalog().defaults);
+        };
+        QCOMPARE(command(), QString("lockstep sweep --dataset fashion-mnist --model fashion-cnn --vary batch=64,128 "
+                                    "--vary learning_rate=0.01..1/3 --method grid --repeats 3"));
+        sheet.vary("devices", {"cpu:2", "cuda:0,1"});  // whose comma is not one of those between
+        QVERIFY2(command().contains("--vary 'devices=cpu:2,\"cuda:0,1\"'"), qPrintable(command()));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestSweepForm)
+#include "tst_sweep_form.moc"

@@ -1,0 +1,204 @@
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QToolButton>
+
+#include "engine/queue/queue_service.h"
+#include "page_bench.h"
+#include "ui/train/sweep_form.h"
+
+using namespace lockstep::ui;
+
+// Varying settings on the page, with the real engine, as a person does it.
+class TestTrainSweep : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase() {
+        m_bench = std::make_unique<PageBench>();
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->hasForm(), 60000);
+    }
+    void cleanupTestCase() { m_bench.reset(); }
+
+    void init() {
+        m_bench->page->setSpec(synthetic());
+        settle();
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+        m_bench->page->undoStack()->clear();
+    }
+
+    void everyFieldHasItsSwitch() {
+        for (const char* path :
+             {"dataset", "model", "optimizer", "schedule", "devices", "batch", "accumulation", "learning_rate",
+              "optimizer.momentum", "epochs", "seed", "precision", "mode", "augmentation.flip", "validation_share"}) {
+            const auto* toggle = m_bench->find<QToolButton>(QString(path) + ".vary");
+            QVERIFY2(toggle->isVisibleTo(m_bench->page.get()) && !toggle->isChecked(), path);
+            QVERIFY2(!toggle->accessibleName().isEmpty() && (toggle->focusPolicy() & Qt::TabFocus), path);
+        }
+        QVERIFY(!m_bench->page->findChild<QToolButton*>("title.vary"));
+        QVERIFY(!m_bench->shows("Sweep"));
+    }
+
+    void theSwitchOpensTheValuesInPlace() {
+        QVERIFY(!seen("learning_rate.from") && seen("learning_rate"));
+        toggle("learning_rate");
+        QVERIFY(seen("learning_rate.from") && seen("learning_rate.to") && seen("learning_rate.scale"));
+        QVERIFY(!seen("learning_rate") && !seen("learning_rate.values"));
+        QVERIFY(m_bench->shows("3 values") && m_bench->shows("the test samples choose the best"));
+        QCOMPARE(start()->text(), QString("Start sweep: 3 trials"));
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+        m_bench->shot("sweep");
+        choose("learning_rate.how", 0);
+        QVERIFY(!seen("learning_rate.from") && seen("learning_rate.values"));
+        auto* values = m_bench->find<QLineEdit>("learning_rate.values");
+        values->setFocus();
+        values->selectAll();
+        QTest::keyClicks(values, "0.1, 0.2,");
+        QCOMPARE(values->text(), QString("0.1, 0.2,"));  // nothing typed is taken away
+        QCOMPARE(start()->text(), QString("Start sweep: 2 trials"));
+        while (m_bench->page->undoStack()->canUndo()) m_bench->page->undoStack()->undo();
+        settle();
+        QVERIFY(seen("learning_rate") && !seen("learning_rate.values"));
+        QVERIFY(!m_bench->find<QToolButton>("learning_rate.vary")->isChecked());
+        QCOMPARE(start()->text(), QString("Start training"));
+        QCOMPARE(m_bench->page->spec(), synthetic());
+    }
+
+    void theButtonCountsTrialsAndSeeds() {
+        for (const char* path : {"learning_rate", "batch", "optimizer.momentum"}) toggle(path);
+        m_bench->find<QSpinBox>("sweep.repeats")->setValue(3);
+        QCOMPARE(start()->text(), QString("Start sweep: 27 trials × 3 seeds"));
+        QVERIFY(!m_bench->find<QSpinBox>("batch")->isEnabled());
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+        m_bench->action("Copy as command")->trigger();
+        const auto command = QApplication::clipboard()->text();
+        QVERIFY2(command.startsWith("lockstep sweep --dataset synthetic --model mlp"), qPrintable(command));
+        QVERIFY2(command.contains("--vary batch=64,128,256") && command.endsWith("--method grid --repeats 3"),
+                 qPrintable(command));
+        choose("sweep.method", 1);
+        QCOMPARE(start()->text(), QString("Start sweep: 20 trials × 3 seeds"));
+    }
+
+    void wrongValuesBlockTheStart() {
+        toggle("learning_rate");
+        auto* from = m_bench->find<QLineEdit>("learning_rate.from");
+        from->setFocus();
+        from->selectAll();
+        QTest::keyClicks(from, "5");
+        QVERIFY(m_bench->shows("learning_rate goes from 5 to 1"));
+        QVERIFY(!start()->isEnabled() && !m_bench->page->canStart());
+        m_bench->action("Show problem")->trigger();
+        QVERIFY(from->hasFocus());
+        toggle("learning_rate");
+        QVERIFY(!m_bench->shows("goes from"));
+        toggle("epochs");  // what only the engine knows
+        auto* values = m_bench->find<QLineEdit>("epochs.values");
+        values->setFocus();
+        values->selectAll();
+        QTest::keyClicks(values, "0, 2");
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->shows("epochs: 0 is outside"), 60000);
+        QVERIFY(!start()->isEnabled());
+        values->selectAll();
+        QTest::keyClicks(values, "1, 2");
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart() && start()->isEnabled(), 60000);
+        QVERIFY(!m_bench->shows("epochs: 0"));
+    }
+
+    void settingsOfTheOtherChoicesAppear() {
+        QVERIFY(!seen("optimizer.beta2.vary"));
+        toggle("optimizer");
+        QVERIFY(seen("optimizer=sgd") && m_bench->find<QCheckBox>("optimizer=sgd")->isChecked());
+        m_bench->find<QCheckBox>("optimizer=adamw")->click();
+        settle();
+        QVERIFY(seen("optimizer.beta2.vary") && !m_bench->find<QWidget>("optimizer.beta2")->isEnabled());
+        toggle("optimizer.beta2");
+        toggle("optimizer.momentum");
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+        for (const auto& each : m_bench->page->sweep().made()->vary) {
+            if (each.path != "optimizer") QCOMPARE(each.when.size(), 1u);
+        }
+        m_bench->shot("sweep-choices");
+        m_bench->find<QCheckBox>("optimizer=adamw")->click();
+        settle();
+        QVERIFY(!seen("optimizer.beta2.vary"));
+        QCOMPARE(m_bench->page->sweep().paths(), (QStringList{"optimizer", "optimizer.momentum"}));
+    }
+
+    // The queue's keeper is one that does nothing.
+    void theSweepGoesIntoTheQueue() {
+        const auto keeper = m_bench->file("keeper", "#!/bin/sh\nexit 0\n", true);
+        RunLauncher launcher(keeper, lockstep::placesFromEnvironment());
+        TrainPage page(m_bench->service.get(), &launcher, explain());
+        page.show();
+        QTRY_VERIFY_WITH_TIMEOUT(!page.spec().isEmpty(), 60000);
+        page.setSpec(synthetic());
+        page.sweep().setVaried("batch", true);
+        QTRY_VERIFY_WITH_TIMEOUT(page.canStart(), 60000);
+        QSignalSpy queued(&launcher, &RunLauncher::queued), wanted(&page, &Page::commandWanted);
+        page.start();
+        QTRY_COMPARE_WITH_TIMEOUT(queued.size(), 1, 60000);
+        const auto number = queued[0][0].toLongLong();
+        const auto* told = page.findChild<QLabel*>("queuedText");
+        QVERIFY(told->isVisibleTo(&page));
+        QCOMPARE(told->text(), QString("Sweep %1 is in the queue.").arg(number));
+        page.findChild<QPushButton*>("showQueue")->click();
+        QCOMPARE(wanted.size(), 1);
+        QCOMPARE(wanted[0][0].toString(), QString("page.queue"));
+        QTRY_VERIFY(!launcher.isBusy());
+
+        lockstep::TrialService trials(lockstep::placesFromEnvironment());
+        lockstep::QueueService queue(trials, keeper.toStdString());
+        const auto sweeps = queue.sweeps();
+        QCOMPARE(sweeps.size(), 1u);
+        const auto sweep = lockstep::sweepFromJson(sweeps[0].specJson, "");
+        QVERIFY(sweep.ok());
+        QCOMPARE(sweep.value().vary.size(), 1u);
+        QCOMPARE(sweep.value().trial.model.id, std::string("mlp"));
+        page.sweep().setVaried("epochs", true);
+        QVERIFY(!told->isVisibleTo(&page));  // another sweep, which is in no queue
+    }
+
+    void aSweepsFileFillsTheForm() {
+        const auto file = m_bench->file(
+            "sweep.json",
+            "{\"version\": 1, \"method\": \"grid\", \"trials\": 0, \"vary\": {\"batch\": [32, 64]},"
+            " \"trial\": {\"dataset\": \"synthetic\", \"model\": \"mlp\", \"devices\": \"cpu:2\", \"epochs\": 1}}");
+        m_bench->page->openSpecFile(file);
+        settle();
+        QCOMPARE(start()->text(), QString("Start sweep: 2 trials"));
+        QCOMPARE(m_bench->find<QLineEdit>("batch.values")->text(), QString("32, 64"));
+        QCOMPARE(m_bench->page->spec()["epochs"].toInt(), 1);
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+    }
+
+private:
+    // What is new is shown now, and what is gone is gone.
+    static void settle() {
+        QCoreApplication::processEvents();
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+    bool seen(const QString& name) const {
+        const auto* widget = m_bench->page->findChild<QWidget*>(name);
+        return widget && widget->isVisibleTo(m_bench->page.get());
+    }
+    void toggle(const QString& path) const {
+        m_bench->find<QToolButton>(path + ".vary")->click();
+        settle();
+    }
+    void choose(const QString& name, int index) const {
+        auto* box = m_bench->find<QComboBox>(name);
+        box->setCurrentIndex(index);
+        emit box->activated(index);
+        settle();
+    }
+    QPushButton* start() const { return m_bench->find<QPushButton>("startTraining"); }
+
+    std::unique_ptr<PageBench> m_bench;
+};
+
+QTEST_MAIN(TestTrainSweep)
+#include "tst_train_sweep.moc"

@@ -1,0 +1,33 @@
+#include "ui/history/sweep_words.h"
+
+#include <QCoreApplication>
+
+#include "engine/spec/metric_text.h"
+#include "ui/style/plain_text.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+struct SweepWords {
+    Q_DECLARE_TR_FUNCTIONS(SweepWords)
+};
+
+}  // namespace
+
+QString sweepName(const TrialGroup& sweep) {
+    const QString number = QString::number(sweep.id), title = oneLine(sweep.title);
+    return title.isEmpty() ? SweepWords::tr("Sweep %1").arg(number) : SweepWords::tr("Sweep %1: %2").arg(number, title);
+}
+
+QString cellText(const Cell& settings) { return oneLine(wordsOf(settings)); }
+
+QString objectiveText(const CellResult& cell, const Metric& metric) {
+    const QString mean = QString::fromStdString(lockstep::metricText(metric, cell.mean));
+    if (cell.count <= 1) return mean;
+    const bool isShare = metric.unit == MetricUnit::Share;
+    const QString deviation = QString::number((isShare ? 100 : 1) * cell.deviation, 'f', isShare ? 2 : 4);
+    return SweepWords::tr("%1 ± %2 (n %3)").arg(mean, deviation, QString::number(cell.count));
+}
+
+}  // namespace lockstep::ui

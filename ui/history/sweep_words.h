@@ -1,0 +1,13 @@
+#pragma once
+#include <QString>
+
+#include "engine/queue/sweep_results.h"
+
+namespace lockstep::ui {
+
+QString sweepName(const TrialGroup& sweep);  // "Sweep 3: wide nets"
+QString cellText(const Cell& settings);      // "learning_rate=0.01 batch=64", in the words of the command line
+// "91.23 % ± 0.41 (n 3)"; of a single trial its value alone.
+QString objectiveText(const CellResult& cell, const Metric& metric);
+
+}  // namespace lockstep::ui

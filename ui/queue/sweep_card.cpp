@@ -1,0 +1,146 @@
+#include "ui/queue/sweep_card.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "ui/queue/sweep_bar.h"
+#include "ui/queue/sweep_text.h"
+#include "ui/style/elided_label.h"
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+template <class Label = QLabel>
+Label* sweepLabel(const char* name, const char* role) {
+    auto* label = new Label;
+    label->setObjectName(name);
+    label->setProperty("role", role);
+    return label;
+}
+
+QLabel* wrappedLabel(const char* name, const char* role) {
+    auto* label = sweepLabel(name, role);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+void showText(QLabel& label, const QString& text) {
+    label.setText(text);
+    label.setVisible(!text.isEmpty());
+}
+
+QColor groupColor(GroupState state, const Theme& theme) {
+    switch (state) {
+        case GroupState::Active: return theme.accent;
+        case GroupState::Finished: return theme.good;
+        case GroupState::Failed: return theme.bad;
+        case GroupState::Paused:
+        case GroupState::Cancelled: return theme.warn;
+    }
+    return theme.text;
+}
+
+}  // namespace
+
+SweepCard::SweepCard(Explain explain, QWidget* parent)
+    : QFrame(parent),
+      m_explain(std::move(explain)),
+      m_title(sweepLabel<ElidedLabel>("sweepTitle", "heading")),
+      m_state(sweepLabel("sweepState", "")),
+      m_progress(wrappedLabel("sweepProgress", "muted")),
+      m_best(wrappedLabel("sweepBest", "heading")),
+      m_cell(wrappedLabel("sweepBestCell", "")),
+      m_disk(wrappedLabel("sweepDisk", "muted")),
+      m_problem(wrappedLabel("sweepProblem", "problem")),
+      m_bar(new SweepBar) {
+    setProperty("card", true);
+    setObjectName("sweepCard");
+    m_state->setTextFormat(Qt::RichText);
+    using Verb = QueueStep::Verb;
+    m_pause =
+        addButton("pauseSweep", tr("Pause"), tr("Start no more of its trials; what runs goes on"), Verb::PauseSweep);
+    m_goOn = addButton("continueSweep", tr("Continue"), tr("Start its trials again"), Verb::ContinueSweep);
+    m_cancel = addButton("cancelSweep", tr("Cancel"), tr("Stop what runs, with checkpoints, and cancel what waits"),
+                         Verb::CancelSweep);
+    m_retry =
+        addButton("retrySweep", tr("Retry"), tr("Try what has failed or was cancelled once more"), Verb::RetrySweep);
+    m_extend = new QPushButton(tr("More cells…"));
+    m_extend->setObjectName("extendSweep");
+    m_extend->setToolTip(tr("Go on beyond what was planned"));
+    connect(m_extend, &QPushButton::clicked, this, [this] { emit extensionWanted(m_sweep, m_cells); });
+    auto* head = new QHBoxLayout;
+    head->addWidget(m_title, 1);
+    head->addWidget(m_state);
+    auto* buttons = new QHBoxLayout;
+    for (QPushButton* each : {m_pause, m_goOn, m_cancel, m_retry, m_extend}) buttons->addWidget(each);
+    buttons->addStretch();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(space::kLarge, space::kMedium, space::kLarge, space::kMedium);
+    column->setSpacing(space::kSmall);
+    column->addLayout(head);
+    column->addWidget(m_bar);
+    for (QLabel* each : {m_progress, m_best, m_cell, m_disk, m_problem}) column->addWidget(each);
+    column->addLayout(buttons);
+}
+
+QPushButton* SweepCard::addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb) {
+    auto* button = new QPushButton(text);
+    button->setObjectName(name);
+    button->setToolTip(tip);
+    connect(button, &QPushButton::clicked, this, [this, verb] { emit stepWanted({verb, m_sweep}); });
+    return button;
+}
+
+void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
+    const SweepResult& result = sweep.result;
+    m_sweep = result.group.id;
+    m_cells = result.spec.trials;
+    m_group = result.group.state;
+    m_bar->setCounts({result.finished, result.failed, result.running, result.planned});
+    m_bar->setVisible(sweep.isReadable);
+    showWords(sweep, available);
+    showState();
+    const SweepActions can = actionsFor(sweep);
+    m_pause->setVisible(can.pause);
+    m_goOn->setVisible(can.goOn);
+    m_cancel->setVisible(can.cancel);
+    m_retry->setVisible(can.retry);
+    m_extend->setVisible(can.extend);
+    for (QPushButton* each : {m_pause, m_goOn, m_cancel, m_retry, m_extend})
+        each->setAccessibleName(tr("%1: sweep %2").arg(each->text()).arg(m_sweep));
+}
+
+void SweepCard::showWords(const SweepRow& sweep, std::uint64_t available) {
+    QStringList words{sweep_text::progress(sweep), sweep_text::left(sweep)};
+    words.removeAll(QString());
+    m_title->setText(sweep_text::title(sweep));
+    showText(*m_progress, words.join(", "));
+    m_bar->setAccessibleName(m_progress->text());
+    showText(*m_best, sweep_text::best(sweep));
+    showText(*m_cell, sweep_text::bestCell(sweep));
+    showText(*m_disk, sweep_text::disk(sweep));
+    QStringList problems{sweep_text::diskWarning(sweep, available)};
+    if (sweep.problem) problems << m_explain(*sweep.problem).inTwoLines();
+    problems.removeAll(QString());
+    showText(*m_problem, problems.join('\n'));
+}
+
+void SweepCard::showState() {
+    const QString state = QString::fromStdString(std::string(text(m_group)));
+    m_state->setText(
+        QString("<span style='color:%1'>%2</span>").arg(groupColor(m_group, currentTheme()).name(), state));
+    m_state->setAccessibleName(tr("State of the sweep: %1").arg(state));
+}
+
+void SweepCard::changeEvent(QEvent* event) {
+    QFrame::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange && m_sweep > 0) showState();
+}
+
+}  // namespace lockstep::ui

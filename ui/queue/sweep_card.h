@@ -1,0 +1,43 @@
+#pragma once
+#include <QFrame>
+
+#include "ui/history/queue_reader.h"
+#include "ui/queue/queue_steps.h"
+#include "ui/style/explanation.h"
+
+class QLabel;
+class QPushButton;
+
+namespace lockstep::ui {
+
+class SweepBar;
+
+// One sweep: how far it has come, what was the best, what it takes, and what a person can do with it.
+class SweepCard : public QFrame {
+    Q_OBJECT
+public:
+    explicit SweepCard(Explain explain, QWidget* parent = nullptr);
+
+    void setSweep(const SweepRow& sweep, std::uint64_t available);  // bytes of the disk; 0: unknown
+
+signals:
+    void stepWanted(const lockstep::ui::QueueStep& step);
+    void extensionWanted(qint64 sweep, qint64 cells);  // so many it has
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    QPushButton* addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb);
+    void showWords(const SweepRow& sweep, std::uint64_t available);
+    void showState();
+
+    const Explain m_explain;
+    std::int64_t m_sweep = 0, m_cells = 0;
+    GroupState m_group = GroupState::Active;
+    QLabel *m_title, *m_state, *m_progress, *m_best, *m_cell, *m_disk, *m_problem;
+    SweepBar* m_bar;
+    QPushButton *m_pause, *m_goOn, *m_cancel, *m_retry, *m_extend;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,123 @@
+#include "ui/queue/sweep_text.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/bytes_text.h"
+#include "ui/history/sweep_words.h"
+#include "ui/plot/run_text.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+struct SweepText {
+    Q_DECLARE_TR_FUNCTIONS(SweepText)
+};
+
+QString counted(std::int64_t count) { return runCount(static_cast<double>(count)); }
+QString weight(std::uint64_t bytes) { return QString::fromStdString(bytesText(bytes)); }
+
+std::int64_t doneOf(const SweepResult& sweep) { return sweep.ended; }
+
+bool isUnderWay(const SweepRow& sweep) {
+    const GroupState state = sweep.result.group.state;
+    return state == GroupState::Active || state == GroupState::Paused;
+}
+
+const CellResult* bestOf(const SweepRow& sweep) {
+    const SweepResult& result = sweep.result;
+    return result.best && result.objective ? &result.cells[*result.best] : nullptr;
+}
+
+// A metric's title within a sentence.
+QString named(const Metric& metric) {
+    QString title = metricText(metric.title);
+    if (!title.isEmpty()) title[0] = title[0].toLower();
+    return title;
+}
+
+std::uint64_t bytesToCome(const SweepRow& sweep) {
+    if (!sweep.bytesOfTrial || !isUnderWay(sweep)) return 0;
+    const std::int64_t left = std::max<std::int64_t>(0, sweep.result.planned - doneOf(sweep.result));
+    return *sweep.bytesOfTrial * static_cast<std::uint64_t>(left);
+}
+
+// Places whose trial has neither finished nor stands in the queue.
+std::int64_t fallenOut(const SweepResult& sweep) {
+    std::int64_t count = 0;
+    for (const CellResult& each : sweep.cells) count += std::ssize(each.trials) - each.finished - each.open;
+    return count;
+}
+
+}  // namespace
+
+namespace sweep_text {
+
+QString title(const SweepRow& sweep) { return sweepName(sweep.result.group); }
+
+QString progress(const SweepRow& sweep) {
+    if (!sweep.isReadable) return {};
+    const SweepResult& result = sweep.result;
+    QStringList parts{result.planned > 0
+                          ? SweepText::tr("%1 of %2 trials done").arg(counted(doneOf(result)), counted(result.planned))
+                          : SweepText::tr("%1 trials done").arg(counted(doneOf(result)))};
+    if (result.running > 0) parts << SweepText::tr("%1 running").arg(counted(result.running));
+    if (result.failed > 0) parts << SweepText::tr("%1 failed").arg(counted(result.failed));
+    if (result.adopted > 0) parts << SweepText::tr("%1 known before").arg(counted(result.adopted));
+    return parts.join(", ");
+}
+
+QString left(const SweepRow& sweep) {
+    const auto seconds = sweep.result.secondsLeft();
+    if (!seconds || sweep.result.group.state != GroupState::Active) return {};
+    return SweepText::tr("about %1 left").arg(runDuration(*seconds));
+}
+
+QString best(const SweepRow& sweep) {
+    const CellResult* cell = bestOf(sweep);
+    if (!cell) return {};
+    const Metric& metric = *sweep.result.objective;
+    return SweepText::tr("Best %1 %2").arg(named(metric), objectiveText(*cell, metric));
+}
+
+QString bestCell(const SweepRow& sweep) {
+    const CellResult* cell = bestOf(sweep);
+    return cell ? cellText(cell->settings) : QString();
+}
+
+QString disk(const SweepRow& sweep) {
+    const std::int64_t planned = sweep.result.planned;
+    if (!sweep.bytesOfTrial || planned <= 0 || !isUnderWay(sweep)) return {};
+    return SweepText::tr("takes about %1 of disk in all")
+        .arg(weight(*sweep.bytesOfTrial * static_cast<std::uint64_t>(planned)));
+}
+
+bool exceedsDisk(const SweepRow& sweep, std::uint64_t available) {
+    return available > 0 && bytesToCome(sweep) > available;
+}
+
+QString diskWarning(const SweepRow& sweep, std::uint64_t available) {
+    if (!exceedsDisk(sweep, available)) return {};
+    return SweepText::tr("The trials to come take about %1, and the disk has %2 left.")
+        .arg(weight(bytesToCome(sweep)), weight(available));
+}
+
+}  // namespace sweep_text
+
+SweepActions actionsFor(const SweepRow& sweep) {
+    const SweepResult& result = sweep.result;
+    const GroupState state = result.group.state;
+    const bool isWholeGrid = result.spec.method == "grid" && result.spec.trials == 0;  // there are no more cells
+    SweepActions can;
+    can.pause = state == GroupState::Active;
+    can.goOn = state != GroupState::Active && state != GroupState::Finished;
+    can.cancel = isUnderWay(sweep) || state == GroupState::Failed;
+    can.retry = sweep.isReadable && fallenOut(result) > 0;
+    can.extend = sweep.isReadable && !isWholeGrid;
+    return can;
+}
+
+}  // namespace lockstep::ui

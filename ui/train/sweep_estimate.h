@@ -1,0 +1,22 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "engine/search/sweep_spec.h"
+#include "engine/spec/devices.h"
+#include "ui/train/measured_speeds.h"
+
+namespace lockstep::ui {
+
+// How many cells a sweep tries, at most: where a sequence has no end, there may be fewer that differ.
+std::int64_t cellsOf(const SweepSpec& sweep, const SearchSpace& space);
+
+// How many of its trials a machine has room for at once.
+int trialsAtOnce(const SweepSpec& sweep, const DeviceRequest& machine);
+
+// How long it would take, from what was measured; nullopt where nothing was of some of its trials. `samplesPerEpoch`:
+// of its trial's training data.
+std::optional<double> sweepSeconds(const SweepSpec& sweep, const SearchSpace& space, double samplesPerEpoch, int atOnce,
+                                   const MeasuredSpeeds& speeds);
+
+}  // namespace lockstep::ui

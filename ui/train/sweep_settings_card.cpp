@@ -1,0 +1,183 @@
+#include "ui/train/sweep_settings_card.h"
+
+#include <QHBoxLayout>
+
+#include "engine/spec/metrics.h"
+#include "ui/plot/run_text.h"
+#include "ui/style/theme.h"
+#include "ui/train/sweep_form.h"
+#include "ui/train/sweep_text.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kMostSweepTrials = 100'000, kMostSeeds = 1000, kMostAtOnce = 1024;
+
+// Those that the history keeps of each trial.
+constexpr const char* kObjectives[] = {"validation_accuracy", "validation_loss", "test_accuracy", "test_loss"};
+
+QString settingLine(const SweepForm& sweep, const QString& path) {
+    const auto field = sweep.field(path);
+    const auto dimension = dimensionOf(field, sweep.variation(path));
+    return field.label + ": " +
+           (dimension.ok() ? rangeText(dimension.value()) : SweepSettingsCard::tr("not understood yet"));
+}
+
+void setSpinQuietly(QSpinBox& spin, std::int64_t value) {
+    const QSignalBlocker quiet(&spin);
+    spin.setValue(static_cast<int>(value));
+}
+
+}  // namespace
+
+SweepSettingsCard::SweepSettingsCard(SpecForm& form, FormAnswers& answers, const Explain& explain, QWidget* parent)
+    : QWidget(parent), m_form(form), m_answers(answers), m_explain(explain) {
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    auto* card = addCard(*outer, tr("Sweep"));
+    m_varied = new QLabel;
+    m_varied->setWordWrap(true);
+    m_varied->setObjectName("sweep.varied");
+    m_choosing = mutedLabel({});
+    m_choosing->setObjectName("sweep.choosing");
+    m_problem = new ProblemLabel;
+    for (QWidget* each : std::initializer_list<QWidget*>{m_varied, makePlan(), m_choosing, m_problem})
+        card->addWidget(each);
+    hide();
+    for (const auto change : {&SpecForm::changed, &SpecForm::problemsChanged, &SpecForm::catalogChanged})
+        connect(&form, change, this, [this] { follow(); });
+    connect(&answers, &FormAnswers::samplesChanged, this, [this] { showChoosing(); });
+}
+
+QWidget* SweepSettingsCard::makePlan() {
+    auto* row = new QWidget;
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space::kLarge);
+    m_method = makeMethod();
+    m_trials = makeNumber(
+        "sweep.trials", tr("Trials"),
+        tr("How many settings to try; of a grid at most so many.\nDefault: all of a grid, otherwise 20\nRange: at "
+           "least 1; of a grid 0 means all"),
+        &SweepSpec::trials);
+    m_repeats = makeNumber("sweep.repeats", tr("Seeds each"),
+                           tr("Trials of the same settings that differ in their seeds: what is luck shows.\nDefault: "
+                              "1\nRange: 1 … 1000"),
+                           &SweepSpec::repeats);
+    m_parallel = makeNumber("sweep.parallel", tr("At once"),
+                            tr("Trials that run side by side, as far as the machine has room.\nDefault: 1\nRange: 1 … "
+                               "1024"),
+                            &SweepSpec::parallel);
+    m_trials->setMaximum(kMostSweepTrials);
+    m_repeats->setRange(1, kMostSeeds);
+    m_parallel->setRange(1, kMostAtOnce);
+    m_objective = makeObjective();
+    addLabelled(*layout, tr("Method"), m_method);
+    addLabelled(*layout, tr("Trials"), m_trials);
+    addLabelled(*layout, tr("Seeds each"), m_repeats);
+    addLabelled(*layout, tr("At once"), m_parallel);
+    addLabelled(*layout, tr("Best by"), m_objective);
+    layout->addStretch(1);
+    return row;
+}
+
+void SweepSettingsCard::addLabelled(QHBoxLayout& into, const QString& name, QWidget* editor) {
+    auto* column = new QVBoxLayout;
+    column->setSpacing(2);
+    auto* label = mutedLabel(name);
+    label->setWordWrap(false);
+    label->setBuddy(editor);
+    column->addWidget(label);
+    column->addWidget(editor);
+    into.addLayout(column);
+}
+
+QComboBox* SweepSettingsCard::makeMethod() {
+    auto* box = new CalmComboBox;
+    box->addItem(tr("Grid"), "grid");
+    box->addItem(tr("Random"), "random");
+    box->addItem(tr("Sobol"), "sobol");
+    box->setObjectName("sweep.method");
+    box->setAccessibleName(tr("Method of the sweep"));
+    box->setToolTip(
+        tr("Grid: every combination of the values. Random: drawn from the ranges. Sobol: spread evenly over "
+           "them.\nDefault: grid\nOne of: grid, random, sobol"));
+    box->setAccessibleDescription(box->toolTip());
+    connect(box, &QComboBox::activated, this,
+            [this, box](int index) { m_form.sweep().setMethod(box->itemData(index).toString()); });
+    return box;
+}
+
+QComboBox* SweepSettingsCard::makeObjective() {
+    auto* box = new CalmComboBox;
+    box->setObjectName("sweep.objective");
+    box->setAccessibleName(tr("What the best is chosen by"));
+    box->setToolTip(
+        tr("The figure that tells which settings are best.\nDefault: what counts for the model\nOne of: what counts "
+           "for the model, accuracy or loss of the validation or the test samples"));
+    box->setAccessibleDescription(box->toolTip());
+    box->addItem(tr("What counts for the model"), QString());
+    for (const char* key : kObjectives) box->addItem(metricText(findMetric(key)->title), QString(key));
+    connect(box, &QComboBox::activated, this, [this, box](int index) {
+        auto plan = m_form.sweep().plan();
+        plan.objective = box->itemData(index).toString().toStdString();
+        m_form.sweep().setPlan(plan, tr("What the best is chosen by"), Edit::Single);
+    });
+    return box;
+}
+
+QSpinBox* SweepSettingsCard::makeNumber(const QString& name, const QString& words, const QString& help,
+                                        std::int64_t SweepSpec::*at) {
+    auto* spin = new CalmSpinBox;
+    spin->setObjectName(name);
+    spin->setAccessibleName(tr("Sweep: %1").arg(words));
+    spin->setAlignment(Qt::AlignRight);
+    spin->setKeyboardTracking(false);
+    spin->setToolTip(help);
+    spin->setAccessibleDescription(help);
+    connect(spin, &QSpinBox::valueChanged, this, [this, words, at](int value) {
+        auto plan = m_form.sweep().plan();
+        plan.*at = value;
+        m_form.sweep().setPlan(plan, words, Edit::Typing);
+    });
+    connect(spin, &QSpinBox::editingFinished, this, [this] { m_form.endTyping(); });
+    return spin;
+}
+
+void SweepSettingsCard::follow() {
+    const auto& sweep = m_form.sweep();
+    setVisible(sweep.isSweep());
+    if (!sweep.isSweep()) return;
+    QStringList lines;
+    for (const QString& path : sweep.paths()) lines << settingLine(sweep, path);
+    m_varied->setText(lines.join('\n'));
+    showPlan();
+    showChoosing();
+    m_problem->tell(sweep.otherProblems(), m_explain);
+}
+
+void SweepSettingsCard::showPlan() {
+    const auto& plan = m_form.sweep().plan();
+    const bool isGrid = plan.method == "grid";
+    const auto objective = QString::fromStdString(plan.objective);
+    m_method->setCurrentIndex(m_method->findData(QString::fromStdString(plan.method)));
+    if (m_objective->findData(objective) < 0) m_objective->addItem(objective, objective);  // of a sweep's file
+    m_objective->setCurrentIndex(m_objective->findData(objective));
+    {
+        const QSignalBlocker quiet(m_trials);
+        m_trials->setMinimum(isGrid ? 0 : 1);
+        m_trials->setSpecialValueText(isGrid ? tr("all") : QString());
+    }
+    setSpinQuietly(*m_trials, plan.trials);
+    setSpinQuietly(*m_repeats, plan.repeats);
+    setSpinQuietly(*m_parallel, plan.parallel);
+}
+
+void SweepSettingsCard::showChoosing() {
+    const auto& samples = m_answers.samples();
+    m_choosing->setText(choosingText(m_form.value("validation_share").toDouble(),
+                                     samples ? std::optional(samples->data.validationCount) : std::nullopt));
+}
+
+}  // namespace lockstep::ui

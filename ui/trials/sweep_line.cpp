@@ -1,0 +1,47 @@
+#include "ui/trials/sweep_line.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+
+#include "ui/history/sweep_words.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+struct SweepLine {
+    Q_DECLARE_TR_FUNCTIONS(SweepLine)
+};
+
+QString doneOf(const SweepResult& result) {
+    const QString done = QString::number(result.ended);
+    if (result.planned <= 0) return SweepLine::tr("%1 done").arg(done);
+    return SweepLine::tr("%1 of %2 done").arg(done, QString::number(result.planned));
+}
+
+QString bestOf(const SweepResult& result) {
+    const CellResult& best = result.cells[*result.best];
+    return SweepLine::tr("best %1: %2").arg(objectiveText(best, *result.objective), cellText(best.settings));
+}
+
+// The state where there is more to it than the numbers say, in the engine's word.
+QStringList progressOf(const TrialGroup& sweep, const SweepResult* result) {
+    QStringList parts;
+    const bool isUsual = sweep.state == GroupState::Active || sweep.state == GroupState::Finished;
+    if (!isUsual) parts << QString::fromStdString(std::string(lockstep::text(sweep.state)));
+    if (!result) return parts;
+    parts << doneOf(*result);
+    if (result->running > 0) parts << SweepLine::tr("%1 running").arg(result->running);
+    if (result->failed > 0) parts << SweepLine::tr("%1 failed").arg(result->failed);
+    if (result->best && result->objective) parts << bestOf(*result);
+    return parts;
+}
+
+}  // namespace
+
+QString sweepLine(const TrialGroup& sweep, const SweepResult* result) {
+    const QStringList progress = progressOf(sweep, result);
+    return progress.isEmpty() ? sweepName(sweep) : sweepName(sweep) + " — " + progress.join(", ");
+}
+
+}  // namespace lockstep::ui
