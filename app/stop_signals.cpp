@@ -19,13 +19,12 @@ namespace {
 
 // A signal handler may only write to a pipe; the thread at its other end does the rest.
 int g_pipe[2] = {-1, -1};
-std::atomic<bool> g_asked = false;  // two signals may be handled by two threads at once
-static_assert(std::atomic<bool>::is_always_lock_free);
 
 // `timeout` signals a process and then its group: the same signal that follows at once is the same wish.
 constexpr std::int64_t kSameWish = 200'000'000;  // ns
 std::atomic<std::int64_t> g_askedAt = 0;
-std::atomic<int> g_askedBy = 0;
+std::atomic<int> g_askedBy = 0;  // two signals may be handled by two threads at once
+static_assert(std::atomic<int>::is_always_lock_free);
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 std::int64_t now() {
@@ -35,11 +34,12 @@ std::int64_t now() {
 }
 
 extern "C" void onStopSignal(int signal) {
-    if (g_asked.exchange(true)) {
-        if (signal != g_askedBy || now() - g_askedAt > kSameWish) _exit(kKilled);
+    int nobody = 0;
+    if (!g_askedBy.compare_exchange_strong(nobody, signal)) {
+        const std::int64_t at = g_askedAt;  // 0: just now
+        if (signal != nobody || (at != 0 && now() - at > kSameWish)) _exit(kKilled);
         return;
     }
-    g_askedBy = signal;
     g_askedAt = now();
     const char byte = 's';
     [[maybe_unused]] const auto written = write(g_pipe[1], &byte, 1);
@@ -56,7 +56,8 @@ void install(void (*handler)(int)) {
 
 StopSignals::StopSignals(RunControl& control) {
     if (pipe2(g_pipe, O_CLOEXEC) != 0) throw EngineError(EngineError::Kind::Io, "signals", "no pipe could be made");
-    g_asked = false;
+    g_askedBy = 0;
+    g_askedAt = 0;
     m_thread = std::thread([&control] {
         char byte = 0;
         while (read(g_pipe[0], &byte, 1) < 0 && errno == EINTR) {

@@ -96,7 +96,8 @@ int keep(Context& context) {
         fmt::print("{} {}\n", utcNow(), printable(line));
         std::fflush(stdout);
     };
-    auto keeper = QueueKeeper::claim({places.value(), thisProgram(), context.environment().deviceRequest("cpu"), log});
+    auto keeper = QueueKeeper::claim(
+        {places.value(), thisProgram(), context.environment().deviceRequest(kAutomaticDevices), log});
     if (!keeper) return context.report({{"queue", "queue.kept", {}}}), kDone;
     keeper->run();
     return kDone;

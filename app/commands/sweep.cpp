@@ -74,7 +74,7 @@ int follow(Context& context, QueueService& queue, std::int64_t group, bool json)
         ProgressLine line;
         for (SweepResult now = queue.sweep(group); !isOver(now.group); now = queue.sweep(group)) {
             if (!json) line.show(now);
-            queue.startKeeper();
+            if (now.group.state == GroupState::Active) queue.startKeeper();
             std::this_thread::sleep_for(kLook);
         }
     }

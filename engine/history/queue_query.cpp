@@ -36,14 +36,16 @@ std::optional<std::int64_t> wholeOrNone(const SQLite::Column& column) {
 std::vector<QueueEntry> QueueQuery::entries() const {
     std::vector<QueueEntry> all;
     m_query.read([&](Database& database) {
-        Statement row(database,
-                      "SELECT q.trial, priority, position, held, after, retries, tries, step, member_of, cell, repeat"
-                      " FROM queue_entry q LEFT JOIN group_trial g ON g.trial = q.trial"
-                      " GROUP BY q.trial ORDER BY priority DESC, position, q.trial");
+        Statement row(
+            database,
+            "SELECT q.trial, priority, position, held, after, retries, tries, step, member_of, cell, repeat, asked"
+            " FROM queue_entry q LEFT JOIN group_trial g ON g.trial = q.trial"
+            " GROUP BY q.trial ORDER BY priority DESC, position, q.trial");
         while (row.executeStep()) {
             all.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt64(), row.getColumn(2).getInt64(),
                            row.getColumn(3).getInt() != 0, wholeOrNone(row.getColumn(4)), row.getColumn(5).getInt64(),
                            row.getColumn(6).getInt64(), row.getColumn(7).getInt64()});
+            all.back().asked = wholeOrNone(row.getColumn(11));
             if (row.getColumn(8).isNull()) continue;
             all.back().place = {row.getColumn(8).getInt64(), row.getColumn(9).getInt64(), row.getColumn(10).getInt64()};
         }
@@ -51,10 +53,11 @@ std::vector<QueueEntry> QueueQuery::entries() const {
     return all;
 }
 
-std::vector<TrialGroup> QueueQuery::groups() const {
+std::vector<TrialGroup> QueueQuery::groups(bool unfinished) const {
     std::vector<TrialGroup> all;
     m_query.read([&](Database& database) {
-        Statement row(database, std::string(kGroup) + "ORDER BY id DESC");
+        Statement row(database,
+                      std::string(kGroup) + (unfinished ? "WHERE state <> 'finished' " : "") + "ORDER BY id DESC");
         while (row.executeStep()) all.push_back(groupIn(row));
     });
     return all;
@@ -129,7 +132,7 @@ std::vector<std::int64_t> QueueQuery::finishedWith(std::span<const Setting> sett
         const bool isText = std::holds_alternative<std::string>(each.value);
         const std::string key = "?" + std::to_string(++index), value = "?" + std::to_string(++index);
         sql += " AND id IN (SELECT trial FROM trial_param WHERE key = " + key;
-        sql += isText ? " AND text = " + value + ")"
+        sql += isText ? " AND number IS NULL AND text = " + value + ")"
                       : " AND number BETWEEN " + value + " - 1e-6 * abs(" + value + ") AND " + value +
                             " + 1e-6 * abs(" + value + "))";
     }

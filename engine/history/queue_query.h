@@ -16,12 +16,12 @@ class QueueQuery {
 public:
     explicit QueueQuery(const TrialQuery& query) : m_query(query) {}  // which outlives it
 
-    std::vector<QueueEntry> entries() const;                      // in the order in which they are to be started
-    std::vector<TrialGroup> groups() const;                       // newest first
-    std::optional<TrialGroup> group(std::int64_t id) const;       //
-    std::vector<GroupCell> cells(std::int64_t group) const;       // by number
-    std::vector<GroupTrial> trials(std::int64_t group) const;     // by cell, then repeat
-    std::unordered_map<std::int64_t, GroupPlace> places() const;  // of all trials that are in a group, the latest
+    std::vector<QueueEntry> entries() const;                        // in the order in which they are to be started
+    std::vector<TrialGroup> groups(bool unfinished = false) const;  // newest first
+    std::optional<TrialGroup> group(std::int64_t id) const;         //
+    std::vector<GroupCell> cells(std::int64_t group) const;         // by number
+    std::vector<GroupTrial> trials(std::int64_t group) const;       // by cell, then repeat
+    std::unordered_map<std::int64_t, GroupPlace> places() const;    // of all trials that are in a group, the latest
     // Whose rows say that they are under way, in or outside the queue.
     struct UnderWay {
         std::int64_t trial = 0;

@@ -17,12 +17,13 @@ using SQLite::Statement;
 
 void insertEntry(Database& database, const QueueEntry& entry) {
     Statement row(database,
-                  "INSERT INTO queue_entry (trial, priority, position, held, after, retries, step, tries)"
+                  "INSERT INTO queue_entry (trial, priority, position, held, after, retries, step, asked)"
                   " VALUES (?1, ?2, (SELECT coalesce(max(position), 0) + 1 FROM queue_entry), ?3, ?4, ?5, ?6, ?7)"
                   " ON CONFLICT (trial) DO NOTHING");
     row.bind(1, entry.trial), row.bind(2, entry.priority), row.bind(3, entry.held ? 1 : 0);
     if (entry.after) row.bind(4, *entry.after);
-    row.bind(5, entry.retries), row.bind(6, entry.step), row.bind(7, entry.tries);
+    row.bind(5, entry.retries), row.bind(6, entry.step);
+    if (entry.asked) row.bind(7, *entry.asked);
     row.exec();
 }
 
@@ -182,7 +183,9 @@ void QueueStore::setPriority(std::int64_t trial, std::int64_t priority) {
 }
 
 void QueueStore::setHeld(std::int64_t trial, bool held) {
-    change("UPDATE queue_entry SET held = ?2 WHERE trial = ?1", trial, held ? 1 : 0);
+    if (held) return change("UPDATE queue_entry SET held = 1 WHERE trial = ?1", trial);
+    change("UPDATE queue_entry SET held = 0, asked = (SELECT attempts FROM trial WHERE id = ?1) WHERE trial = ?1",
+           trial);
 }
 
 void QueueStore::setAfter(std::int64_t trial, std::optional<std::int64_t> other) {
@@ -190,11 +193,16 @@ void QueueStore::setAfter(std::int64_t trial, std::optional<std::int64_t> other)
     else change("UPDATE queue_entry SET after = NULL WHERE trial = ?1", trial);
 }
 
-void QueueStore::countTry(std::int64_t trial, std::int64_t step) {
-    change(
-        "UPDATE queue_entry SET tries = CASE WHEN ?2 > step THEN 1 ELSE max(tries, 0) + 1 END, step = ?2 WHERE trial = "
-        "?1",
-        trial, step);
+bool QueueStore::countTry(std::int64_t trial, std::int64_t step) {
+    bool isThere = false;
+    m_writer.run([&](Database& database) {
+        Statement row(database,
+                      "UPDATE queue_entry SET tries = CASE WHEN ?2 > step THEN 1 ELSE tries + 1 END, step = ?2"
+                      " WHERE trial = ?1");
+        row.bind(1, trial), row.bind(2, step);
+        isThere = row.exec() > 0;
+    });
+    return isThere;
 }
 
 }  // namespace lockstep

@@ -39,10 +39,10 @@ public:
     // To the place just before another, with that one's priority; 0: to the end of its own priority.
     void moveBefore(std::int64_t trial, std::int64_t other);
     void setPriority(std::int64_t trial, std::int64_t priority);
-    void setHeld(std::int64_t trial, bool held);
+    void setHeld(std::int64_t trial, bool held);  // one that is released is asked for anew
     void setAfter(std::int64_t trial, std::optional<std::int64_t> other);
     // An engine is about to be started for it, from this step on: a try, the first if it has come further since.
-    void countTry(std::int64_t trial, std::int64_t step);
+    bool countTry(std::int64_t trial, std::int64_t step);  // false: it is not in the queue any longer
 
 private:
     template <class... Values>

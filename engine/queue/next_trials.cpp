@@ -40,7 +40,8 @@ std::vector<WaitReason> waitReasons(std::span<const QueuedTrial> queue,
 
 Outlook outlookOf(const QueuedTrial& trial) {
     const QueueEntry& entry = trial.entry;
-    if (entry.tries == QueueEntry::kAsked && trial.state != RunState::Finished) return Outlook::Start;
+    const bool isAsked = entry.asked == trial.attempts && entry.tries <= entry.retries + kMostCrashes;
+    if (isAsked && trial.state != RunState::Finished) return Outlook::Start;
     switch (trial.state) {
         case RunState::Finished:
         case RunState::Stopped:

@@ -16,6 +16,7 @@ struct QueuedTrial {
     QueueEntry entry;
     RunState state = RunState::Queued;  // judged by its lease
     bool isRunning = false;             // an engine has it, or one was started for it and has not answered yet
+    std::int64_t attempts = 0;          // that it has begun
     bool retries = true;                // of one that failed: another try may do better
     bool awaitsOther = false;           // the trial that must end before has not
     Demand demand = {};
@@ -32,8 +33,8 @@ struct GroupLimit {
 };
 
 // In the order of the queue, for each trial why it is not started now; None: it runs, or is to be started. Pure.
-// `taken`: by trials that are not in the queue. One that does not fit keeps for itself what it needs of what is free:
-// those behind it may take the rest, and no large trial waits for ever.
+// `room`: without what trials outside the queue take. One that does not fit keeps for itself what it needs of what is
+// free: those behind it may take the rest, and no large trial waits for ever.
 std::vector<WaitReason> waitReasons(std::span<const QueuedTrial> queue,
                                     const std::map<std::int64_t, GroupLimit>& groups, Room room);
 

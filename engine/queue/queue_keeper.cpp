@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/queue/awaits.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/search/suggest.h"
 #include "engine/trials/judged_state.h"
@@ -17,11 +18,19 @@ using namespace std::chrono_literals;
 
 constexpr auto kTroublePause = 1s;
 constexpr auto kLongestTrouble = 60s;
+constexpr auto kLater = 5s;
 
 std::filesystem::path leaseOf(const Places& places) { return places.data / "queue.lease"; }
 
 // What a person mends while trials wait: they are lost to nobody.
 bool waitsForDisk(const Problem& problem) { return problem.code == "launch.disk-full" || problem.code == "run.disk"; }
+
+// It waits, and is tried again a little later.
+bool isPassing(const Problem& problem) {
+    constexpr std::string_view kCodes[] = {"device.busy",       "history.busy",        "history.full",
+                                           "launch.unwritable", "engine.cannot-start", "engine.missing"};
+    return std::ranges::find(kCodes, problem.code) != std::end(kCodes);
+}
 
 // Another engine has it, or has just done with it.
 bool isElsewhere(const Problem& problem) {
@@ -52,28 +61,26 @@ bool QueueKeeper::isKept(const Places& places) { return Lease::isHeld(leaseOf(pl
 void QueueKeeper::run() {
     using Clock = std::chrono::steady_clock;
     auto busy = Clock::now(), sound = busy;
-    while (!m_stopped) {
+    for (; !m_stopped; std::this_thread::sleep_for(kPeriod)) {
         try {
+            if (!m_lease) m_lease = Lease::tryAcquire(leaseOf(m_host.places));
+            if (!m_lease) return;
             if (look()) busy = Clock::now();
             sound = Clock::now();
+            if (Clock::now() - busy <= kPatience) continue;
+            m_lease.reset();
+            if (isUnchanged()) return;
+            m_seen = -1;
+            busy = Clock::now();
         } catch (const ProblemError& error) {
             if (error.problem().code == "history.absent") return;  // it was moved away: nothing is queued
             const bool isFull = error.problem().code == "history.full";
             say("trouble: " + error.problem().code + " " + error.problem().field);
             if (!isFull && Clock::now() - sound > kLongestTrouble) throw;
             busy = Clock::now();
+            m_seen = -1;  // what was seen is not done
             std::this_thread::sleep_for(kTroublePause);
         }
-        if (Clock::now() - busy > kPatience) {
-            m_lease.reset();
-            const bool isDone = isUnchanged();
-            if (isDone) return;
-            m_lease = Lease::tryAcquire(leaseOf(m_host.places));
-            if (!m_lease) return;
-            m_seen = -1;
-            busy = Clock::now();
-        }
-        std::this_thread::sleep_for(kPeriod);
     }
 }
 
@@ -85,8 +92,9 @@ bool QueueKeeper::look() {
     const auto reasons = waitReasons(queue, m_limits, roomBesides(queue));
     m_hasWork = mayGoOn(queue, reasons);
     for (std::size_t i = 0; i < queue.size(); ++i) {
-        if (queue[i].isRunning) m_held.insert(queue[i].entry.trial);
-        else if (reasons[i] == WaitReason::None) start(queue[i]);
+        const std::int64_t trial = queue[i].entry.trial;
+        if (queue[i].isRunning) m_held.insert(trial);
+        else if (reasons[i] == WaitReason::None && !m_notBefore.contains(trial)) start(queue[i]);
     }
     return m_hasWork;
 }
@@ -96,14 +104,20 @@ bool QueueKeeper::mayGoOn(const std::vector<QueuedTrial>& queue, const std::vect
     for (std::size_t i = 0; i < queue.size(); ++i) {
         if (reasons[i] != WaitReason::Held && reasons[i] != WaitReason::GroupPaused) return true;
     }
-    return std::ranges::any_of(m_limits, [](const auto& each) { return !each.second.paused; });
+    return std::ranges::any_of(m_limits, [&](const auto& each) {
+        return !each.second.paused &&
+               std::ranges::find(queue, std::optional(each.first), &QueuedTrial::group) == queue.end();
+    });
 }
 
 bool QueueKeeper::isUnchanged() {
     const bool newlyOpened = m_trials.open();
     const std::int64_t version = m_trials.query().dataVersion();
     const auto isFree = [this](std::int64_t trial) { return !Lease::isHeld(m_host.places.lease(trial)); };
-    const bool changed = newlyOpened || version != m_seen || m_answered || std::ranges::any_of(m_held, isFree);
+    const auto now = std::chrono::steady_clock::now();
+    const auto mayNow = std::erase_if(m_notBefore, [now](const auto& each) { return each.second <= now; });
+    const bool changed =
+        newlyOpened || version != m_seen || m_answered || mayNow > 0 || std::ranges::any_of(m_held, isFree);
     m_seen = version;
     m_answered = false;
     if (changed) m_held.clear();
@@ -121,7 +135,23 @@ void QueueKeeper::lookAtLaunches() {
         m_answered = true;
         const std::int64_t which = trial;
         at = m_launches.erase(at);
-        if (!outcome->problems.empty()) answer(which, *outcome);
+        if (outcome->problems.empty()) stopUnlessWanted(which);
+        else answer(which, *outcome);
+    }
+}
+
+// Somebody has taken it out, or cancelled its sweep, when its engine was started and could not be told yet.
+void QueueKeeper::stopUnlessWanted(std::int64_t trial) {
+    const QueueQuery query(m_trials.query());
+    const auto entries = query.entries();
+    const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
+    const bool isOut = entry == entries.end();
+    const auto group = isOut || !entry->place || entry->asked ? std::nullopt : query.group(entry->place->group);
+    if (!isOut && !(group && group->state == GroupState::Cancelled)) return;
+    try {
+        m_trials.control(trial, {"stop"});
+    } catch (const ProblemError& error) {
+        say("trial " + std::to_string(trial) + " was not stopped: " + error.problem().code);
     }
 }
 
@@ -129,7 +159,11 @@ void QueueKeeper::answer(std::int64_t trial, const Launch::Outcome& outcome) {
     const Problem& problem = outcome.problems.front();
     say("trial " + std::to_string(trial) + " was not started: " + problem.code + " " + problem.field);
     if (isElsewhere(problem)) return;
-    if (waitsForDisk(problem)) return queueStore().setHeld(trial, true);
+    if (waitsForDisk(problem)) return;  // see mayBeMended()
+    if (isPassing(problem)) {
+        m_notBefore[trial] = std::chrono::steady_clock::now() + kLater;
+        return;
+    }
     const bool mayRetry = outcome.failed || problem.code.starts_with("launch.");
     const auto entries = QueueQuery(m_trials.query()).entries();
     const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
@@ -141,7 +175,7 @@ void QueueKeeper::answer(std::int64_t trial, const Launch::Outcome& outcome) {
 void QueueKeeper::fail(std::int64_t trial, const Problem& problem) {
     const auto row = m_trials.query().find(trial);
     const auto state = row ? runStateFrom(row->state) : std::nullopt;
-    if (!state || isFinal(*state) || Lease::isHeld(m_host.places.lease(trial))) return;
+    if (!state || *state == RunState::Finished || Lease::isHeld(m_host.places.lease(trial))) return;
     TrialStore& store = m_trials.store();
     const auto sink = store.sinkFor(trial, store.beginAttempt(trial, row->step));
     sink->post(1, failureFrom(problem));
@@ -153,32 +187,39 @@ std::vector<QueuedTrial> QueueKeeper::readQueue() {
     const auto entries = QueueQuery(query).entries();
     std::vector<QueuedTrial> queue;
     for (const QueueEntry& each : entries) {
-        auto trial = stateOf(each);
+        auto trial = lookAt(each, entries);
         if (trial) queue.push_back(std::move(*trial));
     }
     return queue;
 }
 
-// Empty: the queue has done with it.
-std::optional<QueuedTrial> QueueKeeper::stateOf(const QueueEntry& entry) {
+// What it failed of passes, or waits for a person: a full disk, who lets the trial go on by releasing it.
+bool QueueKeeper::mayBeMended(QueuedTrial& trial) {
+    if (trial.state != RunState::Failed) return false;
+    const auto failed = m_trials.query().failure(trial.entry.trial);
+    const auto problem = failed ? problemIn(*failed) : std::nullopt;
+    trial.retries = !failed || !isForGood(*failed);
+    if (problem && waitsForDisk(*problem) && trial.entry.asked != trial.attempts && !trial.entry.held) {
+        queueStore().setHeld(trial.entry.trial, true);
+        trial.entry.held = true;
+    }
+    return problem && (waitsForDisk(*problem) || isPassing(*problem));
+}
+
+// Empty: the queue has done with it, and it is taken out.
+std::optional<QueuedTrial> QueueKeeper::lookAt(const QueueEntry& entry, const std::vector<QueueEntry>& entries) {
     const bool isHeld = Lease::isHeld(m_host.places.lease(entry.trial));
     const auto row = m_trials.query().find(entry.trial);
     if (!row) return std::nullopt;
     QueuedTrial trial{.entry = entry, .state = judgedState(*row, isHeld)};
     trial.isRunning = isHeld || m_launches.contains(entry.trial);
+    trial.attempts = row->attempts;
     if (entry.place) trial.group = entry.place->group;
     trial.demand = demandOfTrial(row->devices);
-    if (entry.after) {
-        const auto other = m_trials.query().find(*entry.after);
-        trial.awaitsOther = other && !isFinal(judgedState(*other, Lease::isHeld(m_host.places.lease(*entry.after))));
-    }
+    trial.awaitsOther = awaits(entry, entries, m_trials.query(), m_host.places);
     if (trial.isRunning) return trial;
-    if (trial.state == RunState::Failed) {
-        const auto failed = m_trials.query().failure(entry.trial);
-        trial.retries = !failed || !isForGood(*failed);
-    }
-    const Outlook outlook = row->deleted ? Outlook::Ended : outlookOf(trial);
-    if (outlook == Outlook::Start) return trial;
+    const bool mayStart = mayBeMended(trial) || outlookOf(trial) == Outlook::Start;
+    if (mayStart && !row->deleted) return trial;
     takeOut(trial);
     return std::nullopt;
 }
@@ -213,8 +254,9 @@ void QueueKeeper::start(const QueuedTrial& trial) {
     const std::int64_t which = trial.entry.trial;
     const auto row = m_trials.query().find(which);
     if (!row) return;
-    queueStore().countTry(which, row->step);
-    const bool begins = trial.state == RunState::Queued;
+    if (!queueStore().countTry(which, row->step)) return;  // it has just been taken out
+    // An engine that was killed when it was about to go on leaves its trial queued.
+    const bool begins = trial.state == RunState::Queued && row->attempts == 0;
     say("trial " + std::to_string(which) + (begins ? " begins" : " goes on"));
     try {
         m_launches.emplace(
@@ -228,8 +270,8 @@ void QueueKeeper::start(const QueuedTrial& trial) {
 bool QueueKeeper::growSweeps(const std::vector<QueuedTrial>& queue) {
     bool changed = false;
     m_limits.clear();
-    for (const TrialGroup& group : QueueQuery(m_trials.query()).groups()) {
-        if (group.kind != "sweep" || group.state == GroupState::Finished) continue;
+    for (const TrialGroup& group : QueueQuery(m_trials.query()).groups(true)) {
+        if (group.kind != "sweep") continue;
         if (group.state == GroupState::Cancelled || group.state == GroupState::Failed) {
             changed = dropWaiting(queue, group.id) || changed;
             continue;
@@ -249,7 +291,7 @@ bool QueueKeeper::grow(const TrialGroup& group, std::int64_t open) {
     if (!sweep) return false;
     m_limits[group.id] = {sweep->spec.parallel, false};
     const std::int64_t wanted = trialsToMake(sweep->spec, open);
-    if (wanted == 0) return false;
+    if (wanted == 0 || (sweep->isComplete && open > 0)) return false;
     auto trials = QueueQuery(m_trials.query()).trials(group.id);
     if (const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials))) {
         end(group.id, GroupState::Failed, problemText(*problem));
@@ -259,6 +301,7 @@ bool QueueKeeper::grow(const TrialGroup& group, std::int64_t open) {
     for (bool more = true; more && made < wanted;) {
         const auto next = makeNext(group.id, *sweep, trials);
         more = next != Made::Nothing;
+        sweep->isComplete = !more;
         made += next == Made::Trial ? 1 : 0;
     }
     if (made == 0 && open == 0) end(group.id, GroupState::Finished, {});
@@ -269,7 +312,7 @@ bool QueueKeeper::grow(const TrialGroup& group, std::int64_t open) {
 bool QueueKeeper::dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group) {
     bool dropped = false;
     for (const QueuedTrial& each : queue) {
-        if (each.group != group || each.isRunning || each.entry.tries == QueueEntry::kAsked) continue;
+        if (each.group != group || each.isRunning || each.entry.asked == each.attempts) continue;
         if (each.state == RunState::Queued) m_trials.store().setState(each.entry.trial, RunState::Cancelled);
         queueStore().remove(each.entry.trial);
         dropped = true;
@@ -332,6 +375,7 @@ QueueKeeper::Made QueueKeeper::makeTrial(const GroupPlace& place, const Sweep& s
 std::optional<std::int64_t> QueueKeeper::sameTrial(const TrialSpec& spec, const Cell& cell) {
     Cell settings = cell;
     std::erase_if(settings, [](const Setting& each) { return each.path == "seed"; });
+    settings.push_back({"seed", static_cast<double>(spec.seed)});
     settings.push_back({"model", spec.model.id});
     settings.push_back({"dataset", spec.dataset.id});
     std::ranges::sort(settings, {}, &Setting::path);
@@ -357,7 +401,14 @@ QueueKeeper::Sweep* QueueKeeper::sweepOf(const TrialGroup& group) {
         return nullptr;
     }
     std::vector<Cell> cells;
-    for (const GroupCell& each : QueueQuery(m_trials.query()).cells(group.id)) cells.push_back(cellFrom(each.settings));
+    try {
+        for (const GroupCell& each : QueueQuery(m_trials.query()).cells(group.id))
+            cells.push_back(cellFrom(each.settings));
+    } catch (const ProblemError& error) {
+        if (error.problem().code != "group.malformed") throw;
+        end(group.id, GroupState::Failed, problemText(error.problem()));
+        return nullptr;
+    }
     Sweep sweep{std::move(spec).value(), std::move(space).value(), group.specJson, std::move(cells)};
     return &m_sweeps.insert_or_assign(group.id, std::move(sweep)).first->second;
 }

@@ -59,6 +59,7 @@ private:
         std::string json;          // as read
         std::vector<Cell> cells;   // that it has suggested: nobody else does while this process has the lease
         bool isExhausted = false;  // there is no further one
+        bool isComplete = false;   // all their trials have been made
     };
     enum class Made { Nothing, Adopted, Trial };
 
@@ -68,7 +69,9 @@ private:
     void answer(std::int64_t trial, const Launch::Outcome& outcome);
     void fail(std::int64_t trial, const Problem& problem);
     std::vector<QueuedTrial> readQueue();
-    std::optional<QueuedTrial> stateOf(const QueueEntry& entry);
+    std::optional<QueuedTrial> lookAt(const QueueEntry& entry, const std::vector<QueueEntry>& entries);
+    bool mayBeMended(QueuedTrial& trial);
+    void stopUnlessWanted(std::int64_t trial);
     void takeOut(const QueuedTrial& trial);
     Demand demandOfTrial(const std::string& devices);
     Room roomBesides(const std::vector<QueuedTrial>& queue);
@@ -93,9 +96,10 @@ private:
     std::map<std::int64_t, Launch> m_launches;  // that have not answered
     std::map<std::int64_t, Sweep> m_sweeps;
     std::map<std::int64_t, GroupLimit> m_limits;
-    std::map<std::string, Demand> m_demands;  // by the words for devices
-    std::int64_t m_seen = -1;                 // the history's version at the latest look
-    std::set<std::int64_t> m_held;            // trials that an engine had then
+    std::map<std::string, Demand> m_demands;                                    // by the words for devices
+    std::map<std::int64_t, std::chrono::steady_clock::time_point> m_notBefore;  // of trials that met a passing trouble
+    std::int64_t m_seen = -1;       // the history's version at the latest look
+    std::set<std::int64_t> m_held;  // trials that an engine had then
     bool m_answered = false, m_hasWork = false;
     std::atomic<bool> m_stopped{false};
 };

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/queue/awaits.h"
 #include "engine/queue/queue_keeper.h"
 #include "engine/trials/detached_process.h"
 #include "engine/trials/judged_state.h"
@@ -59,7 +60,8 @@ std::vector<QueueLine> QueueService::list() {
     for (const TrialGroup& each : query().groups()) {
         if (each.state == GroupState::Paused) limits[each.id] = {1, true};
     }
-    for (const QueueEntry& entry : query().entries()) {
+    const auto entries = query().entries();
+    for (const QueueEntry& entry : entries) {
         auto row = m_trials.query().find(entry.trial);
         if (!row || row->deleted) continue;
         const bool isHeld = Lease::isHeld(m_trials.places().lease(entry.trial));
@@ -67,11 +69,7 @@ std::vector<QueueLine> QueueService::list() {
         row->state = text(state);
         QueuedTrial trial{.entry = entry, .state = state, .isRunning = isHeld};
         if (entry.place) trial.group = entry.place->group;
-        if (entry.after) {
-            const auto other = m_trials.query().find(*entry.after);
-            const bool held = Lease::isHeld(m_trials.places().lease(*entry.after));
-            trial.awaitsOther = other && !isFinal(judgedState(*other, held));
-        }
+        trial.awaitsOther = awaits(entry, entries, m_trials.query(), m_trials.places());
         queue.push_back(trial);
         lines.push_back({entry, std::move(*row), isHeld});
     }
@@ -102,11 +100,12 @@ std::int64_t QueueService::addTrial(const TrialSpec& spec, const QueueEntry& how
 
 void QueueService::add(std::int64_t trial, const QueueEntry& how) {
     const TrialRow row = m_trials.row(trial);
+    if (row.deleted) throw ProblemError({"trial", "queue.in-trash", {std::to_string(trial)}});
     if (row.state == text(RunState::Finished)) throw ProblemError({"trial", "queue.finished", {std::to_string(trial)}});
     QueueEntry entry = how;
     entry.trial = trial;
     entry.step = row.step;
-    entry.tries = QueueEntry::kAsked;
+    if (const auto state = runStateFrom(row.state); state && isFinal(*state)) entry.asked = row.attempts;
     store().add(entry);
     startKeeper();
 }
@@ -169,7 +168,8 @@ void QueueService::cancelQuietly(std::int64_t trial) {
         } catch (const ProblemError& error) {
             const std::string& code = error.problem().code;
             if (code == "trial.not-running") return;
-            if (code != "session.not-running" || std::chrono::steady_clock::now() > deadline) throw;
+            const bool begins = code == "session.not-running" || code == "trial.running";
+            if (!begins || std::chrono::steady_clock::now() > deadline) throw;
         }
         std::this_thread::sleep_for(kPause);
     }
@@ -180,7 +180,9 @@ void QueueService::pauseSweep(std::int64_t group) {
 }
 
 void QueueService::goOnWithSweep(std::int64_t group) {
-    if (groupOf(group).state != GroupState::Finished) store().setGroupState(group, GroupState::Active);
+    const GroupState state = groupOf(group).state;
+    if (state == GroupState::Failed) retrySweep(group);  // or it would fail of the same again
+    else if (state != GroupState::Finished) store().setGroupState(group, GroupState::Active);
     startKeeper();
 }
 

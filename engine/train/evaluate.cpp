@@ -136,6 +136,7 @@ private:
 RunPlan planFor(const EvaluateRequest& request) {
     DatasetInfo train = request.trained;
     train.count = request.resolved.spec.batch;
+    train.inMemory = false;  // no device keeps images for an evaluation
     return planRun(request.resolved, train, request.data->info(), AlgorithmChoice::Timed);
 }
 

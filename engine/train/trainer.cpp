@@ -54,6 +54,10 @@ public:
         : m_resolved(resolved), m_data(data), m_options(options), m_control(control), m_events(events) {}
 
     RunResult run() {
+        if (m_data.validation) {  // said before hours of training
+            if (const auto test = asAsked(m_data, AskedSplit::Test, m_data.train->info()); !test.ok())
+                throw ProblemError(test.problems().front());
+        }
         for (const Problem& remark : m_data.remarks) m_events.post(Message{"warning", remark});
         if (const auto problem = slowPrecision(m_resolved)) m_events.post(Message{"warning", *problem});
         for (;;) {
@@ -90,8 +94,11 @@ private:
         if (cause.rank >= 0) return afterFailure(failureOf(cause, reached), isLostDevice(cause));
         if (m_continuation.next.kind != NextWorld::Kind::None) return afterLeaving(reached);
         RunFinished end = workers.front()->finished();
-        const bool judges = m_data.validation && end.outcome == "finished";
-        if (judges && m_continuation.snapshot) judge(end);
+        try {
+            if (m_data.validation && end.outcome == "finished" && newest()) judge(end);
+        } catch (...) {
+            return failed(failureOf(currentCause(-1), end.step), m_events);
+        }
         return finished(end, m_events);
     }
 
@@ -118,10 +125,16 @@ private:
         end.testLoss = done.loss;
     }
 
+    // Null: nothing was kept.
+    const Checkpoint* newest() const {
+        if (m_continuation.snapshot) return m_continuation.snapshot.get();
+        return m_options.resumeFrom ? &*m_options.resumeFrom : nullptr;
+    }
+
     Checkpoint chosenModel() const {
         const std::filesystem::path& folder = m_options.checkpointFolder;
         const std::string best = folder.empty() ? std::string() : bestRole(findCheckpoints(folder));
-        if (best.empty()) return *m_continuation.snapshot;
+        if (best.empty()) return *newest();
         auto checkpoint = readCheckpoint(folder / checkpointName(best));
         if (!checkpoint.ok()) throw ProblemError(checkpoint.problems().front());
         return std::move(checkpoint).value();

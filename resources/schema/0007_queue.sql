@@ -62,6 +62,7 @@ CREATE TABLE queue_entry (
     after    INTEGER,                                 -- a trial that must have ended before
     retries  INTEGER NOT NULL DEFAULT 0,              -- how often it may fail
     tries    INTEGER NOT NULL DEFAULT 0,              -- engines started for it that came no further than the one before
+    asked    INTEGER,                                 -- attempts that it had when a person asked for another one
     step     INTEGER NOT NULL DEFAULT 0               -- where it stood when the latest was started
 ) STRICT;
 CREATE INDEX trial_by_state ON trial (state);

@@ -219,6 +219,37 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(sweepIn(program, 1)["finished"].toInt(), 6, 30'000);
     }
 
+    // It is neither trained nor made again, and its sweep comes to an end without it.
+    void aTrialThatIsDeletedWhileItWaits() {
+        LockstepProgram program;
+        const QStringList more{"--trials", "0", "--method", "grid", "--detach", "--epochs", "100"};
+        program.run(sweepOf({"seed=1..3"}, more));
+        const auto waiting = [&] {
+            for (const auto& each : program.run({"queue", "--json"}).last()["queue"].toArray()) {
+                if (!each.toObject()["running"].toBool() && each.toObject()["state"].toString() == "queued")
+                    return each.toObject()["trial"].toInt();
+            }
+            return 0;
+        };
+        int trial = 0;
+        QTRY_VERIFY_WITH_TIMEOUT((trial = waiting()) > 1, 10'000);
+        QCOMPARE(program.run({"delete", QString::number(trial)}).status, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(sweepIn(program, 1)["state"].toString(), QString("finished"), 30'000);
+        QCOMPARE(sweepIn(program, 1)["finished"].toInt(), 2);
+        QCOMPARE(sweepIn(program, 1)["ended"].toInt(), 3);
+        QCOMPARE(program.run({"trials", "--json"}).last()["trials"].toArray().size(), 2);
+    }
+
+    void oneKeepsTheQueue() {
+        LockstepProgram program;
+        program.run(sweepOf({"seed=1..2"}, {"--trials", "0", "--method", "grid", "--detach", "--epochs", "100"}));
+        QTRY_VERIFY_WITH_TIMEOUT(!processes(program, QByteArray("queue\0keep", 10)).isEmpty(), 5'000);
+        const auto second = program.run({"queue", "keep"});
+        QVERIFY2(second.status == 0 && second.err.contains("keeps the queue"), qPrintable(second.err));
+        QTRY_COMPARE_WITH_TIMEOUT(sweepIn(program, 1)["finished"].toInt(), 2, 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(processes(program, QByteArray("queue\0keep", 10)).isEmpty(), 10'000);
+    }
+
     void whatCannotBeSweptIsRefused_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("code");

@@ -139,7 +139,9 @@ private slots:
         QFETCH(int, outlook);
         QueuedTrial trial = trialOf(1, 1);
         trial.entry.retries = 2;
-        trial.entry.tries = tries;
+        trial.entry.tries = std::max(tries, 0);
+        trial.attempts = 2;
+        if (tries < 0) trial.entry.asked = 2;
         trial.state = static_cast<RunState>(state);
         trial.retries = mayRetry;
         QCOMPARE(static_cast<int>(outlookOf(trial)), outlook);
