@@ -58,6 +58,21 @@ void addProblemsOfValues(const SearchSpace& space, const SweepSpec& sweep, const
     }
 }
 
+// Folders and tables may have validation samples of their own; whoever opens them knows.
+bool mayValidate(const SweepSpec& sweep) {
+    constexpr std::string_view kNone[] = {"fashion-mnist", "idx", "cifar10", "cifar100", "synthetic", "text"};
+    const bool isVaried = std::ranges::find(sweep.vary, "validation_share", &Dimension::path) != sweep.vary.end();
+    return sweep.trial.validationShare > 0 || isVaried ||
+           std::ranges::find(kNone, sweep.trial.dataset.id) == std::end(kNone);
+}
+
+// Who chooses by validation asks for samples to do it with; sweepText() says how many are held out.
+void holdOutWhereAsked(SweepSpec& sweep) {
+    constexpr double kUsualShare = 0.1;
+    const Metric* metric = findMetric(sweep.objective);
+    if (metric && metric->split == Split::Validation && !mayValidate(sweep)) sweep.trial.validationShare = kUsualShare;
+}
+
 std::optional<Problem> problemOfObjective(const SweepSpec& sweep, const Environment& environment) {
     const Metric* metric = findMetric(sweep.objective);
     const ModelEntry* model = environment.model(sweep.trial.model.id);
@@ -138,11 +153,13 @@ Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& envi
     if (sweep.method == "grid" && !options.trials && options.file.empty()) sweep.trials = 0;
     std::vector<Problem> problems;
     addVaried(options, sweep, problems);
+    holdOutWhereAsked(sweep);
     adoptKinds(sweep, [&](const TrialSpec& spec, const std::string& path) { return fieldOf(environment, spec, path); });
     const auto space = spaceOf(sweep);
     if (!space.ok()) problems.insert(problems.end(), space.problems().begin(), space.problems().end());
     else addProblemsOfValues(space.value(), sweep, environment, problems);
     if (auto problem = problemOfObjective(sweep, environment)) problems.push_back(std::move(*problem));
+    if (problems.empty() && plannedTrials(sweep) == 0) problems.push_back({"constraints", "sweep.no-cells", {}});
     if (!problems.empty()) return problems;
     return sweep;
 }

@@ -84,6 +84,11 @@ std::string cellsTable(const SweepResult& sweep) {
     return table.text();
 }
 
+std::string failureText(const SweepResult& sweep) {
+    if (sweep.failed == 0) return {};
+    return fmt::format("\n{} failed; the first said: {}\n", sweep.failed, printable(sweep.firstFailure));
+}
+
 Json sweepResultJson(const SweepResult& sweep, const Words& words) {
     Json out{{"sweep", sweep.group.id},
              {"title", sweep.group.title},
@@ -93,6 +98,7 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
              {"ended", sweep.ended},
              {"finished", sweep.finished},
              {"failed", sweep.failed},
+             {"first_failure", sweep.firstFailure},
              {"running", sweep.running},
              {"waiting", sweep.open - sweep.running},
              {"adopted", sweep.adopted},

@@ -197,7 +197,8 @@ bool QueueStore::countTry(std::int64_t trial, std::int64_t step) {
     bool isThere = false;
     m_writer.run([&](Database& database) {
         Statement row(database,
-                      "UPDATE queue_entry SET tries = CASE WHEN ?2 > step THEN 1 ELSE tries + 1 END, step = ?2"
+                      "UPDATE queue_entry SET tries = CASE WHEN ?2 > step THEN 1 ELSE tries + 1 END,"
+                      " step = max(step, ?2)"
                       " WHERE trial = ?1");
         row.bind(1, trial), row.bind(2, step);
         isThere = row.exec() > 0;

@@ -51,10 +51,10 @@ struct QueueEntry {
     bool held = false;
     std::optional<std::int64_t> after = {};  // a trial that must have ended before
     std::int64_t retries = 0;                // how often it may fail
-    std::int64_t tries = 0;                  // engines started for it in a row that came no further than the one before
+    std::int64_t tries = 0;                  // engines started for it in a row that came no further than any before
     // Attempts that it had when a person asked for another one, however the latest has ended. Empty: nobody did.
     std::optional<std::int64_t> asked = {};
-    std::int64_t step = 0;  // where it stood when the latest was started
+    std::int64_t step = 0;  // the furthest that it had come when one was started
     std::optional<GroupPlace> place = {};
     bool operator==(const QueueEntry&) const = default;
 };

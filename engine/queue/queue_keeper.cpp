@@ -304,7 +304,9 @@ bool QueueKeeper::grow(const TrialGroup& group, std::int64_t open) {
         sweep->isComplete = !more;
         made += next == Made::Trial ? 1 : 0;
     }
-    if (made == 0 && open == 0) end(group.id, GroupState::Finished, {});
+    if (made > 0 || open > 0) return made > 0;
+    const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials), true);
+    end(group.id, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
     return made > 0;
 }
 

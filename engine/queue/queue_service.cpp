@@ -208,7 +208,9 @@ void QueueService::cancelSweep(std::int64_t group) {
 void QueueService::extendSweep(std::int64_t group, std::int64_t cells) {
     SweepSpec sweep = sweepOf(groupOf(group));
     if (cells <= sweep.trials || sweep.trials == 0)
-        throw ProblemError({"trials", "sweep.not-longer", {std::to_string(cells), std::to_string(sweep.trials)}});
+        throw ProblemError({"trials",
+                            "sweep.not-longer",
+                            {std::to_string(cells), std::to_string(plannedTrials(sweep) / sweep.repeats)}});
     sweep.trials = cells;
     if (const auto space = spaceOf(sweep); !space.ok()) throw ProblemError(space.problems().front());
     store().setGroupSpec(group, sweepJson(sweep));

@@ -62,7 +62,7 @@ std::int64_t trialsToMake(const SweepSpec& sweep, std::int64_t open) {
 }
 
 std::optional<Problem> tooManyFailures(const SweepSpec& sweep, std::span<const GroupTrial> made,
-                                       const std::string& first) {
+                                       const std::string& first, bool isOver) {
     std::set<std::int64_t> failed, ended;
     for (const GroupTrial& each : made) {
         if (each.hasFailed()) failed.insert(each.place.cell);
@@ -73,7 +73,7 @@ std::optional<Problem> tooManyFailures(const SweepSpec& sweep, std::span<const G
         return Problem{"max_failures",
                        "sweep.too-many-failures",
                        {std::to_string(count), std::to_string(sweep.maxFailures), first}};
-    if (sweep.maxFailures == 0 && ended.empty() && count >= kHopeless)
+    if (sweep.maxFailures == 0 && ended.empty() && count >= (isOver ? 1 : kHopeless))
         return Problem{"sweep", "sweep.all-failed", {std::to_string(count), first}};
     return std::nullopt;
 }

@@ -92,8 +92,11 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
         cell.running += running ? 1 : 0;
         cell.open += each.isQueued ? 1 : 0;
         result.adopted += each.adopted ? 1 : 0;
-        if (!finished) continue;
+        const bool isFirstFailure = each.hasFailed() && result.firstFailure.empty();
+        if (!finished && !isFirstFailure) continue;
         const auto row = query.find(*each.trial);
+        if (isFirstFailure && row) result.firstFailure = row->failure.empty() ? row->state : row->failure;
+        if (!finished) continue;
         if (!row) continue;
         if (row->seconds) seconds.add(*row->seconds);
         const auto value = result.objective ? best(*row, *result.objective) : std::nullopt;

@@ -29,6 +29,7 @@ struct SweepResult {
     std::int64_t planned = 0;              // trials in all, at most; 0: unknown
     std::int64_t finished = 0, failed = 0, running = 0, open = 0, adopted = 0;
     std::int64_t ended = 0;                     // in one way or another, removed ones included
+    std::string firstFailure = {};              // what the first of those that have failed said
     double secondsEach = 0;                     // of those that have finished, on average; 0: unknown
     std::optional<double> secondsLeft() const;  // to the end, as they have gone so far
 };

@@ -181,6 +181,18 @@ private slots:
         QCOMPARE(program.run({"trials", "--json"}).last()["trials"].toArray().size(), 3);
     }
 
+    // Who chooses by validation has samples held out, and is told.
+    void validationIsHeldOutWhereItChooses() {
+        LockstepProgram program;
+        const QStringList more{"--method", "grid", "--objective", "validation.accuracy"};
+        const auto said = program.run(sweepOf({"model.width=8,16"}, more));
+        QVERIFY2(said.status == 0 && said.out.contains("10.00 % of the training samples are held out"),
+                 qPrintable(said.out + said.err));
+        QCOMPARE(sweepIn(program, 1)["objective"].toString(), QString("validation_accuracy"));
+        QVERIFY(sweepIn(program, 1)["best"].isDouble());
+        QCOMPARE(program.trial(1)["spec"].toObject()["validation_share"].toDouble(), 0.1);
+    }
+
     void aSweepThatFailsSaysWhy() {
         LockstepProgram program;
         // With more samples in a batch than there are, no trial begins.
@@ -264,6 +276,8 @@ private slots:
             "search.too-many-cells");
         row("an objective of texts", {"batch=10,20", "--objective", "test.perplexity"},
             "sweep.objective-of-another-task");
+        row("nothing that the constraints allow", {"batch=10,20", "--method", "grid", "--constraint", "batch >= 1000"},
+            "sweep.no-cells");
         row("a value out of range", {"epochs=0..3"}, "spec.out-of-range");
         row("devices that are not there", {"devices=cpu:1x1,cuda:7"}, "devices.unavailable");
         row("a circle", {"optimizer=sgd,adamw?schedule=cosine", "schedule=cosine,constant?optimizer=sgd"},

@@ -140,7 +140,8 @@ private slots:
         queue.countTry(trial, 50);
         QCOMPARE(tries(), std::int64_t{1});
         queue.countTry(trial, 20);
-        QCOMPARE(tries(), std::int64_t{2});
+        queue.countTry(trial, 30);  // not as far as it once was
+        QCOMPARE(tries(), std::int64_t{3});
         queue.remove(trial);
         QVERIFY(!queue.countTry(trial, 20));  // it is not there any longer
         queue.add({.trial = trial});
