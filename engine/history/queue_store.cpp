@@ -89,6 +89,18 @@ void QueueStore::setGroupState(std::int64_t group, GroupState state, const std::
     });
 }
 
+bool QueueStore::endGroup(std::int64_t group, GroupState state, const std::string& reason) {
+    bool ended = false;
+    m_writer.run([&](Database& database) {
+        Statement row(database,
+                      "UPDATE trial_group SET state = ?2, reason = ?3, finished_at = ?4 WHERE id = ?1 AND state = ?5");
+        row.bind(1, group), row.bind(2, std::string(text(state))), row.bind(3, reason), row.bind(4, utcNow());
+        row.bind(5, std::string(text(GroupState::Active)));
+        ended = row.exec() > 0;
+    });
+    return ended;
+}
+
 void QueueStore::setGroupSpec(std::int64_t group, const std::string& specJson) {
     m_writer.run([&](Database& database) {
         Statement row(database, "UPDATE trial_group SET spec_json = ?2 WHERE id = ?1");

@@ -324,6 +324,9 @@ bool QueueKeeper::dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_
 
 // Its trials that wait are cancelled; those that run end as they will.
 void QueueKeeper::end(std::int64_t group, GroupState state, const std::string& reason) {
+    m_limits.erase(group);
+    m_sweeps.erase(group);
+    if (!queueStore().endGroup(group, state, reason)) return;
     say("sweep " + std::to_string(group) + " has " + std::string(text(state)));
     for (const GroupTrial& each : QueueQuery(m_trials.query()).trials(group)) {
         if (!each.trial || !each.isQueued || m_launches.contains(*each.trial)) continue;
@@ -331,9 +334,6 @@ void QueueKeeper::end(std::int64_t group, GroupState state, const std::string& r
         if (each.state == RunState::Queued) m_trials.store().setState(*each.trial, RunState::Cancelled);
         queueStore().remove(*each.trial);
     }
-    queueStore().setGroupState(group, state, reason);
-    m_limits.erase(group);
-    m_sweeps.erase(group);
 }
 
 std::string QueueKeeper::firstFailure(std::span<const GroupTrial> made) {
