@@ -61,7 +61,7 @@ bool QueueKeeper::isKept(const Places& places) { return Lease::isHeld(leaseOf(pl
 void QueueKeeper::run() {
     using Clock = std::chrono::steady_clock;
     auto busy = Clock::now(), sound = busy;
-    for (; !m_stopped; std::this_thread::sleep_for(kPeriod)) {
+    for (;; std::this_thread::sleep_for(kPeriod)) {
         try {
             if (!m_lease) m_lease = Lease::tryAcquire(leaseOf(m_host.places));
             if (!m_lease) return;
@@ -291,7 +291,7 @@ bool QueueKeeper::grow(const TrialGroup& group, std::int64_t open) {
     if (!sweep) return false;
     m_limits[group.id] = {sweep->spec.parallel, false};
     const std::int64_t wanted = trialsToMake(sweep->spec, open);
-    if (wanted == 0 || (sweep->isComplete && open > 0)) return false;
+    if (wanted == 0 || (sweep->isExhausted && open > 0)) return false;
     auto trials = QueueQuery(m_trials.query()).trials(group.id);
     if (const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials))) {
         end(group.id, GroupState::Failed, problemText(*problem));
@@ -301,7 +301,6 @@ bool QueueKeeper::grow(const TrialGroup& group, std::int64_t open) {
     for (bool more = true; more && made < wanted;) {
         const auto next = makeNext(group.id, *sweep, trials);
         more = next != Made::Nothing;
-        sweep->isComplete = !more;
         made += next == Made::Trial ? 1 : 0;
     }
     if (made > 0 || open > 0) return made > 0;

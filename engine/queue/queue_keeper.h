@@ -1,5 +1,4 @@
 #pragma once
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -22,10 +21,6 @@
 
 namespace lockstep {
 
-// The one process of a home that starts queued trials, and makes those of sweeps: it looks at the history, starts what
-// the machine has room for, each as an engine of its own, and looks again. All that it goes by is in the history and in
-// the leases of runs: killed at any moment, another one goes on where it was. Clients write into the history
-// (QueueStore), which it notices within kPeriod; nobody talks to it.
 struct QueueHost {
     Places places;
     std::filesystem::path program;                     // `lockstep`, which runs a trial
@@ -33,6 +28,10 @@ struct QueueHost {
     std::function<void(const std::string&)> log = {};  // a line for whoever looks why
 };
 
+// The one process of a home that starts queued trials, and makes those of sweeps: it looks at the history, starts what
+// the machine has room for, each as an engine of its own, and looks again. All that it goes by is in the history and in
+// the leases of runs: killed at any moment, another one goes on where it was. Clients write into the history
+// (QueueStore), which it notices within kPeriod; nobody talks to it.
 class QueueKeeper {
 public:
     static constexpr auto kPeriod = std::chrono::milliseconds(40);
@@ -42,16 +41,13 @@ public:
     static std::unique_ptr<QueueKeeper> claim(QueueHost host);
     static bool isKept(const Places& places);
 
-    // Until there is nothing left to do, or stop() (any thread, signal handlers too): engines go on. Throws
-    // ProblemError of a history that cannot be read or written for longer than a minute.
+    // Until there is nothing left to do. Throws ProblemError of a history that cannot be read or written for longer
+    // than a minute, and EngineError of its lease's file.
     void run();
-    void stop() noexcept { m_stopped.store(true); }
-
-    // One look, for tests. False: there is nothing to do, and nothing will come of itself.
-    bool look();
 
 private:
     QueueKeeper(QueueHost host, Lease lease);
+    bool look();  // false: there is nothing to do, and nothing will come of itself
 
     struct Sweep {
         SweepSpec spec;
@@ -59,7 +55,6 @@ private:
         std::string json;          // as read
         std::vector<Cell> cells;   // that it has suggested: nobody else does while this process has the lease
         bool isExhausted = false;  // there is no further one
-        bool isComplete = false;   // all their trials have been made
     };
     enum class Made { Nothing, Adopted, Trial };
 
@@ -101,7 +96,6 @@ private:
     std::int64_t m_seen = -1;       // the history's version at the latest look
     std::set<std::int64_t> m_held;  // trials that an engine had then
     bool m_answered = false, m_hasWork = false;
-    std::atomic<bool> m_stopped{false};
 };
 
 }  // namespace lockstep

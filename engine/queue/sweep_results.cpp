@@ -6,6 +6,7 @@
 
 #include "engine/queue/sweep_progress.h"
 #include "engine/search/grid.h"
+#include "engine/trials/judged_state.h"
 
 namespace lockstep {
 
@@ -34,10 +35,6 @@ struct Moments {
         squares += before * (value - mean);
     }
 };
-
-bool isUnderWay(const GroupTrial& trial) {
-    return trial.state && !isFinal(*trial.state) && trial.state != RunState::Queued;
-}
 
 }  // namespace
 
@@ -86,7 +83,7 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
         if (at >= result.cells.size() || !each.trial) continue;
         CellResult& cell = result.cells[at];
         cell.trials.push_back(*each.trial);
-        const bool finished = each.state == RunState::Finished, running = isUnderWay(each);
+        const bool finished = each.state == RunState::Finished, running = each.state && isUnderWay(*each.state);
         cell.finished += finished ? 1 : 0;
         cell.failed += each.hasFailed() ? 1 : 0;
         cell.running += running ? 1 : 0;

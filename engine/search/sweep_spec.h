@@ -55,7 +55,7 @@ Result<SearchSpace> spaceOf(const SweepSpec& sweep);
 // "epochs=1..9:2" (a step of 2), "learning_rate=log:1e-3..1/4" (4 points),
 // "optimizer.beta2=0.9..0.999?optimizer=adamw".
 Result<Dimension> dimensionFrom(std::string_view words);
-std::string wordsOf(const Dimension& dimension);  // that dimensionFrom() reads
+std::string wordsOf(const Dimension& dimension);  // that dimensionFrom() reads, but for texts with quotes
 std::string wordsOf(const Cell& cell);            // "batch=64 learning_rate=0.01"
 
 }  // namespace lockstep
