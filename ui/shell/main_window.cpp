@@ -27,6 +27,7 @@ MainWindow::MainWindow(const QString& engineProgram, Places places, Explain expl
       m_undo(new QUndoGroup(this)) {
     setWindowTitle(tr("Lockstep"));
     setDockOptions(AnimatedDocks | AllowTabbedDocks);
+    buildMiddle();
     buildPages();
     buildNavigation();
     addCommands();
@@ -36,8 +37,20 @@ MainWindow::MainWindow(const QString& engineProgram, Places places, Explain expl
 
 MainWindow::~MainWindow() = default;
 
-void MainWindow::buildPages() {
+// The middle stands in the window before pages come: a widget that changes its parent is styled anew, with all in it.
+void MainWindow::buildMiddle() {
+    auto* middle = new QWidget;
+    setCentralWidget(middle);
+    m_navigation = new QListWidget;
     m_pages = new QStackedWidget;
+    auto* layout = new QHBoxLayout(middle);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_navigation);
+    layout->addWidget(m_pages, 1);
+}
+
+void MainWindow::buildPages() {
     for (Page* page : m_studio->pages()) {
         const int place = m_pages->addWidget(new PageFrame(page));
         if (QUndoStack* stack = page->undoStack()) m_undo->addStack(stack);
@@ -52,7 +65,6 @@ void MainWindow::buildPages() {
 }
 
 void MainWindow::buildNavigation() {
-    m_navigation = new QListWidget;
     m_navigation->setAccessibleName(tr("Pages"));
     for (const Page* page : m_studio->pages())
         (new QListWidgetItem(plain(page->title()), m_navigation))->setSizeHint({0, kEntryHeight});
@@ -61,14 +73,7 @@ void MainWindow::buildNavigation() {
     m_navigation->setIconSize({kIconSize, kIconSize});
     m_navigation->setFrameShape(QFrame::NoFrame);
     drawIcons();
-    auto* central = new QWidget;
-    auto* layout = new QHBoxLayout(central);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(m_navigation);
-    layout->addWidget(m_pages, 1);
-    setCentralWidget(central);
-    orderTabs(*central);
+    orderTabs(*centralWidget());
     connect(m_navigation, &QListWidget::currentRowChanged, this, [this](int row) {
         if (row >= 0) goTo(row);
     });
@@ -85,7 +90,7 @@ PageFrame* MainWindow::front() const { return static_cast<PageFrame*>(m_pages->c
 void MainWindow::goTo(int page) {
     m_navigation->setCurrentRow(page);
     m_pages->setCurrentIndex(page);
-    front()->focusPage();
+    front()->open();
     m_undo->setActiveStack(front()->page()->undoStack());
 }
 

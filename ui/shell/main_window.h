@@ -31,6 +31,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    void buildMiddle();
     void buildPages();
     void buildNavigation();
     void addPageCommands();

@@ -33,8 +33,9 @@ QString textOf(const std::vector<Problem>& problems, const Explain& explain) {
 
 }  // namespace
 
-Studio::Studio(const QString& engineProgram, Places places, Explain explain, QObject* parent)
-    : QObject(parent),
+Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWidget* window)
+    : QObject(window),
+      m_window(window),
       m_places(std::move(places)),
       m_explain(std::move(explain)),
       m_engine(new EngineService(engineProgram, this)),
@@ -87,7 +88,7 @@ void Studio::connectPages() {
 }
 
 void Studio::connectCards() {
-    const auto ask = [this](std::int64_t trial) { m_cards->ask(trial, trialFormat("card"), m_train->window()); };
+    const auto ask = [this](std::int64_t trial) { m_cards->ask(trial, trialFormat("card"), m_window); };
     connect(m_runsPage.get(), &RunsPage::cardRequested, m_cards, ask);
     connect(m_trials.get(), &TrialsPage::cardRequested, m_cards, ask);
     connect(m_evaluate.get(), &EvaluatePage::cardRequested, m_cards, ask);
@@ -119,7 +120,7 @@ void Studio::askAboutChangedData(qint64 trial, const std::vector<Problem>& probl
     QPointer<QMessageBox>& box = m_dataQuestions[trial];
     if (box) return box->raise();
     const QString title = tr("The data of trial %1 have changed").arg(trial);
-    box = new QMessageBox(QMessageBox::Question, title, title, QMessageBox::Cancel, m_train->window());
+    box = new QMessageBox(QMessageBox::Question, title, title, QMessageBox::Cancel, m_window);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setDefaultButton(QMessageBox::Cancel);
     QStringList changes;
@@ -141,7 +142,7 @@ void Studio::explainProblems(const QString& title, const std::vector<Problem>& p
 
 void Studio::tell(const QString& title, const QString& text, bool isProblem) {
     const auto icon = isProblem ? QMessageBox::Warning : QMessageBox::Information;
-    auto* box = new QMessageBox(icon, title, title, QMessageBox::Ok, m_train->window());
+    auto* box = new QMessageBox(icon, title, title, QMessageBox::Ok, m_window);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setTextFormat(Qt::PlainText);
     box->setInformativeText(text);

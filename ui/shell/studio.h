@@ -14,6 +14,7 @@
 
 class QDockWidget;
 class QMessageBox;
+class QWidget;
 
 namespace lockstep::ui {
 
@@ -33,8 +34,8 @@ class TrialsPage;
 class Studio : public QObject {
     Q_OBJECT
 public:
-    // `engineProgram`: the path of `lockstep`.
-    Studio(const QString& engineProgram, Places places, Explain explain, QObject* parent = nullptr);
+    // `engineProgram`: the path of `lockstep`; `window`, its parent: where pages and questions appear.
+    Studio(const QString& engineProgram, Places places, Explain explain, QWidget* window);
     ~Studio() override;  // with its pages and docks, before their services
 
     std::vector<Page*> pages() const;
@@ -49,6 +50,7 @@ private:
     void explainProblems(const QString& title, const std::vector<Problem>& problems);
     void askAboutChangedData(qint64 trial, const std::vector<Problem>& problems);
 
+    QWidget* m_window;
     const Places m_places;
     const Explain m_explain;
     EngineService *m_engine, *m_samples;  // of the form; of what models were evaluated on, which takes longer

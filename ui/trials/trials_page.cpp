@@ -27,7 +27,8 @@ namespace lockstep::ui {
 namespace {
 
 constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMilliseconds = 150,
-              kNoticeMilliseconds = 15'000, kWeighMilliseconds = 30'000;
+              kNoticeMilliseconds = 15'000, kWeighMilliseconds = 30'000,
+              kFirstWeighMilliseconds = 300;  // when the table is there
 constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
 
 std::vector<std::int64_t> idsOf(const std::vector<const TrialRow*>& rows) {
@@ -298,7 +299,8 @@ void TrialsPage::follow(const QString& command) {
 
 // While runs write, their rows change all the time.
 void TrialsPage::weighSoon() {
-    if (!m_weighSoon.isActive() && isVisible()) m_weighSoon.start(m_disk.weight() ? kWeighMilliseconds : 0);
+    if (!m_weighSoon.isActive() && isVisible())
+        m_weighSoon.start(m_disk.weight() ? kWeighMilliseconds : kFirstWeighMilliseconds);
 }
 
 void TrialsPage::showWeight() {

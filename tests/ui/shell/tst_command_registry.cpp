@@ -75,6 +75,7 @@ private slots:
         PageFrame frame(page);
         QSignalSpy wanted(page, &Page::commandWanted);
         frame.show();
+        frame.open();
         QVERIFY(frame.currentWidget() != page);
         auto* button = frame.findChild<QPushButton*>();
         QCOMPARE(button->text(), QString("Fill it"));

@@ -170,6 +170,7 @@ private slots:
         home.train(100'000);
         QVERIFY(home.waitForRun(2));
         const auto window = home.open();
+        window->openRun(1);
         QCOMPARE(window->findChild<RunsPage*>()->findChild<QTabWidget*>()->count(), 2);
         RunFeed &first = feedOf(*window, 1), &second = feedOf(*window, 2);
         QVERIFY(until([&] { return stepsOf(first) > 50 && stepsOf(second) > 50; }));
