@@ -37,6 +37,36 @@ double wholeAt(const NumberRange& range, double u) {
     return std::round(low * std::pow(high / low, u));
 }
 
+double shareIn(const NumberRange& range, double value) {
+    if (range.high == range.low) return 0.5;
+    const double share = range.isLog ? std::log(value / range.low) / std::log(range.high / range.low)
+                                     : (value - range.low) / (range.high - range.low);
+    return std::clamp(share, 0.0, 1.0);
+}
+
+// The inverse of wholeAt().
+UnitShare wholeShare(const NumberRange& range, double value) {
+    const NumberRange wide{.low = range.low - 0.5, .high = range.high + 0.5, .isLog = range.isLog};
+    return {shareIn(wide, value - 0.5), shareIn(wide, value), shareIn(wide, value + 0.5)};
+}
+
+UnitShare partOf(std::int64_t index, std::int64_t count) {
+    const auto i = static_cast<double>(index), all = static_cast<double>(count);
+    return {i / all, (i + 0.5) / all, (i + 1) / all};
+}
+
+// 1 and 1.0 are the same.
+bool isSame(const ParamValue& one, const ParamValue& other) {
+    const auto a = numberOf(one), b = numberOf(other);
+    return a && b ? *a == *b : one == other;
+}
+
+std::int64_t nearestIndex(const NumberRange& range, double value, std::int64_t count) {
+    const double steps =
+        range.step > 0 ? (value - range.low) / range.step : shareIn(range, value) * static_cast<double>(count - 1);
+    return std::clamp<std::int64_t>(std::llround(steps), 0, count - 1);
+}
+
 std::optional<Problem> problemOf(const std::string& path, const NumberRange& range) {
     const std::string low = formatted("%g", range.low), high = formatted("%g", range.high);
     if (!std::isfinite(range.low) || !std::isfinite(range.high))
@@ -110,6 +140,40 @@ ParamValue Dimension::valueAt(double u) const {
     if (const auto all = count())
         return value(std::min(static_cast<std::int64_t>(u * static_cast<double>(*all)), *all - 1));
     return asValue(*range, readable(*range, scaled(*range, u)));
+}
+
+std::optional<double> numberOf(const ParamValue& value) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+    if (const auto* number = std::get_if<double>(&value)) return *number;
+    return std::nullopt;
+}
+
+std::int64_t UnitShare::placeAmong(std::int64_t count) const {
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(middle * static_cast<double>(count)), 0, count - 1);
+}
+
+std::optional<UnitShare> Dimension::shareOf(const ParamValue& value) const {
+    if (const auto* choices = std::get_if<ChoiceOfValues>(&values)) {
+        const auto found = std::ranges::find_if(*choices, [&](const auto& each) { return isSame(each, value); });
+        if (found == choices->end()) return std::nullopt;
+        return partOf(found - choices->begin(), std::ssize(*choices));
+    }
+    const auto& range = std::get<NumberRange>(values);
+    const auto number = numberOf(value);
+    if (!number || !(*number >= range.low && *number <= range.high)) return std::nullopt;
+    if (isWhole(range) && range.step == 0 && range.points == 0) return wholeShare(range, *number);
+    if (const auto all = count()) return partOf(nearestIndex(range, *number, *all), *all);
+    const double share = shareIn(range, *number);
+    return UnitShare{share, share, share};
+}
+
+bool Dimension::isOrdered() const {
+    const auto* choices = std::get_if<ChoiceOfValues>(&values);
+    if (!choices) return true;
+    const auto areNumbers = std::ranges::all_of(*choices, [](const auto& each) { return numberOf(each).has_value(); });
+    const auto number = [](const ParamValue& each) { return numberOf(each).value_or(0); };
+    return areNumbers &&
+           (std::ranges::is_sorted(*choices, {}, number) || std::ranges::is_sorted(*choices, std::greater<>(), number));
 }
 
 std::optional<Problem> check(const Dimension& dimension) {

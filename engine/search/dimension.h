@@ -29,6 +29,13 @@ struct DimensionCondition {
     bool operator==(const DimensionCondition&) const = default;
 };
 
+// The part of the unit interval that means a value; its middle is where the value itself lies on the scale. Of a number
+// among as many as numbers have digits it is a point.
+struct UnitShare {
+    double low = 0, middle = 0, high = 0;
+    std::int64_t placeAmong(std::int64_t count) const;  // 0, 1… of equal parts
+};
+
 // The values that a setting may take in a search.
 struct Dimension {
     std::string path;  // see spec/trial_settings.h
@@ -40,9 +47,15 @@ struct Dimension {
     ParamValue value(std::int64_t index) const;  // of a countable one, in order
     // What a point u in [0, 1) of the unit interval means: equal lengths are equally likely values.
     ParamValue valueAt(double u) const;
+    // The inverse; nullopt: it has no such value.
+    std::optional<UnitShare> shareOf(const ParamValue& value) const;
+    // Whether values that lie beside each other are alike: numbers that go up or down.
+    bool isOrdered() const;
 
     bool operator==(const Dimension&) const = default;
 };
+
+std::optional<double> numberOf(const ParamValue& value);  // nullopt: text, true or false
 
 // What is wrong with it by itself: "search.no-values", "search.inverted", "search.log-of-nothing", "search.step",
 // "search.step-and-points", "search.not-a-number", "search.twice" (a value), "search.too-many-values".

@@ -47,7 +47,8 @@ bool isOneOf(const std::optional<ParamValue>& value, const ChoiceOfValues& value
 
 class Checker {
 public:
-    Checker(const std::vector<Dimension>& dimensions, const std::vector<Constraint>& constraints, const TrialSpec& base)
+    Checker(const std::vector<Dimension>& dimensions, const std::vector<Constraint>& constraints,
+            const std::optional<TrialSpec>& base)
         : m_dimensions(dimensions), m_constraints(constraints), m_base(base) {}
 
     std::vector<Problem> problems() {
@@ -55,7 +56,7 @@ public:
         for (const Dimension& each : m_dimensions) dimension(each);
         for (const Constraint& each : m_constraints) {
             for (const std::string& path : each.paths()) {
-                if (!isSetting(path)) add({each.text(), "search.not-a-setting", {path}});
+                if (!isKnown(path)) add({each.text(), "search.not-a-setting", {path}});
             }
         }
         return std::move(m_problems);
@@ -63,12 +64,12 @@ public:
 
 private:
     void dimension(const Dimension& each) {
-        if (!isSetting(each.path)) return add(unknownSetting(each.path));
+        if (m_base && !isSetting(each.path)) return add(unknownSetting(each.path));
         if (std::ranges::count(m_dimensions, each.path, &Dimension::path) > 1)
             return add({each.path, "search.twice-varied", {}});
         if (auto problem = check(each)) return add(std::move(*problem));
-        for (const ParamValue& value : samples(each)) {
-            TrialSpec spec = m_base;
+        for (const ParamValue& value : m_base ? samples(each) : ChoiceOfValues()) {
+            TrialSpec spec = *m_base;
             if (auto problem = writeSetting(spec, each.path, value))
                 return add({each.path, problem->code, problem->args});
         }
@@ -82,9 +83,9 @@ private:
     }
 
     void conditionOf(const Dimension& each, const DimensionCondition& condition) {
-        if (!isSetting(condition.path)) return add(unknownSetting(condition.path));
+        if (m_base && !isSetting(condition.path)) return add(unknownSetting(condition.path));
         const Dimension* asked = find(m_dimensions, condition.path);
-        if (!asked && !isOneOf(readSetting(m_base, condition.path), condition.values))
+        if (!asked && !(m_base && isOneOf(readSetting(*m_base, condition.path), condition.values)))
             return add({each.path, "search.never", {condition.path, text(condition.values.front())}});
         const auto* choices = asked ? std::get_if<ChoiceOfValues>(&asked->values) : nullptr;
         if (choices &&
@@ -92,11 +93,15 @@ private:
             add({each.path, "search.never", {condition.path, text(condition.values.front())}});
     }
 
+    bool isKnown(const std::string& path) const {
+        return m_base ? isSetting(path) : find(m_dimensions, path) != nullptr;
+    }
+
     void add(Problem problem) { m_problems.push_back(std::move(problem)); }
 
     const std::vector<Dimension>& m_dimensions;
     const std::vector<Constraint>& m_constraints;
-    const TrialSpec& m_base;
+    const std::optional<TrialSpec>& m_base;
     std::vector<Problem> m_problems;
 };
 
@@ -123,20 +128,29 @@ const Dimension* sortByQuestions(std::vector<Dimension>& dimensions) {
 
 Result<SearchSpace> SearchSpace::from(std::vector<Dimension> dimensions, std::vector<Constraint> constraints,
                                       const TrialSpec& base) {
+    return checked(std::move(dimensions), std::move(constraints), base);
+}
+
+Result<SearchSpace> SearchSpace::from(std::vector<Dimension> dimensions, std::vector<Constraint> constraints) {
+    return checked(std::move(dimensions), std::move(constraints), std::nullopt);
+}
+
+Result<SearchSpace> SearchSpace::checked(std::vector<Dimension> dimensions, std::vector<Constraint> constraints,
+                                         std::optional<TrialSpec> base) {
     auto problems = Checker(dimensions, constraints, base).problems();
     if (!problems.empty()) return problems;
     if (const Dimension* stuck = sortByQuestions(dimensions)) return Problem{stuck->path, "search.circle", {}};
     SearchSpace space;
     space.m_dimensions = std::move(dimensions);
     space.m_constraints = std::move(constraints);
-    space.m_base = base;
+    space.m_base = std::move(base);
     return space;
 }
 
 std::optional<ParamValue> SearchSpace::valueOf(const std::string& path, const Cell& cell) const {
     if (const Setting* set = find(cell, path)) return set->value;
     if (find(m_dimensions, path)) return std::nullopt;  // varied, but not here
-    return readSetting(m_base, path);
+    return m_base ? readSetting(*m_base, path) : std::nullopt;
 }
 
 bool SearchSpace::isActive(const Dimension& dimension, const Cell& soFar) const {

@@ -23,6 +23,10 @@ public:
     static Result<SearchSpace> from(std::vector<Dimension> dimensions, std::vector<Constraint> constraints,
                                     const TrialSpec& base);
 
+    // Of a function that is no training: names are its own, and nothing stands but what is varied. Problems: those that
+    // do not ask about settings.
+    static Result<SearchSpace> from(std::vector<Dimension> dimensions, std::vector<Constraint> constraints);
+
     const std::vector<Dimension>& dimensions() const { return m_dimensions; }
     const std::vector<Constraint>& constraints() const { return m_constraints; }
 
@@ -35,11 +39,13 @@ public:
     bool holds(const Cell& cell) const;
 
 private:
+    static Result<SearchSpace> checked(std::vector<Dimension> dimensions, std::vector<Constraint> constraints,
+                                       std::optional<TrialSpec> base);
     std::optional<ParamValue> valueOf(const std::string& path, const Cell& cell) const;
 
     std::vector<Dimension> m_dimensions;
     std::vector<Constraint> m_constraints;
-    TrialSpec m_base;
+    std::optional<TrialSpec> m_base;
 };
 
 // The trial of a cell: choices first, for another choice drops the settings of the one before.

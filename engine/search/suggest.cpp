@@ -4,8 +4,12 @@
 #include <unordered_set>
 
 #include "engine/core/content_hash.h"
+#include "engine/search/chosen_method.h"
+#include "engine/search/gp_search.h"
 #include "engine/search/grid.h"
 #include "engine/search/search_points.h"
+#include "engine/search/sobol.h"
+#include "engine/search/tpe.h"
 
 namespace lockstep {
 
@@ -30,10 +34,11 @@ std::optional<Cell> nextOfGrid(const SearchSpace& space, const Cells& known) {
     return std::nullopt;
 }
 
-std::optional<Cell> nextOfSequence(const SweepSpec& sweep, const SearchSpace& space, const Cells& known) {
+std::optional<Cell> nextOfSequence(std::string_view method, const SweepSpec& sweep, const SearchSpace& space,
+                                   const Cells& known) {
     std::size_t met = 0;
     for (std::uint32_t index = 0, vain = 0; vain < kPatience; ++index) {
-        auto cell = space.cellAt(searchPoint(sweep.method, sweep.seed, index, space.dimensions().size()));
+        auto cell = space.cellAt(searchPoint(method, sweep.seed, index, space.dimensions().size()));
         const bool isKnown = cell && known.contains(*cell);
         if (cell && !isKnown) return cell;
         met += isKnown ? 1 : 0;
@@ -42,12 +47,40 @@ std::optional<Cell> nextOfSequence(const SweepSpec& sweep, const SearchSpace& sp
     return std::nullopt;
 }
 
+// What a method begins with that learns.
+std::string_view beginningOf(const SearchSpace& space) {
+    return space.dimensions().size() <= kSobolDimensions ? "sobol" : "random";
+}
+
+std::optional<Cell> nextLearned(std::string_view method, const SweepSpec& sweep, const SearchSpace& space,
+                                std::span<const Tried> tried, const Cells& known) {
+    const auto ended = static_cast<std::size_t>(std::ranges::count_if(tried, &Tried::hasEnded));
+    const bool byProcess = method == "gp";
+    std::optional<Cell> cell;
+    if (ended >= (byProcess ? kGpBeginning : kTpeBeginning)) {
+        const MayBe mayBe = [&](const Cell& each) { return space.holds(each) && !known.contains(each); };
+        cell = byProcess ? suggestByGp(space, tried, sweep.seed, mayBe)
+                         : suggestByTpe(space, tried, method == "tpe", sweep.seed, mayBe);
+    }
+    return cell ? cell : nextOfSequence(beginningOf(space), sweep, space, known);
+}
+
 }  // namespace
 
+std::optional<Cell> nextCell(const SweepSpec& sweep, const SearchSpace& space, std::span<const Tried> tried) {
+    if (sweep.trials > 0 && std::ssize(tried) >= sweep.trials) return std::nullopt;
+    Cells known;
+    for (const Tried& each : tried) known.insert(each.cell);
+    const std::string method = chosenMethod(sweep, space).method;
+    if (method == "grid") return nextOfGrid(space, known);
+    if (method == "random" || method == "sobol") return nextOfSequence(method, sweep, space, known);
+    return nextLearned(method, sweep, space, tried, known);
+}
+
 std::optional<Cell> nextCell(const SweepSpec& sweep, const SearchSpace& space, std::span<const Cell> suggested) {
-    if (sweep.trials > 0 && static_cast<std::int64_t>(suggested.size()) >= sweep.trials) return std::nullopt;
-    const Cells known(suggested.begin(), suggested.end());
-    return sweep.method == "grid" ? nextOfGrid(space, known) : nextOfSequence(sweep, space, known);
+    std::vector<Tried> tried;
+    for (const Cell& each : suggested) tried.push_back({.cell = each});
+    return nextCell(sweep, space, tried);
 }
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/core/strict_json.h"
+#include "engine/search/chosen_method.h"
 #include "engine/search/grid.h"
 #include "engine/search/sobol.h"
 #include "engine/spec/json_problem.h"
@@ -39,7 +40,6 @@ struct TextField {
 };
 constexpr std::array<TextField, 3> kTextFields{
     {{"title", &SweepSpec::title}, {"method", &SweepSpec::method}, {"objective", &SweepSpec::objective}}};
-constexpr std::array<std::string_view, 3> kMethods{"grid", "random", "sobol"};
 
 OrderedJson jsonOf(const ParamValue& value) {
     return std::visit([](const auto& each) { return OrderedJson(each); }, value);
@@ -267,6 +267,12 @@ void adoptKinds(SweepSpec& sweep, const FieldOf& fieldOf) {
 
 namespace {
 
+std::string methodNames() {
+    std::string names;
+    for (const std::string& each : searchMethods()) names += (names.empty() ? "" : ", ") + each;
+    return names;
+}
+
 // What the history keeps of every trial's evaluations, or what follows from that.
 bool isObjective(const Metric* metric) {
     if (metric && metric->derive) metric = findMetric(metric->from);
@@ -274,9 +280,8 @@ bool isObjective(const Metric* metric) {
     return isKept && metric->split != Split::Train;
 }
 
-}  // namespace
-
-Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
+// What is wrong with a sweep but for its space and its objective.
+std::vector<Problem> problemsOfItself(const SweepSpec& sweep) {
     std::vector<Problem> problems;
     for (const WholeField& each : kWholeFields) {
         const std::int64_t value = sweep.*each.member;
@@ -285,25 +290,39 @@ Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
                                 "spec.out-of-range",
                                 {std::to_string(value), std::to_string(each.low), std::to_string(each.high)}});
     }
-    if (std::ranges::find(kMethods, sweep.method) == kMethods.end())
-        problems.push_back({"method", "spec.not-a-choice", {sweep.method, "grid, random, sobol"}});
+    if (std::ranges::find(searchMethods(), sweep.method) == searchMethods().end())
+        problems.push_back({"method", "spec.not-a-choice", {sweep.method, methodNames()}});
     else if (sweep.method != "grid" && sweep.trials < 1)
         problems.push_back({"trials", "spec.out-of-range", {"0", "1", std::to_string(kMostTrials)}});
-    if (!sweep.objective.empty() && !isObjective(findMetric(sweep.objective)))
-        problems.push_back({"objective", "search.objective", {sweep.objective}});
     if (sweep.repeats > 1 && std::ranges::find(sweep.vary, "seed", &Dimension::path) != sweep.vary.end())
         problems.push_back({"repeats", "search.repeats-of-seeds", {}});
     if (sweep.method == "sobol" && sweep.vary.size() > kSobolDimensions)
         problems.push_back({"vary",
                             "search.too-many-dimensions",
                             {std::to_string(sweep.vary.size()), std::to_string(kSobolDimensions)}});
-    auto space = SearchSpace::from(sweep.vary, sweep.constraints, sweep.trial);
+    return problems;
+}
+
+Result<SearchSpace> unlessWrong(const SweepSpec& sweep, std::vector<Problem> problems, Result<SearchSpace> space) {
     if (!space.ok()) problems.insert(problems.end(), space.problems().begin(), space.problems().end());
     if (!problems.empty()) return problems;
     if (sweep.method == "grid") {
         if (auto problem = checkGrid(space.value())) return std::move(*problem);
     }
     return space;
+}
+
+}  // namespace
+
+Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
+    std::vector<Problem> problems = problemsOfItself(sweep);
+    if (!sweep.objective.empty() && !isObjective(findMetric(sweep.objective)))
+        problems.push_back({"objective", "search.objective", {sweep.objective}});
+    return unlessWrong(sweep, std::move(problems), SearchSpace::from(sweep.vary, sweep.constraints, sweep.trial));
+}
+
+Result<SearchSpace> functionSpaceOf(const SweepSpec& sweep) {
+    return unlessWrong(sweep, problemsOfItself(sweep), SearchSpace::from(sweep.vary, sweep.constraints));
 }
 
 }  // namespace lockstep

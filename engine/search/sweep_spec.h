@@ -18,7 +18,7 @@ struct SweepSpec {
     TrialSpec trial;  // what is not varied
     std::vector<Dimension> vary;
     std::vector<Constraint> constraints;
-    std::string method = "random";  // or "grid", "sobol"
+    std::string method = "random";  // or another of searchMethods()
     std::int64_t trials = 20;       // cells to try; of a grid at most so many, 0: all
     std::int64_t repeats = 1;       // trials of each cell, which differ in their seeds
     std::string objective;          // key of a metric of evaluations; empty: what counts for the model
@@ -50,6 +50,8 @@ void adoptKinds(SweepSpec& sweep, const FieldOf& fieldOf);
 // "search.out-of-range", "search.objective", "search.repeats-of-seeds" where the seed is varied as well,
 // "search.too-many-dimensions" for Sobol.
 Result<SearchSpace> spaceOf(const SweepSpec& sweep);
+// The same of a sweep that trains nothing (test_functions.h): its trial and its objective say nothing.
+Result<SearchSpace> functionSpaceOf(const SweepSpec& sweep);
 
 // What a person writes behind --vary: "batch=64,128", "learning_rate=log:1e-3..1", "optimizer.momentum=0.8..0.99",
 // "epochs=1..9:2" (a step of 2), "learning_rate=log:1e-3..1/4" (4 points),

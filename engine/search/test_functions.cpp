@@ -1,0 +1,160 @@
+#include "engine/search/test_functions.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace lockstep {
+
+namespace {
+
+constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
+
+double branin(const std::vector<double>& x) {
+    constexpr double kPi = std::numbers::pi;
+    const double bent = x[1] - 5.1 / (4 * kPi * kPi) * x[0] * x[0] + 5 / kPi * x[0] - 6;
+    return bent * bent + 10 * (1 - 1 / (8 * kPi)) * std::cos(x[0]) + 10;
+}
+
+double hartmann6(const std::vector<double>& x) {
+    constexpr std::array<double, 4> kHeights{1, 1.2, 3, 3.2};
+    constexpr double kSlopes[4][6] = {
+        {10, 3, 17, 3.5, 1.7, 8}, {0.05, 10, 17, 0.1, 8, 14}, {3, 3.5, 1.7, 10, 17, 8}, {17, 8, 0.05, 10, 0.1, 14}};
+    constexpr double kMiddles[4][6] = {{0.1312, 0.1696, 0.5569, 0.0124, 0.8283, 0.5886},
+                                       {0.2329, 0.4135, 0.8307, 0.3736, 0.1004, 0.9991},
+                                       {0.2348, 0.1451, 0.3522, 0.2883, 0.3047, 0.6650},
+                                       {0.4047, 0.8828, 0.8732, 0.5743, 0.1091, 0.0381}};
+    double sum = 0;
+    for (std::size_t i = 0; i < kHeights.size(); ++i) {
+        double distance = 0;
+        for (std::size_t j = 0; j < x.size(); ++j)
+            distance += kSlopes[i][j] * (x[j] - kMiddles[i][j]) * (x[j] - kMiddles[i][j]);
+        sum -= kHeights[i] * std::exp(-distance);
+    }
+    return sum;
+}
+
+std::optional<double> numberWritten(std::string_view text) {
+    double number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return number;
+}
+
+const Setting* settingOf(const Cell& cell, const std::string& path) {
+    const auto found = std::ranges::find(cell, path, &Setting::path);
+    return found == cell.end() ? nullptr : &*found;
+}
+
+// Of numbers "x1", "x2"…
+TestFunction numeric(std::string_view name, const std::vector<NumberRange>& ranges,
+                     double (*value)(const std::vector<double>& x)) {
+    TestFunction function{std::string(name), {}, {}};
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+        function.domain.push_back({"x" + std::to_string(i + 1), ranges[i], {}});
+    function.loss = [domain = function.domain, value](const Cell& cell) {
+        std::vector<double> x;
+        for (const Dimension& each : domain) {
+            const Setting* set = settingOf(cell, each.path);
+            x.push_back(set ? numberOf(set->value).value_or(kNoLoss) : kNoLoss);
+        }
+        return value(x);
+    };
+    return function;
+}
+
+// By commas, without spaces around.
+std::vector<std::string> fieldsOf(std::string_view line) {
+    std::vector<std::string> fields;
+    for (;;) {
+        const auto comma = line.find(',');
+        std::string_view field = line.substr(0, comma);
+        const auto first = field.find_first_not_of(" \t\r");
+        field = first == field.npos ? "" : field.substr(first, field.find_last_not_of(" \t\r") - first + 1);
+        fields.emplace_back(field);
+        if (comma == line.npos) return fields;
+        line.remove_prefix(comma + 1);
+    }
+}
+
+struct Table {
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+};
+
+Result<Table> tableIn(std::string_view csv, const std::string& fileName) {
+    Table table;
+    for (std::size_t line = 1; !csv.empty(); ++line) {
+        const auto end = csv.find('\n');
+        auto fields = fieldsOf(csv.substr(0, end));
+        csv.remove_prefix(end == csv.npos ? csv.size() : end + 1);
+        if (fields == std::vector<std::string>{""}) continue;
+        if (table.header.empty()) table.header = std::move(fields);
+        else if (fields.size() == table.header.size()) table.rows.push_back(std::move(fields));
+        else
+            return Problem{fileName,
+                           "search.table",
+                           {std::to_string(line), std::to_string(fields.size()), std::to_string(table.header.size())}};
+    }
+    if (table.header.size() < 2 || table.rows.empty()) return Problem{fileName, "search.table-empty", {}};
+    return table;
+}
+
+ParamValue valueWritten(const std::string& text) {
+    std::int64_t whole = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), whole);
+    if (failed == std::errc() && end == text.data() + text.size()) return whole;
+    if (const auto number = numberWritten(text)) return *number;
+    return text;
+}
+
+// Numbers in order; else as they come.
+Dimension columnOf(const Table& table, std::size_t column) {
+    ChoiceOfValues values;
+    for (const auto& row : table.rows) {
+        ParamValue value = valueWritten(row[column]);
+        if (std::ranges::find(values, value) == values.end()) values.push_back(std::move(value));
+    }
+    if (std::ranges::all_of(values, [](const auto& each) { return numberOf(each).has_value(); }))
+        std::ranges::sort(values, {}, [](const auto& each) { return *numberOf(each); });
+    return {table.header[column], std::move(values), {}};
+}
+
+bool isWritten(const std::string& written, const Setting* set) {
+    if (!set) return written.empty();
+    const auto number = numberOf(set->value), other = numberWritten(written);
+    return number && other ? *number == *other : written == text(set->value);
+}
+
+double lossIn(const Table& table, const Cell& cell) {
+    for (const auto& row : table.rows) {
+        bool isRow = true;
+        for (std::size_t i = 0; i + 1 < row.size() && isRow; ++i)
+            isRow = isWritten(row[i], settingOf(cell, table.header[i]));
+        if (isRow) return numberWritten(row.back()).value_or(kNoLoss);
+    }
+    return kNoLoss;
+}
+
+}  // namespace
+
+std::optional<TestFunction> testFunction(std::string_view name) {
+    if (name == "branin") return numeric(name, {{-5, 10}, {0, 15}}, branin);
+    if (name == "hartmann6") return numeric(name, std::vector<NumberRange>(6), hartmann6);
+    return std::nullopt;
+}
+
+Result<TestFunction> tableFunction(std::string_view csv, const std::string& fileName) {
+    auto read = tableIn(csv, fileName);
+    if (!read.ok()) return read.problems();
+    TestFunction function{fileName, {}, {}};
+    for (std::size_t i = 0; i + 1 < read.value().header.size(); ++i)
+        function.domain.push_back(columnOf(read.value(), i));
+    function.loss = [table = std::move(read).value()](const Cell& cell) { return lossIn(table, cell); };
+    return function;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,26 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/search/search_space.h"
+
+namespace lockstep {
+
+// A loss that is known without training: what methods are tried on.
+struct TestFunction {
+    std::string name;
+    std::vector<Dimension> domain;                 // where nothing else is varied
+    std::function<double(const Cell& cell)> loss;  // not a number: the cell has none
+};
+
+// "branin" of x1 and x2 (Dixon, Szegő, "Towards global optimisation 2", 1978; least 0.397887) and "hartmann6" of x1 to
+// x6 (the same; least -3.32237). nullopt: no function has this name.
+std::optional<TestFunction> testFunction(std::string_view name);
+
+// A table's rows are cells: its first line names settings, and its last column is the loss. Numbers count as such; a
+// cell without a row, or whose loss is no number, fails. Problems, at `fileName`: "search.table" (line, what is wrong).
+Result<TestFunction> tableFunction(std::string_view csv, const std::string& fileName);
+
+}  // namespace lockstep

@@ -1,0 +1,75 @@
+#include <QtTest>
+#include <cmath>
+
+#include "engine/search/simulated_sweep.h"
+
+using namespace lockstep;
+
+namespace {
+
+Cell cellOf(std::initializer_list<double> x) {
+    Cell cell;
+    for (const double each : x) cell.push_back({"x" + std::to_string(cell.size() + 1), each});
+    return cell;
+}
+
+std::string codeOf(std::string_view csv) {
+    const auto table = tableFunction(csv, "t.csv");
+    return table.ok() ? "" : table.problems().front().code;
+}
+
+constexpr std::string_view kTable = "batch, optimizer ,loss\n32,sgd,0.5\n64,sgd,0.25\r\n\n16,adamw,nan\n";
+
+}  // namespace
+
+class TestTestFunctions : public QObject {
+    Q_OBJECT
+private slots:
+    void theirMinimaAreKnown() {
+        const TestFunction branin = testFunction("branin").value();
+        for (const auto& x : {cellOf({-M_PI, 12.275}), cellOf({M_PI, 2.275}), cellOf({9.42478, 2.475})})
+            QVERIFY(std::abs(branin.loss(x) - 0.397887) < 1e-6);
+        const TestFunction hartmann = testFunction("hartmann6").value();
+        QVERIFY(std::abs(hartmann.loss(cellOf({0.20169, 0.150011, 0.476874, 0.275332, 0.311652, 0.6573})) + 3.32237) <
+                1e-5);
+        QVERIFY(std::isnan(branin.loss(cellOf({1}))));
+        QVERIFY(!testFunction("rosenbrock"));
+    }
+
+    void aTableIsRead() {
+        const auto table = tableFunction(kTable, "t.csv");
+        QVERIFY(table.ok());
+        const TestFunction& function = table.value();
+        QCOMPARE(wordsOf(function.domain[0]), std::string("batch=16,32,64"));
+        QCOMPARE(wordsOf(function.domain[1]), std::string("optimizer=sgd,adamw"));
+        QCOMPARE(function.loss({{"batch", 64.0}, {"optimizer", std::string("sgd")}}), 0.25);
+        QVERIFY(std::isnan(function.loss({{"batch", std::int64_t{16}}, {"optimizer", std::string("adamw")}})));
+        QVERIFY(std::isnan(function.loss({{"batch", std::int64_t{16}}, {"optimizer", std::string("sgd")}})));
+    }
+
+    void whatIsNoTableIsRefused() {
+        QCOMPARE(codeOf(""), "search.table-empty");
+        QCOMPARE(codeOf("loss\n1\n"), "search.table-empty");
+        QCOMPARE(codeOf("a,loss\n"), "search.table-empty");
+        QCOMPARE(codeOf("a,loss\n1,2\n1,2,3\n"), "search.table");
+    }
+
+    // A grid with three at once: told in the order in which they began, the best so far beside them.
+    void aSweepIsSimulated() {
+        const TestFunction function = tableFunction(kTable, "t.csv").value();
+        SweepSpec sweep;
+        sweep.method = "grid";
+        sweep.trials = 0;
+        sweep.parallel = 3;
+        std::vector<SimulatedTrial> told;
+        simulate(sweep, SearchSpace::from(function.domain, {}).value(), function,
+                 [&](const SimulatedTrial& each) { told.push_back(each); });
+        QCOMPARE(told.size(), 6u);
+        for (std::size_t i = 0; i < told.size(); ++i) QCOMPARE(told[i].number, i);
+        QCOMPARE(told.back().best, 0.25);
+        QCOMPARE(std::ranges::count(told, TriedState::Failed, [](const auto& each) { return each.tried.state; }), 4);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTestFunctions)
+#include "tst_test_functions.moc"
