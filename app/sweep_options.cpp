@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/format.h"
+#include "app/function_sweep.h"
 #include "app/setting_fields.h"
 #include "engine/queue/demand.h"
 #include "engine/queue/sweep_results.h"
@@ -26,9 +27,9 @@ void take(const std::optional<T>& given, T& into) {
     if (given) into = *given;
 }
 
-// "validation.accuracy" means "validation_accuracy".
-std::string metricKey(std::string words) {
-    std::ranges::replace(words, '.', '_');
+// "validation.accuracy" means "validation_accuracy"; a function's name stays.
+std::string objectiveKey(std::string words) {
+    if (!namesFunction(words)) std::ranges::replace(words, '.', '_');
     return words;
 }
 
@@ -117,7 +118,11 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
     command.add_option("--constraint", options.constraints, "What must hold, for example \"batch / devices >= 16\"")
         ->type_name("TEXT")
         ->take_all();
-    command.add_option("--method", options.method, "How cells are chosen: grid, random (unless said), sobol")
+    command
+        .add_option(
+            "--method", options.method,
+            "How cells are chosen: grid, random (unless said), sobol; by what was learned from those before: tpe,\n"
+            "tpe-univariate, gp; auto takes one that fits")
         ->type_name("NAME");
     command.add_option("--trials", options.trials, "Cells to try (20 unless said); of a grid at most so many, 0: all")
         ->type_name("N");
@@ -125,8 +130,11 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
         ->type_name("N");
     command
         .add_option_function<std::string>(
-            "--objective", [&options](const std::string& words) { options.objective = metricKey(words); },
-            "What the best cell is chosen by, for example validation.accuracy; unless said, what counts for the model")
+            "--objective", [&options](const std::string& words) { options.objective = objectiveKey(words); },
+            "What the best cell is chosen by, for example validation.accuracy; unless said, what counts for the "
+            "model.\n"
+            "branin, hartmann6 or table:FILE (CSV: a column for each setting, the loss last): train nothing, and try\n"
+            "the method on this function; --seed is then that of what is suggested")
         ->type_name("METRIC");
     command.add_option("--parallel", options.parallel, "Trials at once, as far as the machine has room")
         ->type_name("N");
@@ -139,20 +147,29 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
         ->type_name("N");
 }
 
-Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& environment) {
+Result<SweepSpec> statedSweep(const SweepOptions& options) {
     auto start = startingPoint(options);
     if (!start.ok()) return start;
     SweepSpec sweep = std::move(start).value();
-    const auto trial = specFrom(options.trial, sweep.trial, environment);
-    if (!trial.ok()) return trial.problems();
-    sweep.trial = trial.value();
-    if (sweep.title.empty()) sweep.title = sweep.trial.title;
     take(options.method, sweep.method), take(options.objective, sweep.objective), take(options.trials, sweep.trials);
     take(options.repeats, sweep.repeats), take(options.parallel, sweep.parallel), take(options.retries, sweep.retries);
     take(options.maxFailures, sweep.maxFailures), take(options.seed, sweep.seed);
     if (sweep.method == "grid" && !options.trials && options.file.empty()) sweep.trials = 0;
     std::vector<Problem> problems;
     addVaried(options, sweep, problems);
+    if (!problems.empty()) return problems;
+    return sweep;
+}
+
+Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& environment) {
+    auto stated = statedSweep(options);
+    if (!stated.ok()) return stated;
+    SweepSpec sweep = std::move(stated).value();
+    const auto trial = specFrom(options.trial, sweep.trial, environment);
+    if (!trial.ok()) return trial.problems();
+    sweep.trial = trial.value();
+    if (sweep.title.empty()) sweep.title = sweep.trial.title;
+    std::vector<Problem> problems;
     holdOutWhereAsked(sweep);
     adoptKinds(sweep, [&](const TrialSpec& spec, const std::string& path) { return fieldOf(environment, spec, path); });
     const auto space = spaceOf(sweep);

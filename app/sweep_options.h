@@ -21,6 +21,9 @@ struct SweepOptions {
 };
 void addSweepOptions(CLI::App& command, SweepOptions& options);
 
+// Without the trial's options and what follows from them. Problems: of the file, of --vary and --constraint.
+Result<SweepSpec> statedSweep(const SweepOptions& options);
+
 // Problems: of the file, of the options, of every value that a trial could not have, and those of spaceOf().
 Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& environment);
 

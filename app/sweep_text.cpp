@@ -19,8 +19,6 @@ std::string objectiveName(const Metric& metric) {
     return std::string(text(metric.split)) + ' ' + std::string(metric.name);
 }
 
-Json finiteOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
 std::string trialsText(const CellResult& cell) {
     std::string text;
     for (const std::int64_t each : cell.trials) text += (text.empty() ? "" : ", ") + std::to_string(each);
@@ -89,6 +87,15 @@ std::string failureText(const SweepResult& sweep) {
     return fmt::format("\n{} failed; the first said: {}\n", sweep.failed, printable(sweep.firstFailure));
 }
 
+Json finiteOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json settingsJson(const Cell& cell) {
+    Json settings = Json::object();
+    for (const Setting& each : cell)
+        settings[each.path] = std::visit([](const auto& value) { return Json(value); }, each.value);
+    return settings;
+}
+
 Json sweepResultJson(const SweepResult& sweep, const Words& words) {
     Json out{{"sweep", sweep.group.id},
              {"title", sweep.group.title},
@@ -108,11 +115,8 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
              {"cells", Json::array()}};
     if (const auto problem = problemFrom(sweep.group.reason)) out["problems"] = problemsJson({*problem}, words);
     for (const CellResult& cell : sweep.cells) {
-        Json settings = Json::object();
-        for (const Setting& each : cell.settings)
-            settings[each.path] = std::visit([](const auto& value) { return Json(value); }, each.value);
         out["cells"].push_back({{"cell", cell.number},
-                                {"settings", std::move(settings)},
+                                {"settings", settingsJson(cell.settings)},
                                 {"trials", cell.trials},
                                 {"finished", cell.finished},
                                 {"failed", cell.failed},

@@ -12,6 +12,8 @@ std::string objectiveText(const CellResult& cell, const Metric* objective);
 std::string progressText(const SweepResult& sweep);
 std::string cellsTable(const SweepResult& sweep);   // the best first, with its trials
 std::string failureText(const SweepResult& sweep);  // why the first that failed did; empty: none has
+Json settingsJson(const Cell& cell);
+Json finiteOrNull(double value);
 Json sweepResultJson(const SweepResult& sweep, const Words& words);
 
 }  // namespace lockstep

@@ -7,11 +7,13 @@
 
 #include "app/commands/commands.h"
 #include "app/format.h"
+#include "app/function_sweep.h"
 #include "app/history_access.h"
 #include "app/sweep_options.h"
 #include "app/sweep_text.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/queue/queue_service.h"
+#include "engine/search/chosen_method.h"
 
 namespace lockstep {
 
@@ -33,6 +35,7 @@ and the window is closed. `lockstep queue` shows what runs and waits, `lockstep 
 Examples:
   lockstep sweep --preset fashion --vary learning_rate=log:1e-3..1 optimizer.momentum=0.8..0.99 --trials 12
   lockstep sweep --preset fashion --vary batch=64,128,256 learning_rate=0.05,0.1,0.2 --method grid --repeats 3
+  lockstep sweep --objective hartmann6 --method tpe --trials 100 --seed 1
   lockstep sweep sweep.json --parallel 2 --devices cpu:1x1
   lockstep sweep --preset fashion --vary batch=64,128 --print-sweep > sweep.json)";
 
@@ -84,14 +87,25 @@ int follow(Context& context, QueueService& queue, std::int64_t group, bool json)
     return statusOf(result);
 }
 
+// What "auto" came to.
+void printMethod(const SweepSpec& sweep, const Words& words) {
+    const std::string reason = chosenMethod(sweep, spaceOf(sweep).value()).reason;
+    if (!reason.empty()) fmt::print("{}\n", words.what({"method", reason, {}}));
+}
+
 int sweep(Context& context, const SweepCommand& options) {
+    if (options.sweep.objective && namesFunction(*options.sweep.objective))
+        return runFunctionSweep(context, options.sweep, options.json);
     const auto sweep = sweepFrom(options.sweep, context.environment());
     if (!sweep.ok()) return context.report(sweep.problems());
     if (options.onlyPrint) {
         fmt::print("{}", sweepJson(sweep.value()));
         return kDone;
     }
-    if (!options.json) fmt::print("{}", sweepText(sweep.value(), context.environment()));
+    if (!options.json) {
+        fmt::print("{}", sweepText(sweep.value(), context.environment()));
+        printMethod(sweep.value(), context.words());
+    }
     if (options.dryRun) return kDone;
     auto trials = openTrials();
     QueueService queue(trials, thisProgram());
@@ -117,7 +131,8 @@ void addSweep(CLI::App& program, Run& run) {
     command->add_flag("--print-sweep", options->onlyPrint, "Print the sweep's file that these options mean");
     command->add_flag("--dry-run", options->dryRun, "Say what it would do, and train nothing");
     command->add_flag("--detach", options->detach, "Leave it to the queue at once");
-    command->add_flag("--json", options->json, "One JSON object at the end, with all cells");
+    command->add_flag("--json", options->json,
+                      "One JSON object at the end, with all cells; of a function one for each cell");
     command->footer(kSweepHelp);
     command->callback([options, &run] { run = [options](Context& context) { return sweep(context, *options); }; });
 }
