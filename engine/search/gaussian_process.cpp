@@ -18,30 +18,33 @@ constexpr double kLeastVariance = 1e-12;
 constexpr double kShortest = 0.02, kLongest = 30;  // lengths, in units of an axis
 constexpr double kLeastNoise = 1e-6, kMostNoise = 1;
 
-// Of the kernel, whose scale is 1, by the squared distance; its slope by that.
-double kernelAt(double square) {
-    const double r = std::sqrt(5 * square);
-    return (1 + r + r * r / 3) * std::exp(-r);
-}
-double kernelSlopeAt(double square) {
-    const double r = std::sqrt(5 * square);
-    return -5.0 / 6 * (1 + r) * std::exp(-r);
+// The kernel, whose scale is 1, by squared distances, and its slope by them.
+template <class Squares>
+Eigen::ArrayXXd kernelOf(const Squares& squares, Eigen::ArrayXXd* slope = nullptr) {
+    const Eigen::ArrayXXd r = (5 * squares.array()).sqrt(), decay = (-r).exp();
+    if (slope) *slope = -5.0 / 6 * (1 + r) * decay;
+    return (1 + r + r.square() / 3) * decay;
 }
 
-// Gamma distributions of scale and noise, and lengths that are neither very short nor very long: Optuna's, as its
-// documentation gives them. The logarithm and its slopes.
+// Gamma distributions of scale and noise, and exponential ones of squared lengths and of their inverses: an axis
+// must be seen not to matter before the process is sure of what lies far along it. (Found by Hartmann's function in six
+// dimensions, where lengths that grow early keep one of two of its valleys from being seen.)
+constexpr double kAgainstLong = 4, kAgainstShort = 0.02;
+constexpr double kScaleRate = 1, kNoiseShape = 0.1, kNoiseRate = 30;
+
+// The logarithm; adds its slopes.
 double logPrior(const Vector& parameters, Vector& slope) {
     const Eigen::Index axes = parameters.size() - 2;
     double log = 0;
     for (Eigen::Index i = 0; i < axes; ++i) {
         const double weight = std::exp(parameters[i]);
-        log -= 0.1 / weight + 0.1 * weight;
-        slope[i] += 0.1 / weight - 0.1 * weight;
+        log -= kAgainstLong / weight + kAgainstShort * weight;
+        slope[i] += kAgainstLong / weight - kAgainstShort * weight;
     }
     const double scale = std::exp(parameters[axes]), noise = std::exp(parameters[axes + 1]);
-    log += parameters[axes] - scale + 0.1 * parameters[axes + 1] - 30 * noise;
-    slope[axes] += 1 - scale;
-    slope[axes + 1] += 0.1 - 30 * noise;
+    log += parameters[axes] - kScaleRate * scale + kNoiseShape * parameters[axes + 1] - kNoiseRate * noise;
+    slope[axes] += 1 - kScaleRate * scale;
+    slope[axes + 1] += kNoiseShape - kNoiseRate * noise;
     return log;
 }
 
@@ -65,14 +68,15 @@ double GaussianProcess::logLikelihood(const Vector& logParameters, Vector& slope
     Matrix square = Matrix::Zero(count, count);
     for (Eigen::Index i = 0; i < axes; ++i)
         square += std::exp(logParameters[i]) * m_squares[static_cast<std::size_t>(i)];
-    const Matrix kernel = scale * square.unaryExpr(&kernelAt);
+    Eigen::ArrayXXd kernelSlope;
+    const Matrix kernel = scale * kernelOf(square, &kernelSlope);
     const Eigen::LLT<Matrix> factor(kernel + noise * Matrix::Identity(count, count));
     slope = Vector::Zero(axes + 2);
     if (factor.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
     const Vector solved = factor.solve(m_values);
     // Half of it times the slope of the covariance is that of the likelihood.
     const Matrix pull = solved * solved.transpose() - factor.solve(Matrix::Identity(count, count));
-    const Matrix slopes = 0.5 * scale * pull.cwiseProduct(square.unaryExpr(&kernelSlopeAt));
+    const Matrix slopes = 0.5 * scale * pull.array() * kernelSlope;
     for (Eigen::Index i = 0; i < axes; ++i)
         slope[i] = std::exp(logParameters[i]) * slopes.cwiseProduct(m_squares[static_cast<std::size_t>(i)]).sum();
     slope[axes] = 0.5 * pull.cwiseProduct(kernel).sum();
@@ -113,7 +117,7 @@ void GaussianProcess::solve() {
     const Eigen::Index count = m_points.rows();
     Matrix covariance(count, count);
     for (Eigen::Index i = 0; i < count; ++i)
-        covariance.col(i) = m_parameters.scale * squaredDistances(m_points.row(i).transpose()).unaryExpr(&kernelAt);
+        covariance.col(i) = m_parameters.scale * kernelOf(squaredDistances(m_points.row(i).transpose()));
     covariance.diagonal().array() += m_parameters.noise;
     m_factor.compute(covariance);
     m_solved = m_factor.solve(m_values);
@@ -141,15 +145,15 @@ Vector GaussianProcess::squaredDistances(const Vector& point) const {
 }
 
 GaussianProcess::Belief GaussianProcess::at(const Vector& point) const {
-    const Vector near = m_parameters.scale * squaredDistances(point).unaryExpr(&kernelAt);
+    const Vector near = m_parameters.scale * kernelOf(squaredDistances(point));
     const double known = m_factor.matrixL().solve(near).squaredNorm();
     return {near.dot(m_solved), std::max(m_parameters.scale - known, kLeastVariance)};
 }
 
 GaussianProcess::Belief GaussianProcess::at(const Vector& point, Vector& meanSlope, Vector& varianceSlope) const {
-    const Vector squares = squaredDistances(point);
-    const Vector near = m_parameters.scale * squares.unaryExpr(&kernelAt);
-    const Vector nearSlope = m_parameters.scale * squares.unaryExpr(&kernelSlopeAt);
+    Eigen::ArrayXXd kernelSlope;
+    const Vector near = m_parameters.scale * kernelOf(squaredDistances(point), &kernelSlope);
+    const Vector nearSlope = m_parameters.scale * kernelSlope;
     const Vector solved = m_factor.solve(near);
     for (Eigen::Index i = 0; i < m_points.cols(); ++i) {
         Vector change = Vector::Zero(m_points.rows());

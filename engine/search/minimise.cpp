@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kRemembered = 8;
 constexpr int kHalvings = 20;
-constexpr double kEnough = 1e-4;    // of what the slope promises
-constexpr double kNothing = 1e-10;  // lower than this, in relation to the value, is no lower
+constexpr double kEnough = 1e-4;   // of what the slope promises
+constexpr double kNothing = 1e-7;  // lower than this, in relation to the value, is no lower
 using Vector = Eigen::VectorXd;
 
 // What past steps tell of the curvature.

@@ -262,6 +262,35 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(processes(program, QByteArray("queue\0keep", 10)).isEmpty(), 10'000);
     }
 
+    // A method is tried on a function in place of training, and the history stays as it is.
+    void aFunctionStandsInForTraining() {
+        LockstepProgram program;
+        const QStringList words{"sweep", "--objective", "branin", "--method", "tpe", "--trials", "30", "--seed", "3"};
+        const auto ran = program.run(words + QStringList{"--parallel", "2", "--json"});
+        QVERIFY2(ran.status == 0, qPrintable(ran.err));
+        QCOMPARE(ran.lines().size(), 30);
+        double best = 1e9;
+        for (const auto& each : ran.lines()) {
+            best = std::min(best, each["loss"].toDouble());
+            QCOMPARE(each["best"].toDouble(), best);
+            QCOMPARE(each["settings"].toObject().keys(), (QStringList{"x1", "x2"}));
+        }
+        QCOMPARE(program.run(words + QStringList{"--parallel", "2", "--json"}).out, ran.out);
+        QVERIFY(program.run({"sweeps"}).out.contains("No sweeps yet"));
+    }
+
+    void aTableStandsInForTraining() {
+        LockstepProgram program;
+        const auto table =
+            program.write("losses.v1.csv", "batch,optimizer,loss\n32,sgd,0.5\n64,sgd,0.25\n32,adamw,1\n");
+        const auto ran = program.run({"sweep", "--objective", "table:" + table, "--method", "auto"});
+        QVERIFY2(ran.status == 0, qPrintable(ran.err));
+        QVERIFY2(ran.out.contains("The method is grid") && ran.out.contains("best 0.25"), qPrintable(ran.out));
+        const auto refused = program.run({"sweep", "--objective", "table:" + table, "--vary", "batch=32,64", "--json"});
+        QCOMPARE(refused.status, 2);
+        QVERIFY(refused.err.contains("optimizer, which is not varied"));
+    }
+
     void whatCannotBeSweptIsRefused_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("code");
