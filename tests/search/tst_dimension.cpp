@@ -52,6 +52,45 @@ private slots:
         QVERIFY(!check(dimension));
     }
 
+    // The part of the unit interval that means a value, and no other value.
+    void sharesAreTheInverse_data() {
+        QTest::addColumn<Dimension>("dimension");
+        const auto row = [](const char* name, auto values) { QTest::newRow(name) << Dimension{"x", values, {}}; };
+        row("choices", ChoiceOfValues{std::int64_t{64}, std::string("auto"), true});
+        row("whole", NumberRange{2, 9, false, true, 0, 0});
+        row("whole of a log", NumberRange{1, 300, true, true, 0, 0});
+        row("step", NumberRange{0.1, 0.9, false, false, 0.2, 0});
+        row("points of a log", NumberRange{1e-3, 1, true, false, 0, 4});
+        row("whole points of a log", NumberRange{16, 256, true, true, 0, 5});
+        row("endless", NumberRange{0, 0.3, false, false, 0, 0});
+        row("endless log", NumberRange{1e-5, 1, true, false, 0, 0});
+        row("one", NumberRange{3, 3, false, false, 0, 0});
+    }
+    void sharesAreTheInverse() {
+        QFETCH(Dimension, dimension);
+        for (int i = 0; i < 100; ++i) {
+            const double u = (i + 0.5) / 100;
+            const auto share = dimension.shareOf(dimension.valueAt(u));
+            QVERIFY(share && share->low <= share->middle && share->middle <= share->high);
+            const bool isPoint = share->low == share->high;
+            QVERIFY(isPoint ? std::abs(share->middle - u) < 1e-3 || dimension.count() == 1
+                            : share->low <= u && u <= share->high);
+            if (dimension.count() != 1)
+                QCOMPARE(dimension.valueAt(std::min(share->middle, 1 - 1e-9)), dimension.valueAt(u));
+        }
+        QVERIFY(!dimension.shareOf(std::string("nothing of it")));
+        QVERIFY(!dimension.shareOf(1e6));
+    }
+
+    void numbersThatGoUpOrDownHaveAnOrder() {
+        const auto isOrdered = [](const ChoiceOfValues& values) { return Dimension{"x", values, {}}.isOrdered(); };
+        QVERIFY(isOrdered({std::int64_t{1}, 2.5, std::int64_t{4}}));
+        QVERIFY(isOrdered({4.0, 2.0, 1.0}));
+        QVERIFY(!isOrdered({1.0, 3.0, 2.0}));
+        QVERIFY(!isOrdered({std::string("a"), std::string("b")}));
+        QVERIFY(!isOrdered({true, false}));
+    }
+
     // Equal lengths of the unit interval are equally likely values, and its ends are those of the range.
     void theUnitIntervalIsShared() {
         const Dimension whole{"x", NumberRange{2, 5, false, true, 0, 0}, {}};

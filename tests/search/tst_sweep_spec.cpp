@@ -1,5 +1,6 @@
 #include <QtTest>
 
+#include "engine/search/chosen_method.h"
 #include "engine/search/sweep_spec.h"
 
 using namespace lockstep;
@@ -46,6 +47,28 @@ private slots:
         QVERIFY(read == sweep);
         QCOMPARE(sweepJson(read), sweepJson(sweep));
         QVERIFY2(spaceOf(read).ok(), problemsOf(spaceOf(read)).c_str());
+    }
+
+    void everyMethodIsTaken() {
+        SweepSpec sweep = sweepOf({"batch=64,128", "epochs=1,2"});
+        for (const std::string& each : searchMethods()) {
+            sweep.method = each;
+            QVERIFY2(spaceOf(sweepFromJson(sweepJson(sweep), "s.json").value()).ok(), each.c_str());
+        }
+        sweep.method = "bayes";
+        QCOMPARE(problemsOf(spaceOf(sweep)), std::string("method: spec.not-a-choice"));
+    }
+
+    // Names are those of the function, and what is not varied is nothing.
+    void aFunctionsSpaceAsksForNoSettings() {
+        SweepSpec sweep;
+        sweep.vary = {{"x1", NumberRange{0, 1}}, {"x2", NumberRange{0, 1}, {{"kind", {std::string("a")}}}}};
+        QCOMPARE(problemsOf(functionSpaceOf(sweep)), std::string("x2: search.never"));
+        sweep.vary.push_back({"kind", ChoiceOfValues{std::string("a"), std::string("b")}});
+        sweep.constraints.push_back(Constraint::parse("x1 + x2 <= 1", "c").value());
+        QVERIFY(functionSpaceOf(sweep).ok());
+        sweep.constraints.push_back(Constraint::parse("x1 <= batch", "c").value());
+        QCOMPARE(problemsOf(functionSpaceOf(sweep)), std::string("x1 <= batch: search.not-a-setting"));
     }
 
     void shortFormsAreTaken() {
