@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/format.h"
+#include "app/rung_text.h"
 #include "app/setting_fields.h"
 #include "engine/queue/demand.h"
 #include "engine/queue/sweep_results.h"
@@ -128,6 +129,14 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
             "--objective", [&options](const std::string& words) { options.objective = metricKey(words); },
             "What the best cell is chosen by, for example validation.accuracy; unless said, what counts for the model")
         ->type_name("METRIC");
+    command
+        .add_option("--scheduler", options.scheduler,
+                    "asha: cells pause at rungs, and the better ones go on to the next\nasha-stopping: each goes on at "
+                    "once or never; unless said, all train their epochs")
+        ->type_name("NAME");
+    command.add_option("--first-rung", options.firstRung, "Epochs to the lowest rung (1 unless said)")->type_name("N");
+    command.add_option("--reduction", options.reduction, "Of so many cells at a rung one goes on (3 unless said)")
+        ->type_name("N");
     command.add_option("--parallel", options.parallel, "Trials at once, as far as the machine has room")
         ->type_name("N");
     command.add_option("--retries", options.retries, "How often a trial that failed is tried again (2 unless said)")
@@ -149,7 +158,9 @@ Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& envi
     if (sweep.title.empty()) sweep.title = sweep.trial.title;
     take(options.method, sweep.method), take(options.objective, sweep.objective), take(options.trials, sweep.trials);
     take(options.repeats, sweep.repeats), take(options.parallel, sweep.parallel), take(options.retries, sweep.retries);
-    take(options.maxFailures, sweep.maxFailures), take(options.seed, sweep.seed);
+    take(options.scheduler, sweep.scheduler), take(options.firstRung, sweep.firstRung);
+    take(options.reduction, sweep.reduction), take(options.maxFailures, sweep.maxFailures),
+        take(options.seed, sweep.seed);
     if (sweep.method == "grid" && !options.trials && options.file.empty()) sweep.trials = 0;
     std::vector<Problem> problems;
     addVaried(options, sweep, problems);
@@ -183,7 +194,7 @@ std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
     if (fit < sweep.parallel)
         text += fmt::format("The machine has room for {} at once: --devices cpu:1x1 takes one core each.\n",
                             std::max<std::int64_t>(fit, 1));
-    return text + choosingText(sweep) + "\n";
+    return text + rungPlanText(sweep, cells) + choosingText(sweep) + "\n";
 }
 
 }  // namespace lockstep

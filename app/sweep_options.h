@@ -15,8 +15,8 @@ struct SweepOptions {
     std::string file;
     SpecOptions trial;
     std::vector<std::string> vary, constraints;
-    std::optional<std::string> method, objective;
-    std::optional<std::int64_t> trials, repeats, parallel, retries, maxFailures;
+    std::optional<std::string> method, objective, scheduler;
+    std::optional<std::int64_t> firstRung, reduction, trials, repeats, parallel, retries, maxFailures;
     std::optional<std::uint64_t> seed;
 };
 void addSweepOptions(CLI::App& command, SweepOptions& options);

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/queue/sweep_progress.h"
+#include "engine/queue/sweep_rungs.h"
 #include "engine/search/grid.h"
 #include "engine/trials/judged_state.h"
 
@@ -13,16 +14,6 @@ namespace lockstep {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-// What counts for its trials, as the first that has begun says.
-const Metric* objectiveOf(const TrialQuery& query, const SweepSpec& sweep, const std::vector<GroupTrial>& trials) {
-    if (!sweep.objective.empty()) return findMetric(sweep.objective);
-    for (const GroupTrial& each : trials) {
-        const auto started = each.trial ? query.started(*each.trial) : std::nullopt;
-        if (started) return metricsFor(started->task, started->chooses()).objective;
-    }
-    return nullptr;
-}
 
 // Numbers of one cell, by Welford's method.
 struct Moments {
@@ -72,6 +63,8 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
     const auto trials = queue.trials(group);
     result.objective = objectiveOf(query, result.spec, trials);
     result.planned = plannedTrials(result.spec);
+    if (result.objective && !result.spec.scheduler.empty())
+        result.climbers = climbersOf(queue, result.spec, *result.objective, group, trials);
     for (const GroupCell& each : queue.cells(group))
         result.cells.push_back({.number = each.number, .settings = cellFrom(each.settings)});
     std::vector<Moments> moments(result.cells.size());

@@ -26,6 +26,7 @@ struct SweepResult {
     const Metric* objective = nullptr;     // null: no trial has begun, and the sweep names none
     std::vector<CellResult> cells = {};    // by number
     std::optional<std::size_t> best = {};  // among them
+    std::vector<Climber> climbers = {};    // with a scheduler: how the cells stand at their rungs
     std::int64_t planned = 0;              // trials in all, at most; 0: unknown
     std::int64_t finished = 0, failed = 0, running = 0, open = 0, adopted = 0;
     std::int64_t ended = 0;                     // in one way or another, removed ones included

@@ -28,18 +28,23 @@ struct WholeField {
     std::int64_t SweepSpec::*member;
     std::int64_t low, high;
 };
-constexpr std::array<WholeField, 5> kWholeFields{{{"trials", &SweepSpec::trials, 0, kMostTrials},
+constexpr std::array<WholeField, 7> kWholeFields{{{"trials", &SweepSpec::trials, 0, kMostTrials},
                                                   {"repeats", &SweepSpec::repeats, 1, kMostRepeats},
                                                   {"parallel", &SweepSpec::parallel, 1, kMostParallel},
                                                   {"retries", &SweepSpec::retries, 0, kMostRetries},
-                                                  {"max_failures", &SweepSpec::maxFailures, 0, kMostTrials}}};
+                                                  {"max_failures", &SweepSpec::maxFailures, 0, kMostTrials},
+                                                  {"first_rung", &SweepSpec::firstRung, 1, kMostTrials},
+                                                  {"reduction", &SweepSpec::reduction, 2, kMostTrials}}};
 struct TextField {
     const char* key;
     std::string SweepSpec::*member;
 };
-constexpr std::array<TextField, 3> kTextFields{
-    {{"title", &SweepSpec::title}, {"method", &SweepSpec::method}, {"objective", &SweepSpec::objective}}};
+constexpr std::array<TextField, 4> kTextFields{{{"title", &SweepSpec::title},
+                                                {"method", &SweepSpec::method},
+                                                {"objective", &SweepSpec::objective},
+                                                {"scheduler", &SweepSpec::scheduler}}};
 constexpr std::array<std::string_view, 3> kMethods{"grid", "random", "sobol"};
+constexpr std::string_view kAsha = "asha", kAshaStopping = "asha-stopping";
 
 OrderedJson jsonOf(const ParamValue& value) {
     return std::visit([](const auto& each) { return OrderedJson(each); }, value);
@@ -227,6 +232,7 @@ std::string sweepJson(const SweepSpec& sweep) {
     json["method"] = sweep.method;
     for (const WholeField& each : kWholeFields) json[each.key] = sweep.*each.member;
     json["objective"] = sweep.objective;
+    json["scheduler"] = sweep.scheduler;
     json["seed"] = sweep.seed;
     json["vary"] = OrderedJson::object();
     for (const Dimension& each : sweep.vary) json["vary"][each.path] = jsonOf(each);
@@ -274,7 +280,22 @@ bool isObjective(const Metric* metric) {
     return isKept && metric->split != Split::Train;
 }
 
+void checkScheduler(const SweepSpec& sweep, std::vector<Problem>& problems) {
+    if (sweep.scheduler.empty()) return;
+    if (sweep.scheduler != kAsha && sweep.scheduler != kAshaStopping)
+        problems.push_back({"scheduler", "spec.not-a-choice", {sweep.scheduler, "asha, asha-stopping"}});
+    if (std::ranges::find(sweep.vary, "epochs", &Dimension::path) != sweep.vary.end())
+        problems.push_back({"vary.epochs", "search.scheduled-epochs", {}});
+    const auto rungs = rungsOf(sweep.firstRung, sweep.reduction, sweep.trial.epochs, false);
+    if (!rungs.ok()) problems.push_back(rungs.problems().front());
+}
+
 }  // namespace
+
+std::optional<Rungs> rungsOf(const SweepSpec& sweep) {
+    if (sweep.scheduler.empty()) return std::nullopt;
+    return rungsOf(sweep.firstRung, sweep.reduction, sweep.trial.epochs, sweep.scheduler == kAshaStopping).value();
+}
 
 Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
     std::vector<Problem> problems;
@@ -289,6 +310,7 @@ Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
         problems.push_back({"method", "spec.not-a-choice", {sweep.method, "grid, random, sobol"}});
     else if (sweep.method != "grid" && sweep.trials < 1)
         problems.push_back({"trials", "spec.out-of-range", {"0", "1", std::to_string(kMostTrials)}});
+    checkScheduler(sweep, problems);
     if (!sweep.objective.empty() && !isObjective(findMetric(sweep.objective)))
         problems.push_back({"objective", "search.objective", {sweep.objective}});
     if (sweep.repeats > 1 && std::ranges::find(sweep.vary, "seed", &Dimension::path) != sweep.vary.end())

@@ -122,6 +122,51 @@ private slots:
         QCOMPARE(differentTrials(program).size(), 27);
     }
 
+    // Pauses change nothing: what climbs to the top has trained as if it had never paused, and a sweep whose processes
+    // are killed comes to the same.
+    void cellsPauseAtRungs() {
+        const auto resultOf = [](LockstepProgram& program, bool kills) {
+            QStringList words = sweepOf({"learning_rate=0.003,0.03,0.1", "model.width=8,32", "--method", "grid"},
+                                        {"--scheduler", "asha", "--reduction", "2", "--retries", "20", "--detach"});
+            words[words.indexOf("--epochs") + 1] = "4";
+            const auto begun = program.run(words);
+            if (begun.status != 0) qWarning("%s", qPrintable(begun.err));
+            for (int i = 0; i < 300 && sweepIn(program, 1)["state"].toString() != "finished"; ++i) {
+                QTest::qWait(100);
+                if (!kills || i % 4 != 0) continue;
+                for (const pid_t each : processes(program, "--until-epoch")) kill(each, SIGKILL);
+                endKeeper(program);
+                program.run({"sweeps", "1", "--continue"});
+                kills = i < 20;
+            }
+            return sweepIn(program, 1);
+        };
+        LockstepProgram whole, killed;
+        const auto result = resultOf(whole, false);
+        QCOMPARE(result["state"].toString(), QString("finished"));
+        const auto rungs = result["rungs"].toArray();
+        QCOMPARE(rungs.size(), 3);
+        QCOMPARE(rungs[0].toObject()["cells"].toInt(), 6);
+        QVERIFY(rungs[1].toObject()["cells"].toInt() >= 3 && rungs[1].toObject()["cells"].toInt() < 6);
+        QVERIFY(result["finished"].toInt() >= 1);
+        const auto ofKilled = resultOf(killed, true);
+        QCOMPARE(ofKilled["cells"].toArray(), result["cells"].toArray());
+        QCOMPARE(ofKilled["rungs"].toArray(), rungs);
+        QVERIFY(whole.run({"sweeps", "1"}).out.contains("stopped at rung 1 of 3, rank"));
+
+        const auto best = result["cells"].toArray()[result["best"].toInt()].toObject();
+        const int trial = best["trials"].toArray()[0].toInt();
+        QFile spec(whole.home() + "/spec.json");
+        QVERIFY(spec.open(QIODevice::WriteOnly));
+        spec.write(whole.run({"show", QString::number(trial), "--spec"}).out.toUtf8());
+        spec.close();
+        QCOMPARE(whole.run({"train", "--spec", spec.fileName(), "--json"}).status, 0);
+        const auto straight = whole.trial(7), climbed = whole.trial(trial);
+        QCOMPARE(climbed["epoch"].toInt(), 4);
+        QCOMPARE(straight["test_loss"].toDouble(), climbed["test_loss"].toDouble());
+        QVERIFY(climbed["attempts"].toInt() == 3 && straight["attempts"].toInt() == 1);
+    }
+
     // The same sweep and seed suggest the same, also where the keeper was killed in between.
     void suggestionsDependOnTheSeedAlone() {
         const auto cellsOf = [](bool interrupts) {

@@ -106,6 +106,28 @@ private slots:
         QCOMPARE(problemsOf(spaceOf(sweep)), "trials: spec.out-of-range");
     }
 
+    void rungsFollowFromTheSpec() {
+        SweepSpec sweep = sweepOf({"batch=64,128"});
+        sweep.trial.epochs = 9;
+        QVERIFY(!rungsOf(sweep));
+        sweep.scheduler = "asha-stopping";
+        sweep.firstRung = 2;
+        sweep.reduction = 4;
+        QVERIFY(spaceOf(sweep).ok());
+        QCOMPARE(rungsOf(sweep)->epochs, (std::vector<std::int64_t>{2, 9}));
+        QVERIFY(rungsOf(sweep)->stops);
+        QVERIFY(sweepFromJson(sweepJson(sweep), "s.json").value() == sweep);
+        sweep.firstRung = 9;
+        QCOMPARE(problemsOf(spaceOf(sweep)), "first_rung: rungs.first");
+        sweep.firstRung = 1;
+        sweep.reduction = 1;
+        QCOMPARE(problemsOf(spaceOf(sweep)), "reduction: spec.out-of-range; reduction: rungs.reduction");
+        sweep = sweepOf({"epochs=2..9"});
+        sweep.scheduler = "asya";
+        QCOMPARE(problemsOf(spaceOf(sweep)),
+                 "scheduler: spec.not-a-choice; vary.epochs: search.scheduled-epochs; first_rung: rungs.first");
+    }
+
     void kindsAreThoseOfTheSettings() {
         const SweepSpec sweep = sweepOf({"batch=16..64", "learning_rate=0..1", "label_smoothing=0,1", "seed=1..9"});
         QVERIFY(*std::get<NumberRange>(sweep.vary[0].values).isWhole);
