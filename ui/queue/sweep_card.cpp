@@ -68,8 +68,9 @@ SweepCard::SweepCard(Explain explain, QWidget* parent)
     m_goOn = addButton("continueSweep", tr("Continue"), tr("Start its trials again"), Verb::ContinueSweep);
     m_cancel = addButton("cancelSweep", tr("Cancel"), tr("Stop what runs, with checkpoints, and cancel what waits"),
                          Verb::CancelSweep);
-    m_retry =
-        addButton("retrySweep", tr("Retry"), tr("Try what has failed or was cancelled once more"), Verb::RetrySweep);
+    m_retry = addButton("retrySweep", tr("Retry"),
+                        tr("Try what has failed or was cancelled once more, and make anew what was deleted"),
+                        Verb::RetrySweep);
     m_extend = new QPushButton(tr("More cells…"));
     m_extend->setObjectName("extendSweep");
     m_extend->setToolTip(tr("Go on beyond what was planned"));

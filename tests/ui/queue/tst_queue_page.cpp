@@ -328,6 +328,29 @@ private slots:
         QVERIFY(!bench.button("startQueue"));
     }
 
+    // Of 1024 x 640, beside the window's navigation.
+    void aSmallWindowIsEnough() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        const auto group = made.sweep("how wide", 2);
+        made.finish("one", 0.91, GroupPlace{group, 0, 0});
+        made.fail("other", GroupPlace{group, 1, 0});
+        made.wait("two");
+        bench.open();
+        QTRY_VERIFY(bench.button("retrySweep") && bench.button("openBestTrial"));
+        const QSize least = bench.page->minimumSizeHint();
+        QVERIFY2(least.width() <= 876 && least.height() <= 600,
+                 qPrintable(QString("%1 x %2").arg(least.width()).arg(least.height())));
+        bench.page->resize(876, 600);
+        QTest::qWait(50);
+        for (const char* name :
+             {"pauseSweep", "cancelSweep", "retrySweep", "extendSweep", "openBestTrial", "showInTrials"}) {
+            const auto* button = bench.button(name);
+            const QPoint end = button->mapTo(bench.page.get(), QPoint(button->width(), 0));
+            QVERIFY2(button->width() >= button->sizeHint().width() && end.x() <= 876, name);
+        }
+    }
+
     void controlsHaveNames() {
         Bench bench;
         MadeQueue& made = bench.make();
