@@ -139,7 +139,7 @@ std::string roomText(const std::string& devices, std::int64_t parallel, const En
     std::string text = fmt::format("A trial on {} takes {}", printable(devices), taken);
     if (fit >= parallel) return text + ".\n";
     text += fmt::format(": the machine has room for {} at once", fit);
-    return text + (each.cards.empty() ? "; --devices cpu:1x1 takes one core each.\n" : ".\n");
+    return text + (each.cores > 1 ? "; --devices cpu:1x1 takes one core each.\n" : ".\n");
 }
 
 std::string choosingText(const SweepSpec& sweep) {
