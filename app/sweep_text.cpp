@@ -53,7 +53,7 @@ std::string stateText(const SweepResult& sweep, const CellResult& cell) {
         if (count > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", count, word);
     };
     add(cell.finished, "finished"), add(cell.failed, "failed"), add(cell.running, "running");
-    add(cell.open - cell.running, "waiting");
+    add(cell.open - cell.running, "waiting"), add(cell.cancelled, "cancelled"), add(cell.removed, "deleted");
     return text;
 }
 
@@ -68,9 +68,12 @@ std::string objectiveText(const CellResult& cell, const Metric* objective) {
 }
 
 std::string progressText(const SweepResult& sweep) {
-    std::string text = fmt::format("{} of {} trials done", sweep.ended, sweep.planned);
-    if (sweep.running > 0) text += fmt::format(", {} running", sweep.running);
-    if (sweep.failed > 0) text += fmt::format(", {} failed", sweep.failed);
+    std::string text = fmt::format("{} of {} trials finished", sweep.finished, sweep.planned);
+    const auto add = [&](std::int64_t count, const char* word) {
+        if (count > 0) text += fmt::format(", {} {}", count, word);
+    };
+    add(sweep.running, "running"), add(sweep.paused, "at a rung"), add(sweep.failed, "failed"), add(sweep.cancelled, "cancelled");
+    add(sweep.removed, "deleted");
     if (sweep.best) {
         const CellResult& best = sweep.cells[*sweep.best];
         text += fmt::format("; best {} {}: {}", objectiveName(*sweep.objective), objectiveText(best, sweep.objective),
@@ -108,6 +111,9 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
              {"ended", sweep.ended},
              {"finished", sweep.finished},
              {"failed", sweep.failed},
+             {"paused", sweep.paused},
+             {"cancelled", sweep.cancelled},
+             {"deleted", sweep.removed},
              {"first_failure", sweep.firstFailure},
              {"running", sweep.running},
              {"waiting", sweep.open - sweep.running},
@@ -129,7 +135,11 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
                                 {"failed", cell.failed},
                                 {"running", cell.running},
                                 {"rung", standingJson(sweep, cell.number)},
+                                {"paused", cell.paused},
+                                {"cancelled", cell.cancelled},
+                                {"deleted", cell.removed},
                                 {"n", cell.count},
+                                {"best_trial", cell.bestTrial > 0 ? Json(cell.bestTrial) : Json()},
                                 {"mean", finiteOrNull(cell.mean)},
                                 {"deviation", finiteOrNull(cell.deviation)}});
     }

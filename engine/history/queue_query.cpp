@@ -90,7 +90,8 @@ std::vector<GroupTrial> QueueQuery::trials(std::int64_t group) const {
     m_query.read([&](Database& database) {
         Statement row(database,
                       "SELECT cell, repeat, g.trial, adopted, t.state, q.trial IS NOT NULL, coalesce(t.deleted, 0),"
-                      " until_epoch, coalesce(t.attempts, 0)"
+                      " until_epoch, until_epoch IS NOT NULL AND EXISTS (SELECT 1 FROM event e WHERE e.trial = g.trial"
+                      " AND e.kind = 'eval_done' AND json_extract(e.json, '$.epoch') >= until_epoch)"
                       " FROM group_trial g LEFT JOIN trial t ON t.id = g.trial"
                       " LEFT JOIN queue_entry q ON q.trial = g.trial WHERE member_of = ? ORDER BY cell, repeat");
         row.bind(1, group);
@@ -102,7 +103,7 @@ std::vector<GroupTrial> QueueQuery::trials(std::int64_t group) const {
                            row.getColumn(5).getInt() != 0,
                            row.getColumn(6).getInt() != 0,
                            wholeOrNone(row.getColumn(7)),
-                           row.getColumn(8).getInt64()});
+                           row.getColumn(8).getInt() != 0});
     });
     return all;
 }

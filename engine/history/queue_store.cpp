@@ -178,6 +178,14 @@ bool QueueStore::adopt(const GroupPlace& place, std::int64_t trial) {
     return added;
 }
 
+void QueueStore::freePlace(const GroupPlace& place) {
+    m_writer.run([&](Database& database) {
+        Statement row(database, "DELETE FROM group_trial WHERE member_of = ? AND cell = ? AND repeat = ?");
+        row.bind(1, place.group), row.bind(2, place.cell), row.bind(3, place.repeat);
+        row.exec();
+    });
+}
+
 void QueueStore::add(const QueueEntry& entry) {
     m_writer.run([&](Database& database) { insertEntry(database, entry); });
 }

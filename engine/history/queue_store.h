@@ -37,6 +37,7 @@ public:
     void noteArrival(std::int64_t group, const RungArrival& arrival);  // once
     // A trial that is there counts as the place's own. False: the place is taken already.
     bool adopt(const GroupPlace& place, std::int64_t trial);
+    void freePlace(const GroupPlace& place);  // its trial, if any is left, no longer belongs to the group
 
     // Behind all others of its priority; one that is queued already stays as it is.
     void add(const QueueEntry& entry);

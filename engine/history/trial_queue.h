@@ -43,8 +43,8 @@ struct GroupTrial {
     bool isDeleted = false;                  // it lies in the trash
     // The epoch that it may train to for now; empty: to its end.
     std::optional<std::int64_t> untilEpoch = {};
-    std::int64_t attempts = 0;  // that it has begun
-    bool isAtRung() const { return !isQueued && untilEpoch && state == RunState::Stopped; }
+    bool hasComeThere = false;  // it was evaluated after that epoch
+    bool isAtRung() const { return !isQueued && hasComeThere && state == RunState::Stopped; }
     bool hasFailed() const { return !isQueued && (state == RunState::Failed || state == RunState::Crashed); }
     bool operator==(const GroupTrial&) const = default;
 };

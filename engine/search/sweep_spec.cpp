@@ -79,12 +79,15 @@ public:
     explicit Reader(std::string_view fileName) : m_prefix(fileName.empty() ? "" : std::string(fileName) + ": ") {}
 
     void read(const Json& json, SweepSpec& sweep) {
+        isJudgeable = json.is_object();
         if (!json.is_object()) return wrongType("", json, "an object");
-        if (json.contains("version") && !isVersion(json["version"])) return;
+        isJudgeable = !json.contains("version") || isVersion(json["version"]);
+        if (!isJudgeable) return;
         for (const auto& [key, value] : json.items()) readKey(key, value, sweep);
     }
 
     std::vector<Problem> problems;
+    bool isJudgeable = true;  // what was read says enough to look for more that is wrong
 
 private:
     bool isVersion(const Json& value) {
@@ -124,6 +127,7 @@ private:
 
     void readTrial(const Json& value, SweepSpec& sweep) {
         auto spec = trialSpecFromJson(value.dump(-1, ' ', false, Json::error_handler_t::replace), m_prefix + "trial");
+        isJudgeable = spec.ok();
         if (spec.ok()) sweep.trial = std::move(spec).value();
         else problems.insert(problems.end(), spec.problems().begin(), spec.problems().end());
     }
@@ -151,10 +155,11 @@ private:
         if (!value.is_object()) return wrongType("vary", value, "an object");
         for (const auto& [path, each] : value.items()) {
             Dimension dimension{path, {}, {}};
+            const std::size_t before = problems.size();
             if (each.is_array()) dimension.values = valuesIn("vary." + path, each);
             else if (each.is_object()) readDimension("vary." + path, each, dimension);
             else wrongType("vary." + path, each, "a list or an object");
-            sweep.vary.push_back(std::move(dimension));
+            if (problems.size() == before) sweep.vary.push_back(std::move(dimension));
         }
     }
 
@@ -242,14 +247,24 @@ std::string sweepJson(const SweepSpec& sweep) {
     return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-Result<SweepSpec> sweepFromJson(std::string_view json, std::string_view fileName) {
+std::optional<SweepSpec> readSweep(std::string_view json, std::string_view fileName, std::vector<Problem>& problems) {
     const auto parsed = parseStrictly(json, kLimits);
-    if (const auto* fault = std::get_if<JsonFault>(&parsed)) return problemOf(*fault, kLimits, json, fileName);
+    if (const auto* fault = std::get_if<JsonFault>(&parsed)) {
+        problems.push_back(problemOf(*fault, kLimits, json, fileName));
+        return std::nullopt;
+    }
     SweepSpec sweep;
     Reader reader(fileName);
     reader.read(std::get<Json>(parsed), sweep);
-    if (!reader.problems.empty()) return reader.problems;
-    return sweep;
+    problems.insert(problems.end(), reader.problems.begin(), reader.problems.end());
+    return reader.isJudgeable ? std::optional(std::move(sweep)) : std::nullopt;
+}
+
+Result<SweepSpec> sweepFromJson(std::string_view json, std::string_view fileName) {
+    std::vector<Problem> problems;
+    auto sweep = readSweep(json, fileName, problems);
+    if (!problems.empty()) return problems;
+    return std::move(*sweep);
 }
 
 std::optional<ParamField> ownField(const TrialSpec&, const std::string& path) {
@@ -290,6 +305,17 @@ void checkScheduler(const SweepSpec& sweep, std::vector<Problem>& problems) {
     if (!rungs.ok()) problems.push_back(rungs.problems().front());
 }
 
+// What is varied of which samples are held out, where those that are choose the best cell. Empty: nothing is.
+std::string variedValidation(const SweepSpec& sweep) {
+    const Metric* metric = findMetric(sweep.objective);
+    if (metric && metric->split != Split::Validation) return {};
+    const auto isVaried = [&](const char* path) {
+        return std::ranges::find(sweep.vary, path, &Dimension::path) != sweep.vary.end();
+    };
+    if (isVaried("validation_share")) return "validation_share";
+    return isVaried("validation_seed") && sweep.trial.validationShare > 0 ? "validation_seed" : "";
+}
+
 }  // namespace
 
 std::optional<Rungs> rungsOf(const SweepSpec& sweep) {
@@ -315,6 +341,8 @@ Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
         problems.push_back({"objective", "search.objective", {sweep.objective}});
     if (sweep.repeats > 1 && std::ranges::find(sweep.vary, "seed", &Dimension::path) != sweep.vary.end())
         problems.push_back({"repeats", "search.repeats-of-seeds", {}});
+    if (std::string path = variedValidation(sweep); !path.empty())
+        problems.push_back({std::move(path), "search.other-samples", {}});
     if (sweep.method == "sobol" && sweep.vary.size() > kSobolDimensions)
         problems.push_back({"vary",
                             "search.too-many-dimensions",

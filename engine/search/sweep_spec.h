@@ -41,6 +41,9 @@ struct SweepSpec {
 // Problems name the path ("vary.batch.from"): "sweep.newer-version", those of a spec file and of Constraint::parse().
 std::string sweepJson(const SweepSpec& sweep);
 Result<SweepSpec> sweepFromJson(std::string_view json, std::string_view fileName);
+// The same of what is to be judged further, so that everything wrong is said at once: adds to `problems`, and leaves
+// out the dimensions that cannot be read. Empty: it is no sweep, or its trial cannot be read.
+std::optional<SweepSpec> readSweep(std::string_view json, std::string_view fileName, std::vector<Problem>& problems);
 
 // The kind of a setting where one is known: its field. Of a model's setting only who has the registry knows.
 using FieldOf = std::function<std::optional<ParamField>(const TrialSpec& spec, const std::string& path)>;
@@ -52,8 +55,8 @@ void adoptKinds(SweepSpec& sweep, const FieldOf& fieldOf);
 
 // Its space and what else may be wrong: problems of SearchSpace::from() and checkGrid(); those of rungsOf() and
 // "search.scheduled-epochs" (they are varied) where it has a scheduler; "search.method", "search.out-of-range",
-// "search.objective", "search.repeats-of-seeds" where the seed is varied as well, "search.too-many-dimensions" for
-// Sobol.
+// "search.objective", "search.repeats-of-seeds" where the seed is varied as well, "search.other-samples" where cells
+// would be chosen by validation samples of their own, "search.too-many-dimensions" for Sobol.
 Result<SearchSpace> spaceOf(const SweepSpec& sweep);
 
 // nullopt: without a scheduler. Of a sweep that spaceOf() accepts.

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QRandomGenerator>
+#include <QRegularExpression>
 #include <QSet>
 #include <QtTest>
 #include <algorithm>
@@ -325,6 +326,9 @@ private slots:
             "sweep.no-cells");
         row("a value out of range", {"epochs=0..3"}, "spec.out-of-range");
         row("devices that are not there", {"devices=cpu:1x1,cuda:7"}, "devices.unavailable");
+        row("twice the same", {"batch=10,20", "batch=40"}, "search.twice-varied");
+        row("other validation samples in each cell", {"validation_share=0.1,0.2", "--objective", "validation.accuracy"},
+            "search.other-samples");
         row("a circle", {"optimizer=sgd,adamw?schedule=cosine", "schedule=cosine,constant?optimizer=sgd"},
             "search.circle");
     }
@@ -337,6 +341,32 @@ private slots:
         for (const auto& each : refused.last()["problems"].toArray()) codes << each.toObject()["code"].toString();
         QVERIFY2(refused.status == 2 && codes.contains(code), qPrintable(codes.join(", ") + refused.err));
         QVERIFY(program.run({"sweeps"}).out.contains("No sweeps yet"));
+    }
+
+    void eachChoiceOfDevicesIsWeighed() {
+        LockstepProgram program;
+        const auto said = program.run(sweepOf({"devices=cpu:1x1,cpu:2x1"}, {"--parallel", "1000", "--dry-run"}));
+        QCOMPARE(said.status, 0);
+        const QRegularExpression one(
+            "A trial on cpu:1x1 takes 1 of (\\d+) cores: the machine has room for \\1 at once");
+        const QRegularExpression two(
+            "A trial on cpu:2x1 takes [12] of \\d+ cores: the machine has room for \\d+ at once");
+        QVERIFY2(one.match(said.out).hasMatch() && two.match(said.out).hasMatch(), qPrintable(said.out));
+    }
+
+    void everythingWrongWithAFileIsSaidAtOnce() {
+        LockstepProgram program;
+        const QString file = program.write("sweep.json",
+                                           "{\"trials\": 1.5, \"method\": \"guess\","
+                                           " \"objective\": \"colour\", \"trial\": {\"model\": \"mlp\"},"
+                                           " \"vary\": {\"batch\": 3, \"learning_rate\":"
+                                           " {\"from\": 1, \"to\": 0.1}}}");
+        const auto refused = program.run({"sweep", file, "--dataset", "synthetic", "--epochs", "0", "--json"});
+        QStringList codes;
+        for (const auto& each : refused.last()["problems"].toArray()) codes << each.toObject()["code"].toString();
+        codes.sort();
+        QCOMPARE(codes, (QStringList{"search.inverted", "search.objective", "spec.not-a-choice", "spec.out-of-range",
+                                     "spec.wrong-type", "spec.wrong-type"}));
     }
 
     void aFileSaysTheSame() {

@@ -20,6 +20,7 @@
 #include "ui/evaluate/answer_bars.h"
 #include "ui/evaluate/confusion_view.h"
 #include "ui/evaluate/evaluate_page.h"
+#include "ui/style/elided_label.h"
 #include "ui/style/theme.h"
 
 using namespace lockstep;
@@ -129,6 +130,26 @@ private slots:
     void initTestCase() {
         QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
         applyTheme(*qApp, ThemeChoice::Light);
+    }
+
+    // Of 1024 x 640, beside the window's navigation: no words are cut in the middle.
+    void aSmallWindowIsEnough() {
+        Bench bench({"--title", "a trial whose title is rather long"}, 2);
+        bench.open();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
+        const QSize least = bench.page->minimumSizeHint();
+        QVERIFY2(least.width() <= 876, qPrintable(QString::number(least.width())));
+        bench.page->resize(876, 600);
+        QTest::qWait(100);
+        auto& figures = bench.find<QLabel>("figures");
+        figures.setText("10,000 samples   ·   accuracy 91.17 %   ·   calibration error 12.12 %");
+        QTRY_VERIFY(figures.width() >= figures.sizeHint().width());
+        for (const auto* each : bench.page->findChildren<QLabel*>()) {
+            const bool isElided = dynamic_cast<const ElidedLabel*>(each) != nullptr;
+            if (!each->isVisible() || each->wordWrap() || isElided || each->text().isEmpty()) continue;
+            QVERIFY2(each->width() >= each->minimumSizeHint().width(), qPrintable(each->text()));
+        }
+        QCOMPARE(bench.page->size(), QSize(876, 600));
     }
 
     // Open a finished trial, evaluate it, click a cell, see its images, drop a picture, read the answer.
