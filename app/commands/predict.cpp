@@ -37,7 +37,8 @@ struct PredictOptions {
 
 constexpr const char* kPredictHelp = R"(
 PATH is an image, a folder or an archive of images, an IDX file, a CSV or TSV file of texts, a text file, or - for the
-standard input: a path on each line or, for a model of texts, a text. Each device has the whole model and takes every Nth
+standard input: a path on each line or, for a model of texts, a text. Of a folder of IDX files the test images are
+asked about, or the training images where there are no others; the rows name the file. Each device has the whole model and takes every Nth
 batch; the order of the answers does not depend on their number. What cannot be read is a row with its reason. With
 --interactive each line has one row: what holds several samples is refused. A language model goes on with a prompt instead.
 
