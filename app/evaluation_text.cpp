@@ -141,8 +141,9 @@ std::string confusionCsv(const EvaluationText& text, const ConfusionMatrix& matr
     return csv;
 }
 
-Problem noClasses(const ModelEntry& model, const std::string& table) {
-    return {"--csv", "evaluate.no-classes", {model.name, table}};
+Problem noTable(const ModelEntry& model, const std::string& table) {
+    const bool isLanguage = model.task == ModelTask::NextTokens;
+    return {"--csv", isLanguage ? "evaluate.no-classes" : "evaluate.many-classes", {model.name, table}};
 }
 
 std::string samplesCsv(const EvaluationText& text) {
@@ -207,7 +208,7 @@ std::string evaluationJson(const EvaluationText& text, Json remarks) {
 std::string evaluationCsv(const EvaluationText& text, const std::string& table) {
     if (table == "samples") return samplesCsv(text);
     const auto matrix = ConfusionMatrix::from(text.evaluation.counts);
-    if (!matrix.ok()) throw ProblemError(noClasses(text.model, table));
+    if (!matrix.ok()) throw ProblemError(noTable(text.model, table));
     return table == "classes" ? classesCsv(text, matrix.value()) : confusionCsv(text, matrix.value());
 }
 
@@ -217,7 +218,7 @@ std::optional<Problem> missingTable(const std::string& table, const ModelEntry& 
     const bool isLanguage = model.task == ModelTask::NextTokens;
     const bool counts = !isLanguage && std::ssize(classes) <= kMostCountedClasses;
     const bool isThere = table == "samples" ? !isLanguage : counts;
-    return isThere ? std::nullopt : std::optional(noClasses(model, table));
+    return isThere ? std::nullopt : std::optional(noTable(model, table));
 }
 
 }  // namespace lockstep

@@ -190,6 +190,13 @@ private slots:
         QVERIFY(!Words().what({"/data", "dataset.left-out", {}}).empty());
     }
 
+    // Images of a kind that is not read lie in class folders, and in those that a model is asked about.
+    void remediesFitWhereverAProblemIsSaid() {
+        const auto remedy = [](const char* code) { return Words().remedy({"x", code, {}}); };
+        QVERIFY(remedy("image.unknown-kind").find("class") == std::string::npos);
+        QVERIFY(remedy("predict.no-number").find("--best") == std::string::npos);
+    }
+
     void anUnknownCodeIsStillSaid() {
         QCOMPARE(Words().what({"f", "no.such-code", {"a", "b"}}), std::string("f: no.such-code a b"));
         QVERIFY(Words().remedy({"f", "no.such-code", {}}).empty());
