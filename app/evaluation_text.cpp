@@ -27,7 +27,7 @@ std::string headText(const Evaluation& now) {
     return fmt::format("{}{} checkpoint after {} updates, epoch {}\n{} ({}) of {} on {} in {}, {}\n\n",
                        now.trial > 0 ? fmt::format("Trial {}, ", now.trial) : "", printable(now.checkpoint),
                        countText(now.step), now.epoch, samplesText(now.samples), now.split,
-                       printable(askedDataText(now)), printable(now.devices), durationText(now.seconds),
+                       printable(dataText(now.dataset, now.data)), printable(now.devices), durationText(now.seconds),
                        rateText(rate));
 }
 
@@ -167,11 +167,6 @@ std::string samplesCsv(const EvaluationText& text) {
 }
 
 }  // namespace
-
-std::string askedDataText(const Evaluation& evaluation) {
-    const std::string &dataset = evaluation.dataset, &data = evaluation.data;
-    return dataset.empty() || dataset == data ? data : dataset + ' ' + data;
-}
 
 std::string evaluationReport(const EvaluationText& text) {
     std::string out = headText(text.evaluation) + metricsText(text);

@@ -16,9 +16,6 @@ struct EvaluationText {
     const ModelEntry& model;
 };
 std::string evaluationReport(const EvaluationText& text);
-// What was asked about: "image-folder /data/photos"; "fashion-mnist", which has its usual place; the path alone, where
-// no more was kept.
-std::string askedDataText(const Evaluation& evaluation);
 std::string evaluationJson(const EvaluationText& text, Json remarks);  // one line
 // `table`: "classes", "confusion", "samples". Rows of RFC 4180, with a header.
 std::string evaluationCsv(const EvaluationText& text, const std::string& table);

@@ -276,10 +276,8 @@ void EvaluatePage::fillSources() {
     const qlonglong before = m_source->currentData().toLongLong();
     const bool atEnd = m_epoch->value() == m_epoch->maximum();
     m_source->clear();
-    for (const Evaluation& each : m_found->evaluations) {
-        const bool isOwn = m_found->spec && each.data == dataName(*m_found->spec);
-        m_source->addItem(nameOf(each, isOwn ? QString() : oneLine(each.data)), static_cast<qlonglong>(each.id));
-    }
+    for (const Evaluation& each : m_found->evaluations)
+        m_source->addItem(nameOf(each), static_cast<qlonglong>(each.id));
     m_source->addItem(tr("Training: after each epoch"), 0);
     const int kept = m_choosesNewest ? 0 : m_source->findData(before);
     m_source->setCurrentIndex(kept < 0 ? m_source->count() - 1 : kept);
