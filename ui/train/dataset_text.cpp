@@ -4,6 +4,8 @@
 #include <QLocale>
 #include <algorithm>
 
+#include "engine/spec/perplexity.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -35,6 +37,15 @@ QString sampleText(const std::vector<DescribedField>& fields) {
 }
 
 }  // namespace
+
+QString taskOf(const DescribedData& data) {
+    const auto has = [&](std::string_view name) {
+        return std::ranges::find(data.fields, name, &DescribedField::name) != data.fields.end();
+    };
+    if (has("image")) return "image-classes";
+    if (has("targets")) return QString::fromUtf8(kNextTokens.data(), static_cast<qsizetype>(kNextTokens.size()));
+    return has("tokens") ? QString("text-classes") : QString();
+}
 
 QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
