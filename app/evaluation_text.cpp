@@ -24,9 +24,9 @@ std::string nameOfClass(const EvaluationText& text, std::int64_t id) {
 
 std::string headText(const Evaluation& now) {
     const double rate = now.seconds > 0 ? static_cast<double>(now.samples) / now.seconds : 0;
-    return fmt::format("{}{} checkpoint after {} updates, epoch {}\n{} ({}) of {} on {} in {}, {}\n\n",
+    return fmt::format("{}{} checkpoint after {}, epoch {}\n{} ({}) of {} on {} in {}, {}\n\n",
                        now.trial > 0 ? fmt::format("Trial {}, ", now.trial) : "", printable(now.checkpoint),
-                       countText(now.step), now.epoch, samplesText(now.samples), now.split,
+                       plural(now.step, "update"), now.epoch, samplesText(now.samples), now.split,
                        printable(dataText(now.dataset, now.data)), printable(now.devices), durationText(now.seconds),
                        rateText(rate));
 }

@@ -172,7 +172,7 @@ std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
     const DeviceRequest request = environment.deviceRequest(sweep.trial.devices);
     const Demand each = demandOf(sweep.trial.devices, request);
     const int cores = permittedCores();
-    std::string room = each.cards.empty() ? fmt::format("{} of {} cores", each.cores, cores)
+    std::string room = each.cards.empty() ? fmt::format("{} of {}", each.cores, plural(cores, "core"))
                                           : fmt::format("{} of the cards", each.cards.size());
     const std::int64_t fit = each.cards.empty() && each.cores > 0 ? cores / each.cores : sweep.parallel;
     std::string text = table.text();

@@ -60,7 +60,7 @@ std::string objectiveText(const CellResult& cell, const Metric* objective) {
 }
 
 std::string progressText(const SweepResult& sweep) {
-    std::string text = fmt::format("{} of {} trials done", sweep.ended, sweep.planned);
+    std::string text = fmt::format("{} of {} done", sweep.ended, plural(sweep.planned, "trial"));
     if (sweep.running > 0) text += fmt::format(", {} running", sweep.running);
     if (sweep.failed > 0) text += fmt::format(", {} failed", sweep.failed);
     if (sweep.best) {

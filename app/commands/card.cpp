@@ -6,6 +6,7 @@
 #include "app/format.h"
 #include "app/history_access.h"
 #include "app/made_folder.h"
+#include "app/run_printer.h"
 #include "app/trial_json.h"
 #include "engine/core/durable_file.h"
 #include "engine/core/utc_time.h"
@@ -150,8 +151,8 @@ void writeCard(const Document& card, const CardPlaces& places) {
 void sayWhatWasWritten(const Document& card, const CardPlaces& places) {
     if (!places.html.empty() && places.html != "-") fmt::print(stderr, "{}\n", printable(places.html));
     if (!hasPictures(places)) return;
-    fmt::print(stderr, "{} with {} pictures in {}\n", printable(places.markdown), report::figuresOf(card).size(),
-               printable(picturesOf(places.markdown).string()));
+    fmt::print(stderr, "{} with {} in {}\n", printable(places.markdown),
+               plural(std::ssize(report::figuresOf(card)), "picture"), printable(picturesOf(places.markdown).string()));
 }
 
 int card(Context& context, const CardOptions& options) {

@@ -112,8 +112,8 @@ std::vector<Problem> exportModel(Context& context, const ExportOptions& options)
     const auto trained = trainedOn(checkpoint, resolved.value());
     if (!trained.ok()) return trained.problems();
     const std::size_t bytes = writeOnnx(checkpoint, resolved.value(), trained.value(), options);
-    fmt::print(stderr, "{}: {} after {} updates, {}\n", printable(options.onnx), printable(checkpoint.spec.model.id),
-               countText(checkpoint.step), bytesText(bytes));
+    fmt::print(stderr, "{}: {} after {}, {}\n", printable(options.onnx), printable(checkpoint.spec.model.id),
+               plural(checkpoint.step, "update"), bytesText(bytes));
     return {};
 }
 

@@ -185,7 +185,7 @@ private slots:
 
     void aProblemWithinAProblem() {
         const Problem remark{"/data", "dataset.left-out", {"3", "20", "image.truncated", "/data/a.jpg", "it ends"}};
-        QCOMPARE(Words().what(remark), std::string("3 of 20 files in /data are left out. The first of them: "
+        QCOMPARE(Words().what(remark), std::string("Left out: 3 of 20 files in /data. The first of them: "
                                                    "/data/a.jpg is cut short: it ends."));
         QVERIFY(!Words().what({"/data", "dataset.left-out", {}}).empty());
     }

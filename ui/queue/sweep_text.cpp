@@ -61,9 +61,11 @@ QString title(const SweepRow& sweep) { return sweepName(sweep.result.group); }
 QString progress(const SweepRow& sweep) {
     if (!sweep.isReadable) return {};
     const SweepResult& result = sweep.result;
-    QStringList parts{result.planned > 0
-                          ? SweepText::tr("%1 of %2 trials done").arg(counted(doneOf(result)), counted(result.planned))
-                          : SweepText::tr("%1 trials done").arg(counted(doneOf(result)))};
+    const QString done = counted(doneOf(result));
+    QStringList parts{result.planned == 1   ? SweepText::tr("%1 of 1 trial done").arg(done)
+                      : result.planned > 1  ? SweepText::tr("%1 of %2 trials done").arg(done, counted(result.planned))
+                      : doneOf(result) == 1 ? SweepText::tr("1 trial done")
+                                            : SweepText::tr("%1 trials done").arg(done)};
     if (result.running > 0) parts << SweepText::tr("%1 running").arg(counted(result.running));
     if (result.failed > 0) parts << SweepText::tr("%1 failed").arg(counted(result.failed));
     if (result.adopted > 0) parts << SweepText::tr("%1 known before").arg(counted(result.adopted));

@@ -19,7 +19,8 @@ QString classesText(const DescribedData& data) {
     const auto& counts = data.trainPerClass;
     if (data.classes.empty() || counts.empty()) return {};
     const auto [least, most] = std::ranges::minmax(counts);
-    return DatasetText::tr(", %1 classes").arg(data.classes.size()) +
+    return (data.classes.size() == 1 ? DatasetText::tr(", 1 class")
+                                     : DatasetText::tr(", %1 classes").arg(data.classes.size())) +
            (least == most ? DatasetText::tr(" of %1 each").arg(countText(most))
                           : DatasetText::tr(" of %1 to %2").arg(countText(least), countText(most)));
 }
@@ -50,12 +51,13 @@ QString taskOf(const DescribedData& data) {
 QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
 QString datasetSummary(const DescribedData& data) {
-    const QString what = classesText(data) + sampleText(data.fields);
+    const QString test = data.testCount == 1 ? DatasetText::tr("1 test sample")
+                                             : DatasetText::tr("%1 test samples").arg(countText(data.testCount));
+    const QString train = countText(data.trainCount), what = classesText(data) + sampleText(data.fields);
     if (data.validationCount > 0)
-        return DatasetText::tr("%1 training, %2 validation and %3 test samples%4")
-            .arg(countText(data.trainCount), countText(data.validationCount), countText(data.testCount), what);
-    return DatasetText::tr("%1 training and %2 test samples%3")
-        .arg(countText(data.trainCount), countText(data.testCount), what);
+        return DatasetText::tr("%1 training, %2 validation and %3%4")
+            .arg(train, countText(data.validationCount), test, what);
+    return DatasetText::tr("%1 training and %2%3").arg(train, test, what);
 }
 
 }  // namespace lockstep::ui
