@@ -38,10 +38,11 @@ std::string rungPlanText(const SweepSpec& sweep, std::int64_t cells) {
         table.add({std::to_string(i + 1), countText(plan[i].epochs), countText(plan[i].cells)});
     const std::int64_t all = cells * sweep.trial.epochs, each = epochsOf(plan);
     return table.text() +
-           fmt::format("At each rung one cell of {} goes on by {}: about {} of {} epochs{}, or a few more, as no cell "
-                       "waits for the others.\n",
-                       sweep.reduction, sweep.scheduler, countText(each), countText(all),
-                       sweep.repeats > 1 ? " of each seed" : "");
+           fmt::format(
+               "At each rung one cell of {} goes on by {}: about {} of {} epochs{}, or a few more, as no cell "
+               "waits for the others.\n",
+               sweep.reduction, sweep.scheduler, countText(each), countText(all),
+               sweep.repeats > 1 ? " of each seed" : "");
 }
 
 std::string rungTable(const SweepResult& sweep) {
@@ -51,7 +52,8 @@ std::string rungTable(const SweepResult& sweep) {
     for (std::size_t i = 0; i <= rungs->top(); ++i) {
         const Come come = comeTo(sweep, i);
         table.add({std::to_string(i + 1), countText(rungs->epochs[i]), countText(come.cells),
-                   i < rungs->top() ? countText(come.wentOn) : "", come.foretells ? fmt::format("{:+.2f}", *come.foretells) : ""});
+                   i < rungs->top() ? countText(come.wentOn) : "",
+                   come.foretells ? fmt::format("{:+.2f}", *come.foretells) : ""});
     }
     return table.text();
 }
@@ -61,8 +63,8 @@ std::string pausedText(const SweepResult& sweep, const CellResult& cell) {
     const auto standing = standingOf(sweep.climbers, cell.number);
     if (!rungs || !standing || standing->rung == rungs->top() || cell.open > 0 || cell.failed > 0) return {};
     const bool maySoonGoOn = sweep.group.state == GroupState::Active || sweep.group.state == GroupState::Paused;
-    return fmt::format("{} at rung {} of {}, rank {} of {}", maySoonGoOn ? "paused" : "stopped", standing->rung + 1, rungs->epochs.size(),
-                       standing->rank, standing->of);
+    return fmt::format("{} at rung {} of {}, rank {} of {}", maySoonGoOn ? "paused" : "stopped", standing->rung + 1,
+                       rungs->epochs.size(), standing->rank, standing->of);
 }
 
 Json rungsJson(const SweepResult& sweep) {

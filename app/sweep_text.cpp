@@ -68,12 +68,12 @@ std::string objectiveText(const CellResult& cell, const Metric* objective) {
 }
 
 std::string progressText(const SweepResult& sweep) {
-    std::string text = fmt::format("{} of {} trials finished", sweep.finished, sweep.planned);
+    std::string text = fmt::format("{} of {} finished", sweep.finished, plural(sweep.planned, "trial"));
     const auto add = [&](std::int64_t count, const char* word) {
         if (count > 0) text += fmt::format(", {} {}", count, word);
     };
-    add(sweep.running, "running"), add(sweep.paused, "at a rung"), add(sweep.failed, "failed"), add(sweep.cancelled, "cancelled");
-    add(sweep.removed, "deleted");
+    add(sweep.running, "running"), add(sweep.paused, "at a rung"), add(sweep.failed, "failed");
+    add(sweep.cancelled, "cancelled"), add(sweep.removed, "deleted");
     if (sweep.best) {
         const CellResult& best = sweep.cells[*sweep.best];
         text += fmt::format("; best {} {}: {}", objectiveName(*sweep.objective), objectiveText(best, sweep.objective),

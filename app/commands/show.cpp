@@ -177,8 +177,8 @@ void printEvaluations(const std::vector<Evaluation>& evaluations) {
     if (evaluations.empty()) return;
     Table table({"EVALUATION", "CHECKPOINT", "DATA", "SPLIT", "SAMPLES", "LOSS", "ACCURACY", "WHEN"});
     for (const Evaluation& each : evaluations)
-        table.add({std::to_string(each.id), each.checkpoint, askedDataText(each), each.split, countText(each.samples),
-                   metricText(*findMetric("test_loss"), each.loss), percentText(each.accuracy),
+        table.add({std::to_string(each.id), each.checkpoint, dataText(each.dataset, each.data), each.split,
+                   countText(each.samples), metricText(*findMetric("test_loss"), each.loss), percentText(each.accuracy),
                    timeText(each.createdAt)});
     fmt::print("\n{}", table.text());
 }

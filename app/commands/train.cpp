@@ -35,7 +35,9 @@ Examples:
 
 Ctrl+C stops after the current step, with a checkpoint; a second one ends at once.)";
 
-int printSpec(const TrialSpec& spec) {
+int printSpec(Context& context, const TrialSpec& spec) {
+    const auto problems = validate(spec, context.environment());
+    if (!problems.empty()) return context.report(problems);
     std::fputs(toJson(spec).c_str(), stdout);
     return kDone;
 }
@@ -104,7 +106,7 @@ int train(Context& context, const TrainOptions& options) {
     if (!said.ok()) return context.report(said.problems());
     const auto spec = specFrom(said.value(), base, context.environment());
     if (!spec.ok()) return context.report(spec.problems());
-    if (options.onlySpec) return printSpec(spec.value());
+    if (options.onlySpec) return printSpec(context, spec.value());
     if (!saysWhatToTrain(options)) return context.report({nothingToTrain(spec.value())});
     if (options.queues) return queueTrial(context, spec.value(), options.output.json);
     if (from || options.withoutHistory || !hasHistory() || !options.out.empty()) {
@@ -138,7 +140,8 @@ void addTrain(CLI::App& program, Run& run) {
     addRunOptions(*command, options->spec);
     addOutputOptions(*command, options->output);
     addUntilEpochOption(*command, options->untilEpoch);
-    command->add_flag("--print-spec", options->onlySpec, "Print the spec that these options mean, and train nothing");
+    command->add_flag("--print-spec", options->onlySpec,
+                      "Check and print the spec that these options mean, and train nothing");
     command->add_flag("--no-history", options->withoutHistory, "Leave the history alone");
     command->add_option("--out", options->out, "Without history: the folder for checkpoints")->type_name("FOLDER");
     auto* from =

@@ -129,7 +129,8 @@ void SweepGrower::freePaused(std::span<const GroupTrial> made) {
     FreeRequest request;
     request.keep = StaysKept{.newest = false};
     for (const GroupTrial& each : made) {
-        if (each.trial && each.state == RunState::Stopped && each.untilEpoch) request.trials.push_back({*each.trial, *each.trial});
+        if (each.trial && each.state == RunState::Stopped && each.untilEpoch)
+            request.trials.push_back({*each.trial, *each.trial});
     }
     if (request.trials.empty()) return;
     DiskService disk(m_host.trials);

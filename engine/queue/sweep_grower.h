@@ -22,7 +22,7 @@ class SweepGrower {
 public:
     struct Host {
         TrialService& trials;
-        std::function<bool(std::int64_t trial)> isTaken;    // by an engine, or one was started for it
+        std::function<bool(std::int64_t trial)> isTaken;   // by an engine, or one was started for it
         std::function<void(const std::string& line)> log;  // for whoever looks why
     };
     explicit SweepGrower(Host host) : m_host(std::move(host)) {}

@@ -118,13 +118,14 @@ std::optional<Ascent> nextAscent(const Rungs& rungs, std::span<const Climber> cl
     const auto climberAt = [&](std::int64_t cell) { return std::ranges::find(climbers, cell, &Climber::cell); };
     for (const GroupTrial& each : trials) {
         const auto climber = climberAt(each.place.cell);
-        const bool isLost = climber == climbers.end() || (!climber->losses.empty() && std::isnan(climber->losses.back()));
+        const bool isLost =
+            climber == climbers.end() || (!climber->losses.empty() && std::isnan(climber->losses.back()));
         if (!isLost && !each.isQueued && rungOf(rungs, each.untilEpoch) < climber->goal)
             return ascentOf(each, climber->goal);
     }
     const auto cell = nextPromotion(rungs, climbers);
-    const auto first = cell ? std::ranges::find(trials, *cell, [](const GroupTrial& each) { return each.place.cell; })
-                            : trials.end();
+    const auto first =
+        cell ? std::ranges::find(trials, *cell, [](const GroupTrial& each) { return each.place.cell; }) : trials.end();
     if (first == trials.end()) return std::nullopt;
     return ascentOf(*first, climberAt(*cell)->goal + 1);
 }

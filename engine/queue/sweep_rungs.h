@@ -12,9 +12,9 @@ namespace lockstep {
 const Metric* objectiveOf(const TrialQuery& query, const SweepSpec& sweep, std::span<const GroupTrial> trials);
 
 // How the cells of a sweep with a scheduler stand, by number: all repeats of a cell climb together, and its loss at a
-// rung is the mean of the best that each has come to by then. A cell one of whose trials failed, was stopped by a person
-// or removed on its way to a rung has come there as the worst. Pure.
-// `values`: of the objective; `arrivals`: as noted; what is not noted yet comes after it, by number.
+// rung is the mean of the best that each has come to by then. A cell one of whose trials failed, was stopped by a
+// person or removed on its way to a rung has come there as the worst. Pure. `values`: of the objective; `arrivals`: as
+// noted; what is not noted yet comes after it, by number.
 std::vector<Climber> climbersOf(const SweepSpec& sweep, const Metric& objective, std::span<const GroupTrial> trials,
                                 std::span<const GroupValue> values, std::span<const RungArrival> arrivals);
 // What has come to a rung and is not noted yet, in the order of climbersOf().

@@ -74,7 +74,8 @@ Result<Rungs> rungsOf(std::int64_t first, std::int64_t reduction, std::int64_t e
     if (first < 1 || first >= epochs)
         return Problem{"first_rung", "rungs.first", {std::to_string(first), std::to_string(epochs)}};
     Rungs rungs{.epochs = {first}, .reduction = reduction, .stops = stops};
-    while (rungs.epochs.back() <= epochs / reduction / reduction) rungs.epochs.push_back(rungs.epochs.back() * reduction);
+    while (rungs.epochs.back() <= epochs / reduction / reduction)
+        rungs.epochs.push_back(rungs.epochs.back() * reduction);
     rungs.epochs.push_back(epochs);
     return rungs;
 }

@@ -28,7 +28,7 @@ Result<Rungs> rungsOf(std::int64_t first, std::int64_t reduction, std::int64_t e
 // A cell on its way up.
 struct Climber {
     std::int64_t cell = 0;
-    std::vector<double> losses = {};          // at the rungs that it has come to; lower is better, NaN is worst: it failed
+    std::vector<double> losses = {};  // at the rungs that it has come to; lower is better, NaN is worst: it failed
     std::vector<std::int64_t> arrivals = {};  // at each of them: the later, the higher
     std::size_t goal = 0;                     // the rung that it may climb to
     bool isAtGoal() const { return losses.size() > goal; }
@@ -38,7 +38,8 @@ struct Climber {
 // none has, so another cell may begin. From what is known, in any order. Pure.
 std::optional<std::int64_t> nextPromotion(const Rungs& rungs, std::span<const Climber> climbers);
 
-// How a cell stands at the highest rung that it has come to; nullopt: at none yet. Equal ones stand as their numbers do.
+// How a cell stands at the highest rung that it has come to; nullopt: at none yet. Equal ones stand as their numbers
+// do.
 struct Standing {
     std::size_t rung = 0;
     std::int64_t rank = 1, of = 1;

@@ -73,7 +73,9 @@ private slots:
             }
         }
         const Rungs rungs = *rungsOf(sweep());
-        const auto next = [&] { return nextAscent(rungs, climbersOf(sweep(), accuracy(), trials, values, {}), trials); };
+        const auto next = [&] {
+            return nextAscent(rungs, climbersOf(sweep(), accuracy(), trials, values, {}), trials);
+        };
         QCOMPARE(next()->place, (GroupPlace{1, 1, 0}));
         QCOMPARE(next()->untilEpoch, std::optional<std::int64_t>(3));
         trials[2] = at(1, 0, 3, RunState::Running, true);

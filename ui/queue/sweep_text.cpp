@@ -52,10 +52,12 @@ QString title(const SweepRow& sweep) { return sweepName(sweep.result.group); }
 QString progress(const SweepRow& sweep) {
     if (!sweep.isReadable) return {};
     const SweepResult& result = sweep.result;
-    QStringList parts{
-        result.planned > 0
-            ? SweepText::tr("%1 of %2 trials finished").arg(counted(result.finished), counted(result.planned))
-            : SweepText::tr("%1 trials finished").arg(counted(result.finished))};
+    const QString done = counted(result.finished);
+    QStringList parts{result.planned == 1 ? SweepText::tr("%1 of 1 trial finished").arg(done)
+                      : result.planned > 1
+                          ? SweepText::tr("%1 of %2 trials finished").arg(done, counted(result.planned))
+                      : result.finished == 1 ? SweepText::tr("1 trial finished")
+                                             : SweepText::tr("%1 trials finished").arg(done)};
     if (result.running > 0) parts << SweepText::tr("%1 running").arg(counted(result.running));
     if (result.failed > 0) parts << SweepText::tr("%1 failed").arg(counted(result.failed));
     if (result.paused > 0) parts << SweepText::tr("%1 at a rung").arg(counted(result.paused));

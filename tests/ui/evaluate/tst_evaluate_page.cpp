@@ -312,7 +312,8 @@ private slots:
         bench.open();
         QCOMPARE(bench.page->trial(), 2);
         QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
-        bench.choose("besideTrial", 2);  // the first trial, which nobody has evaluated
+        QTRY_COMPARE_WITH_TIMEOUT(bench.find<QComboBox>("besideTrial").count(), 2, kPatience);
+        bench.choose("besideTrial", 1);  // the first trial, which nobody has evaluated
         auto& evaluates = bench.find<QPushButton>("evaluateBeside");
         QTRY_VERIFY_WITH_TIMEOUT(evaluates.isVisible(), kPatience);
         QTest::mouseClick(&evaluates, Qt::LeftButton);
@@ -324,6 +325,28 @@ private slots:
         auto& onlyFirst = bench.find<QPushButton>("beside1");
         QTest::mouseClick(&onlyFirst, Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(bench.samples(), onlyFirst.text().section('\n', 1).toInt(), kPatience);
+    }
+
+    // Neither itself nor one that knows other classes.
+    void onlyWhatCanBeComparedStandsBeside() {
+        const QStringList fewer{"dataset.classes=4"};
+        Bench bench;
+        const auto train = [&] {
+            bench.run(QStringList{"train", "--dataset", "synthetic", "--model", "mlp", "--epochs", "1", "--devices",
+                                  "cpu:1", "--set", "dataset.samples=400", "dataset.test_samples=120"} +
+                      fewer);
+        };
+        train();
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        auto& others = bench.find<QComboBox>("besideTrial");
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
+        QVERIFY(others.count() == 0 && !others.isEnabled());
+        QVERIFY2(others.placeholderText().contains("no other trial"), qPrintable(others.placeholderText()));
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(others.count(), 2, kPatience);
+        QVERIFY(others.isEnabled());
+        QCOMPARE(others.itemData(1).toLongLong(), 3);
     }
 
     // A hundred at a time, and no answer of an older question stands under a newer one's samples.

@@ -76,6 +76,9 @@ private slots:
         made.result.group.id = 4;
         QCOMPARE(sweep_text::title(made), QString("Sweep 4"));
         QCOMPARE(sweep_text::progress(made), QString("0 trials finished"));
+        made.result.planned = 1;
+        QCOMPARE(sweep_text::progress(made), QString("0 of 1 trial finished"));
+        made.result.planned = 0;
         for (const QString& each : {sweep_text::left(made), sweep_text::best(made), sweep_text::bestCell(made),
                                     sweep_text::disk(made), sweep_text::diskWarning(made, 1)})
             QVERIFY2(each.isEmpty(), qPrintable(each));
