@@ -29,9 +29,9 @@ std::string_view text(ImportanceVerdict verdict) {
         case ImportanceVerdict::Sound: return "sound";
         case ImportanceVerdict::NothingVaried: return "nothing-varied";
         case ImportanceVerdict::TooFewTried: return "too-few-tried";
-        case ImportanceVerdict::TooFewBest: return "too-few-best";
         case ImportanceVerdict::AllAlike: return "all-alike";
         case ImportanceVerdict::Unpredictable: return "unpredictable";
+        case ImportanceVerdict::Chance: return "chance";
     }
     return {};
 }

@@ -21,9 +21,9 @@ enum class ImportanceVerdict {
     Sound,
     NothingVaried,  // no dimension has two values
     TooFewTried,    // fewer than kFewestTried have a loss
-    TooFewBest,     // fewer than kFewestBest of them are among the best
     AllAlike,       // all came to the same, or so many that the best are all of them
-    Unpredictable,  // settings that were not shown to the forest are predicted no better than by their mean
+    Unpredictable,  // fanova(): cells that its forest was not shown are predicted no better than by their mean
+    Chance,         // pedAnova(): as many others, drawn at random, would have made as much of a setting
 };
 std::string_view text(ImportanceVerdict verdict);  // "sound", "nothing-varied", "too-few-tried"…
 

@@ -5,12 +5,16 @@
 #include <numbers>
 #include <numeric>
 
+#include "engine/core/random.h"
+
 namespace lockstep {
 
 namespace {
 
 constexpr double kNarrowest = 0.5 / 1.64;  // cells: nine tenths of such a kernel lie in its own
 constexpr double kFloor = 1e-12;           // of a probability that something is divided by
+
+constexpr int kChanceDraws = 39;  // of which none may reach what was found: one in forty would
 
 using CellCounts = std::vector<std::int64_t>;  // by cell
 using CellShares = std::vector<double>;
@@ -102,24 +106,21 @@ public:
         m_step = (scaled(high) - m_low) / static_cast<double>(m_count - 1);
     }
 
-    CellCounts count(std::span<const double> values) const {
-        CellCounts counts(m_count, 0);
-        for (const double each : values) ++counts[at(each)];
-        return counts;
-    }
     CellShares spread(const CellCounts& counts) const {
         CellShares shares = m_isChoice ? spreadOfChoices(counts) : spreadOfNumbers(counts);
         for (double& each : shares) each += kFloor;
         return shares;
     }
 
-private:
-    double scaled(double value) const { return m_isLog ? std::log(value) : value; }
+    std::size_t size() const { return m_count; }
     std::size_t at(double value) const {
         if (m_isChoice) return static_cast<std::size_t>(value);
         const double nearest = std::ceil((scaled(value) - m_low) / m_step - 0.5);  // the lower one of two
         return static_cast<std::size_t>(std::clamp(nearest, 0.0, static_cast<double>(m_count - 1)));
     }
+
+private:
+    double scaled(double value) const { return m_isLog ? std::log(value) : value; }
 
     std::size_t m_count = 0;
     bool m_isChoice = false, m_isLog = false;
@@ -132,42 +133,83 @@ double pearsonDivergence(const CellShares& of, const CellShares& from) {
     return sum;
 }
 
-// The best of this share, and those that came to the same as the last of them.
-std::vector<const Tried*> bestOf(std::vector<const Tried*> tried, double share) {
-    const auto wanted = static_cast<std::ptrdiff_t>(std::ceil(share * static_cast<double>(tried.size())));
-    if (share >= 1 || wanted < 1) return tried;
-    std::ranges::nth_element(tried, tried.begin() + (wanted - 1), {}, &Tried::loss);
-    const double last = tried[static_cast<std::size_t>(wanted - 1)]->loss;
-    std::erase_if(tried, [&](const Tried* each) { return each->loss > last; });
-    return tried;
+// The loss of the last of the best of this share.
+double lastLoss(std::vector<double> losses, double share) {
+    const auto wanted = static_cast<std::ptrdiff_t>(std::ceil(share * static_cast<double>(losses.size())));
+    const auto last = losses.begin() + std::max<std::ptrdiff_t>(wanted - 1, 0);
+    std::ranges::nth_element(losses, last);
+    return *last;
 }
 
-std::vector<double> coordinates(const Dimension& dimension, const std::vector<const Tried*>& tried) {
-    std::vector<double> found;
-    for (const Tried* each : tried) {
-        if (const auto value = coordinate(dimension, each->settings)) found.push_back(*value);
+// A setting in the region.
+class PedSetting {
+public:
+    PedSetting(const Dimension& dimension, const std::vector<const Tried*>& region, bool isLocal)
+        : m_cells(dimension), m_region(region.size()) {
+        for (const Tried* each : region) {
+            const auto value = coordinate(dimension, each->settings);
+            m_at.push_back(value ? static_cast<std::ptrdiff_t>(m_cells.at(*value)) : kUnset);
+        }
+        CellCounts counts(m_cells.size(), 0);
+        for (const std::ptrdiff_t at : m_at) {
+            if (at != kUnset) ++counts[static_cast<std::size_t>(at)], ++m_set;
+        }
+        if (m_set < 2) return;
+        m_all = isLocal ? m_cells.spread(counts) : CellShares(m_cells.size(), partOf(1, m_cells.size()));
     }
-    return found;
+
+    // `best`: numbers in the region.
+    double importance(std::span<const std::size_t> best) const {
+        CellCounts counts(m_cells.size(), 0);
+        std::size_t set = 0;
+        for (const std::size_t each : best) {
+            if (m_at[each] != kUnset) ++counts[static_cast<std::size_t>(m_at[each])], ++set;
+        }
+        if (set == 0 || m_set < 2) return 0;
+        const double a = partOf(set, best.size()), b = partOf(m_set, m_region);
+        return a * a / b * pearsonDivergence(m_cells.spread(counts), m_all) *
+               std::pow(partOf(best.size(), m_region), 2);
+    }
+
+private:
+    static constexpr std::ptrdiff_t kUnset = -1;
+
+    PedCells m_cells;
+    std::size_t m_region = 0, m_set = 0;  // of the region: all, and those that set it
+    std::vector<std::ptrdiff_t> m_at;     // cells, by number in the region
+    CellShares m_all;
+};
+
+std::vector<double> importancesOf(const std::vector<PedSetting>& settings, std::span<const std::size_t> best) {
+    std::vector<double> importances;
+    for (const PedSetting& each : settings) importances.push_back(each.importance(best));
+    return importances;
 }
 
-double importanceOf(const Dimension& dimension, const std::vector<const Tried*>& best,
-                    const std::vector<const Tried*>& region, bool isLocal) {
-    if (!isVaried(dimension)) return 0;
-    const auto ofBest = coordinates(dimension, best), ofRegion = coordinates(dimension, region);
-    if (ofBest.empty() || ofRegion.size() < 2) return 0;
-    const PedCells cells(dimension);
-    const CellShares top = cells.spread(cells.count(ofBest));
-    const CellShares all =
-        isLocal ? cells.spread(cells.count(ofRegion)) : CellShares(top.size(), partOf(1, top.size()));
-    const double a = partOf(ofBest.size(), best.size()), b = partOf(ofRegion.size(), region.size());
-    return a * a / b * pearsonDivergence(top, all) * std::pow(partOf(best.size(), region.size()), 2);
-}
-
-ImportanceVerdict verdictOf(std::span<const Dimension> dimensions, const PedAnova& found, std::size_t region) {
-    if (std::ranges::none_of(dimensions, isVaried)) return ImportanceVerdict::NothingVaried;
-    if (found.tried < kFewestTried) return ImportanceVerdict::TooFewTried;
-    if (found.best == region) return ImportanceVerdict::AllAlike;
-    return found.best < kFewestBest ? ImportanceVerdict::TooFewBest : ImportanceVerdict::Sound;
+// How often as many others, drawn from the region, make as much of a setting. Settings are measured by what is
+// made of them on average, and the one that stands out most counts.
+int reachedByChance(const std::vector<PedSetting>& settings, const std::vector<double>& found, std::size_t best,
+                    std::size_t region) {
+    std::vector<std::vector<double>> drawn;
+    std::vector<double> usual = found;  // the sums of all, this one included: it is to be like any other
+    std::vector<std::size_t> order(region);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (int draw = 0; draw < kChanceDraws; ++draw) {
+        const CounterRng random(0, streamOf("ped-anova.chance"), static_cast<std::uint64_t>(draw), 0);
+        for (std::size_t i = 0; i < best; ++i)
+            std::swap(order[i], order[i + random.below(region - i, static_cast<std::uint32_t>(i))]);
+        drawn.push_back(importancesOf(settings, std::span(order).first(best)));
+        for (std::size_t i = 0; i < usual.size(); ++i) usual[i] += drawn.back()[i];
+    }
+    const auto outstanding = [&](const std::vector<double>& importances) {
+        double most = 0;
+        for (std::size_t i = 0; i < usual.size(); ++i)
+            most = std::max(most, usual[i] > 0 ? importances[i] / usual[i] : 0);
+        return most;
+    };
+    const double reached = outstanding(found);
+    return static_cast<int>(
+        std::ranges::count_if(drawn, [&](const auto& each) { return outstanding(each) >= reached; }));
 }
 
 }  // namespace
@@ -180,15 +222,35 @@ std::vector<double> PedAnova::shares() const {
 }
 
 PedAnova pedAnova(std::span<const Dimension> dimensions, std::span<const Tried> tried, const PedAnovaOptions& options) {
-    std::vector<const Tried*> finite;
+    PedAnova found{.importances = std::vector<double>(dimensions.size(), 0.0)};
+    std::vector<double> losses;
     for (const Tried& each : tried) {
-        if (std::isfinite(each.loss)) finite.push_back(&each);
+        if (std::isfinite(each.loss)) losses.push_back(each.loss);
     }
-    const auto region = bestOf(finite, options.region), best = bestOf(finite, options.target);
-    PedAnova found{.tried = finite.size(), .best = best.size()};
-    for (const Dimension& each : dimensions)
-        found.importances.push_back(finite.size() < 2 ? 0 : importanceOf(each, best, region, options.isLocal));
-    found.verdict = verdictOf(dimensions, found, region.size());
+    found.tried = losses.size();
+    if (losses.empty()) losses.push_back(0);
+    const double lastOfBest = lastLoss(losses, options.target), lastOfRegion = lastLoss(losses, options.region);
+    std::vector<const Tried*> region;
+    std::vector<std::size_t> best;  // numbers in it
+    for (const Tried& each : tried) {
+        if (!std::isfinite(each.loss) || each.loss > lastOfRegion) continue;
+        if (each.loss <= lastOfBest) best.push_back(region.size());
+        region.push_back(&each);
+    }
+    found.best = best.size();
+    std::vector<PedSetting> settings;
+    std::vector<std::size_t> places;  // of the settings, among the dimensions
+    for (std::size_t i = 0; i < dimensions.size(); ++i) {
+        if (isVaried(dimensions[i])) settings.emplace_back(dimensions[i], region, options.isLocal), places.push_back(i);
+    }
+    const auto importances = best.empty() ? std::vector<double>(places.size(), 0.0) : importancesOf(settings, best);
+    for (std::size_t i = 0; i < places.size(); ++i) found.importances[places[i]] = importances[i];
+
+    if (settings.empty()) found.verdict = ImportanceVerdict::NothingVaried;
+    else if (found.tried < kFewestTried) found.verdict = ImportanceVerdict::TooFewTried;
+    else if (best.size() == region.size()) found.verdict = ImportanceVerdict::AllAlike;
+    else if (reachedByChance(settings, importances, best.size(), region.size()) > 0)
+        found.verdict = ImportanceVerdict::Chance;
     return found;
 }
 

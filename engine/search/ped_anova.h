@@ -29,9 +29,8 @@ struct PedAnova {
 // says but no narrower than 0.5/1.64 of a cell, and one that is as wide as the range; a choice's likewise of
 // categories. The importance is the Pearson divergence of the best from the region, times the square of how many of the
 // region they are. A conditional setting's is that among the cells that set it, times a^2 / b: the shares of the best
-// and of the region that do. Pure; a thousand cells of a dozen settings take milliseconds.
+// and of the region that do. Pure; a thousand cells of a dozen settings take a twentieth of a second.
 constexpr int kPedAnovaCells = 50;
-constexpr std::size_t kFewestBest = 5;  // as the paper's authors advise
 PedAnova pedAnova(std::span<const Dimension> dimensions, std::span<const Tried> tried,
                   const PedAnovaOptions& options = {});
 
