@@ -108,10 +108,10 @@ FanovaColumn columnOf(const Dimension& dimension, const std::vector<const Tried*
     const auto* choices = std::get_if<ChoiceOfValues>(&dimension.values);
     FanovaColumn made{{.values = {}, .isCategory = choices != nullptr}};
     for (const Tried* each : tried) {
-        const auto value = coordinate(dimension, each->settings);
+        const auto value = coordinateOf(dimension, each->settings);
         made.set += value ? 1 : 0;
         if (choices) made.column.values.push_back(value.value_or(static_cast<double>(choices->size() / 2)));
-        else made.column.values.push_back(value ? shareOf(dimension, *value) : 0.5);
+        else made.column.values.push_back(value ? unitPlace(dimension, *value) : 0.5);
     }
     return made;
 }

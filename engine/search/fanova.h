@@ -13,16 +13,16 @@ namespace lockstep {
 // Assessing Hyperparameter Importance", ICML 2014. A forest learns the loss; of each of its trees, the variance over
 // the whole space is divided into what each setting does by itself, averaged over all others, and the rest, which
 // settings do only together. The space is what a random search draws from: logarithmic where its dimension is, every
-// whole number and every choice as likely as the others.
+// whole number and every choice as likely as the others. (Optuna's space has no logarithms, half of the first and last
+// number, and an axis for each choice: figures of such settings differ.)
 struct FanovaShare {
     double mean = 0, deviation = 0;  // of the variance, 0 to 1; over the trees
 };
 
 struct Fanova {
     ImportanceVerdict verdict = ImportanceVerdict::Sound;
-    std::size_t tried = 0;  // that have a loss
-    std::optional<double> outOfBag =
-        {};  // R^2, see RegressionForest; nullopt: all came to the same, or there are too few
+    std::size_t tried = 0;                // that have a loss
+    std::optional<double> outOfBag = {};  // R^2, see RegressionForest
     // By dimension; nullopt: fewer than kFewestTried cells set it. Of one that is not varied, 0.
     std::vector<std::optional<FanovaShare>> shares = {};
     double together() const;  // what no setting does by itself

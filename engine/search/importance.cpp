@@ -38,7 +38,7 @@ std::string_view text(ImportanceVerdict verdict) {
 
 bool isVaried(const Dimension& dimension) { return dimension.count().value_or(2) > 1; }
 
-std::optional<double> coordinate(const Dimension& dimension, const Cell& cell) {
+std::optional<double> coordinateOf(const Dimension& dimension, const Cell& cell) {
     const auto setting = std::ranges::find(cell, dimension.path, &Setting::path);
     if (setting == cell.end()) return std::nullopt;
     if (const auto* choices = std::get_if<ChoiceOfValues>(&dimension.values)) {
@@ -53,19 +53,18 @@ std::optional<double> coordinate(const Dimension& dimension, const Cell& cell) {
     return std::clamp(*number, range.low, range.high);
 }
 
-double shareOf(const Dimension& dimension, double number) {
+double unitPlace(const Dimension& dimension, double number) {
     const auto& range = std::get<NumberRange>(dimension.values);
-    if (range.low == range.high) return 0.5;
     const auto count = dimension.count();
-    const bool hasEveryWhole = count && range.step == 0 && range.points == 0;
-    if (range.isLog && hasEveryWhole)
-        return wayFrom(std::log(range.low - 0.5), std::log(range.high + 0.5), std::log(number));
-    double index = 0;  // among the values, where they can be counted
+    const auto inside = [](double share) { return share > 0 ? std::min(share, 1.0) : 0.0; };
+    if (count && range.isLog && range.points == 0)
+        return inside(wayFrom(std::log(range.low - 0.5), std::log(range.high + 0.5), std::log(number)));
     const double steps = count ? static_cast<double>(*count - 1) : 1;
+    double index = 0;  // among the values, where they can be counted
     if (range.step > 0) index = (number - range.low) / range.step;
     else if (range.isLog) index = steps * wayFrom(std::log(range.low), std::log(range.high), std::log(number));
     else index = steps * wayFrom(range.low, range.high, number);
-    return std::clamp(count ? (index + 0.5) / (steps + 1) : index, 0.0, 1.0);
+    return inside(count ? (index + 0.5) / (steps + 1) : index);
 }
 
 }  // namespace lockstep

@@ -33,8 +33,8 @@ bool isVaried(const Dimension& dimension);  // it has two values or more
 
 // What a cell says of a dimension; empty: nothing, or a value that the dimension does not have. Of a choice its number,
 // from 0; of a range the number itself, beyond its ends what the end is.
-std::optional<double> coordinate(const Dimension& dimension, const Cell& cell);
-// Where a range's number lies in [0, 1]: in the middle of what Dimension::valueAt() makes it of.
-double shareOf(const Dimension& dimension, double number);
+std::optional<double> coordinateOf(const Dimension& dimension, const Cell& cell);
+// Where a number lies in [0, 1] of a range that is varied: in the middle of what Dimension::valueAt() makes it of.
+double unitPlace(const Dimension& dimension, double number);
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 #include "engine/core/random.h"
 
@@ -39,27 +40,31 @@ void addCellKernel(CellShares& shares, double mean, double width, double weight)
         shares[cell] += weight * kernelMass(edge(cell), edge(cell + 1)) / whole;
 }
 
-// Scott's rule for values that are whole numbers: D. W. Scott, Multivariate Density Estimation, 1992.
-double scottWidth(const CellCounts& counts) {
+// From the first quartile to the third.
+double quartilesApart(const CellCounts& counts) {
     const std::int64_t all = countOf(counts);
-    double mean = 0, squares = 0;
-    for (std::size_t cell = 0; cell < counts.size(); ++cell)
-        mean += static_cast<double>(counts[cell]) * static_cast<double>(cell) / static_cast<double>(all);
-    for (std::size_t cell = 0; cell < counts.size(); ++cell)
-        squares += static_cast<double>(counts[cell]) * std::pow(static_cast<double>(cell) - mean, 2);
-    const double deviation = std::sqrt(squares / static_cast<double>(std::max<std::int64_t>(1, all - 1)));
-
-    std::size_t first = counts.size(), third = 0, last = 0;  // cells of the quartiles
-    bool hasThird = false;
+    std::optional<std::size_t> first, third;
+    std::size_t last = 0;
     std::int64_t below = 0;
     for (std::size_t cell = 0; cell < counts.size(); ++cell) {
         if (counts[cell] == 0) continue;
         below += counts[cell], last = cell;
-        if (first == counts.size() && below >= all / 4) first = cell;
-        if (!hasThird && below > all * 3 / 4) third = cell, hasThird = true;
+        if (!first && below >= all / 4) first = cell;
+        if (!third && below > all * 3 / 4) third = cell;
     }
-    const auto spread = static_cast<double>((hasThird ? third : last) - first);
-    const double width = 1.059 * std::min(spread / 1.34, deviation) * std::pow(static_cast<double>(all), -0.2);
+    return static_cast<double>(third.value_or(last) - first.value_or(last));
+}
+
+// Scott's rule for values that are whole numbers: D. W. Scott, Multivariate Density Estimation, 1992.
+double scottWidth(const CellCounts& counts) {
+    const auto all = static_cast<double>(countOf(counts));
+    double mean = 0, squares = 0;
+    for (std::size_t cell = 0; cell < counts.size(); ++cell)
+        mean += static_cast<double>(counts[cell]) * static_cast<double>(cell) / all;
+    for (std::size_t cell = 0; cell < counts.size(); ++cell)
+        squares += static_cast<double>(counts[cell]) * std::pow(static_cast<double>(cell) - mean, 2);
+    const double deviation = std::sqrt(squares / std::max(1.0, all - 1));
+    const double width = 1.059 * std::min(quartilesApart(counts) / 1.34, deviation) * std::pow(all, -0.2);
     return std::max(width, kNarrowest);
 }
 
@@ -116,7 +121,7 @@ public:
     std::size_t at(double value) const {
         if (m_isChoice) return static_cast<std::size_t>(value);
         const double nearest = std::ceil((scaled(value) - m_low) / m_step - 0.5);  // the lower one of two
-        return static_cast<std::size_t>(std::clamp(nearest, 0.0, static_cast<double>(m_count - 1)));
+        return nearest > 0 ? static_cast<std::size_t>(std::min(nearest, static_cast<double>(m_count - 1))) : 0;
     }
 
 private:
@@ -141,13 +146,35 @@ double lastLoss(std::vector<double> losses, double share) {
     return *last;
 }
 
+// What is compared.
+struct PedSample {
+    std::vector<const Tried*> region = {};
+    std::vector<std::size_t> best = {};  // numbers in it
+    std::size_t tried = 0;               // that have a loss
+};
+PedSample sampleOf(std::span<const Tried> tried, const PedAnovaOptions& options) {
+    std::vector<double> losses;
+    for (const Tried& each : tried) {
+        if (std::isfinite(each.loss)) losses.push_back(each.loss);
+    }
+    if (losses.empty()) return {};
+    PedSample sample{.tried = losses.size()};
+    const double lastOfBest = lastLoss(losses, options.target), lastOfRegion = lastLoss(losses, options.region);
+    for (const Tried& each : tried) {
+        if (!std::isfinite(each.loss) || each.loss > lastOfRegion) continue;
+        if (each.loss <= lastOfBest) sample.best.push_back(sample.region.size());
+        sample.region.push_back(&each);
+    }
+    return sample;
+}
+
 // A setting in the region.
 class PedSetting {
 public:
     PedSetting(const Dimension& dimension, const std::vector<const Tried*>& region, bool isLocal)
         : m_cells(dimension), m_region(region.size()) {
         for (const Tried* each : region) {
-            const auto value = coordinate(dimension, each->settings);
+            const auto value = coordinateOf(dimension, each->settings);
             m_at.push_back(value ? static_cast<std::ptrdiff_t>(m_cells.at(*value)) : kUnset);
         }
         CellCounts counts(m_cells.size(), 0);
@@ -212,6 +239,16 @@ int reachedByChance(const std::vector<PedSetting>& settings, const std::vector<d
         std::ranges::count_if(drawn, [&](const auto& each) { return outstanding(each) >= reached; }));
 }
 
+ImportanceVerdict verdictOf(const std::vector<PedSetting>& settings, const std::vector<double>& importances,
+                            const PedSample& sample) {
+    const std::size_t best = sample.best.size(), region = sample.region.size();
+    if (settings.empty()) return ImportanceVerdict::NothingVaried;
+    if (sample.tried < kFewestTried) return ImportanceVerdict::TooFewTried;
+    if (best == region) return ImportanceVerdict::AllAlike;
+    const bool isChance = reachedByChance(settings, importances, best, region) > 0;
+    return isChance ? ImportanceVerdict::Chance : ImportanceVerdict::Sound;
+}
+
 }  // namespace
 
 std::vector<double> PedAnova::shares() const {
@@ -223,34 +260,17 @@ std::vector<double> PedAnova::shares() const {
 
 PedAnova pedAnova(std::span<const Dimension> dimensions, std::span<const Tried> tried, const PedAnovaOptions& options) {
     PedAnova found{.importances = std::vector<double>(dimensions.size(), 0.0)};
-    std::vector<double> losses;
-    for (const Tried& each : tried) {
-        if (std::isfinite(each.loss)) losses.push_back(each.loss);
-    }
-    found.tried = losses.size();
-    if (losses.empty()) losses.push_back(0);
-    const double lastOfBest = lastLoss(losses, options.target), lastOfRegion = lastLoss(losses, options.region);
-    std::vector<const Tried*> region;
-    std::vector<std::size_t> best;  // numbers in it
-    for (const Tried& each : tried) {
-        if (!std::isfinite(each.loss) || each.loss > lastOfRegion) continue;
-        if (each.loss <= lastOfBest) best.push_back(region.size());
-        region.push_back(&each);
-    }
-    found.best = best.size();
+    const PedSample sample = sampleOf(tried, options);
+    found.tried = sample.tried, found.best = sample.best.size();
     std::vector<PedSetting> settings;
     std::vector<std::size_t> places;  // of the settings, among the dimensions
     for (std::size_t i = 0; i < dimensions.size(); ++i) {
-        if (isVaried(dimensions[i])) settings.emplace_back(dimensions[i], region, options.isLocal), places.push_back(i);
+        if (!isVaried(dimensions[i])) continue;
+        settings.emplace_back(dimensions[i], sample.region, options.isLocal), places.push_back(i);
     }
-    const auto importances = best.empty() ? std::vector<double>(places.size(), 0.0) : importancesOf(settings, best);
+    const auto importances = importancesOf(settings, sample.best);
     for (std::size_t i = 0; i < places.size(); ++i) found.importances[places[i]] = importances[i];
-
-    if (settings.empty()) found.verdict = ImportanceVerdict::NothingVaried;
-    else if (found.tried < kFewestTried) found.verdict = ImportanceVerdict::TooFewTried;
-    else if (best.size() == region.size()) found.verdict = ImportanceVerdict::AllAlike;
-    else if (reachedByChance(settings, importances, best.size(), region.size()) > 0)
-        found.verdict = ImportanceVerdict::Chance;
+    found.verdict = verdictOf(settings, importances, sample);
     return found;
 }
 

@@ -317,7 +317,9 @@ private slots:
             {{{"x", 5.0}, {"rate", -1.0}, {"kind", std::string("none")}, {"many", std::string("x")}}, -1e308});
         tried.push_back({{{"x", std::int64_t{1}}, {"rate", std::numeric_limits<double>::quiet_NaN()}}, 1e308});
         QVERIFY(isFinite(pedAnova(kMixed, tried)) && isFinite(fanova(kMixed, tried)));
-        QCOMPARE(coordinate(chosen("batch", {std::int64_t{32}, std::int64_t{64}}), {{"batch", 64.0}}), 1.0);
+        const std::vector<Dimension> endless{ranged("x", -1.5e308, 1.5e308), ranged("many", 0, 1e9, false, true)};
+        QVERIFY(isFinite(pedAnova(endless, tried)) && isFinite(fanova(endless, tried)));
+        QCOMPARE(coordinateOf(chosen("batch", {std::int64_t{32}, std::int64_t{64}}), {{"batch", 64.0}}), 1.0);
     }
 
     void placesAreThoseThatValuesAreMadeOf() {
@@ -325,7 +327,7 @@ private slots:
             if (std::holds_alternative<ChoiceOfValues>(each.values)) continue;
             for (const double u : {0.003, 0.2, 0.5, 0.77, 0.995}) {
                 const Cell cell{{each.path, each.valueAt(u)}};
-                const double place = shareOf(each, *coordinate(each, cell));
+                const double place = unitPlace(each, *coordinateOf(each, cell));
                 QVERIFY2(each.valueAt(place) == cell.front().value, each.path.c_str());
                 QVERIFY(std::abs(place - u) <= 0.5 / static_cast<double>(each.count().value_or(1000)) + 0.02 ||
                         std::get<NumberRange>(each.values).isLog);
