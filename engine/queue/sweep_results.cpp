@@ -160,4 +160,13 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
     return result;
 }
 
+std::vector<Tried> triedCells(const SweepResult& sweep) {
+    std::vector<Tried> tried;
+    const bool isLoss = sweep.objective && sweep.objective->better == Better::Lower;
+    for (const CellResult& each : sweep.cells) {
+        if (each.count > 0) tried.push_back({each.settings, isLoss ? each.mean : -each.mean});
+    }
+    return tried;
+}
+
 }  // namespace lockstep

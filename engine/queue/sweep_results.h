@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/history/queue_query.h"
+#include "engine/search/importance.h"
 #include "engine/search/sweep_spec.h"
 #include "engine/spec/metrics.h"
 
@@ -51,5 +52,8 @@ std::int64_t plannedTrials(const SweepSpec& sweep);
 
 // Throws ProblemError "group.unknown", and of a sweep that cannot be read.
 SweepResult sweepResult(const TrialQuery& query, std::int64_t group);
+
+// What its cells came to, for the importance of its settings: those that have a value.
+std::vector<Tried> triedCells(const SweepResult& sweep);
 
 }  // namespace lockstep

@@ -91,6 +91,12 @@ private slots:
         QCOMPARE(best["n"].toInt(), 2);
         for (const auto& each : result["cells"].toArray())
             QVERIFY(each.toObject()["mean"].toDouble() <= best["mean"].toDouble());
+        const auto importance = program.run({"importance", "1", "--json"}).last();
+        QCOMPARE(importance["objective"], result["objective"]);
+        QCOMPARE(importance["cells"].toInt(), 9);
+        QCOMPARE(importance["used"].toInt(), 18);
+        QCOMPARE(importance["settings"].toArray().size(), 2);
+        QCOMPARE(importance["fanova"]["verdict"].toString(), QString("too-few-tried"));
         QVERIFY(program.run({"sweeps"}).out.contains("finished"));
         QVERIFY(program.run({"queue"}).out.contains("Nothing is queued"));
     }
