@@ -24,10 +24,10 @@ std::string nameOfClass(const EvaluationText& text, std::int64_t id) {
 
 std::string headText(const Evaluation& now) {
     const double rate = now.seconds > 0 ? static_cast<double>(now.samples) / now.seconds : 0;
-    return fmt::format("{}{} checkpoint after {} updates, epoch {}\n{} ({}) of {} on {} in {}, {}\n\n",
+    return fmt::format("{}{} checkpoint after {}, epoch {}\n{} ({}) of {} on {} in {}, {}\n\n",
                        now.trial > 0 ? fmt::format("Trial {}, ", now.trial) : "", printable(now.checkpoint),
-                       countText(now.step), now.epoch, samplesText(now.samples), now.split,
-                       printable(askedDataText(now)), printable(now.devices), durationText(now.seconds),
+                       plural(now.step, "update"), now.epoch, samplesText(now.samples), now.split,
+                       printable(dataText(now.dataset, now.data)), printable(now.devices), durationText(now.seconds),
                        rateText(rate));
 }
 
@@ -141,8 +141,9 @@ std::string confusionCsv(const EvaluationText& text, const ConfusionMatrix& matr
     return csv;
 }
 
-Problem noClasses(const ModelEntry& model, const std::string& table) {
-    return {"--csv", "evaluate.no-classes", {model.name, table}};
+Problem noTable(const ModelEntry& model, const std::string& table) {
+    const bool isLanguage = model.task == ModelTask::NextTokens;
+    return {"--csv", isLanguage ? "evaluate.no-classes" : "evaluate.many-classes", {model.name, table}};
 }
 
 std::string samplesCsv(const EvaluationText& text) {
@@ -166,11 +167,6 @@ std::string samplesCsv(const EvaluationText& text) {
 }
 
 }  // namespace
-
-std::string askedDataText(const Evaluation& evaluation) {
-    const std::string &dataset = evaluation.dataset, &data = evaluation.data;
-    return dataset.empty() || dataset == data ? data : dataset + ' ' + data;
-}
 
 std::string evaluationReport(const EvaluationText& text) {
     std::string out = headText(text.evaluation) + metricsText(text);
@@ -207,7 +203,7 @@ std::string evaluationJson(const EvaluationText& text, Json remarks) {
 std::string evaluationCsv(const EvaluationText& text, const std::string& table) {
     if (table == "samples") return samplesCsv(text);
     const auto matrix = ConfusionMatrix::from(text.evaluation.counts);
-    if (!matrix.ok()) throw ProblemError(noClasses(text.model, table));
+    if (!matrix.ok()) throw ProblemError(noTable(text.model, table));
     return table == "classes" ? classesCsv(text, matrix.value()) : confusionCsv(text, matrix.value());
 }
 
@@ -217,7 +213,7 @@ std::optional<Problem> missingTable(const std::string& table, const ModelEntry& 
     const bool isLanguage = model.task == ModelTask::NextTokens;
     const bool counts = !isLanguage && std::ssize(classes) <= kMostCountedClasses;
     const bool isThere = table == "samples" ? !isLanguage : counts;
-    return isThere ? std::nullopt : std::optional(noClasses(model, table));
+    return isThere ? std::nullopt : std::optional(noTable(model, table));
 }
 
 }  // namespace lockstep

@@ -16,13 +16,11 @@ struct EvaluationText {
     const ModelEntry& model;
 };
 std::string evaluationReport(const EvaluationText& text);
-// What was asked about: "image-folder /data/photos"; "fashion-mnist", which has its usual place; the path alone, where
-// no more was kept.
-std::string askedDataText(const Evaluation& evaluation);
 std::string evaluationJson(const EvaluationText& text, Json remarks);  // one line
 // `table`: "classes", "confusion", "samples". Rows of RFC 4180, with a header.
 std::string evaluationCsv(const EvaluationText& text, const std::string& table);
-// Why there will be no such table of a model that knows these classes: "evaluate.no-classes"; empty: there will.
+// Why there will be no such table of a model that knows these classes: "evaluate.no-classes", "evaluate.many-classes";
+// empty: there will.
 std::optional<Problem> missingTable(const std::string& table, const ModelEntry& model,
                                     const std::vector<std::string>& classes);
 

@@ -8,7 +8,7 @@ enum ExitCode {
     kFailed = 1,      // the run, or the command itself, failed
     kBadRequest = 2,  // usage, settings, files given
     kNotFound = 3,    // no such trial, preset, model
-    kStopped = 4,     // stopped on request before its end; a checkpoint is kept
+    kStopped = 4,     // training was stopped on request before its end; a checkpoint is kept
     kKilled = 130,    // a second Ctrl+C
 };
 

@@ -30,7 +30,11 @@ std::string timeText(const std::string& utc) {
     return {buffer, std::strftime(buffer, sizeof buffer, "%Y-%m-%d %H:%M", &local)};
 }
 
-std::string samplesText(std::int64_t count) { return countText(count) + (count == 1 ? " sample" : " samples"); }
+std::string plural(std::int64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", countText(count), noun, count == 1 ? "" : "s");
+}
+
+std::string samplesText(std::int64_t count) { return plural(count, "sample"); }
 
 std::string sampleText(const TextSample& sample) {
     std::string out = "  ";

@@ -13,9 +13,10 @@
 namespace lockstep {
 
 // Times, counts, texts and tables for the terminal.
-std::string timeText(const std::string& utc);      // "2026-11-20T12:49:57.471Z" -> "2026-11-20 13:49", local time
-std::string samplesText(std::int64_t count);       // "1 sample", "10 000 samples"
-std::string sampleText(const TextSample& sample);  // indented lines, the prompt between « and »
+std::string timeText(const std::string& utc);  // "2026-11-20T12:49:57.471Z" -> "2026-11-20 13:49", local time
+std::string plural(std::int64_t count, std::string_view noun);  // "1 epoch", "10 000 epochs"
+std::string samplesText(std::int64_t count);                    // "1 sample", "10 000 samples"
+std::string sampleText(const TextSample& sample);               // indented lines, the prompt between « and »
 
 // A printable() text for a cell of so many columns: filled up with spaces; where it is longer, with "…" in the place of
 // its beginning, or of its end.

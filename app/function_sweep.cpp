@@ -39,9 +39,10 @@ void takeTrialsSeed(const SweepOptions& options, SweepSpec& sweep) {
 }
 
 Result<FunctionSweep> functionSweepFrom(const SweepOptions& options) {
-    auto stated = statedSweep(options);
-    if (!stated.ok()) return stated.problems();
-    SweepSpec sweep = std::move(stated).value();
+    std::vector<Problem> problems;
+    auto stated = statedSweep(options, problems);
+    if (!stated || !problems.empty()) return problems;
+    SweepSpec sweep = std::move(*stated);
     takeTrialsSeed(options, sweep);
     auto function = functionOf(sweep.objective);
     if (!function.ok()) return function.problems();

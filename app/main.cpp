@@ -26,8 +26,9 @@ Places: LOCKSTEP_HOME moves all state to one folder; otherwise the XDG places ar
 LOCKSTEP_PLUGINS names folders with plugins, LOCKSTEP_BACKENDS the folder of the CUDA module.
 
 Exit status: 0 done; 1 the run or the command failed, or its output could not be written; 2 the request is wrong (usage,
-settings, data); 3 no such trial, preset or model; 4 stopped before the end, on request or because the reader of its
-output has gone, with a checkpoint if it had begun to train; 130 ended at once by a second Ctrl+C.
+settings, data); 3 no such trial, preset or model; 4 training was stopped before its end, on request or because the
+reader of its output has gone, with a checkpoint if it had begun; 130 ended at once by a second Ctrl+C; 141 the reader
+of another command's output has gone (SIGPIPE).
 
 With --json errors, too, are an object on the standard output: {"problems":[{"code":…,"what":…,"remedy":…}]}.)";
 

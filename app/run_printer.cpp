@@ -22,10 +22,6 @@ int terminalColumns() {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-std::string plural(std::int64_t count, const char* noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // "accuracy 91.83 %", "perplexity 7.413, 2.890 bits per byte"
 std::string qualityText(const EvalDone& evaluation, const TaskMetrics& metrics) {
     const std::string text = namedText(*metrics.quality, valueIn(evaluation, *metrics.quality));
@@ -131,8 +127,9 @@ void RunPrinter::say(const RunStarted& event) {
                    linkText(event.linkBandwidth, event.linkLatency));
     const auto validation =
         event.validationSamples > 0 ? fmt::format(", {} validation", countText(event.validationSamples)) : "";
-    fmt::print("{} training{} and {} test samples; {} of {}{}\n", countText(event.trainSamples), validation,
-               countText(event.testSamples), plural(event.epochs, "epoch"), plural(event.stepsPerEpoch, "step"),
+    fmt::print("{} training{} and {}; {} of {}{}\n", countText(event.trainSamples), validation,
+               plural(event.testSamples, "test sample"), plural(event.epochs, "epoch"),
+               plural(event.stepsPerEpoch, "step"),
                event.firstStep > 0 ? fmt::format(", continuing after step {}", event.firstStep) : "");
 }
 

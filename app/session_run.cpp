@@ -9,7 +9,13 @@ namespace {
 
 Result<SessionResult> runTrialOf(const Places& places, const HistoryRun& run, const Watcher& watcher,
                                  const Environment& environment) {
-    return runSession({run.trial, run.resume, {&watcher.terminal}, &watcher.control, watcher.onStuck, run.changedData},
+    return runSession({run.trial,
+                       run.resume,
+                       {&watcher.terminal},
+                       &watcher.control,
+                       watcher.onStuck,
+                       run.changedData,
+                       run.mayStartAgain},
                       environment, places);
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "app/format.h"
 #include "app/function_sweep.h"
+#include "app/rung_text.h"
 #include "app/setting_fields.h"
 #include "engine/queue/demand.h"
 #include "engine/queue/sweep_results.h"
@@ -16,10 +18,17 @@ namespace lockstep {
 
 namespace {
 
-Result<SweepSpec> startingPoint(const SweepOptions& options) {
+void append(std::vector<Problem>& problems, const std::vector<Problem>& more) {
+    problems.insert(problems.end(), more.begin(), more.end());
+}
+
+// Empty: nothing more can be said of it.
+std::optional<SweepSpec> startingPoint(const SweepOptions& options, std::vector<Problem>& problems) {
     if (options.file.empty()) return SweepSpec();
     const auto text = specFileText(options.file);
-    return text.ok() ? sweepFromJson(text.value(), options.file) : Result<SweepSpec>(text.problems());
+    if (text.ok()) return readSweep(text.value(), options.file, problems);
+    append(problems, text.problems());
+    return std::nullopt;
 }
 
 template <class T>
@@ -34,13 +43,16 @@ std::string objectiveKey(std::string words) {
 }
 
 void addVaried(const SweepOptions& options, SweepSpec& sweep, std::vector<Problem>& problems) {
+    std::set<std::string> given;
     for (const std::string& words : options.vary) {
         auto dimension = dimensionFrom(words);
         if (!dimension.ok()) {
             problems.push_back(dimension.problems().front());
             continue;
         }
-        std::erase_if(sweep.vary, [&](const Dimension& each) { return each.path == dimension.value().path; });
+        const std::string path = dimension.value().path;
+        if (!given.insert(path).second) problems.push_back({path, "search.twice-varied", {}});
+        std::erase_if(sweep.vary, [&](const Dimension& each) { return each.path == path; });
         sweep.vary.push_back(std::move(dimension).value());
     }
     for (const std::string& text : options.constraints) {
@@ -59,12 +71,26 @@ void addProblemsOfValues(const SearchSpace& space, const SweepSpec& sweep, const
     }
 }
 
+// Where the values cannot be judged, what is not varied can.
+void addProblemsOfRest(const SweepSpec& sweep, const Environment& environment, std::vector<Problem>& problems) {
+    for (Problem& each : validate(sweep.trial, environment)) {
+        const bool isVaried = std::ranges::find(sweep.vary, each.field, &Dimension::path) != sweep.vary.end();
+        if (!isVaried && std::ranges::find(problems, each) == problems.end()) problems.push_back(std::move(each));
+    }
+}
+
+// That nothing is varied follows from what could not be read.
+void addProblemsOfSpace(std::vector<Problem> found, const SweepSpec& sweep, const Environment& environment,
+                        std::vector<Problem>& problems) {
+    if (!problems.empty()) std::erase_if(found, [](const Problem& each) { return each.code == "search.empty"; });
+    append(problems, found);
+    addProblemsOfRest(sweep, environment, problems);
+}
+
 // Folders and tables may have validation samples of their own; whoever opens them knows.
 bool mayValidate(const SweepSpec& sweep) {
     constexpr std::string_view kNone[] = {"fashion-mnist", "idx", "cifar10", "cifar100", "synthetic", "text"};
-    const bool isVaried = std::ranges::find(sweep.vary, "validation_share", &Dimension::path) != sweep.vary.end();
-    return sweep.trial.validationShare > 0 || isVaried ||
-           std::ranges::find(kNone, sweep.trial.dataset.id) == std::end(kNone);
+    return sweep.trial.validationShare > 0 || std::ranges::find(kNone, sweep.trial.dataset.id) == std::end(kNone);
 }
 
 // Who chooses by validation asks for samples to do it with; sweepText() says how many are held out.
@@ -86,6 +112,36 @@ std::optional<Problem> problemOfObjective(const SweepSpec& sweep, const Environm
 std::string valuesText(const Dimension& dimension) {
     const std::string words = wordsOf(dimension);
     return words.substr(std::min(words.find('=') + 1, words.size()));
+}
+
+// On which the trials run, one after the other.
+std::vector<std::string> devicesOf(const SweepSpec& sweep) {
+    const auto varied = std::ranges::find(sweep.vary, "devices", &Dimension::path);
+    const auto* values = varied == sweep.vary.end() ? nullptr : std::get_if<ChoiceOfValues>(&varied->values);
+    if (!values) return {sweep.trial.devices};
+    std::vector<std::string> all;
+    for (const ParamValue& each : *values) all.push_back(text(each));
+    return all;
+}
+
+// As the queue judges it.
+std::int64_t fittingAtOnce(const Demand& each, const DeviceRequest& request, std::int64_t most) {
+    Room room(wholeMachine(request));
+    std::int64_t count = 0;
+    for (; count < most && room.has(each); ++count) room.take(each);
+    return count;
+}
+
+std::string roomText(const std::string& devices, std::int64_t parallel, const Environment& environment) {
+    const DeviceRequest request = environment.deviceRequest(devices);
+    const Demand each = demandOf(devices, request);
+    const std::string taken = each.cards.empty() ? fmt::format("{} of {} cores", each.cores, permittedCores())
+                                                 : fmt::format("{} of the cards", each.cards.size());
+    const std::int64_t fit = fittingAtOnce(each, request, parallel);
+    std::string text = fmt::format("A trial on {} takes {}", printable(devices), taken);
+    if (fit >= parallel) return text + ".\n";
+    text += fmt::format(": the machine has room for {} at once", fit);
+    return text + (each.cores > 1 ? "; --devices cpu:1x1 takes one core each.\n" : ".\n");
 }
 
 std::string choosingText(const SweepSpec& sweep) {
@@ -136,6 +192,14 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
             "branin, hartmann6 or table:FILE (CSV: a column for each setting, the loss last): train nothing, and try\n"
             "the method on this function; --seed is then that of what is suggested")
         ->type_name("METRIC");
+    command
+        .add_option("--scheduler", options.scheduler,
+                    "asha: cells pause at rungs, and the better ones go on to the next\nasha-stopping: each goes on at "
+                    "once or never; unless said, all train their epochs")
+        ->type_name("NAME");
+    command.add_option("--first-rung", options.firstRung, "Epochs to the lowest rung (1 unless said)")->type_name("N");
+    command.add_option("--reduction", options.reduction, "Of so many cells at a rung one goes on (3 unless said)")
+        ->type_name("N");
     command.add_option("--parallel", options.parallel, "Trials at once, as far as the machine has room")
         ->type_name("N");
     command.add_option("--retries", options.retries, "How often a trial that failed is tried again (2 unless said)")
@@ -147,34 +211,37 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
         ->type_name("N");
 }
 
-Result<SweepSpec> statedSweep(const SweepOptions& options) {
-    auto start = startingPoint(options);
-    if (!start.ok()) return start;
-    SweepSpec sweep = std::move(start).value();
+std::optional<SweepSpec> statedSweep(const SweepOptions& options, std::vector<Problem>& problems) {
+    auto start = startingPoint(options, problems);
+    if (!start) return std::nullopt;
+    SweepSpec sweep = std::move(*start);
+    addVaried(options, sweep, problems);
     take(options.method, sweep.method), take(options.objective, sweep.objective), take(options.trials, sweep.trials);
     take(options.repeats, sweep.repeats), take(options.parallel, sweep.parallel), take(options.retries, sweep.retries);
-    take(options.maxFailures, sweep.maxFailures), take(options.seed, sweep.seed);
+    take(options.scheduler, sweep.scheduler), take(options.firstRung, sweep.firstRung);
+    take(options.reduction, sweep.reduction), take(options.maxFailures, sweep.maxFailures),
+        take(options.seed, sweep.seed);
     if (sweep.method == "grid" && !options.trials && options.file.empty()) sweep.trials = 0;
-    std::vector<Problem> problems;
-    addVaried(options, sweep, problems);
-    if (!problems.empty()) return problems;
     return sweep;
 }
 
 Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& environment) {
-    auto stated = statedSweep(options);
-    if (!stated.ok()) return stated;
-    SweepSpec sweep = std::move(stated).value();
+    std::vector<Problem> problems;
+    auto stated = statedSweep(options, problems);
+    if (!stated) return problems;
+    SweepSpec sweep = std::move(*stated);
     const auto trial = specFrom(options.trial, sweep.trial, environment);
-    if (!trial.ok()) return trial.problems();
+    if (!trial.ok()) {
+        append(problems, trial.problems());
+        return problems;
+    }
     sweep.trial = trial.value();
     if (sweep.title.empty()) sweep.title = sweep.trial.title;
-    std::vector<Problem> problems;
     holdOutWhereAsked(sweep);
     adoptKinds(sweep, [&](const TrialSpec& spec, const std::string& path) { return fieldOf(environment, spec, path); });
     const auto space = spaceOf(sweep);
-    if (!space.ok()) problems.insert(problems.end(), space.problems().begin(), space.problems().end());
-    else addProblemsOfValues(space.value(), sweep, environment, problems);
+    if (space.ok()) addProblemsOfValues(space.value(), sweep, environment, problems);
+    else addProblemsOfSpace(space.problems(), sweep, environment, problems);
     if (auto problem = problemOfObjective(sweep, environment)) problems.push_back(std::move(*problem));
     if (problems.empty() && plannedTrials(sweep) == 0) problems.push_back({"constraints", "sweep.no-cells", {}});
     if (!problems.empty()) return problems;
@@ -186,21 +253,12 @@ std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
     for (const Dimension& each : sweep.vary) table.add({each.path, valuesText(each)});
     for (const Constraint& each : sweep.constraints) table.add({"only where", each.text()});
     const std::int64_t trials = plannedTrials(sweep), cells = trials / std::max<std::int64_t>(sweep.repeats, 1);
-    const DeviceRequest request = environment.deviceRequest(sweep.trial.devices);
-    const Demand each = demandOf(sweep.trial.devices, request);
-    const int cores = permittedCores();
-    std::string room = each.cards.empty() ? fmt::format("{} of {} cores", each.cores, cores)
-                                          : fmt::format("{} of the cards", each.cards.size());
-    const std::int64_t fit = each.cards.empty() && each.cores > 0 ? cores / each.cores : sweep.parallel;
     std::string text = table.text();
-    text += fmt::format("{} {} by {}{}: {} {}, {} at once; each takes {} ({}).\n", countText(cells),
-                        cells == 1 ? "cell" : "cells", sweep.method,
-                        sweep.repeats > 1 ? fmt::format(", {} seeds each", sweep.repeats) : "", countText(trials),
-                        trials == 1 ? "trial" : "trials", sweep.parallel, room, printable(sweep.trial.devices));
-    if (fit < sweep.parallel)
-        text += fmt::format("The machine has room for {} at once: --devices cpu:1x1 takes one core each.\n",
-                            std::max<std::int64_t>(fit, 1));
-    return text + choosingText(sweep) + "\n";
+    text += fmt::format("{} {} by {}{}: {} {}, {} at once.\n", countText(cells), cells == 1 ? "cell" : "cells",
+                        sweep.method, sweep.repeats > 1 ? fmt::format(", {} seeds each", sweep.repeats) : "",
+                        countText(trials), trials == 1 ? "trial" : "trials", sweep.parallel);
+    for (const std::string& devices : devicesOf(sweep)) text += roomText(devices, sweep.parallel, environment);
+    return text + rungPlanText(sweep, cells) + choosingText(sweep) + "\n";
 }
 
 }  // namespace lockstep

@@ -15,14 +15,15 @@ struct SweepOptions {
     std::string file;
     SpecOptions trial;
     std::vector<std::string> vary, constraints;
-    std::optional<std::string> method, objective;
-    std::optional<std::int64_t> trials, repeats, parallel, retries, maxFailures;
+    std::optional<std::string> method, objective, scheduler;
+    std::optional<std::int64_t> firstRung, reduction, trials, repeats, parallel, retries, maxFailures;
     std::optional<std::uint64_t> seed;
 };
 void addSweepOptions(CLI::App& command, SweepOptions& options);
 
-// Without the trial's options and what follows from them. Problems: of the file, of --vary and --constraint.
-Result<SweepSpec> statedSweep(const SweepOptions& options);
+// Without the trial's options and what follows from them. Adds problems of the file, of --vary and of --constraint;
+// nullopt: the file cannot be read.
+std::optional<SweepSpec> statedSweep(const SweepOptions& options, std::vector<Problem>& problems);
 
 // Problems: of the file, of the options, of every value that a trial could not have, and those of spaceOf().
 Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& environment);

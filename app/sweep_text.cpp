@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "app/format.h"
+#include "app/rung_text.h"
 #include "engine/queue/queue_problem.h"
 
 namespace lockstep {
@@ -25,25 +26,32 @@ std::string trialsText(const CellResult& cell) {
     return text;
 }
 
-// Cells with a value first, the best of them first.
+bool hasClimbedFurther(const SweepResult& sweep, const CellResult& one, const CellResult& other) {
+    const auto a = standingOf(sweep.climbers, one.number), b = standingOf(sweep.climbers, other.number);
+    if (!a || !b) return a.has_value() && !b;
+    return a->rung != b->rung ? a->rung > b->rung : a->rank < b->rank;
+}
+
+// Cells with a value first, the best of them first; then those that have climbed the furthest.
 std::vector<std::size_t> ranked(const SweepResult& sweep) {
     std::vector<std::size_t> order(sweep.cells.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
         const CellResult &one = sweep.cells[a], &other = sweep.cells[b];
+        if (one.count == 0 && other.count == 0) return hasClimbedFurther(sweep, one, other);
         if (one.count == 0 || other.count == 0) return one.count > other.count;
         return isBetter(*sweep.objective, one.mean, other.mean);
     });
     return order;
 }
 
-std::string stateText(const CellResult& cell) {
-    std::string text;
+std::string stateText(const SweepResult& sweep, const CellResult& cell) {
+    std::string text = pausedText(sweep, cell);
     const auto add = [&](std::int64_t count, const char* word) {
         if (count > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", count, word);
     };
     add(cell.finished, "finished"), add(cell.failed, "failed"), add(cell.running, "running");
-    add(cell.open - cell.running, "waiting");
+    add(cell.open - cell.running, "waiting"), add(cell.cancelled, "cancelled"), add(cell.removed, "deleted");
     return text;
 }
 
@@ -58,9 +66,12 @@ std::string objectiveText(const CellResult& cell, const Metric* objective) {
 }
 
 std::string progressText(const SweepResult& sweep) {
-    std::string text = fmt::format("{} of {} trials done", sweep.ended, sweep.planned);
-    if (sweep.running > 0) text += fmt::format(", {} running", sweep.running);
-    if (sweep.failed > 0) text += fmt::format(", {} failed", sweep.failed);
+    std::string text = fmt::format("{} of {} finished", sweep.finished, plural(sweep.planned, "trial"));
+    const auto add = [&](std::int64_t count, const char* word) {
+        if (count > 0) text += fmt::format(", {} {}", count, word);
+    };
+    add(sweep.running, "running"), add(sweep.paused, "at a rung"), add(sweep.failed, "failed");
+    add(sweep.cancelled, "cancelled"), add(sweep.removed, "deleted");
     if (sweep.best) {
         const CellResult& best = sweep.cells[*sweep.best];
         text += fmt::format("; best {} {}: {}", objectiveName(*sweep.objective), objectiveText(best, sweep.objective),
@@ -77,9 +88,11 @@ std::string cellsTable(const SweepResult& sweep) {
     Table table({"CELL", objective, "STATE", "TRIALS"});
     for (const std::size_t at : ranked(sweep)) {
         const CellResult& cell = sweep.cells[at];
-        table.add({wordsOf(cell.settings), objectiveText(cell, sweep.objective), stateText(cell), trialsText(cell)});
+        table.add(
+            {wordsOf(cell.settings), objectiveText(cell, sweep.objective), stateText(sweep, cell), trialsText(cell)});
     }
-    return table.text();
+    const std::string rungs = rungTable(sweep);
+    return table.text() + (rungs.empty() ? "" : "\n" + rungs);
 }
 
 std::string failureText(const SweepResult& sweep) {
@@ -105,12 +118,16 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
              {"ended", sweep.ended},
              {"finished", sweep.finished},
              {"failed", sweep.failed},
+             {"paused", sweep.paused},
+             {"cancelled", sweep.cancelled},
+             {"deleted", sweep.removed},
              {"first_failure", sweep.firstFailure},
              {"running", sweep.running},
              {"waiting", sweep.open - sweep.running},
              {"adopted", sweep.adopted},
              {"seconds_left", sweep.secondsLeft() ? Json(*sweep.secondsLeft()) : Json()},
              {"best", sweep.best ? Json(sweep.cells[*sweep.best].number) : Json()},
+             {"rungs", rungsJson(sweep)},
              {"problems", Json::array()},
              {"cells", Json::array()}};
     if (const auto problem = problemFrom(sweep.group.reason)) out["problems"] = problemsJson({*problem}, words);
@@ -121,7 +138,12 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
                                 {"finished", cell.finished},
                                 {"failed", cell.failed},
                                 {"running", cell.running},
+                                {"rung", standingJson(sweep, cell.number)},
+                                {"paused", cell.paused},
+                                {"cancelled", cell.cancelled},
+                                {"deleted", cell.removed},
                                 {"n", cell.count},
+                                {"best_trial", cell.bestTrial > 0 ? Json(cell.bestTrial) : Json()},
                                 {"mean", finiteOrNull(cell.mean)},
                                 {"deviation", finiteOrNull(cell.deviation)}});
     }

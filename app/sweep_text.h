@@ -8,9 +8,9 @@ namespace lockstep {
 
 // "91.23 % ± 0.41 (n 3)"; "–": no trial of it has finished.
 std::string objectiveText(const CellResult& cell, const Metric* objective);
-// "12 of 81 trials done, 2 running, 1 failed; best test accuracy 91.2 % (n 3): batch=64; about 4 min left"
+// "12 of 81 trials finished, 2 running, 1 failed; best test accuracy 91.2 % (n 3): batch=64; about 4 min left"
 std::string progressText(const SweepResult& sweep);
-std::string cellsTable(const SweepResult& sweep);   // the best first, with its trials
+std::string cellsTable(const SweepResult& sweep);   // the best first, with its trials; and its rungs
 std::string failureText(const SweepResult& sweep);  // why the first that failed did; empty: none has
 Json settingsJson(const Cell& cell);
 Json finiteOrNull(double value);

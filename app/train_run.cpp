@@ -38,6 +38,15 @@ void addOutputOptions(CLI::App& command, Output& output) {
         ->needs(json);
 }
 
+CLI::Option* addUntilEpochOption(CLI::App& command, std::int64_t& epoch) {
+    return command
+        .add_option(
+            "--until-epoch", epoch,
+            "Stop at the end of this epoch, with a checkpoint; lockstep resume goes on as if it had not stopped")
+        ->type_name("N")
+        ->check(CLI::PositiveNumber);
+}
+
 CLI::Option* addChangedDataOption(CLI::App& command, ChangedData& changed) {
     const auto set = [&changed](const std::string& word) {
         changed = word == "accept" ? ChangedData::Accept : ChangedData::Refuse;
@@ -50,9 +59,10 @@ CLI::Option* addChangedDataOption(CLI::App& command, ChangedData& changed) {
         ->check(CLI::IsMember({"refuse", "accept"}));
 }
 
-int watchRun(Context& context, const Output& output, const StartRun& start) {
+int watchRun(Context& context, const Output& output, std::int64_t untilEpoch, const StartRun& start) {
     context.environment();  // before the signals: plugins are probed in child processes
     RunControl control;
+    if (untilEpoch > 0) control.runUntil(untilEpoch);
     auto style = RunPrinter::styleFor(output.json);
     if (output.withoutSteps) style = RunPrinter::Style::LinesWithoutSteps;
     RunPrinter printer(style, context.words());

@@ -11,6 +11,9 @@ struct Output {
 };
 void addOutputOptions(CLI::App& command, Output& output);  // --json, --no-steps
 
+// --until-epoch; 0: to the trial's end
+CLI::Option* addUntilEpochOption(CLI::App& command, std::int64_t& epoch);
+
 // --changed-data
 CLI::Option* addChangedDataOption(CLI::App& command, ChangedData& changed);
 
@@ -25,7 +28,7 @@ struct Watcher {
 // Prints a run while `start` runs it, stops it on Ctrl+C or when the reader of the output has gone, and turns its end
 // into an exit status. An output that cannot be written otherwise is noted in the run's events, and the run goes on.
 using StartRun = std::function<Result<RunResult>(const Watcher& watcher)>;
-int watchRun(Context& context, const Output& output, const StartRun& start);
+int watchRun(Context& context, const Output& output, std::int64_t untilEpoch, const StartRun& start);
 
 int exitStatusOf(const RunResult& result);
 int exitStatusOf(const RunFailed& failed);
@@ -44,6 +47,7 @@ struct HistoryRun {
     std::int64_t trial = 0;
     bool resume = false;
     ChangedData changedData = ChangedData::Refuse;
+    bool mayStartAgain = false;  // from its first step, where its checkpoints are gone
 };
 Result<RunResult> runFromHistory(const HistoryRun& run, const Watcher& watcher, const Environment& environment);
 

@@ -61,7 +61,7 @@ AskedSample imageAt(const fs::directory_entry& item) {
     return {name, AskedImage{item.path()}};
 }
 
-std::vector<AskedSample> folderOfImages(const fs::path& folder) {
+std::vector<AskedSample> filesOfImages(const fs::path& folder) {
     std::vector<AskedSample> samples;
     const auto options = fs::directory_options::skip_permission_denied;
     for (const auto& item : fs::recursive_directory_iterator(folder, options)) {
@@ -105,6 +105,21 @@ std::vector<AskedSample> imagesOfIdx(const fs::path& file, const DatasetInfo& tr
     return samples;
 }
 
+// As a folder for training has them: of each collection what was not trained on, where both are there.
+std::vector<AskedSample> idxOfFolder(const fs::path& folder, const DatasetInfo& trained) {
+    std::vector<AskedSample> samples;
+    for (const IdxFiles& files : findIdxFiles(folder)) {
+        const fs::path& images = files.testImages.empty() ? files.trainImages : files.testImages;
+        if (!images.empty()) std::ranges::move(imagesOfIdx(images, trained), std::back_inserter(samples));
+    }
+    return samples;
+}
+
+std::vector<AskedSample> imagesOfFolder(const fs::path& folder, const DatasetInfo& trained) {
+    auto samples = filesOfImages(folder);
+    return samples.empty() ? idxOfFolder(folder, trained) : samples;
+}
+
 // The column "text", or the only one.
 std::vector<AskedSample> rowsOfTexts(const fs::path& file) {
     const std::string text = readText(file);
@@ -132,7 +147,7 @@ std::vector<AskedSample> samplesIn(const fs::path& path, const DatasetInfo& trai
         if (fs::is_directory(path)) throw ProblemError({path.string(), "predict.other-kind", {"texts"}});
         return {{path.string(), AskedText{readText(path)}}};
     }
-    if (fs::is_directory(path)) return folderOfImages(path);
+    if (fs::is_directory(path)) return imagesOfFolder(path, trained);
     if (isArchiveName(path)) return imagesOfArchive(path);
     if (isIdx(path)) return imagesOfIdx(path, trained);
     if (ending == ".csv" || ending == ".tsv") throw ProblemError({path.string(), "predict.other-kind", {"images"}});

@@ -28,8 +28,9 @@ struct AskedSample {
 };
 
 // Samples at a path, as a model reads them that was trained on `trained`: an image file, all images of a folder and of
-// those in it, by name, the images of an archive (zip, tar, 7z; packed or not), the images of an IDX file, or the rows
-// of a CSV or TSV of texts. Images are not decoded yet. Throws ProblemError: "predict.nothing-there",
+// those in it, by name, the images of an archive (zip, tar, 7z; packed or not), the images of an IDX file, of a folder
+// without other images those of its IDX files (of each collection the test images, or else the training images), or the
+// rows of a CSV or TSV of texts. Images are not decoded yet. Throws ProblemError: "predict.nothing-there",
 // "predict.other-kind", "predict.other-size", "archive.unreadable", "dataset.not-found", and those of the formats.
 std::vector<AskedSample> samplesAt(const std::filesystem::path& path, const DatasetInfo& trained);
 

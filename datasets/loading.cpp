@@ -1,7 +1,6 @@
 #include "datasets/loading.h"
 
 #include <algorithm>
-#include <map>
 #include <new>
 #include <sstream>
 
@@ -67,29 +66,18 @@ void warnOfImbalance(DatasetReport& report) {
                                {name(largest), std::to_string(*largest), name(smallest), std::to_string(*smallest)}});
 }
 
-// For each reason one remark: how many files of how many, and the first of them with its own problem.
+// One remark, or none: how many files of how many, and the first of them with its own problem.
 std::vector<Problem> leftOut(const std::filesystem::path& path, const Loaded& loaded) {
-    struct Reason {
-        std::size_t count = 0;
-        const SkippedFile* first = nullptr;
-    };
-    std::map<std::string, Reason> reasons;
-    for (const SkippedFile& file : loaded.skipped) {
-        Reason& reason = reasons[file.reason.code];
-        if (reason.count++ == 0) reason.first = &file;
-    }
-    const auto all =
-        static_cast<std::size_t>(countOf(loaded.train) + countOf(loaded.test) + countOf(loaded.validation));
-    std::vector<Problem> remarks;
-    for (const auto& [code, reason] : reasons) {
-        const Problem& first = reason.first->reason;
-        Problem remark{path.string(),
-                       "dataset.left-out",
-                       {std::to_string(reason.count), std::to_string(all + loaded.skipped.size()), code, first.field}};
-        remark.args.insert(remark.args.end(), first.args.begin(), first.args.end());
-        remarks.push_back(std::move(remark));
-    }
-    return remarks;
+    if (loaded.skipped.empty()) return {};
+    const auto all = countOf(loaded.train) + countOf(loaded.test) + countOf(loaded.validation);
+    const std::size_t skipped = loaded.skipped.size();
+    const Problem& first = loaded.skipped.front().reason;
+    Problem remark{
+        path.string(),
+        "dataset.left-out",
+        {std::to_string(skipped), std::to_string(static_cast<std::size_t>(all) + skipped), first.code, first.field}};
+    remark.args.insert(remark.args.end(), first.args.begin(), first.args.end());
+    return {std::move(remark)};
 }
 
 DatasetReport reportOf(const std::string& format, Loaded loaded) {

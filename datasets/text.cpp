@@ -14,6 +14,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLeast = 2;  // bytes of a part: one that foretells another
 
 // A part of a text as windows side by side; the last may be shorter. Nothing is foretold of what lies behind the part.
+// No byte is foretold in two windows: whichever are held out, training is told nothing that they ask for.
 class TextWindows final : public Dataset {
 public:
     TextWindows(DatasetInfo info, std::shared_ptr<const std::string> text, std::string_view part)

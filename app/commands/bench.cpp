@@ -50,9 +50,9 @@ std::uint64_t peakMemory() {
 
 void printResult(const ResolvedSpec& resolved, const BenchResult& result) {
     const auto& spec = resolved.spec;
-    fmt::print("{}, batch {}, {} ({} {}{}): {} steps in {}\n", spec.model.id, spec.batch, spec.devices,
-               resolved.devices.size(), resolved.devices.size() == 1 ? "device" : "devices",
-               anyVirtual(resolved.devices) ? ", virtual" : "", result.steps, durationText(result.seconds));
+    fmt::print("{}, batch {}, {} ({}{}): {} in {}\n", spec.model.id, spec.batch, spec.devices,
+               plural(std::ssize(resolved.devices), "device"), anyVirtual(resolved.devices) ? ", virtual" : "",
+               plural(result.steps, "step"), durationText(result.seconds));
     if (result.carried > 0)
         fmt::print("simulated links     {} per step, of which {} were waited for\n", durationText(result.carried),
                    durationText(result.reduce));

@@ -5,6 +5,8 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/made_folder.h"
+#include "app/run_printer.h"
 #include "app/trial_json.h"
 #include "engine/core/durable_file.h"
 #include "engine/core/utc_time.h"
@@ -127,33 +129,6 @@ bool hasPictures(const CardPlaces& places) {
     return !places.markdown.empty() && places.markdown != "-" && !isWrittenInto(places.markdown);
 }
 
-void makeFolder(const fs::path& folder) {
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (failed) throw ProblemError({folder.string(), "card.no-folder", {failed.message()}});
-}
-
-// A folder that was made for nothing is taken back.
-class MadeFolder {
-public:
-    explicit MadeFolder(fs::path folder) : m_folder(std::move(folder)) {
-        std::error_code absent;
-        m_isNew = !fs::exists(m_folder, absent);
-        makeFolder(m_folder);
-    }
-    ~MadeFolder() {
-        std::error_code ignored;
-        if (m_isNew && !m_keeps) fs::remove(m_folder, ignored);
-    }
-    MadeFolder(const MadeFolder&) = delete;
-    MadeFolder& operator=(const MadeFolder&) = delete;
-    void keep() { m_keeps = true; }
-
-private:
-    fs::path m_folder;
-    bool m_isNew = false, m_keeps = false;
-};
-
 // Nothing is replaced before all of it is on the disk, and the text that refers to the pictures comes behind them.
 void writeCard(const Document& card, const CardPlaces& places) {
     const bool draws = hasPictures(places);
@@ -176,8 +151,8 @@ void writeCard(const Document& card, const CardPlaces& places) {
 void sayWhatWasWritten(const Document& card, const CardPlaces& places) {
     if (!places.html.empty() && places.html != "-") fmt::print(stderr, "{}\n", printable(places.html));
     if (!hasPictures(places)) return;
-    fmt::print(stderr, "{} with {} pictures in {}\n", printable(places.markdown), report::figuresOf(card).size(),
-               printable(picturesOf(places.markdown).string()));
+    fmt::print(stderr, "{} with {} in {}\n", printable(places.markdown),
+               plural(std::ssize(report::figuresOf(card)), "picture"), printable(picturesOf(places.markdown).string()));
 }
 
 int card(Context& context, const CardOptions& options) {
@@ -187,9 +162,11 @@ int card(Context& context, const CardOptions& options) {
     const auto row = trials.row(options.trial);
     const auto spec = trials.query().spec(options.trial);
     if (!spec.ok()) return context.report(spec.problems());
-    if (!options.out.empty()) makeFolder(options.out);
+    std::optional<MadeFolder> folder;
+    if (!options.out.empty()) folder.emplace(options.out);
     const Document made = report::modelCard(factsOf(trials.query(), row, spec.value(), context.words()));
     writeCard(made, places);
+    if (folder) folder->keep();
     sayWhatWasWritten(made, places);
     return kDone;
 }

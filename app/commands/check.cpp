@@ -99,8 +99,8 @@ void printMemoryHead(const Findings& found, const TrialSpec& spec) {
 
 void printCheckVerdict(const Findings& found, const TrialSpec& spec, const Words& words) {
     if (found.problems.empty())
-        fmt::print("\nRIGHT: the gradients are the slopes, and all {} samples are known after {} updates.\n",
-                   spec.batch, found.memorised.updates);
+        fmt::print("\nRIGHT: the gradients are the slopes, and all {} samples are known after {}.\n", spec.batch,
+                   plural(found.memorised.updates, "update"));
     for (const Problem& problem : found.problems)
         fmt::print("\nWRONG: {}\n  → {}\n", words.what(problem), words.remedy(problem));
 }

@@ -37,6 +37,7 @@ void addExport(CLI::App& program, Run& run);
 void addDoctor(CLI::App& program, Run& run);
 void addSweep(CLI::App& program, Run& run);
 void addSweeps(CLI::App& program, Run& run);
+void addImportance(CLI::App& program, Run& run);
 void addQueue(CLI::App& program, Run& run);
 
 // The explicit list of this build's commands, in the order of --help. One implementation per kind of build.

@@ -49,8 +49,6 @@ FreeRequest freeRequestOf(const DiskOptions& options) {
     return request;
 }
 
-std::string trialsCount(std::size_t count) { return fmt::format("{} trial{}", count, count == 1 ? "" : "s"); }
-
 template <class T>
 std::uint64_t sumOf(const std::vector<T>& runs, std::uint64_t RunWeight::*part) {
     std::uint64_t bytes = 0;
@@ -67,7 +65,7 @@ std::string orphansText(const DiskWeight& weight) {
 }
 
 void printWeight(const DiskWeight& weight, const Places& places) {
-    fmt::print("{} in {}, in {}; {} free\n\n", bytesText(weight.total()), trialsCount(weight.trials.size()),
+    fmt::print("{} in {}, in {}; {} free\n\n", bytesText(weight.total()), plural(std::ssize(weight.trials), "trial"),
                printable(places.data.string()), bytesText(weight.available));
     Table table({"WHAT", "ON DISK"});
     table.add({"history.sqlite",

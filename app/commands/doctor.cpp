@@ -42,10 +42,10 @@ void checkHome(std::vector<Finding>& out, const Words& words) {
     } else if (const auto damage = query.value()->damage()) {
         out.push_back(findingOf(Verdict::Bad, "history", *damage, words));
     } else {
-        const auto count = query.value()->list({}).size();
+        const std::int64_t count = std::ssize(query.value()->list({}));
         out.push_back({Verdict::Good,
                        "history",
-                       fmt::format("{} is sound; {} trials", places.value().history().string(), count),
+                       fmt::format("{} is sound; {}", places.value().history().string(), plural(count, "trial")),
                        {}});
     }
     std::error_code failed;

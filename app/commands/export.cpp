@@ -8,6 +8,7 @@
 #include "app/embedded.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/made_folder.h"
 #include "app/trial_json.h"
 #include "engine/core/durable_file.h"
 #include "engine/core/error.h"
@@ -71,13 +72,12 @@ std::string wholeJson(const TrialQuery& query, const TrialRow& row, const std::v
 }
 
 std::string writeTensorboard(const fs::path& folder, const TrialRow& row, const std::vector<TrialSeries>& series) {
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (failed) throw ProblemError({folder.string(), "out.unwritable", {failed.message()}});
+    MadeFolder made(folder);
     const auto begin = static_cast<double>(utcSeconds(row.createdAt).value_or(0));
     const fs::path file =
         folder / fmt::format("events.out.tfevents.{}.lockstep.{}", static_cast<std::int64_t>(begin), row.id);
     replaceFile(file, tensorboardFile(begin, scalarsOf(series, begin)));
+    made.keep();
     return file.string();
 }
 
@@ -112,8 +112,8 @@ std::vector<Problem> exportModel(Context& context, const ExportOptions& options)
     const auto trained = trainedOn(checkpoint, resolved.value());
     if (!trained.ok()) return trained.problems();
     const std::size_t bytes = writeOnnx(checkpoint, resolved.value(), trained.value(), options);
-    fmt::print(stderr, "{}: {} after {} updates, {}\n", printable(options.onnx), printable(checkpoint.spec.model.id),
-               countText(checkpoint.step), bytesText(bytes));
+    fmt::print(stderr, "{}: {} after {}, {}\n", printable(options.onnx), printable(checkpoint.spec.model.id),
+               plural(checkpoint.step, "update"), bytesText(bytes));
     return {};
 }
 

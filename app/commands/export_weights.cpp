@@ -38,9 +38,9 @@ int exportTo(Context& context, const ExportWeightsOptions& options) {
                                    {"bytes", bytes}}));
         return kDone;
     }
-    fmt::print("{}: {} tensors of {} after {} updates, {}, from {}\n", printable(options.file), tensors,
-               printable(checkpoint.spec.model.id), countText(checkpoint.step), bytesText(bytes),
-               printable(source.file.string()));
+    fmt::print("{}: {} of {} after {}, {}, from {}\n", printable(options.file),
+               plural(static_cast<std::int64_t>(tensors), "tensor"), printable(checkpoint.spec.model.id),
+               plural(checkpoint.step, "update"), bytesText(bytes), printable(source.file.string()));
     return kDone;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/format.h"
 #include "app/history_access.h"
 #include "app/listing.h"
 #include "engine/session/adopt_runs.h"
@@ -30,8 +31,8 @@ int import(Context& context, const ImportOptions& options) {
         imported.push_back(trial);
         const auto row = known.row(trial);
         if (!options.json)
-            fmt::print("Trial {} is back: {} on {}, {} after {} of {} epochs\n", row.id, row.model, row.dataset,
-                       row.state, row.epoch, row.epochs);
+            fmt::print("Trial {} is back: {} on {}, {} after {} of {}\n", row.id, row.model, row.dataset, row.state,
+                       row.epoch, plural(row.epochs, "epoch"));
     }
     if (options.json) fmt::print("{}\n", lineOf({{"imported", imported}}));
     else if (imported.empty() && problems.empty())

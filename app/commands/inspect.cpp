@@ -40,8 +40,8 @@ void printReport(const DatasetReport& report, const std::string& path, const Wor
     const auto classes = report.classes.empty() ? "" : fmt::format(" {} classes,", report.classes.size());
     const auto validation =
         report.validationCount > 0 ? fmt::format(", {} validation", countText(report.validationCount)) : "";
-    fmt::print("{}: {},{} {} training{} and {} test samples of {}\n", printable(path), report.format, classes,
-               countText(report.trainCount), validation, countText(report.testCount), text(report.fields));
+    fmt::print("{}: {},{} {} training{} and {} of {}\n", printable(path), report.format, classes,
+               countText(report.trainCount), validation, plural(report.testCount, "test sample"), text(report.fields));
     if (!report.classes.empty()) printClasses(report);
     for (const auto& warning : report.warnings)
         fmt::print("\nwarning: {}\n  → {}\n", words.what(warning), words.remedy(warning));

@@ -37,9 +37,11 @@ struct PredictOptions {
 
 constexpr const char* kPredictHelp = R"(
 PATH is an image, a folder or an archive of images, an IDX file, a CSV or TSV file of texts, a text file, or - for the
-standard input: a path on each line or, for a model of texts, a text. Each device has the whole model and takes every Nth
-batch; the order of the answers does not depend on their number. What cannot be read is a row with its reason. With
---interactive each line has one row: what holds several samples is refused. A language model goes on with a prompt instead.
+standard input: a path on each line or, for a model of texts, a text. Of a folder of IDX files the test images are asked
+about, or the training images where there are no others; the rows name the file. Each device has the whole model and
+takes every Nth batch; the order of the answers does not depend on their number. What cannot be read is a row with its
+reason. With --interactive each line has one row: what holds several samples is refused. A language model goes on with a
+prompt instead.
 
 Examples:
   lockstep predict 3 photo.jpg
@@ -47,7 +49,7 @@ Examples:
   find ~/photos -name '*.png' | lockstep predict 3 - --json --top 1
   lockstep predict 7 --prompt "To be, or" --length 300 --temperature 0.7 --top-k 40
 
-Exit status: 0; 1 when some samples could not be answered.)";
+Exit status: 0; 1 when some samples could not be answered; 141 when the reader of the answers has gone, as of others.)";
 
 bool readsTexts(const OpenedModel& model) { return model.resolved.model->task == ModelTask::TextClasses; }
 

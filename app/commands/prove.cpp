@@ -96,11 +96,10 @@ std::string verdict(const Proof& proof) {
         fmt::format("{} is off by {} of its largest element in update {}, where {} is allowed", worst.tensor.name,
                     differenceText(worst.tensor.value), worst.update, differenceText(worst.tensor.allowed));
     if (!proof.equal()) return fmt::format("NOT EQUAL: {}.", what);
+    const std::string updates = plural(std::ssize(proof.updates), "update");
     if (proof.tolerance.bitwise)
-        return fmt::format("EQUAL: {} updates on {} devices leave the same bits as on one.", proof.updates.size(),
-                           proof.devices);
-    return fmt::format("EQUAL: {} updates on {} devices are those of one device; at worst {}.", proof.updates.size(),
-                       proof.devices, what);
+        return fmt::format("EQUAL: {} on {} devices, to the bit as on one.", updates, proof.devices);
+    return fmt::format("EQUAL: {} on {} devices, as on one; at worst {}.", updates, proof.devices, what);
 }
 
 void printProveVerdict(const Proof& proof, const Words& words) {

@@ -14,6 +14,8 @@ struct ResumeOptions {
     std::int64_t trial = 0;
     Output output;
     ChangedData changedData = ChangedData::Refuse;
+    std::int64_t untilEpoch = 0;
+    bool mayStartAgain = false;
 };
 
 int sayThatItGoesOn(std::int64_t trial, bool json) {
@@ -35,8 +37,9 @@ int resume(Context& context, const ResumeOptions& options) {
     };
     if (trials.goOnInPlace(options.trial, onWait)) return sayThatItGoesOn(options.trial, options.output.json);
     trials.close();  // the run writes through a store of its own
-    return watchRun(context, options.output, [&](const Watcher& watcher) {
-        return runFromHistory({options.trial, true, options.changedData}, watcher, context.environment());
+    return watchRun(context, options.output, options.untilEpoch, [&](const Watcher& watcher) {
+        return runFromHistory({options.trial, true, options.changedData, options.mayStartAgain}, watcher,
+                              context.environment());
     });
 }
 
@@ -48,6 +51,9 @@ void addResume(CLI::App& program, Run& run) {
         program.add_subcommand("resume", "Go on with a stopped, failed or crashed trial from its last checkpoint");
     addTrialOption(*command, options->trial);
     addOutputOptions(*command, options->output);
+    addUntilEpochOption(*command, options->untilEpoch);
+    command->add_flag("--start-again", options->mayStartAgain,
+                      "Where its checkpoints are gone: train it anew, from its first step");
     addChangedDataOption(*command, options->changedData);
     command->footer("\nA paused trial goes on in the process that runs it.\n\nExample:\n  lockstep resume 7");
     command->callback([options, &run] { run = [options](Context& context) { return resume(context, *options); }; });

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/format.h"
 #include "app/history_access.h"
 
 namespace lockstep {
@@ -16,8 +17,8 @@ struct ScaleToOptions {
 
 int scaleTo(const ScaleToOptions& options) {
     openTrials().control(options.trial, {"scale-to", options.devices});
-    fmt::print("Trial {} goes on with {} device{} after the current step, with the same batch.\n", options.trial,
-               options.devices, options.devices == 1 ? "" : "s");
+    fmt::print("Trial {} goes on with {} after the current step, with the same batch.\n", options.trial,
+               plural(options.devices, "device"));
     return kDone;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <memory>
 
 #include "app/commands/commands.h"
@@ -134,8 +135,18 @@ std::vector<KeptText> keptOf(const TrialRow& row) {
     return kept;
 }
 
+const Metric* scoredBy(const FoundCheckpoint& found) { return found.score ? findMetric(found.score->metric) : nullptr; }
+
+// "VALIDATION": the samples that gave the checkpoints their figures.
+std::string scoreHeader(const std::vector<KeptText>& kept) {
+    const auto scored = std::ranges::find_if(kept, [](const KeptText& each) { return scoredBy(each.found); });
+    std::string split(text(scored == kept.end() ? Split::Test : scoredBy(scored->found)->split));
+    std::ranges::transform(split, split.begin(), [](unsigned char c) { return std::toupper(c); });
+    return split;
+}
+
 std::string scoreText(const FoundCheckpoint& found) {
-    const Metric* metric = found.score ? findMetric(found.score->metric) : nullptr;
+    const Metric* metric = scoredBy(found);
     return metric ? namedText(*metric, found.score->value) : "–";
 }
 
@@ -144,7 +155,7 @@ void printCheckpoints(const TrialRow& row) {
     if (const auto freed = checkpointsFreedAt(std::filesystem::path(row.runDirectory) / "checkpoints"))
         fmt::print("\nCheckpoints were freed on {}{}\n", timeText(*freed), kept.empty() ? ": none is left" : "");
     if (kept.empty()) return;
-    Table table({"CHECKPOINT", "EPOCH", "STEP", "TEST", "ON DISK"});
+    Table table({"CHECKPOINT", "EPOCH", "STEP", scoreHeader(kept), "ON DISK"});
     for (const auto& [found, bytes] : kept)
         table.add(
             {found.file.role, std::to_string(found.epoch), countText(found.step), scoreText(found), bytesText(bytes)});
@@ -166,8 +177,8 @@ void printEvaluations(const std::vector<Evaluation>& evaluations) {
     if (evaluations.empty()) return;
     Table table({"EVALUATION", "CHECKPOINT", "DATA", "SPLIT", "SAMPLES", "LOSS", "ACCURACY", "WHEN"});
     for (const Evaluation& each : evaluations)
-        table.add({std::to_string(each.id), each.checkpoint, askedDataText(each), each.split, countText(each.samples),
-                   metricText(*findMetric("test_loss"), each.loss), percentText(each.accuracy),
+        table.add({std::to_string(each.id), each.checkpoint, dataText(each.dataset, each.data), each.split,
+                   countText(each.samples), metricText(*findMetric("test_loss"), each.loss), percentText(each.accuracy),
                    timeText(each.createdAt)});
     fmt::print("\n{}", table.text());
 }

@@ -72,16 +72,23 @@ private:
     bool m_shown = false;
 };
 
-int follow(Context& context, QueueService& queue, std::int64_t group, bool json) {
-    {
-        ProgressLine line;
-        for (SweepResult now = queue.sweep(group); !isOver(now.group); now = queue.sweep(group)) {
-            if (!json) line.show(now);
+// Returns when it is over. It is read when the history has changed, and no oftener.
+SweepResult followToEnd(QueueService& queue, std::int64_t group, bool json) {
+    ProgressLine line;
+    for (;;) {
+        const std::int64_t version = queue.dataVersion();
+        SweepResult now = queue.sweep(group);
+        if (isOver(now.group)) return now;
+        if (!json) line.show(now);
+        do {
             if (now.group.state == GroupState::Active) queue.startKeeper();
             std::this_thread::sleep_for(kLook);
-        }
+        } while (queue.dataVersion() == version);
     }
-    const SweepResult result = queue.sweep(group);
+}
+
+int follow(Context& context, QueueService& queue, std::int64_t group, bool json) {
+    const SweepResult result = followToEnd(queue, group, json);
     if (json) fmt::print("{}\n", lineOf(sweepResultJson(result, context.words())));
     else printEnd(result, context);
     return statusOf(result);

@@ -73,7 +73,10 @@ void addSweeps(CLI::App& program, Run& run) {
     command->add_flag("--continue", options->goesOn, "Go on with one that is paused, or has failed")->needs(which);
     command->add_flag("--cancel", options->cancels, "Stop what runs, with checkpoints, and cancel what waits")
         ->needs(which);
-    command->add_flag("--retry", options->retries, "Try what has failed or was cancelled once more")->needs(which);
+    command
+        ->add_flag("--retry", options->retries,
+                   "Try what has failed or was cancelled once more, and make anew what was deleted")
+        ->needs(which);
     command->add_option("--trials", options->cells, "Extend it to so many cells")
         ->type_name("N")
         ->check(CLI::PositiveNumber)

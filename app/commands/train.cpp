@@ -21,6 +21,7 @@ struct TrainOptions {
     std::string out, from;
     ChangedData changedData = ChangedData::Refuse;
     std::int64_t queued = 0;  // a trial of the history; 0: a new one
+    std::int64_t untilEpoch = 0;
 };
 
 constexpr const char* kTrainHelp = R"(
@@ -34,13 +35,15 @@ Examples:
 
 Ctrl+C stops after the current step, with a checkpoint; a second one ends at once.)";
 
-int printSpec(const TrialSpec& spec) {
+int printSpec(Context& context, const TrialSpec& spec) {
+    const auto problems = validate(spec, context.environment());
+    if (!problems.empty()) return context.report(problems);
     std::fputs(toJson(spec).c_str(), stdout);
     return kDone;
 }
 
 int runWithoutHistory(Context& context, const TrainOptions& options, TrialSpec spec, std::optional<Checkpoint> from) {
-    return watchRun(context, options.output, [&](const Watcher& watcher) {
+    return watchRun(context, options.output, options.untilEpoch, [&](const Watcher& watcher) {
         return runPlainly({std::move(spec),
                            options.out,
                            std::move(from),
@@ -87,7 +90,7 @@ int queueTrial(Context& context, const TrialSpec& spec, bool json) {
 
 int train(Context& context, const TrainOptions& options) {
     if (options.queued > 0) {
-        return watchRun(context, options.output, [&](const Watcher& watcher) {
+        return watchRun(context, options.output, options.untilEpoch, [&](const Watcher& watcher) {
             return runFromHistory({options.queued}, watcher, context.environment());
         });
     }
@@ -103,13 +106,13 @@ int train(Context& context, const TrainOptions& options) {
     if (!said.ok()) return context.report(said.problems());
     const auto spec = specFrom(said.value(), base, context.environment());
     if (!spec.ok()) return context.report(spec.problems());
-    if (options.onlySpec) return printSpec(spec.value());
+    if (options.onlySpec) return printSpec(context, spec.value());
     if (!saysWhatToTrain(options)) return context.report({nothingToTrain(spec.value())});
     if (options.queues) return queueTrial(context, spec.value(), options.output.json);
     if (from || options.withoutHistory || !hasHistory() || !options.out.empty()) {
         return runWithoutHistory(context, options, spec.value(), std::move(from));
     }
-    return watchRun(context, options.output, [&](const Watcher& watcher) {
+    return watchRun(context, options.output, options.untilEpoch, [&](const Watcher& watcher) {
         return runIntoHistory(spec.value(), watcher, context.environment());
     });
 }
@@ -120,9 +123,9 @@ void addQueuedOption(CLI::App& command, std::int64_t& trial) {
                        ->type_name("ID")
                        ->check(CLI::PositiveNumber);
     for (auto* other : command.get_options()) {
-        const auto name = other->get_name();
-        if (other != queued && name != "--json" && name != "--no-steps" && name != "--help,-h" && name != "--help")
-            queued->excludes(other);
+        constexpr std::array<std::string_view, 4> kGoWithIt{"--json", "--no-steps", "--until-epoch", "--help"};
+        const auto goesWithIt = [&](std::string_view name) { return other->check_name(std::string(name)); };
+        if (other != queued && std::ranges::none_of(kGoWithIt, goesWithIt)) queued->excludes(other);
     }
 }
 
@@ -136,7 +139,9 @@ void addTrain(CLI::App& program, Run& run) {
     addModelOptions(*command, options->spec);
     addRunOptions(*command, options->spec);
     addOutputOptions(*command, options->output);
-    command->add_flag("--print-spec", options->onlySpec, "Print the spec that these options mean, and train nothing");
+    addUntilEpochOption(*command, options->untilEpoch);
+    command->add_flag("--print-spec", options->onlySpec,
+                      "Check and print the spec that these options mean, and train nothing");
     command->add_flag("--no-history", options->withoutHistory, "Leave the history alone");
     command->add_option("--out", options->out, "Without history: the folder for checkpoints")->type_name("FOLDER");
     auto* from =

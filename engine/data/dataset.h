@@ -76,7 +76,7 @@ struct DataFingerprint {
 
 struct DatasetSplits {
     std::shared_ptr<const Dataset> train, test;
-    // What is to be known before training on it: for each reason the files that are left out, what was cut…
+    // What is to be known before training on it: how many files are left out, what was cut…
     std::vector<Problem> remarks = {};
     std::optional<DataFingerprint> fingerprint = {};  // empty: nobody has asked for it, or it cannot be told
     std::shared_ptr<const Dataset> validation = {};   // null: there is none

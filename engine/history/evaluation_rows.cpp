@@ -50,9 +50,21 @@ Evaluation evaluationIn(Statement& row) {
     return out;
 }
 
+// Those that asked the same of the same model.
+void removeEqual(Database& database, const Evaluation& evaluation) {
+    Statement row(database,
+                  "DELETE FROM evaluation WHERE trial = ? AND checkpoint = ? AND step = ? AND epoch = ? AND data = ?"
+                  " AND coalesce(dataset, '') = ? AND split = ? AND devices = ? AND samples = ?");
+    row.bind(1, evaluation.trial), row.bind(2, evaluation.checkpoint), row.bind(3, evaluation.step);
+    row.bind(4, evaluation.epoch), row.bind(5, evaluation.data), row.bind(6, evaluation.dataset);
+    row.bind(7, evaluation.split), row.bind(8, evaluation.devices), row.bind(9, evaluation.samples);
+    row.exec();
+}
+
 }  // namespace
 
 std::int64_t insertEvaluation(Database& database, const Evaluation& evaluation) {
+    removeEqual(database, evaluation);
     Statement row(database,
                   "INSERT INTO evaluation (trial, created_at, checkpoint, step, epoch, data, split, devices, samples,"
                   " seconds, loss, accuracy, accuracy5, counts_json, answers, dataset)"

@@ -38,7 +38,8 @@ std::vector<QueueEntry> QueueQuery::entries() const {
     m_query.read([&](Database& database) {
         Statement row(
             database,
-            "SELECT q.trial, priority, position, held, after, retries, tries, step, member_of, cell, repeat, asked"
+            "SELECT q.trial, priority, position, held, after, retries, tries, step, member_of, cell, repeat, asked,"
+            " until_epoch"
             " FROM queue_entry q LEFT JOIN group_trial g ON g.trial = q.trial"
             " GROUP BY q.trial ORDER BY priority DESC, position, q.trial");
         while (row.executeStep()) {
@@ -48,6 +49,7 @@ std::vector<QueueEntry> QueueQuery::entries() const {
             all.back().asked = wholeOrNone(row.getColumn(11));
             if (row.getColumn(8).isNull()) continue;
             all.back().place = {row.getColumn(8).getInt64(), row.getColumn(9).getInt64(), row.getColumn(10).getInt64()};
+            all.back().untilEpoch = wholeOrNone(row.getColumn(12));
         }
     });
     return all;
@@ -87,7 +89,9 @@ std::vector<GroupTrial> QueueQuery::trials(std::int64_t group) const {
     std::vector<GroupTrial> all;
     m_query.read([&](Database& database) {
         Statement row(database,
-                      "SELECT cell, repeat, g.trial, adopted, t.state, q.trial IS NOT NULL, coalesce(t.deleted, 0)"
+                      "SELECT cell, repeat, g.trial, adopted, t.state, q.trial IS NOT NULL, coalesce(t.deleted, 0),"
+                      " until_epoch, until_epoch IS NOT NULL AND EXISTS (SELECT 1 FROM event e WHERE e.trial = g.trial"
+                      " AND e.kind = 'eval_done' AND json_extract(e.json, '$.epoch') >= until_epoch)"
                       " FROM group_trial g LEFT JOIN trial t ON t.id = g.trial"
                       " LEFT JOIN queue_entry q ON q.trial = g.trial WHERE member_of = ? ORDER BY cell, repeat");
         row.bind(1, group);
@@ -97,7 +101,39 @@ std::vector<GroupTrial> QueueQuery::trials(std::int64_t group) const {
                            row.getColumn(3).getInt() != 0,
                            row.getColumn(4).isNull() ? std::nullopt : runStateFrom(row.getColumn(4).getString()),
                            row.getColumn(5).getInt() != 0,
-                           row.getColumn(6).getInt() != 0});
+                           row.getColumn(6).getInt() != 0,
+                           wholeOrNone(row.getColumn(7)),
+                           row.getColumn(8).getInt() != 0});
+    });
+    return all;
+}
+
+std::vector<GroupValue> QueueQuery::values(std::int64_t group, const Metric& metric) const {
+    std::vector<GroupValue> all;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT cell, repeat, json_extract(e.json, '$.epoch'), json_extract(e.json, ?2)"
+                      " FROM group_trial g JOIN event e ON e.trial = g.trial"
+                      " WHERE member_of = ?1 AND e.kind = 'eval_done' AND json_extract(e.json, ?2) IS NOT NULL"
+                      " AND coalesce(json_extract(e.json, '$.split'), 'test') = ?3"
+                      " AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.trial = e.trial"
+                      " AND later.number > e.attempt AND later.from_step < e.step)"
+                      " ORDER BY cell, repeat, e.attempt, e.number");
+        row.bind(1, group), row.bind(2, "$." + std::string(metric.field)), row.bind(3, std::string(text(metric.split)));
+        while (row.executeStep())
+            all.push_back({{group, row.getColumn(0).getInt64(), row.getColumn(1).getInt64()},
+                           row.getColumn(2).getInt64(),
+                           row.getColumn(3).getDouble()});
+    });
+    return all;
+}
+
+std::vector<RungArrival> QueueQuery::arrivals(std::int64_t group) const {
+    std::vector<RungArrival> all;
+    m_query.read([&](Database& database) {
+        Statement row(database, "SELECT cell, rung FROM rung_arrival WHERE member_of = ? ORDER BY number");
+        row.bind(1, group);
+        while (row.executeStep()) all.push_back({row.getColumn(0).getInt64(), row.getColumn(1).getInt64()});
     });
     return all;
 }

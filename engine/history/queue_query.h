@@ -7,6 +7,7 @@
 
 #include "engine/history/trial_query.h"
 #include "engine/history/trial_queue.h"
+#include "engine/spec/metrics.h"
 #include "engine/spec/trial_settings.h"
 
 namespace lockstep {
@@ -21,7 +22,10 @@ public:
     std::optional<TrialGroup> group(std::int64_t id) const;         //
     std::vector<GroupCell> cells(std::int64_t group) const;         // by number
     std::vector<GroupTrial> trials(std::int64_t group) const;       // by cell, then repeat
-    std::unordered_map<std::int64_t, GroupPlace> places() const;    // of all trials that are in a group, the latest
+    // What its trials' evaluations say, as far as they stand, by place and epoch; `metric`: measured by evaluations.
+    std::vector<GroupValue> values(std::int64_t group, const Metric& metric) const;
+    std::vector<RungArrival> arrivals(std::int64_t group) const;  // in their order
+    std::unordered_map<std::int64_t, GroupPlace> places() const;  // of all trials that are in a group, the latest
     // Whose rows say that they are under way, in or outside the queue.
     struct UnderWay {
         std::int64_t trial = 0;

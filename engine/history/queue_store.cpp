@@ -28,12 +28,15 @@ void insertEntry(Database& database, const QueueEntry& entry) {
 }
 
 // False: the place is taken.
-bool insertMember(Database& database, const GroupPlace& place, std::int64_t trial, bool adopted) {
+bool insertMember(Database& database, const GroupPlace& place, std::int64_t trial, bool adopted,
+                  std::optional<std::int64_t> untilEpoch = {}) {
     Statement row(database,
-                  "INSERT INTO group_trial (member_of, cell, repeat, trial, adopted) VALUES (?, ?, ?, ?, ?)"
+                  "INSERT INTO group_trial (member_of, cell, repeat, trial, adopted, until_epoch)"
+                  " VALUES (?, ?, ?, ?, ?, ?)"
                   " ON CONFLICT DO NOTHING");
     row.bind(1, place.group), row.bind(2, place.cell), row.bind(3, place.repeat), row.bind(4, trial);
     row.bind(5, adopted ? 1 : 0);
+    if (untilEpoch) row.bind(6, *untilEpoch);
     return row.exec() > 0;
 }
 
@@ -121,7 +124,7 @@ bool QueueStore::addCell(std::int64_t group, const GroupCell& cell) {
 }
 
 std::int64_t QueueStore::createTrial(const TrialSpec& spec, const std::filesystem::path& runs, const QueueEntry& entry,
-                                     const std::optional<GroupPlace>& place) {
+                                     const std::optional<GroupPlace>& place, std::optional<std::int64_t> untilEpoch) {
     std::int64_t trial = 0;
     try {
         m_writer.run([&](Database& database) {
@@ -131,7 +134,7 @@ std::int64_t QueueStore::createTrial(const TrialSpec& spec, const std::filesyste
             QueueEntry mine = entry;
             mine.trial = trial;
             insertEntry(database, mine);
-            if (place) insertMember(database, *place, trial, false);
+            if (place) insertMember(database, *place, trial, false, untilEpoch);
         });
     } catch (...) {
         std::error_code kept;
@@ -141,10 +144,46 @@ std::int64_t QueueStore::createTrial(const TrialSpec& spec, const std::filesyste
     return trial;
 }
 
+void QueueStore::letGoOn(const GroupPlace& place, std::optional<std::int64_t> untilEpoch, std::int64_t retries) {
+    m_writer.run([&](Database& database) {
+        Statement further(database,
+                          "UPDATE group_trial SET until_epoch = ?4 WHERE member_of = ?1 AND cell = ?2 AND repeat = ?3");
+        Statement queued(database,
+                         "SELECT id, attempts, t.step FROM trial t JOIN group_trial g ON g.trial = t.id"
+                         " WHERE member_of = ?1 AND cell = ?2 AND repeat = ?3");
+        for (Statement* each : {&further, &queued})
+            each->bind(1, place.group), each->bind(2, place.cell), each->bind(3, place.repeat);
+        if (untilEpoch) further.bind(4, *untilEpoch);
+        further.exec();
+        if (!queued.executeStep()) return;
+        QueueEntry entry{.trial = queued.getColumn(0).getInt64(), .retries = retries};
+        entry.asked = queued.getColumn(1).getInt64();
+        entry.step = queued.getColumn(2).getInt64();
+        insertEntry(database, entry);
+    });
+}
+
+void QueueStore::noteArrival(std::int64_t group, const RungArrival& arrival) {
+    m_writer.run([&](Database& database) {
+        Statement row(database,
+                      "INSERT INTO rung_arrival (member_of, cell, rung) VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
+        row.bind(1, group), row.bind(2, arrival.cell), row.bind(3, arrival.rung);
+        row.exec();
+    });
+}
+
 bool QueueStore::adopt(const GroupPlace& place, std::int64_t trial) {
     bool added = false;
     m_writer.run([&](Database& database) { added = insertMember(database, place, trial, true); });
     return added;
+}
+
+void QueueStore::freePlace(const GroupPlace& place) {
+    m_writer.run([&](Database& database) {
+        Statement row(database, "DELETE FROM group_trial WHERE member_of = ? AND cell = ? AND repeat = ?");
+        row.bind(1, place.group), row.bind(2, place.cell), row.bind(3, place.repeat);
+        row.exec();
+    });
 }
 
 void QueueStore::add(const QueueEntry& entry) {

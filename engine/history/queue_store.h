@@ -29,11 +29,15 @@ public:
     bool addCell(std::int64_t group, const GroupCell& cell);
 
     // Makes a trial's row and its run directory, as TrialStore::createTrial, and what it is to the queue. 0: the place
-    // in its group is taken already.
+    // in its group is taken already. `untilEpoch`: that it may train to for now.
     std::int64_t createTrial(const TrialSpec& spec, const std::filesystem::path& runs, const QueueEntry& entry,
-                             const std::optional<GroupPlace>& place);
+                             const std::optional<GroupPlace>& place, std::optional<std::int64_t> untilEpoch = {});
+    // It may train further, to this epoch or to its end, and is queued for that.
+    void letGoOn(const GroupPlace& place, std::optional<std::int64_t> untilEpoch, std::int64_t retries);
+    void noteArrival(std::int64_t group, const RungArrival& arrival);  // once
     // A trial that is there counts as the place's own. False: the place is taken already.
     bool adopt(const GroupPlace& place, std::int64_t trial);
+    void freePlace(const GroupPlace& place);  // its trial, if any is left, no longer belongs to the group
 
     // Behind all others of its priority; one that is queued already stays as it is.
     void add(const QueueEntry& entry);

@@ -411,6 +411,16 @@ std::optional<Evaluation> TrialQuery::evaluation(std::int64_t id) const {
     return m_impl->read([&](Database& database) { return evaluationAt(database, id); });
 }
 
+std::int64_t TrialQuery::countedClasses(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) -> std::int64_t {
+        Statement query(database, std::string("SELECT e.json") + kStanding +
+                                      " AND e.kind = 'eval_counts' ORDER BY e.attempt DESC, e.number DESC LIMIT 1");
+        query.bind(1, trial);
+        if (!query.executeStep()) return 0;
+        return std::get<EvalCounts>(readEvent(query.getColumn(0).getString()).event).classes;
+    });
+}
+
 std::vector<EvalCounts> TrialQuery::counts(std::int64_t trial) const {
     return m_impl->read([&](Database& database) {
         Statement query(database, std::string("SELECT e.json") + kStanding +

@@ -98,6 +98,7 @@ public:
     std::optional<Evaluation> evaluation(std::int64_t id) const;
     // What each of the trial's own evaluations took samples for, as far as they stand, by epoch.
     std::vector<EvalCounts> counts(std::int64_t trial) const;
+    std::int64_t countedClasses(std::int64_t trial) const;  // in the last of them; 0: none are counted one by one
     // Epochs after which the trial evaluated, as far as that stands: the best first, by the metric that chooses a
     // trial's best; of equal ones the earlier.
     std::vector<std::int64_t> bestEpochs(std::int64_t trial) const;

@@ -41,8 +41,23 @@ struct GroupTrial {
     std::optional<RunState> state = {};      // as written
     bool isQueued = false;                   // the queue has not done with it
     bool isDeleted = false;                  // it lies in the trash
+    // The epoch that it may train to for now; empty: to its end.
+    std::optional<std::int64_t> untilEpoch = {};
+    bool hasComeThere = false;  // it was evaluated after that epoch
+    bool isAtRung() const { return !isQueued && hasComeThere && state == RunState::Stopped; }
     bool hasFailed() const { return !isQueued && (state == RunState::Failed || state == RunState::Crashed); }
     bool operator==(const GroupTrial&) const = default;
+};
+
+// What an evaluation of a group's trial came to.
+struct GroupValue {
+    GroupPlace place;
+    std::int64_t epoch = 0;  // from 1
+    double value = 0;
+};
+struct RungArrival {
+    std::int64_t cell = 0, rung = 0;
+    bool operator==(const RungArrival&) const = default;
 };
 
 // A trial that the queue starts, until it has ended.
@@ -56,6 +71,7 @@ struct QueueEntry {
     std::optional<std::int64_t> asked = {};
     std::int64_t step = 0;  // the furthest that it had come when one was started
     std::optional<GroupPlace> place = {};
+    std::optional<std::int64_t> untilEpoch = {};  // of its place; empty: to its end
     bool operator==(const QueueEntry&) const = default;
 };
 

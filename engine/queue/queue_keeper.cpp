@@ -7,7 +7,6 @@
 #include "engine/core/error.h"
 #include "engine/queue/awaits.h"
 #include "engine/queue/queue_problem.h"
-#include "engine/search/suggest.h"
 #include "engine/trials/judged_state.h"
 
 namespace lockstep {
@@ -46,7 +45,11 @@ bool isForGood(const RunFailed& failed) {
 }  // namespace
 
 QueueKeeper::QueueKeeper(QueueHost host, Lease lease)
-    : m_host(std::move(host)), m_lease(std::move(lease)), m_trials(m_host.places) {}
+    : m_host(std::move(host)),
+      m_lease(std::move(lease)),
+      m_trials(m_host.places),
+      m_sweeps({m_trials, [this](std::int64_t trial) { return isTaken(trial); },
+                [this](const std::string& line) { say(line); }}) {}
 
 std::unique_ptr<QueueKeeper> QueueKeeper::claim(QueueHost host) {
     auto lease = Lease::tryAcquire(leaseOf(host.places));
@@ -88,8 +91,8 @@ bool QueueKeeper::look() {
     lookAtLaunches();
     if (isUnchanged()) return m_hasWork;
     std::vector<QueuedTrial> queue = readQueue();
-    if (growSweeps(queue)) queue = readQueue();
-    const auto reasons = waitReasons(queue, m_limits, roomBesides(queue));
+    if (m_sweeps.grow(queue)) queue = readQueue();
+    const auto reasons = waitReasons(queue, m_sweeps.limits(), roomBesides(queue));
     m_hasWork = mayGoOn(queue, reasons);
     for (std::size_t i = 0; i < queue.size(); ++i) {
         const std::int64_t trial = queue[i].entry.trial;
@@ -104,7 +107,7 @@ bool QueueKeeper::mayGoOn(const std::vector<QueuedTrial>& queue, const std::vect
     for (std::size_t i = 0; i < queue.size(); ++i) {
         if (reasons[i] != WaitReason::Held && reasons[i] != WaitReason::GroupPaused) return true;
     }
-    return std::ranges::any_of(m_limits, [&](const auto& each) {
+    return std::ranges::any_of(m_sweeps.limits(), [&](const auto& each) {
         return !each.second.paused &&
                std::ranges::find(queue, std::optional(each.first), &QueuedTrial::group) == queue.end();
     });
@@ -218,10 +221,21 @@ std::optional<QueuedTrial> QueueKeeper::lookAt(const QueueEntry& entry, const st
     trial.demand = demandOfTrial(row->devices);
     trial.awaitsOther = awaits(entry, entries, m_trials.query(), m_host.places);
     if (trial.isRunning) return trial;
+    if (trial.state == RunState::Crashed && hasComeToItsRung(entry)) {
+        m_trials.store().setState(entry.trial, RunState::Stopped);
+        trial.state = RunState::Stopped;
+    }
     const bool mayStart = mayBeMended(trial) || outlookOf(trial) == Outlook::Start;
     if (mayStart && !row->deleted) return trial;
     takeOut(trial);
     return std::nullopt;
+}
+
+// Its engine died between the evaluation there and its own end.
+bool QueueKeeper::hasComeToItsRung(const QueueEntry& entry) {
+    if (!entry.untilEpoch) return false;
+    const auto epochs = m_trials.query().bestEpochs(entry.trial);
+    return std::ranges::any_of(epochs, [&](std::int64_t each) { return each >= *entry.untilEpoch; });
 }
 
 void QueueKeeper::takeOut(const QueuedTrial& trial) {
@@ -259,159 +273,18 @@ void QueueKeeper::start(const QueuedTrial& trial) {
     const bool begins = trial.state == RunState::Queued && row->attempts == 0;
     say("trial " + std::to_string(which) + (begins ? " begins" : " goes on"));
     try {
-        m_launches.emplace(
-            which, Launch(m_host.program, m_host.places, which, begins ? Launch::Kind::Begin : Launch::Kind::Resume));
+        const auto kind = begins                   ? Launch::Kind::Begin
+                          : trial.entry.untilEpoch ? Launch::Kind::ResumeOrStartAgain
+                                                   : Launch::Kind::Resume;
+        m_launches.emplace(which, Launch(m_host.program, m_host.places, which, kind, trial.entry.untilEpoch));
     } catch (const ProblemError& error) {
         answer(which, {{error.problem()}, true});
     }
 }
 
-// True: trials were made, or cancelled.
-bool QueueKeeper::growSweeps(const std::vector<QueuedTrial>& queue) {
-    bool changed = false;
-    m_limits.clear();
-    for (const TrialGroup& group : QueueQuery(m_trials.query()).groups(true)) {
-        if (group.kind != "sweep") continue;
-        if (group.state == GroupState::Cancelled || group.state == GroupState::Failed) {
-            changed = dropWaiting(queue, group.id) || changed;
-            continue;
-        }
-        if (group.state == GroupState::Paused) {
-            m_limits[group.id] = {1, true};
-            continue;
-        }
-        const auto open = std::ranges::count_if(queue, [&](const QueuedTrial& each) { return each.group == group.id; });
-        changed = grow(group, open) || changed;
-    }
-    return changed;
-}
-
-bool QueueKeeper::grow(const TrialGroup& group, std::int64_t open) {
-    Sweep* sweep = sweepOf(group);
-    if (!sweep) return false;
-    m_limits[group.id] = {sweep->spec.parallel, false};
-    const std::int64_t wanted = trialsToMake(sweep->spec, open);
-    if (wanted == 0 || (sweep->isExhausted && open > 0)) return false;
-    auto trials = QueueQuery(m_trials.query()).trials(group.id);
-    if (const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials))) {
-        end(group.id, GroupState::Failed, problemText(*problem));
-        return true;
-    }
-    std::int64_t made = 0;
-    for (bool more = true; more && made < wanted;) {
-        const auto next = makeNext(group.id, *sweep, trials);
-        more = next != Made::Nothing;
-        made += next == Made::Trial ? 1 : 0;
-    }
-    if (made > 0 || open > 0) return made > 0;
-    const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials), true);
-    end(group.id, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
-    return made > 0;
-}
-
-// One that was made just when the sweep was cancelled; what a person has asked for by itself stays.
-bool QueueKeeper::dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group) {
-    bool dropped = false;
-    for (const QueuedTrial& each : queue) {
-        if (each.group != group || each.isRunning || each.entry.asked == each.attempts) continue;
-        if (each.state == RunState::Queued) m_trials.store().setState(each.entry.trial, RunState::Cancelled);
-        queueStore().remove(each.entry.trial);
-        dropped = true;
-    }
-    return dropped;
-}
-
-// Its trials that wait are cancelled; those that run end as they will.
-void QueueKeeper::end(std::int64_t group, GroupState state, const std::string& reason) {
-    m_limits.erase(group);
-    m_sweeps.erase(group);
-    if (!queueStore().endGroup(group, state, reason)) return;
-    say("sweep " + std::to_string(group) + " has " + std::string(text(state)));
-    for (const GroupTrial& each : QueueQuery(m_trials.query()).trials(group)) {
-        if (!each.trial || !each.isQueued || m_launches.contains(*each.trial)) continue;
-        if (Lease::isHeld(m_host.places.lease(*each.trial))) continue;
-        if (each.state == RunState::Queued) m_trials.store().setState(*each.trial, RunState::Cancelled);
-        queueStore().remove(*each.trial);
-    }
-}
-
-std::string QueueKeeper::firstFailure(std::span<const GroupTrial> made) {
-    for (const GroupTrial& each : made) {
-        if (!each.trial || !each.hasFailed()) continue;
-        const auto row = m_trials.query().find(*each.trial);
-        if (row) return row->failure.empty() ? row->state : row->failure;
-    }
-    return {};
-}
-
-QueueKeeper::Made QueueKeeper::makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made) {
-    auto place = nextPlace(group, std::ssize(sweep.cells), sweep.spec.repeats, made);
-    if (!place) {
-        auto cell = sweep.isExhausted ? std::nullopt : nextCell(sweep.spec, sweep.space, sweep.cells);
-        sweep.isExhausted = !cell;
-        if (!cell) return Made::Nothing;
-        place = {group, std::ssize(sweep.cells), 0};
-        queueStore().addCell(group, {place->cell, cellText(*cell)});
-        sweep.cells.push_back(std::move(*cell));
-    }
-    const Made what = makeTrial(*place, sweep, sweep.cells[static_cast<std::size_t>(place->cell)]);
-    made.push_back({.place = *place});
-    return what;
-}
-
-QueueKeeper::Made QueueKeeper::makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell) {
-    const TrialSpec spec = trialAt(sweep.spec, cell, place.repeat);
-    if (const auto same = sameTrial(spec, cell)) {
-        queueStore().adopt(place, *same);
-        say("trial " + std::to_string(*same) + " is a cell of sweep " + std::to_string(place.group) + " already");
-        return Made::Adopted;
-    }
-    QueueEntry entry;
-    entry.retries = sweep.spec.retries;
-    queueStore().createTrial(spec, m_host.places.runs(), entry, place);
-    return Made::Trial;
-}
-
-// One of the history that has finished and differs in its title alone.
-std::optional<std::int64_t> QueueKeeper::sameTrial(const TrialSpec& spec, const Cell& cell) {
-    Cell settings = cell;
-    std::erase_if(settings, [](const Setting& each) { return each.path == "seed"; });
-    settings.push_back({"seed", static_cast<double>(spec.seed)});
-    settings.push_back({"model", spec.model.id});
-    settings.push_back({"dataset", spec.dataset.id});
-    std::ranges::sort(settings, {}, &Setting::path);
-    const auto same = std::ranges::unique(settings, {}, &Setting::path);
-    settings.erase(same.begin(), same.end());
-    for (const std::int64_t trial : QueueQuery(m_trials.query()).finishedWith(settings)) {
-        auto known = m_trials.query().spec(trial);
-        if (!known.ok()) continue;
-        known.value().title = spec.title;
-        if (known.value() == spec) return trial;
-    }
-    return std::nullopt;
-}
-
-// Null: it cannot be read, and has failed.
-QueueKeeper::Sweep* QueueKeeper::sweepOf(const TrialGroup& group) {
-    const auto known = m_sweeps.find(group.id);
-    if (known != m_sweeps.end() && known->second.json == group.specJson) return &known->second;
-    auto spec = sweepFromJson(group.specJson, "");
-    auto space = spec.ok() ? spaceOf(spec.value()) : Result<SearchSpace>(spec.problems());
-    if (!space.ok()) {
-        end(group.id, GroupState::Failed, problemText(space.problems().front()));
-        return nullptr;
-    }
-    std::vector<Cell> cells;
-    try {
-        for (const GroupCell& each : QueueQuery(m_trials.query()).cells(group.id))
-            cells.push_back(cellFrom(each.settings));
-    } catch (const ProblemError& error) {
-        if (error.problem().code != "group.malformed") throw;
-        end(group.id, GroupState::Failed, problemText(error.problem()));
-        return nullptr;
-    }
-    Sweep sweep{std::move(spec).value(), std::move(space).value(), group.specJson, std::move(cells)};
-    return &m_sweeps.insert_or_assign(group.id, std::move(sweep)).first->second;
+// An engine has it, or one was started for it and has not answered yet.
+bool QueueKeeper::isTaken(std::int64_t trial) const {
+    return m_launches.contains(trial) || Lease::isHeld(m_host.places.lease(trial));
 }
 
 void QueueKeeper::say(const std::string& line) const {

@@ -14,7 +14,7 @@
 #include "engine/history/queue_query.h"
 #include "engine/history/queue_store.h"
 #include "engine/queue/next_trials.h"
-#include "engine/queue/sweep_progress.h"
+#include "engine/queue/sweep_grower.h"
 #include "engine/session/lease.h"
 #include "engine/trials/launch.h"
 #include "engine/trials/trial_service.h"
@@ -49,15 +49,6 @@ private:
     QueueKeeper(QueueHost host, Lease lease);
     bool look();  // false: there is nothing to do, and nothing will come of itself
 
-    struct Sweep {
-        SweepSpec spec;
-        SearchSpace space;
-        std::string json;          // as read
-        std::vector<Cell> cells;   // that it has suggested: nobody else does while this process has the lease
-        bool isExhausted = false;  // there is no further one
-    };
-    enum class Made { Nothing, Adopted, Trial };
-
     bool isUnchanged();
     bool mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons);
     void lookAtLaunches();
@@ -67,21 +58,13 @@ private:
     std::optional<QueuedTrial> lookAt(const QueueEntry& entry, const std::vector<QueueEntry>& entries);
     bool mayBeMended(QueuedTrial& trial);
     void stopUnlessWanted(std::int64_t trial);
+    bool hasComeToItsRung(const QueueEntry& entry);
     void takeOut(const QueuedTrial& trial);
     Demand demandOfTrial(const std::string& devices);
     Room roomBesides(const std::vector<QueuedTrial>& queue);
     void start(const QueuedTrial& trial);
 
-    bool growSweeps(const std::vector<QueuedTrial>& queue);
-    bool grow(const TrialGroup& group, std::int64_t open);
-    bool dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group);
-    void end(std::int64_t group, GroupState state, const std::string& reason);
-    std::string firstFailure(std::span<const GroupTrial> made);
-    Made makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made);
-    Made makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell);
-    std::optional<std::int64_t> sameTrial(const TrialSpec& spec, const Cell& cell);
-    Sweep* sweepOf(const TrialGroup& group);
-
+    bool isTaken(std::int64_t trial) const;
     void say(const std::string& line) const;
     QueueStore queueStore() { return QueueStore(m_trials.store()); }
 
@@ -89,8 +72,7 @@ private:
     std::optional<Lease> m_lease;
     TrialService m_trials;
     std::map<std::int64_t, Launch> m_launches;  // that have not answered
-    std::map<std::int64_t, Sweep> m_sweeps;
-    std::map<std::int64_t, GroupLimit> m_limits;
+    SweepGrower m_sweeps;
     std::map<std::string, Demand> m_demands;                                    // by the words for devices
     std::map<std::int64_t, std::chrono::steady_clock::time_point> m_notBefore;  // of trials that met a passing trouble
     std::int64_t m_seen = -1;       // the history's version at the latest look

@@ -20,6 +20,14 @@ constexpr auto kPause = std::chrono::milliseconds(30);
 
 Problem unknownSweep(std::int64_t group) { return {"sweep", "group.unknown", {std::to_string(group)}}; }
 
+// One that has grown is put aside, in place of the one before.
+void keepSmall(const std::filesystem::path& log) {
+    constexpr std::uintmax_t kLongestLog = 1 << 20;
+    std::error_code none;
+    const auto size = std::filesystem::file_size(log, none);
+    if (!none && size > kLongestLog) std::filesystem::rename(log, log.string() + ".1", none);
+}
+
 // Whoever follows `after` from trial to trial comes back to where he began.
 bool leadsBack(const std::vector<QueueEntry>& entries, std::int64_t trial, std::int64_t after) {
     std::set<std::int64_t> seen{trial};
@@ -40,7 +48,9 @@ bool QueueService::isKept() const { return QueueKeeper::isKept(m_trials.places()
 
 void QueueService::startKeeper() {
     if (isKept()) return;
-    startDetached({m_program, {"queue", "keep"}, m_trials.places().data / "queue.log"});
+    const std::filesystem::path log = m_trials.places().data / "queue.log";
+    keepSmall(log);
+    startDetached({m_program, {"queue", "keep"}, log});
 }
 
 // Whoever is told that it did not start must not find it started later.
@@ -219,16 +229,21 @@ void QueueService::extendSweep(std::int64_t group, std::int64_t cells) {
 }
 
 std::int64_t QueueService::retrySweep(std::int64_t group) {
-    SweepSpec sweep = sweepOf(groupOf(group));
+    const SweepSpec sweep = sweepOf(groupOf(group));
     std::int64_t count = 0;
     for (const GroupTrial& each : query().trials(group)) {
         const bool wasEnded = each.state == RunState::Cancelled || each.state == RunState::Stopped;
-        const bool mayGoOn = each.hasFailed() || (!each.isQueued && wasEnded);
-        if (!each.trial || each.isDeleted || !mayGoOn) continue;
+        const bool isRemoved = !each.trial || each.isDeleted;
+        const bool mayGoOn = each.hasFailed() || (!each.isQueued && wasEnded && !each.isAtRung());
+        if (!isRemoved && !mayGoOn) continue;
+        ++count;
+        if (isRemoved) {
+            store().freePlace(each.place);
+            continue;
+        }
         QueueEntry entry;
         entry.retries = sweep.retries;
         add(*each.trial, entry);
-        ++count;
     }
     if (count > 0) store().setGroupState(group, GroupState::Active);
     startKeeper();

@@ -32,6 +32,8 @@ public:
     std::vector<QueueLine> list();     // in the order in which they are to be started
     std::vector<TrialGroup> sweeps();  // newest first
     SweepResult sweep(std::int64_t group) { return sweepResult(m_trials.query(), group); }
+    // Another one than before: somebody has written, and what was read may be out of date. Cheap.
+    std::int64_t dataVersion() const { return m_trials.query().dataVersion(); }
 
     std::int64_t addTrial(const TrialSpec& spec, const QueueEntry& how = {});  // returns its number
     // A trial of the history that has not finished: it goes on where it stopped, or begins. Problem "queue.finished".
@@ -50,7 +52,8 @@ public:
     void cancelSweep(std::int64_t group);    // what runs stops, what waits is cancelled
     // With so many cells in all. Problem "sweep.not-longer" where it has as many already.
     void extendSweep(std::int64_t group, std::int64_t cells);
-    // Trials that have failed for good, and those that were cancelled, get another try. Returns how many.
+    // Trials that have failed for good, and those that were cancelled, get another try; those that were removed are
+    // made anew. Returns how many.
     std::int64_t retrySweep(std::int64_t group);
 
     void startKeeper();  // where none is

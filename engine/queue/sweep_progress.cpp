@@ -58,7 +58,8 @@ std::optional<GroupPlace> nextPlace(std::int64_t group, std::int64_t cells, std:
 }
 
 std::int64_t trialsToMake(const SweepSpec& sweep, std::int64_t open) {
-    return std::max<std::int64_t>(0, sweep.parallel + 1 - open);
+    const std::int64_t behind = sweep.scheduler.empty() ? 1 : 0;
+    return std::max<std::int64_t>(0, sweep.parallel + behind - open);
 }
 
 std::optional<Problem> tooManyFailures(const SweepSpec& sweep, std::span<const GroupTrial> made,
@@ -66,7 +67,7 @@ std::optional<Problem> tooManyFailures(const SweepSpec& sweep, std::span<const G
     std::set<std::int64_t> failed, ended;
     for (const GroupTrial& each : made) {
         if (each.hasFailed()) failed.insert(each.place.cell);
-        else if (each.state == RunState::Finished) ended.insert(each.place.cell);
+        else if (each.state == RunState::Finished || each.isAtRung()) ended.insert(each.place.cell);
     }
     const auto count = std::ssize(failed);
     if (sweep.maxFailures > 0 && count > sweep.maxFailures)

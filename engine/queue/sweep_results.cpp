@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/queue/sweep_progress.h"
+#include "engine/queue/sweep_rungs.h"
 #include "engine/search/grid.h"
 #include "engine/trials/judged_state.h"
 
@@ -13,16 +14,6 @@ namespace lockstep {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-// What counts for its trials, as the first that has begun says.
-const Metric* objectiveOf(const TrialQuery& query, const SweepSpec& sweep, const std::vector<GroupTrial>& trials) {
-    if (!sweep.objective.empty()) return findMetric(sweep.objective);
-    for (const GroupTrial& each : trials) {
-        const auto started = each.trial ? query.started(*each.trial) : std::nullopt;
-        if (started) return metricsFor(started->task, started->chooses()).objective;
-    }
-    return nullptr;
-}
 
 // Numbers of one cell, by Welford's method.
 struct Moments {
@@ -34,6 +25,95 @@ struct Moments {
         mean += before / static_cast<double>(count);
         squares += before * (value - mean);
     }
+};
+
+// What of its steps a trial that runs has behind it; 0: it has not said how many there are.
+double shareDone(const TrialQuery& query, const TrialRow& row) {
+    const auto started = query.started(row.id);
+    const double steps = started ? static_cast<double>(started->stepsPerEpoch * started->epochs) : 0;
+    return steps > 0 ? std::clamp(static_cast<double>(row.step) / steps, 0.0, 1.0) : 0;
+}
+
+// Goes through the trials of a sweep once, and says what its cells have come to.
+class Summary {
+public:
+    Summary(const TrialQuery& query, SweepResult& result)
+        : m_query(query), m_result(result), m_moments(result.cells.size()) {}
+
+    void add(const std::vector<GroupTrial>& trials) {
+        for (const GroupTrial& each : trials) {
+            const bool isRemoved = !each.trial || each.isDeleted;
+            const bool isOver = !each.isQueued && (!each.state || isFinal(*each.state));
+            m_result.ended += isRemoved || isOver ? 1 : 0;
+            const auto at = static_cast<std::size_t>(each.place.cell);
+            if (at >= m_result.cells.size()) continue;
+            if (isRemoved) ++m_result.cells[at].removed;
+            else addTrial(each, m_result.cells[at], m_moments[at]);
+        }
+        for (std::size_t i = 0; i < m_result.cells.size(); ++i) close(i);
+        m_result.secondsEach = m_seconds.count > 0 ? m_seconds.mean : 0;
+    }
+
+private:
+    void addTrial(const GroupTrial& trial, CellResult& cell, Moments& moments) {
+        const bool wasEnded = trial.state == RunState::Cancelled || trial.state == RunState::Stopped;
+        cell.trials.push_back(*trial.trial);
+        cell.open += trial.isQueued ? 1 : 0;
+        cell.paused += trial.isAtRung() ? 1 : 0;
+        cell.cancelled += !trial.isQueued && wasEnded && !trial.isAtRung() ? 1 : 0;
+        m_result.adopted += trial.adopted ? 1 : 0;
+        if (trial.hasFailed()) addFailed(*trial.trial, cell);
+        else if (trial.state == RunState::Finished) addFinished(*trial.trial, cell, moments);
+        else if (trial.state && isUnderWay(*trial.state)) addRunning(*trial.trial, cell);
+    }
+
+    void addFailed(std::int64_t trial, CellResult& cell) {
+        ++cell.failed;
+        if (!m_result.firstFailure.empty()) return;
+        if (const auto row = m_query.find(trial))
+            m_result.firstFailure = row->failure.empty() ? row->state : row->failure;
+    }
+
+    void addRunning(std::int64_t trial, CellResult& cell) {
+        ++cell.running;
+        if (const auto row = m_query.find(trial)) m_result.underWay += shareDone(m_query, *row);
+    }
+
+    void addFinished(std::int64_t trial, CellResult& cell, Moments& moments) {
+        ++cell.finished;
+        const auto row = m_query.find(trial);
+        if (!row) return;
+        if (row->seconds) m_seconds.add(*row->seconds);
+        const auto value = m_result.objective ? best(*row, *m_result.objective) : std::nullopt;
+        if (!value || !std::isfinite(*value)) return;
+        moments.add(*value);
+        if (cell.bestTrial == 0 || isBetter(*m_result.objective, *value, m_bestValue)) {
+            cell.bestTrial = trial;
+            m_bestValue = *value;
+        }
+    }
+
+    void close(std::size_t at) {
+        CellResult& cell = m_result.cells[at];
+        const Moments& of = m_moments[at];
+        cell.count = of.count;
+        cell.mean = of.count > 0 ? of.mean : kNone;
+        cell.deviation = of.count > 1 ? std::sqrt(of.squares / static_cast<double>(of.count - 1)) : kNone;
+        m_result.finished += cell.finished, m_result.failed += cell.failed;
+        m_result.running += cell.running, m_result.open += cell.open;
+        m_result.paused += cell.paused;
+        m_result.cancelled += cell.cancelled, m_result.removed += cell.removed;
+        if (cell.count == 0) return;
+        const bool isBest =
+            !m_result.best || isBetter(*m_result.objective, cell.mean, m_result.cells[*m_result.best].mean);
+        if (isBest) m_result.best = at;
+    }
+
+    const TrialQuery& m_query;
+    SweepResult& m_result;
+    std::vector<Moments> m_moments;  // by cell
+    Moments m_seconds;
+    double m_bestValue = 0;  // of the cell's best trial: a cell's trials come behind each other
 };
 
 }  // namespace
@@ -58,10 +138,10 @@ std::int64_t plannedTrials(const SweepSpec& sweep) {
 }
 
 std::optional<double> SweepResult::secondsLeft() const {
-    const std::int64_t left = planned - ended;
+    const double left = static_cast<double>(planned - ended) - underWay;
     if (secondsEach <= 0 || left <= 0) return std::nullopt;
     const std::int64_t atOnce = std::max<std::int64_t>(1, running > 0 ? running : spec.parallel);
-    return secondsEach * static_cast<double>(left) / static_cast<double>(atOnce);
+    return secondsEach * left / static_cast<double>(atOnce);
 }
 
 SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
@@ -72,46 +152,21 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
     const auto trials = queue.trials(group);
     result.objective = objectiveOf(query, result.spec, trials);
     result.planned = plannedTrials(result.spec);
+    if (result.objective && !result.spec.scheduler.empty())
+        result.climbers = climbersOf(queue, result.spec, *result.objective, group, trials);
     for (const GroupCell& each : queue.cells(group))
         result.cells.push_back({.number = each.number, .settings = cellFrom(each.settings)});
-    std::vector<Moments> moments(result.cells.size());
-    Moments seconds;
-    for (const GroupTrial& each : trials) {
-        const bool hasEnded = !each.isQueued && (!each.trial || each.isDeleted || !each.state || isFinal(*each.state));
-        result.ended += hasEnded ? 1 : 0;
-        const auto at = static_cast<std::size_t>(each.place.cell);
-        if (at >= result.cells.size() || !each.trial) continue;
-        CellResult& cell = result.cells[at];
-        cell.trials.push_back(*each.trial);
-        const bool finished = each.state == RunState::Finished, running = each.state && isUnderWay(*each.state);
-        cell.finished += finished ? 1 : 0;
-        cell.failed += each.hasFailed() ? 1 : 0;
-        cell.running += running ? 1 : 0;
-        cell.open += each.isQueued ? 1 : 0;
-        result.adopted += each.adopted ? 1 : 0;
-        const bool isFirstFailure = each.hasFailed() && result.firstFailure.empty();
-        if (!finished && !isFirstFailure) continue;
-        const auto row = query.find(*each.trial);
-        if (isFirstFailure && row) result.firstFailure = row->failure.empty() ? row->state : row->failure;
-        if (!finished) continue;
-        if (!row) continue;
-        if (row->seconds) seconds.add(*row->seconds);
-        const auto value = result.objective ? best(*row, *result.objective) : std::nullopt;
-        if (value && std::isfinite(*value)) moments[at].add(*value);
-    }
-    for (std::size_t i = 0; i < result.cells.size(); ++i) {
-        CellResult& cell = result.cells[i];
-        const Moments& of = moments[i];
-        cell.count = of.count;
-        cell.mean = of.count > 0 ? of.mean : kNone;
-        cell.deviation = of.count > 1 ? std::sqrt(of.squares / static_cast<double>(of.count - 1)) : kNone;
-        result.finished += cell.finished, result.failed += cell.failed;
-        result.running += cell.running, result.open += cell.open;
-        if (cell.count == 0) continue;
-        if (!result.best || isBetter(*result.objective, cell.mean, result.cells[*result.best].mean)) result.best = i;
-    }
-    result.secondsEach = seconds.count > 0 ? seconds.mean : 0;
+    Summary(query, result).add(trials);
     return result;
+}
+
+std::vector<Tried> triedCells(const SweepResult& sweep) {
+    std::vector<Tried> tried;
+    const bool isLoss = sweep.objective && sweep.objective->better == Better::Lower;
+    for (const CellResult& each : sweep.cells) {
+        if (each.count > 0) tried.push_back({each.settings, isLoss ? each.mean : -each.mean});
+    }
+    return tried;
 }
 
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/history/queue_query.h"
+#include "engine/search/importance.h"
 #include "engine/search/sweep_spec.h"
 #include "engine/spec/metrics.h"
 
@@ -14,9 +15,13 @@ namespace lockstep {
 struct CellResult {
     std::int64_t number = 0;
     Cell settings;
-    std::vector<std::int64_t> trials = {};                         // in the history, by repeat
+    std::vector<std::int64_t> trials = {};                         // that were not removed, by repeat
     std::int64_t finished = 0, failed = 0, running = 0, open = 0;  // open: waiting or running
+    std::int64_t paused = 0;                                       // at a rung
+    std::int64_t cancelled = 0;                                    // or stopped, by a person
+    std::int64_t removed = 0;                                      // in the trash, or gone for good
     std::int64_t count = 0;                                        // that have a value
+    std::int64_t bestTrial = 0;                                    // of those; 0: there is none
     double mean = 0, deviation = 0;  // of the sample, n - 1; not a number of fewer than one, or two
 };
 
@@ -26,9 +31,14 @@ struct SweepResult {
     const Metric* objective = nullptr;     // null: no trial has begun, and the sweep names none
     std::vector<CellResult> cells = {};    // by number
     std::optional<std::size_t> best = {};  // among them
+    std::vector<Climber> climbers = {};    // with a scheduler: how the cells stand at their rungs
     std::int64_t planned = 0;              // trials in all, at most; 0: unknown
     std::int64_t finished = 0, failed = 0, running = 0, open = 0, adopted = 0;
-    std::int64_t ended = 0;                     // in one way or another, removed ones included
+    std::int64_t paused = 0, cancelled = 0, removed = 0;
+    std::int64_t ended = 0;  // in one way or another, removed ones included
+    double underWay = 0;     // what those that run have behind them, in trials: 1.5 of two
+    // That a retry makes or starts again.
+    std::int64_t fallenOut() const { return failed + cancelled + removed; }
     std::string firstFailure = {};              // what the first of those that have failed said
     double secondsEach = 0;                     // of those that have finished, on average; 0: unknown
     std::optional<double> secondsLeft() const;  // to the end, as they have gone so far
@@ -42,5 +52,8 @@ std::int64_t plannedTrials(const SweepSpec& sweep);
 
 // Throws ProblemError "group.unknown", and of a sweep that cannot be read.
 SweepResult sweepResult(const TrialQuery& query, std::int64_t group);
+
+// What its cells came to, for the importance of its settings: those that have a value.
+std::vector<Tried> triedCells(const SweepResult& sweep);
 
 }  // namespace lockstep

@@ -72,8 +72,9 @@ Block evaluationsTable(const CardFacts& facts) {
     for (const Evaluation& each : facts.evaluations) {
         const double error = expectedCalibrationError(calibration(each.counts));
         table.rows.push_back(
-            {std::to_string(each.id), each.checkpoint + " (update " + countText(each.step) + ')', each.data, each.split,
-             countText(each.samples), metricText(*findMetric("test_loss"), each.loss),
+            {std::to_string(each.id), each.checkpoint + " (update " + countText(each.step) + ')',
+             dataText(each.dataset, each.data), each.split, countText(each.samples),
+             metricText(*findMetric("test_loss"), each.loss),
              isText ? metricText(*findMetric("test_perplexity"), perplexity(each.loss)) : percentText(each.accuracy),
              percentText(error)});
     }
@@ -198,9 +199,9 @@ Blocks ofClasses(const CardFacts& facts, const ClassCounts& source, const std::s
 }
 
 std::string toldOf(const Evaluation& evaluation) {
-    return counted(evaluation.samples, "sample", "samples") + " (" + evaluation.split + ") of " + evaluation.data +
-           ", asked of the " + evaluation.checkpoint + " checkpoint after " +
-           counted(evaluation.step, "update", "updates");
+    return counted(evaluation.samples, "sample", "samples") + " (" + evaluation.split + ") of " +
+           dataText(evaluation.dataset, evaluation.data) + ", asked of the " + evaluation.checkpoint +
+           " checkpoint after " + counted(evaluation.step, "update", "updates");
 }
 
 // The newest answers to each other question.
@@ -213,7 +214,7 @@ Blocks onOtherData(const CardFacts& facts) {
             continue;
         const std::string suffix = '-' + std::to_string(each.id);
         seen.push_back(question);
-        blocks.push_back({Folded{"The same on " + each.data + " (" + each.split + ')',
+        blocks.push_back({Folded{"The same on " + dataText(each.dataset, each.data) + " (" + each.split + ')',
                                  ofClasses(facts, {&each.counts, toldOf(each)}, suffix)}});
     }
     return blocks;
@@ -276,7 +277,8 @@ std::optional<ClassCounts> classCounts(const CardFacts& facts) {
     const auto at = [&](Split split) -> std::optional<ClassCounts> {
         for (const EvalCounts& each : facts.counts) {
             if (best && each.step == best->step && each.classes > 0 && each.split == split)
-                return ClassCounts{&each, "the " + std::string(text(split)) + " data of " + ownData(facts) +
+                return ClassCounts{&each, "the " + std::string(text(split)) + " data of " +
+                                              dataText(facts.spec.dataset.id, ownData(facts)) +
                                               ", at the best evaluation (" + standingText(*best) + ')'};
         }
         return std::nullopt;

@@ -10,7 +10,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kFullyCounted = 25;
-constexpr double kNarrowest = 0.01;
+constexpr double kNarrowestKernel = 0.01;
 
 double normalCdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
 
@@ -43,7 +43,7 @@ std::vector<double> widthsOf(const std::vector<double>& middles) {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return middles[i]; });
     std::vector<double> widths(count);
-    const double narrowest = std::max(kNarrowest, 1 / static_cast<double>(count + 2));
+    const double narrowest = std::max(kNarrowestKernel, 1 / static_cast<double>(count + 2));
     for (std::size_t i = 0; i < count; ++i) {
         const double here = middles[order[i]];
         const double below = i > 0 ? here - middles[order[i - 1]] : count > 1 ? 0 : here;

@@ -14,7 +14,7 @@ void simulate(const SweepSpec& sweep, const SearchSpace& space, const TestFuncti
         while (tried.size() < ended + static_cast<std::size_t>(sweep.parallel)) {
             auto cell = nextCell(sweep, space, tried);
             if (!cell) break;
-            tried.push_back({.cell = std::move(*cell)});
+            tried.push_back({.cell = std::move(*cell), .state = TriedState::Running});
         }
         if (ended == tried.size()) return;
         Tried& oldest = tried[ended];

@@ -79,7 +79,7 @@ std::optional<Cell> nextCell(const SweepSpec& sweep, const SearchSpace& space, s
 
 std::optional<Cell> nextCell(const SweepSpec& sweep, const SearchSpace& space, std::span<const Cell> suggested) {
     std::vector<Tried> tried;
-    for (const Cell& each : suggested) tried.push_back({.cell = each});
+    for (const Cell& each : suggested) tried.push_back({.cell = each, .state = TriedState::Running});
     return nextCell(sweep, space, tried);
 }
 

@@ -29,17 +29,22 @@ struct WholeField {
     std::int64_t SweepSpec::*member;
     std::int64_t low, high;
 };
-constexpr std::array<WholeField, 5> kWholeFields{{{"trials", &SweepSpec::trials, 0, kMostTrials},
+constexpr std::array<WholeField, 7> kWholeFields{{{"trials", &SweepSpec::trials, 0, kMostTrials},
                                                   {"repeats", &SweepSpec::repeats, 1, kMostRepeats},
                                                   {"parallel", &SweepSpec::parallel, 1, kMostParallel},
                                                   {"retries", &SweepSpec::retries, 0, kMostRetries},
-                                                  {"max_failures", &SweepSpec::maxFailures, 0, kMostTrials}}};
+                                                  {"max_failures", &SweepSpec::maxFailures, 0, kMostTrials},
+                                                  {"first_rung", &SweepSpec::firstRung, 1, kMostTrials},
+                                                  {"reduction", &SweepSpec::reduction, 2, kMostTrials}}};
 struct TextField {
     const char* key;
     std::string SweepSpec::*member;
 };
-constexpr std::array<TextField, 3> kTextFields{
-    {{"title", &SweepSpec::title}, {"method", &SweepSpec::method}, {"objective", &SweepSpec::objective}}};
+constexpr std::array<TextField, 4> kTextFields{{{"title", &SweepSpec::title},
+                                                {"method", &SweepSpec::method},
+                                                {"objective", &SweepSpec::objective},
+                                                {"scheduler", &SweepSpec::scheduler}}};
+constexpr std::string_view kAsha = "asha", kAshaStopping = "asha-stopping";
 
 OrderedJson jsonOf(const ParamValue& value) {
     return std::visit([](const auto& each) { return OrderedJson(each); }, value);
@@ -74,12 +79,15 @@ public:
     explicit Reader(std::string_view fileName) : m_prefix(fileName.empty() ? "" : std::string(fileName) + ": ") {}
 
     void read(const Json& json, SweepSpec& sweep) {
+        isJudgeable = json.is_object();
         if (!json.is_object()) return wrongType("", json, "an object");
-        if (json.contains("version") && !isVersion(json["version"])) return;
+        isJudgeable = !json.contains("version") || isVersion(json["version"]);
+        if (!isJudgeable) return;
         for (const auto& [key, value] : json.items()) readKey(key, value, sweep);
     }
 
     std::vector<Problem> problems;
+    bool isJudgeable = true;  // what was read says enough to look for more that is wrong
 
 private:
     bool isVersion(const Json& value) {
@@ -119,6 +127,7 @@ private:
 
     void readTrial(const Json& value, SweepSpec& sweep) {
         auto spec = trialSpecFromJson(value.dump(-1, ' ', false, Json::error_handler_t::replace), m_prefix + "trial");
+        isJudgeable = spec.ok();
         if (spec.ok()) sweep.trial = std::move(spec).value();
         else problems.insert(problems.end(), spec.problems().begin(), spec.problems().end());
     }
@@ -146,10 +155,11 @@ private:
         if (!value.is_object()) return wrongType("vary", value, "an object");
         for (const auto& [path, each] : value.items()) {
             Dimension dimension{path, {}, {}};
+            const std::size_t before = problems.size();
             if (each.is_array()) dimension.values = valuesIn("vary." + path, each);
             else if (each.is_object()) readDimension("vary." + path, each, dimension);
             else wrongType("vary." + path, each, "a list or an object");
-            sweep.vary.push_back(std::move(dimension));
+            if (problems.size() == before) sweep.vary.push_back(std::move(dimension));
         }
     }
 
@@ -227,6 +237,7 @@ std::string sweepJson(const SweepSpec& sweep) {
     json["method"] = sweep.method;
     for (const WholeField& each : kWholeFields) json[each.key] = sweep.*each.member;
     json["objective"] = sweep.objective;
+    json["scheduler"] = sweep.scheduler;
     json["seed"] = sweep.seed;
     json["vary"] = OrderedJson::object();
     for (const Dimension& each : sweep.vary) json["vary"][each.path] = jsonOf(each);
@@ -236,14 +247,24 @@ std::string sweepJson(const SweepSpec& sweep) {
     return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-Result<SweepSpec> sweepFromJson(std::string_view json, std::string_view fileName) {
+std::optional<SweepSpec> readSweep(std::string_view json, std::string_view fileName, std::vector<Problem>& problems) {
     const auto parsed = parseStrictly(json, kLimits);
-    if (const auto* fault = std::get_if<JsonFault>(&parsed)) return problemOf(*fault, kLimits, json, fileName);
+    if (const auto* fault = std::get_if<JsonFault>(&parsed)) {
+        problems.push_back(problemOf(*fault, kLimits, json, fileName));
+        return std::nullopt;
+    }
     SweepSpec sweep;
     Reader reader(fileName);
     reader.read(std::get<Json>(parsed), sweep);
-    if (!reader.problems.empty()) return reader.problems;
-    return sweep;
+    problems.insert(problems.end(), reader.problems.begin(), reader.problems.end());
+    return reader.isJudgeable ? std::optional(std::move(sweep)) : std::nullopt;
+}
+
+Result<SweepSpec> sweepFromJson(std::string_view json, std::string_view fileName) {
+    std::vector<Problem> problems;
+    auto sweep = readSweep(json, fileName, problems);
+    if (!problems.empty()) return problems;
+    return std::move(*sweep);
 }
 
 std::optional<ParamField> ownField(const TrialSpec&, const std::string& path) {
@@ -280,6 +301,27 @@ bool isObjective(const Metric* metric) {
     return isKept && metric->split != Split::Train;
 }
 
+void checkScheduler(const SweepSpec& sweep, std::vector<Problem>& problems) {
+    if (sweep.scheduler.empty()) return;
+    if (sweep.scheduler != kAsha && sweep.scheduler != kAshaStopping)
+        problems.push_back({"scheduler", "spec.not-a-choice", {sweep.scheduler, "asha, asha-stopping"}});
+    if (std::ranges::find(sweep.vary, "epochs", &Dimension::path) != sweep.vary.end())
+        problems.push_back({"vary.epochs", "search.scheduled-epochs", {}});
+    const auto rungs = rungsOf(sweep.firstRung, sweep.reduction, sweep.trial.epochs, false);
+    if (!rungs.ok()) problems.push_back(rungs.problems().front());
+}
+
+// What is varied of which samples are held out, where those that are choose the best cell. Empty: nothing is.
+std::string variedValidation(const SweepSpec& sweep) {
+    const Metric* metric = findMetric(sweep.objective);
+    if (metric && metric->split != Split::Validation) return {};
+    const auto isVaried = [&](const char* path) {
+        return std::ranges::find(sweep.vary, path, &Dimension::path) != sweep.vary.end();
+    };
+    if (isVaried("validation_share")) return "validation_share";
+    return isVaried("validation_seed") && sweep.trial.validationShare > 0 ? "validation_seed" : "";
+}
+
 // What is wrong with a sweep but for its space and its objective.
 std::vector<Problem> problemsOfItself(const SweepSpec& sweep) {
     std::vector<Problem> problems;
@@ -314,10 +356,18 @@ Result<SearchSpace> unlessWrong(const SweepSpec& sweep, std::vector<Problem> pro
 
 }  // namespace
 
+std::optional<Rungs> rungsOf(const SweepSpec& sweep) {
+    if (sweep.scheduler.empty()) return std::nullopt;
+    return rungsOf(sweep.firstRung, sweep.reduction, sweep.trial.epochs, sweep.scheduler == kAshaStopping).value();
+}
+
 Result<SearchSpace> spaceOf(const SweepSpec& sweep) {
     std::vector<Problem> problems = problemsOfItself(sweep);
+    checkScheduler(sweep, problems);
     if (!sweep.objective.empty() && !isObjective(findMetric(sweep.objective)))
         problems.push_back({"objective", "search.objective", {sweep.objective}});
+    if (std::string path = variedValidation(sweep); !path.empty())
+        problems.push_back({std::move(path), "search.other-samples", {}});
     return unlessWrong(sweep, std::move(problems), SearchSpace::from(sweep.vary, sweep.constraints, sweep.trial));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "engine/search/search_space.h"
 
@@ -14,12 +13,12 @@ enum class TriedState {
     Failed,
 };
 
-// What is known of a cell that was suggested.
+// What is known of a cell that was suggested: one entry over its repeats, or they would vouch for each other.
 struct Tried {
-    Cell cell = {};
-    TriedState state = TriedState::Running;
-    double loss = std::numeric_limits<double>::quiet_NaN();  // less is better; not finite: there is none
-    std::int64_t epoch = 0;                                  // that it has come to
+    Cell cell = {};   // conditional settings may be absent; those of no dimension do not count
+    double loss = 0;  // lower is better: of an accuracy its negative. Not finite: it has none
+    TriedState state = TriedState::Finished;
+    std::int64_t epoch = 0;  // that it has come to
 
     bool hasEnded() const { return state != TriedState::Running; }
     // Failures, and losses that are no numbers, say only that a cell is bad.

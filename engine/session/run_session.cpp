@@ -139,7 +139,8 @@ private:
         if (!isFinal(m_state) && hasBegun) advance(RunSignal::Crash);
         if (!next(m_state, RunSignal::Attempt)) refuseState("run.not-resumable");
         m_checkpoint = newestCheckpoint();
-        if (!m_checkpoint && query.wroteCheckpoint(m_trial)) throw ProblemError(noCheckpoint());
+        if (!m_checkpoint && !m_request.mayStartAgain && query.wroteCheckpoint(m_trial))
+            throw ProblemError(noCheckpoint());
         if (!m_checkpoint) tell({"", "run.starts-again", {std::to_string(m_trial)}});
     }
 

@@ -22,6 +22,7 @@ struct SessionRequest {
     // A rank hangs and its thread cannot be ended: history, socket and sinks are in order, and the process should end.
     std::function<void(const RunFailed& failure)> onStuck = {};
     ChangedData changedData = ChangedData::Refuse;  // of a trial that is resumed
+    bool mayStartAgain = false;                     // likewise: from its first step, where its checkpoints are gone
 };
 struct SessionResult {
     RunResult run;

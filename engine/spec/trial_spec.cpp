@@ -102,6 +102,10 @@ std::string dumped(const TrialSpec& spec, int indent) {
 
 std::string dataName(const TrialSpec& spec) { return spec.dataPath.empty() ? spec.dataset.id : spec.dataPath.string(); }
 
+std::string dataText(const std::string& dataset, const std::string& name) {
+    return dataset.empty() || dataset == name ? name : dataset + ' ' + name;
+}
+
 std::string toJson(const TrialSpec& spec) { return dumped(spec, 2) + "\n"; }
 
 std::string toJsonLine(const TrialSpec& spec) { return dumped(spec, -1); }

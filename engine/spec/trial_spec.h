@@ -67,6 +67,8 @@ struct TrialSpec {
     bool operator==(const TrialSpec&) const = default;
 };
 std::string dataName(const TrialSpec& spec);  // its path, or its dataset where that has its usual place
+// For people, of a dataset's id and such a name: "image-folder /data/photos", "fashion-mnist"; of no id the name alone.
+std::string dataText(const std::string& dataset, const std::string& name);
 
 // JSON, one object; absent keys keep their defaults; unknown keys, wrong types and duplicate keys are problems naming
 // the path ("optimizer.momentmu"). toJson writes every key, in a fixed order, pretty-printed; it round-trips.

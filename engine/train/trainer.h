@@ -2,6 +2,7 @@
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,9 +31,12 @@ public:
         resume();
     }
     void stopAfterEpoch() noexcept {
-        m_stopAfterEpoch.store(true);
+        m_lastEpoch.store(0);
         resume();
     }
+    // Said before the run begins: stops, with a checkpoint, at the end of epoch number `epoch` (from 1), or of the
+    // first that ends behind it. The schedule stays that of all epochs.
+    void runUntil(std::int64_t epoch) noexcept { m_lastEpoch.store(epoch); }
     // Go on with so many devices.
     void scaleTo(int devices) noexcept {
         m_devices.store(devices);
@@ -46,7 +50,7 @@ public:
     bool paused() const noexcept { return m_pause.load(); }
     bool stopping() const noexcept { return m_stop.stop_requested(); }
     std::stop_token stopToken() const noexcept { return m_stop.get_token(); }
-    bool stoppingAfterEpoch() const noexcept { return m_stopAfterEpoch.load(); }
+    bool stopsAfter(std::int64_t epoch) const noexcept { return epoch >= m_lastEpoch.load(); }
     bool changing() const noexcept { return m_devices.load() > 0 || m_balance.load(); }
     int takeDevices() noexcept { return m_devices.exchange(0); }  // 0: not asked for
     bool takeBalance() noexcept { return m_balance.exchange(false); }
@@ -65,8 +69,9 @@ public:
     }
 
 private:
-    std::atomic<bool> m_pause{false}, m_stopAfterEpoch{false}, m_balance{false}, m_hasNotes{false};
+    std::atomic<bool> m_pause{false}, m_balance{false}, m_hasNotes{false};
     std::stop_source m_stop;
+    std::atomic<std::int64_t> m_lastEpoch{std::numeric_limits<std::int64_t>::max()};
     std::atomic<int> m_devices{0};
     std::mutex m_notesMutex;
     std::vector<Problem> m_notes;

@@ -175,7 +175,7 @@ int Worker::request() const {
     if (!leads()) return 0;
     const RunControl& control = m_run.control;
     return (control.paused() ? kPause : 0) | (control.stopping() ? kStop : 0) |
-           (control.stoppingAfterEpoch() ? kStopAfterEpoch : 0) |
+           (control.stopsAfter(m_epoch + 1) ? kStopAfterEpoch : 0) |
            (control.changing() || m_loads.wantsBalance() ? kChangeWorld : 0) | (checkpointIsDue() ? kCheckpoint : 0);
 }
 

@@ -64,11 +64,14 @@ std::string lastWords(const fs::path& output) {
 
 }  // namespace
 
-Launch::Launch(const fs::path& program, const Places& places, std::int64_t trial, Kind kind)
+Launch::Launch(const fs::path& program, const Places& places, std::int64_t trial, Kind kind,
+               std::optional<std::int64_t> untilEpoch)
     : m_places(places), m_trial(trial), m_kind(kind), m_output(newOutput(places)) {
     std::vector<std::string> arguments{"train", "--trial", std::to_string(trial), "--json", "--no-steps"};
     if (kind != Kind::Begin) arguments = {"resume", std::to_string(trial), "--json", "--no-steps"};
+    if (kind == Kind::ResumeOrStartAgain) arguments.emplace_back("--start-again");
     if (kind == Kind::ResumeChanged) arguments.insert(arguments.end(), {"--changed-data", "accept"});
+    if (untilEpoch) arguments.insert(arguments.end(), {"--until-epoch", std::to_string(*untilEpoch)});
     try {
         m_process = startDetached({program, std::move(arguments), m_output});
     } catch (const ProblemError&) {

@@ -17,12 +17,15 @@ namespace lockstep {
 class Launch {
 public:
     enum class Kind {
-        Begin,         // `lockstep train --trial`: a queued one, from its beginning
-        Resume,        // `lockstep resume`: one that has ended or is paused
-        ResumeChanged  // the same, though its data are no longer those of its checkpoint
+        Begin,               // `lockstep train --trial`: a queued one, from its beginning
+        Resume,              // `lockstep resume`: one that has ended or is paused
+        ResumeOrStartAgain,  // the same, or from its first step where its checkpoints are gone
+        ResumeChanged        // the same, though its data are no longer those of its checkpoint
     };
-    // Throws ProblemError: "engine.missing", "engine.cannot-start", "launch.unwritable".
-    Launch(const std::filesystem::path& program, const Places& places, std::int64_t trial, Kind kind);
+    // `untilEpoch`: where it is to stop for now. Throws ProblemError: "engine.missing", "engine.cannot-start",
+    // "launch.unwritable".
+    Launch(const std::filesystem::path& program, const Places& places, std::int64_t trial, Kind kind,
+           std::optional<std::int64_t> untilEpoch = {});
 
     std::int64_t trial() const { return m_trial; }
     Kind kind() const { return m_kind; }

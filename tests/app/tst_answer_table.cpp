@@ -83,6 +83,8 @@ private slots:
     }
 
     void oneIsNoPlural() {
+        QCOMPARE(plural(1, "epoch"), std::string("1 epoch"));
+        QCOMPARE(plural(12'000, "epoch"), std::string("12 000 epochs"));
         QCOMPARE(samplesText(1), std::string("1 sample"));
         QCOMPARE(samplesText(0), std::string("0 samples"));
         QCOMPARE(samplesText(10'000), std::string("10 000 samples"));

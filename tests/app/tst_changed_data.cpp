@@ -42,6 +42,18 @@ private slots:
         QCOMPARE(program.run({"resume", "1", "--changed-data", "perhaps"}).status, 2);
     }
 
+    void anEvaluationSaysThatDataHaveChanged() {
+        LockstepProgram program;
+        writeTexts(program);
+        QCOMPARE(program.run(arguments(program) + QStringList{"--epochs", "1"}).status, 0);
+        QVERIFY(QFile::remove(program.path("texts/test/cat/3.txt")));
+        const auto found = program.run({"evaluate", "1", "--json"});
+        QVERIFY2(found.status == 0, qPrintable(found.err));
+        const auto remark = found.last()["remarks"].toArray().at(0).toObject();
+        QCOMPARE(remark["code"].toString(), QString("data.other-count-accepted"));
+        QVERIFY2(!remark["remedy"].toString().contains("run"), qPrintable(remark["remedy"].toString()));
+    }
+
     void withoutHistory() {
         LockstepProgram program;
         writeTexts(program);

@@ -205,6 +205,16 @@ private slots:
         QVERIFY(!QJsonDocument::fromJson(other.out.toUtf8()).object()["optimizer"].toObject().contains("momentum"));
     }
 
+    void noSpecIsPrintedThatCannotBeTrained() {
+        for (const QStringList& wrong : {QStringList{"--frozen", "nothing"}, QStringList{"--batch", "100000000"},
+                                         QStringList{"--devices", "cpu:2", "--batch", "1"}}) {
+            const QStringList words = QStringList{"train", "--dataset", "synthetic", "--model", "mlp"} + wrong;
+            const auto printed = m_program.run(words + QStringList{"--print-spec"});
+            QVERIFY2(printed.status == 2 && printed.out.isEmpty(), qPrintable(printed.out));
+            QCOMPARE(printed.err, m_program.run(words).err);
+        }
+    }
+
     void wholeNumbersMayBeWrittenShort() {
         const auto printed = m_program.run({"train", "--preset", "fashion", "--epochs", "1e3", "--seed",
                                             "18446744073709551615", "--set", "bucket_bytes=1e6", "--print-spec"});

@@ -110,6 +110,18 @@ private slots:
     }
 
     // A language model is told by its perplexity, and by what it writes.
+    void checkpointsSayWhatTheyWereJudgedBy() {
+        LockstepProgram program;
+        QCOMPARE(program.run(shortRun()).status, 0);
+        const auto header = [&](const char* trial) {
+            const QStringList lines = program.run({"show", trial}).out.split('\n').filter("CHECKPOINT");
+            return lines.isEmpty() ? QString() : lines.front();
+        };
+        QVERIFY(header("1").contains("TEST") && !header("1").contains("VALIDATION"));
+        QCOMPARE(program.run(shortRun() + QStringList{"--set", "validation_share=0.2"}).status, 0);
+        QVERIFY(header("2").contains("VALIDATION") && !header("2").contains("TEST"));
+    }
+
     void aTextIsLearnt() {
         LockstepProgram program;
         const auto notes = program.write("notes.txt", QByteArray("It was a dark and stormy night. ").repeated(200));

@@ -4,6 +4,7 @@
 #include <QFile>
 #include <QJsonArray>
 #include <QRandomGenerator>
+#include <QRegularExpression>
 #include <QSet>
 #include <QtTest>
 #include <algorithm>
@@ -90,6 +91,12 @@ private slots:
         QCOMPARE(best["n"].toInt(), 2);
         for (const auto& each : result["cells"].toArray())
             QVERIFY(each.toObject()["mean"].toDouble() <= best["mean"].toDouble());
+        const auto importance = program.run({"importance", "1", "--json"}).last();
+        QCOMPARE(importance["objective"], result["objective"]);
+        QCOMPARE(importance["cells"].toInt(), 9);
+        QCOMPARE(importance["used"].toInt(), 18);
+        QCOMPARE(importance["settings"].toArray().size(), 2);
+        QCOMPARE(importance["fanova"]["verdict"].toString(), QString("too-few-tried"));
         QVERIFY(program.run({"sweeps"}).out.contains("finished"));
         QVERIFY(program.run({"queue"}).out.contains("Nothing is queued"));
     }
@@ -120,6 +127,51 @@ private slots:
         QCOMPARE(program.run({"trials", "--json"}).last()["trials"].toArray().size(), 27);
         QCOMPARE(program.run({"trials", "--sweep", "1", "--json"}).last()["trials"].toArray().size(), 27);
         QCOMPARE(differentTrials(program).size(), 27);
+    }
+
+    // Pauses change nothing: what climbs to the top has trained as if it had never paused, and a sweep whose processes
+    // are killed comes to the same.
+    void cellsPauseAtRungs() {
+        const auto resultOf = [](LockstepProgram& program, bool kills) {
+            QStringList words = sweepOf({"learning_rate=0.003,0.03,0.1", "model.width=8,32", "--method", "grid"},
+                                        {"--scheduler", "asha", "--reduction", "2", "--retries", "20", "--detach"});
+            words[words.indexOf("--epochs") + 1] = "4";
+            const auto begun = program.run(words);
+            if (begun.status != 0) qWarning("%s", qPrintable(begun.err));
+            for (int i = 0; i < 300 && sweepIn(program, 1)["state"].toString() != "finished"; ++i) {
+                QTest::qWait(100);
+                if (!kills || i % 4 != 0) continue;
+                for (const pid_t each : processes(program, "--until-epoch")) kill(each, SIGKILL);
+                endKeeper(program);
+                program.run({"sweeps", "1", "--continue"});
+                kills = i < 20;
+            }
+            return sweepIn(program, 1);
+        };
+        LockstepProgram whole, killed;
+        const auto result = resultOf(whole, false);
+        QCOMPARE(result["state"].toString(), QString("finished"));
+        const auto rungs = result["rungs"].toArray();
+        QCOMPARE(rungs.size(), 3);
+        QCOMPARE(rungs[0].toObject()["cells"].toInt(), 6);
+        QVERIFY(rungs[1].toObject()["cells"].toInt() >= 3 && rungs[1].toObject()["cells"].toInt() < 6);
+        QVERIFY(result["finished"].toInt() >= 1);
+        const auto ofKilled = resultOf(killed, true);
+        QCOMPARE(ofKilled["cells"].toArray(), result["cells"].toArray());
+        QCOMPARE(ofKilled["rungs"].toArray(), rungs);
+        QVERIFY(whole.run({"sweeps", "1"}).out.contains("stopped at rung 1 of 3, rank"));
+
+        const auto best = result["cells"].toArray()[result["best"].toInt()].toObject();
+        const int trial = best["trials"].toArray()[0].toInt();
+        QFile spec(whole.home() + "/spec.json");
+        QVERIFY(spec.open(QIODevice::WriteOnly));
+        spec.write(whole.run({"show", QString::number(trial), "--spec"}).out.toUtf8());
+        spec.close();
+        QCOMPARE(whole.run({"train", "--spec", spec.fileName(), "--json"}).status, 0);
+        const auto straight = whole.trial(7), climbed = whole.trial(trial);
+        QCOMPARE(climbed["epoch"].toInt(), 4);
+        QCOMPARE(straight["test_loss"].toDouble(), climbed["test_loss"].toDouble());
+        QVERIFY(climbed["attempts"].toInt() == 3 && straight["attempts"].toInt() == 1);
     }
 
     // The same sweep and seed suggest the same, also where the keeper was killed in between.
@@ -309,6 +361,9 @@ private slots:
             "sweep.no-cells");
         row("a value out of range", {"epochs=0..3"}, "spec.out-of-range");
         row("devices that are not there", {"devices=cpu:1x1,cuda:7"}, "devices.unavailable");
+        row("twice the same", {"batch=10,20", "batch=40"}, "search.twice-varied");
+        row("other validation samples in each cell", {"validation_share=0.1,0.2", "--objective", "validation.accuracy"},
+            "search.other-samples");
         row("a circle", {"optimizer=sgd,adamw?schedule=cosine", "schedule=cosine,constant?optimizer=sgd"},
             "search.circle");
     }
@@ -321,6 +376,32 @@ private slots:
         for (const auto& each : refused.last()["problems"].toArray()) codes << each.toObject()["code"].toString();
         QVERIFY2(refused.status == 2 && codes.contains(code), qPrintable(codes.join(", ") + refused.err));
         QVERIFY(program.run({"sweeps"}).out.contains("No sweeps yet"));
+    }
+
+    void eachChoiceOfDevicesIsWeighed() {
+        LockstepProgram program;
+        const auto said = program.run(sweepOf({"devices=cpu:1x1,cpu:2x1"}, {"--parallel", "1000", "--dry-run"}));
+        QCOMPARE(said.status, 0);
+        const QRegularExpression one(
+            "A trial on cpu:1x1 takes 1 of (\\d+) cores: the machine has room for \\1 at once");
+        const QRegularExpression two(
+            "A trial on cpu:2x1 takes [12] of \\d+ cores: the machine has room for \\d+ at once");
+        QVERIFY2(one.match(said.out).hasMatch() && two.match(said.out).hasMatch(), qPrintable(said.out));
+    }
+
+    void everythingWrongWithAFileIsSaidAtOnce() {
+        LockstepProgram program;
+        const QString file = program.write("sweep.json",
+                                           "{\"trials\": 1.5, \"method\": \"guess\","
+                                           " \"objective\": \"colour\", \"trial\": {\"model\": \"mlp\"},"
+                                           " \"vary\": {\"batch\": 3, \"learning_rate\":"
+                                           " {\"from\": 1, \"to\": 0.1}}}");
+        const auto refused = program.run({"sweep", file, "--dataset", "synthetic", "--epochs", "0", "--json"});
+        QStringList codes;
+        for (const auto& each : refused.last()["problems"].toArray()) codes << each.toObject()["code"].toString();
+        codes.sort();
+        QCOMPARE(codes, (QStringList{"search.inverted", "search.objective", "spec.not-a-choice", "spec.out-of-range",
+                                     "spec.wrong-type", "spec.wrong-type"}));
     }
 
     void aFileSaysTheSame() {

@@ -94,6 +94,17 @@ private slots:
         QVERIFY(first.startsWith("sample,class1,probability1,class2,probability2,problem\n"));
     }
 
+    void readersOfAnswersMayLeave() {
+        const auto said = m_program.shell(
+            "yes \"$1\" | head -n 3000 | \"$0\" predict 1 - --csv | head -n 1; "
+            "exit ${PIPESTATUS[2]}",
+            {m_program.path("photos/test/dark/0.jpg")});
+        QVERIFY2(said.status == 141 && said.err.isEmpty(), qPrintable(QString::number(said.status) + said.err));
+        QCOMPARE(said.out.count('\n'), 1);
+        const QString status = m_program.run({"--help"}).out.section("Exit status:", 1);
+        QVERIFY2(status.contains("141") && status.contains("SIGPIPE"), qPrintable(status));
+    }
+
     // For people, in columns; and with nothing to tell there are no figures.
     void answersAreATable() {
         const QString one = m_program.path("photos/test/dark/0.jpg"), none = m_program.write("nothing.jpg", "no image");
@@ -229,7 +240,8 @@ private slots:
         QVERIFY(evaluated.last()["perplexity"].toDouble() > 1 && evaluated.last()["bits_per_byte"].toDouble() > 0);
         // Before anything is read of the data.
         QVERIFY(QFile::rename(m_program.path("notes.txt"), m_program.path("notes.away")));
-        QCOMPARE(m_program.run({"evaluate", "2", "--csv", "samples"}).status, 2);
+        const auto noSamples = m_program.run({"evaluate", "2", "--csv", "samples"});
+        QVERIFY2(noSamples.status == 2 && !noSamples.err.contains("--csv samples"), qPrintable(noSamples.err));
         QVERIFY(m_program.run({"predict", "2", "--prompt", "a", "--temperature", "nan"}).status != 0);
         const auto noTable = m_program.run({"evaluate", "2", "--csv", "classes"});
         QVERIFY(QFile::rename(m_program.path("notes.away"), m_program.path("notes.txt")));

@@ -117,8 +117,10 @@ private slots:
         QTest::newRow("tensorboard") << QStringList{"export", "1", "--tensorboard", "FOLDER"};
         QTest::newRow("weights") << QStringList{"export-weights", "1", "FILE"};
         QTest::newRow("card") << QStringList{"card", "1", "--html", "FILE"};
+        QTest::newRow("tensorboard in a new folder") << QStringList{"export", "1", "--tensorboard", "FOLDER/made/here"};
+        QTest::newRow("cards in a new folder") << QStringList{"card", "1", "--out", "FOLDER/made/here"};
     }
-    // Nothing half-written, and what was there before is there still.
+    // Nothing half-written, no folder that was made for it, and what was there before is there still.
     void aFullDisk() {
         QFETCH(QStringList, words);
         const QString disk = m_program.path("disk");

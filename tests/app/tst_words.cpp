@@ -185,9 +185,16 @@ private slots:
 
     void aProblemWithinAProblem() {
         const Problem remark{"/data", "dataset.left-out", {"3", "20", "image.truncated", "/data/a.jpg", "it ends"}};
-        QCOMPARE(Words().what(remark), std::string("3 of 20 files in /data are left out. The first of them: "
+        QCOMPARE(Words().what(remark), std::string("Left out: 3 of 20 files in /data. The first of them: "
                                                    "/data/a.jpg is cut short: it ends."));
         QVERIFY(!Words().what({"/data", "dataset.left-out", {}}).empty());
+    }
+
+    // Images of a kind that is not read lie in class folders, and in those that a model is asked about.
+    void remediesFitWhereverAProblemIsSaid() {
+        const auto remedy = [](const char* code) { return Words().remedy({"x", code, {}}); };
+        QVERIFY(remedy("image.unknown-kind").find("class") == std::string::npos);
+        QVERIFY(remedy("predict.no-number").find("--best") == std::string::npos);
     }
 
     void anUnknownCodeIsStillSaid() {

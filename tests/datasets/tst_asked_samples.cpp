@@ -139,6 +139,19 @@ private slots:
                  std::string("predict.other-size"));
     }
 
+    void aFolderOfIdxGivesItsTestImages() {
+        const Folder folder;
+        const auto names = [&] { return namesOf(samplesAt(folder.path(), imagesOf(1, 4, 5)), folder.path()); };
+        writeFile(folder / "train-images-idx3-ubyte", idxImages(3, 4, 5));
+        QCOMPARE(names().first(), QString("train-images-idx3-ubyte:0"));
+        writeFile(folder / "t10k-images-idx3-ubyte", idxImages(2, 4, 5));
+        writeFile(folder / "t10k-labels-idx1-ubyte", idxLabels({0, 1}));
+        QCOMPARE(names(), QStringList({"t10k-images-idx3-ubyte:0", "t10k-images-idx3-ubyte:1"}));
+        QCOMPARE(codeOf([&] { samplesAt(folder.path(), imagesOf(1, 5, 4)); }), std::string("predict.other-size"));
+        writeFile(folder / "a.jpg", jpeg(8, 8));
+        QCOMPARE(names(), QStringList{"a.jpg"});
+    }
+
     void modelsOfRectanglesTakeNoFiles() {
         const Folder folder;
         writeFile(folder / "a.jpg", jpeg(8, 8));

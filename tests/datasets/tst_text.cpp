@@ -1,9 +1,11 @@
 #include <QtTest>
 #include <algorithm>
+#include <iterator>
 
 #include "dataset_files.h"
 #include "datasets/csv.h"
 #include "engine/core/utf8.h"
+#include "engine/data/held_out.h"
 
 using namespace lockstep;
 using namespace lockstep::test;
@@ -156,6 +158,27 @@ private slots:
         QCOMPARE(splits.value().train->info().count, 2);
         QCOMPARE(splits.value().test->info().count, 1);
         QCOMPARE(numbersOf(*splits.value().train, 1, "targets"), Numbers(8, 'x'));
+    }
+
+    // Whichever windows are held out, training foretells none of the bytes that they are judged by.
+    void whatIsHeldOutIsForetoldNowhereElse() {
+        const Folder folder;
+        std::string text;
+        for (int i = 0; i < 90; ++i) text += static_cast<char>('!' + i);  // each byte once
+        write(folder / "a.txt", text);
+        const auto splits = open("text", folder / "a.txt", {{"sequence", std::int64_t{8}}, {"test_share", 0.1}});
+        for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+            const HeldOut parts = holdOut(splits.value().train, 0.3, seed);
+            Numbers foretold;
+            for (const auto& part : {parts.train, parts.validation}) {
+                for (std::int64_t i = 0; i < part->info().count; ++i)
+                    std::ranges::copy(numbersOf(*part, i, "targets"), std::back_inserter(foretold));
+            }
+            std::erase(foretold, -1);
+            std::ranges::sort(foretold);
+            QCOMPARE(std::string(foretold.begin(), foretold.end()), text.substr(1, 80));
+            QVERIFY(parts.validation->info().count == 3 && parts.train->info().count == 7);
+        }
     }
 
     void filesOfAFolderFollowEachOther() {

@@ -662,6 +662,28 @@ void tst_TrialStore::evaluationsAreKept() {
     QVERIFY(whole.seconds == 0.5 && whole.loss == 0.25 && whole.accuracy == 2.0 / 3);
     QVERIFY(!query->evaluation(first + 9));
 
+    given.accuracy = 1;
+    const auto again = store->addEvaluation(given);
+    QVERIFY(!query->evaluation(first) && query->evaluation(again)->accuracy == 1);
+    const auto isApart = [&](Evaluation other) {
+        const auto before = query->evaluations(trial).size();
+        store->addEvaluation(other);
+        return query->evaluations(trial).size() == before + 1;
+    };
+    for (const auto& [field, other] : {std::pair{&Evaluation::checkpoint, "last"},
+                                       {&Evaluation::data, "/more"},
+                                       {&Evaluation::split, "test"},
+                                       {&Evaluation::devices, "cpu:1"}}) {
+        Evaluation changed = given;
+        changed.*field = other;
+        QVERIFY2(isApart(changed), other);
+    }
+    for (const auto field : {&Evaluation::step, &Evaluation::epoch, &Evaluation::samples}) {
+        Evaluation changed = given;
+        changed.*field = 99;
+        QVERIFY(isApart(changed));
+    }
+
     given.trial = trial + 1;
     QVERIFY_EXCEPTION_THROWN(store->addEvaluation(given), ProblemError);
     store->deleteTrial(trial, true);

@@ -1,11 +1,13 @@
 #include <QTemporaryDir>
 #include <QtTest>
 #include <filesystem>
+#include <fstream>
 #include <future>
 
 #include "engine/history/queue_query.h"
 #include "engine/history/queue_store.h"
 #include "engine/queue/queue_service.h"
+#include "engine/queue/sweep_progress.h"
 #include "engine/trials/trial_service.h"
 
 using namespace lockstep;
@@ -173,6 +175,76 @@ private slots:
         history->setSpec(second, spec);
         history->flush();
         QCOMPARE(found({{"batch", std::int64_t{32}}}), Order{second});
+    }
+
+    // What has fallen out is told from what has finished, and comes again where it is asked for.
+    void whatFellOutIsRetried() {
+        const Home home;
+        TrialService trials(home.places);
+        QueueService queue(trials, "/bin/true");
+        SweepSpec sweep;
+        sweep.method = "grid";
+        sweep.trials = 0;
+        sweep.objective = "test_accuracy";
+        sweep.vary = {{"seed", ChoiceOfValues{std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4}}, {}}};
+        QueueStore store(trials.store());
+        const auto group = store.createGroup({.title = "a sweep", .specJson = sweepJson(sweep)});
+        std::vector<std::int64_t> made;
+        for (std::int64_t cell = 0; cell < 4; ++cell) {
+            store.addCell(group, {cell, "{\"seed\":" + std::to_string(cell + 1) + "}"});
+            made.push_back(store.createTrial({}, home.places.runs(), {}, GroupPlace{group, cell, 0}));
+            store.remove(made.back());
+        }
+        trials.store().setState(made[0], RunState::Finished);
+        trials.store().setState(made[1], RunState::Cancelled);
+        trials.store().setState(made[2], RunState::Finished);
+        trials.store().deleteTrial(made[2], false);
+        trials.store().deleteTrial(made[3], true);
+        const SweepResult before = queue.sweep(group);
+        QCOMPARE(before.ended, std::int64_t{4});
+        QCOMPARE(before.finished, std::int64_t{1});
+        QCOMPARE(before.cancelled, std::int64_t{1});
+        QCOMPARE(before.removed, std::int64_t{2});
+        QCOMPARE(queue.retrySweep(group), std::int64_t{3});
+        const SweepResult after = queue.sweep(group);
+        QVERIFY(after.open == 1 && after.ended == 1 && after.fallenOut() == 0);
+        const auto members = QueueQuery(trials.query()).trials(group);
+        QCOMPARE(nextPlace(group, 4, 1, members), std::optional(GroupPlace{group, 2, 0}));  // it is made anew
+    }
+
+    void whoFollowsReadsWhatIsNew() {
+        const Home home;
+        TrialService trials(home.places);
+        QueueService queue(trials, "/bin/true");
+        const auto before = queue.dataVersion();
+        QCOMPARE(queue.dataVersion(), before);
+        queue.addTrial({}, {.held = true});
+        QVERIFY(queue.dataVersion() != before);
+    }
+
+    void timeLeftCountsWhatRuns() {
+        SweepResult result;
+        result.planned = 4, result.ended = 1, result.running = 1;
+        result.secondsEach = 100;
+        QCOMPARE(*result.secondsLeft(), 300.0);
+        result.underWay = 0.75;
+        QCOMPARE(*result.secondsLeft(), 225.0);
+        result.ended = 4;
+        QVERIFY(!result.secondsLeft());
+    }
+
+    void theLogStaysSmall() {
+        const Home home;
+        TrialService trials(home.places);
+        QueueService queue(trials, "/bin/true");
+        const fs::path log = home.places.data / "queue.log", before = log.string() + ".1";
+        std::ofstream(log) << "a line";
+        queue.startKeeper();
+        QVERIFY(fs::file_size(log) == 6 && !fs::exists(before));
+        std::ofstream(log) << std::string((1 << 20) + 1, 'x');
+        queue.startKeeper();
+        QVERIFY(fs::file_size(before) > 1 << 20);
+        QVERIFY(!fs::exists(log) || fs::file_size(log) == 0);
     }
 
     void whoWaitsForWhom() {

@@ -102,6 +102,8 @@ private slots:
         held.counts = countsOf(3, 1, {0, 0, 10, 1, 0, 40});
         facts.evaluations = {held};
         QVERIFY(!says(facts, "No data was held out") && says(facts, "The same on /data/other (all)"));
+        facts.evaluations.front().dataset = "image-folder";
+        QVERIFY(says(facts, "The same on image-folder /data/other (all)"));
         facts.counts.front().cells = {0, 0, 20, 0, 1, 31, 1, 1, 51};
         QVERIFY(says(facts, "It misses more than half of “ant”"));
         QVERIFY(!says(facts, "are rough"));

@@ -186,12 +186,12 @@ private slots:
                 if (dimension.path == "optimizer") return std::string(i == 7 ? "adamw" : "sgd");
                 return dimension.valueAt((i + 0.5) / 20);
             });
-            all.push_back({*cell, TriedState::Finished, i == 7 ? 0 : 1.0 + i, 1});
+            all.push_back({*cell, i == 7 ? 0 : 1.0 + i});
         }
         for (int i = 0; i < 10; ++i) {
             const auto cell = nextCell(sweep, space, all);
             QVERIFY(cell);
-            all.push_back({*cell, TriedState::Finished, 5, 1});
+            all.push_back({*cell, 5});
         }
         QVERIFY(areDifferent(all));
     }
@@ -206,13 +206,13 @@ private slots:
         for (int i = 0; i < 20; ++i) {
             const double u = (i + 0.5) / 20;
             const auto state = u < 0.3 ? TriedState::Failed : u < 0.5 ? TriedState::Stopped : TriedState::Finished;
-            all.push_back({{{"label_smoothing", 0.9 * u}}, state, state == TriedState::Stopped ? -1 : u, 1});
+            all.push_back({{{"label_smoothing", 0.9 * u}}, state == TriedState::Stopped ? -1 : u, state, 1});
         }
         int beside = 0;
         for (int i = 0; i < 6; ++i) {
             const auto cell = nextCell(sweep, space, all);
             beside += numberAt(*cell, "label_smoothing", 0) > 0.35 ? 1 : 0;
-            all.push_back({.cell = *cell});
+            all.push_back({.cell = *cell, .state = TriedState::Running});
         }
         QVERIFY(areDifferent(all));
         QVERIFY2(beside >= 4, qPrintable(QString::number(beside)));
@@ -231,11 +231,10 @@ private slots:
             sweep.seed = seed;
             std::vector<Tried> all;
             while (auto cell = nextCell(sweep, space, all)) {
-                all.push_back({.cell = std::move(*cell)});
+                all.push_back({.cell = std::move(*cell), .state = TriedState::Running});
                 if (all.size() % 4 != 0) continue;
                 if (all.size() > 20) smallest.push_back(smallestDistance(std::span(all).last(4)));
-                for (Tried& each : std::span(all).last(4))
-                    each = {each.cell, TriedState::Finished, branin.loss(each.cell), 1};
+                for (Tried& each : std::span(all).last(4)) each = {each.cell, branin.loss(each.cell)};
             }
         }
         const double wanted = method == "gp" ? 0.02 : 0.06;  // it knows the valleys by then

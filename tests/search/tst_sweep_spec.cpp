@@ -111,6 +111,36 @@ private slots:
         QTEST(QByteArray::fromStdString(readProblems(json.toStdString())), "problems");
     }
 
+    // So that what else is wrong is said in the same breath.
+    void whatCanBeReadIsReadAllTheSame() {
+        std::vector<Problem> problems;
+        const auto sweep =
+            readSweep("{\"trials\": 1.5, \"method\": \"grid\", \"vary\": {\"batch\": 3, \"epochs\": [1, 2]}}", "s.json",
+                      problems);
+        QVERIFY(sweep);
+        QCOMPARE(problems.size(), 2u);
+        QCOMPARE(sweep->method, "grid");
+        QCOMPARE(sweep->vary.size(), 1u);
+        QCOMPARE(sweep->vary[0].path, "epochs");
+        for (const char* hopeless : {"{", "[]", "{\"version\": 9}", "{\"trial\": {\"batsch\": 3}, \"trials\": 4}"}) {
+            problems.clear();
+            QVERIFY2(!readSweep(hopeless, "s.json", problems) && problems.size() == 1, hopeless);
+        }
+    }
+
+    void cellsAreJudgedByTheSameSamples() {
+        SweepSpec sweep = sweepOf({"validation_share=0.1,0.2"});
+        QCOMPARE(problemsOf(spaceOf(sweep)), "validation_share: search.other-samples");
+        sweep.objective = "validation_accuracy";
+        QCOMPARE(problemsOf(spaceOf(sweep)), "validation_share: search.other-samples");
+        sweep.objective = "test_accuracy";
+        QVERIFY(spaceOf(sweep).ok());
+        sweep = sweepOf({"validation_seed=1,2"});
+        QVERIFY(spaceOf(sweep).ok());  // it means nothing: nothing is held out
+        sweep.trial.validationShare = 0.1;
+        QCOMPARE(problemsOf(spaceOf(sweep)), "validation_seed: search.other-samples");
+    }
+
     void whatNoSweepCanDoIsRefused() {
         SweepSpec sweep = sweepOf({"batch=64,128"});
         sweep.method = "guess";
@@ -127,6 +157,28 @@ private slots:
         sweep.method = "random";
         sweep.trials = 0;
         QCOMPARE(problemsOf(spaceOf(sweep)), "trials: spec.out-of-range");
+    }
+
+    void rungsFollowFromTheSpec() {
+        SweepSpec sweep = sweepOf({"batch=64,128"});
+        sweep.trial.epochs = 9;
+        QVERIFY(!rungsOf(sweep));
+        sweep.scheduler = "asha-stopping";
+        sweep.firstRung = 2;
+        sweep.reduction = 4;
+        QVERIFY(spaceOf(sweep).ok());
+        QCOMPARE(rungsOf(sweep)->epochs, (std::vector<std::int64_t>{2, 9}));
+        QVERIFY(rungsOf(sweep)->stops);
+        QVERIFY(sweepFromJson(sweepJson(sweep), "s.json").value() == sweep);
+        sweep.firstRung = 9;
+        QCOMPARE(problemsOf(spaceOf(sweep)), "first_rung: rungs.first");
+        sweep.firstRung = 1;
+        sweep.reduction = 1;
+        QCOMPARE(problemsOf(spaceOf(sweep)), "reduction: spec.out-of-range; reduction: rungs.reduction");
+        sweep = sweepOf({"epochs=2..9"});
+        sweep.scheduler = "asya";
+        QCOMPARE(problemsOf(spaceOf(sweep)),
+                 "scheduler: spec.not-a-choice; vary.epochs: search.scheduled-epochs; first_rung: rungs.first");
     }
 
     void kindsAreThoseOfTheSettings() {

@@ -14,6 +14,8 @@
 #include <QTabWidget>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "engine/spec/perplexity.h"
 #include "ui/evaluate/beside_card.h"
@@ -35,6 +37,9 @@ QString nameOf(const TrialRow& row) {
     return QString("#%1  %2").arg(row.id).arg(title.isEmpty() ? QString::fromStdString(row.model + ", " + row.dataset)
                                                               : title);
 }
+
+// Of a row, what decides whether and as what it may stand beside another.
+auto whatOthersDependOn(const TrialRow& row) { return std::tuple(row.id, row.state, row.epoch, row.title); }
 
 }  // namespace
 
@@ -194,7 +199,7 @@ const TrialRow* EvaluatePage::row(std::int64_t trial) const {
 void EvaluatePage::takeRows(const std::vector<TrialRow>& rows) {
     const bool wasEmpty = m_rows.empty();
     const TrialRow before = row(m_trial) ? *row(m_trial) : TrialRow();
-    m_rows.clear();
+    const auto rowsBefore = std::exchange(m_rows, {});
     for (const TrialRow& each : rows) {
         if (!each.deleted && (each.step > 0 || each.testLoss)) m_rows.push_back(each);
     }
@@ -203,6 +208,7 @@ void EvaluatePage::takeRows(const std::vector<TrialRow>& rows) {
     listTrials();
     if (m_rows.empty()) return;
     if (!row(m_trial)) return openTrial(m_rows.front().id);
+    if (!std::ranges::equal(rowsBefore, m_rows, {}, whatOthersDependOn, whatOthersDependOn)) readOthers();
     const TrialRow& after = *row(m_trial);
     const bool changed = !m_found || before.epoch != after.epoch || before.state != after.state ||
                          before.attempts != after.attempts || before.testLoss != after.testLoss;
@@ -213,18 +219,28 @@ void EvaluatePage::listTrials() {
     QStringList names;
     for (const TrialRow& each : m_rows) names << nameOf(each);
     if (std::exchange(m_names, names) == names && m_trials->count() > 0) return;
-    const QSignalBlocker quiet(m_trials), quietToo(m_others);
+    const QSignalBlocker quiet(m_trials);
     m_trials->clear();
-    m_others->clear();
-    m_others->addItem(tr("no other trial"), 0);
-    for (const TrialRow& each : m_rows) {
-        m_trials->addItem(nameOf(each), static_cast<qlonglong>(each.id));
-        m_others->addItem(nameOf(each), static_cast<qlonglong>(each.id));
-    }
+    for (const TrialRow& each : m_rows) m_trials->addItem(nameOf(each), static_cast<qlonglong>(each.id));
     m_trials->setCurrentIndex(m_trials->findData(static_cast<qlonglong>(m_trial)));
+}
+
+void EvaluatePage::readOthers() {
+    m_history.readComparable(m_trial, [this, trial = m_trial](const std::vector<std::int64_t>& found) {
+        if (trial == m_trial) listOthers(found);
+    });
+}
+
+void EvaluatePage::listOthers(const std::vector<std::int64_t>& trials) {
+    m_others->clear();
+    for (const std::int64_t each : trials) {
+        if (const TrialRow* other = row(each)) m_others->addItem(nameOf(*other), static_cast<qlonglong>(each));
+    }
+    m_others->setEnabled(m_others->count() > 0);
+    if (m_others->isEnabled()) m_others->insertItem(0, tr("no other trial"), 0);
     const int other = m_others->findData(static_cast<qlonglong>(m_beside->other()));
-    m_others->setCurrentIndex(std::max(0, other));
-    if (other < 0) m_beside->setOther(0);
+    m_others->setCurrentIndex(m_others->isEnabled() ? std::max(0, other) : -1);
+    if (other < 0 && m_beside->other() > 0) m_beside->setOther(0);
 }
 
 // Nothing of the trial before stays while the next one is read.
@@ -242,7 +258,9 @@ void EvaluatePage::openTrial(std::int64_t trial) {
         sourceChanged();
         showModel();
         enableActions();
+        listOthers({});
     }
+    readOthers();
     const QSignalBlocker quiet(m_trials);
     m_trials->setCurrentIndex(m_trials->findData(static_cast<qlonglong>(trial)));
     readEvaluations();
@@ -276,10 +294,8 @@ void EvaluatePage::fillSources() {
     const qlonglong before = m_source->currentData().toLongLong();
     const bool atEnd = m_epoch->value() == m_epoch->maximum();
     m_source->clear();
-    for (const Evaluation& each : m_found->evaluations) {
-        const bool isOwn = m_found->spec && each.data == dataName(*m_found->spec);
-        m_source->addItem(nameOf(each, isOwn ? QString() : oneLine(each.data)), static_cast<qlonglong>(each.id));
-    }
+    for (const Evaluation& each : m_found->evaluations)
+        m_source->addItem(nameOf(each), static_cast<qlonglong>(each.id));
     m_source->addItem(tr("Training: after each epoch"), 0);
     const int kept = m_choosesNewest ? 0 : m_source->findData(before);
     m_source->setCurrentIndex(kept < 0 ? m_source->count() - 1 : kept);

@@ -71,6 +71,8 @@ private:
     void connectAll();
     void takeRows(const std::vector<TrialRow>& rows);
     void listTrials();
+    void readOthers();
+    void listOthers(const std::vector<std::int64_t>& trials);
     void readEvaluations();
     void takeEvaluations(const TrialEvaluations& found);
     void fillSources();

@@ -10,6 +10,8 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QSlider>
+#include <QStyleOptionComboBox>
+#include <QStylePainter>
 #include <QTabWidget>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -28,8 +30,22 @@ namespace lockstep::ui {
 
 namespace {
 
+// Says by "…" that its text goes on.
+class ElidedCombo : public QComboBox {
+    void paintEvent(QPaintEvent*) override {
+        QStylePainter painter(this);
+        QStyleOptionComboBox option;
+        initStyleOption(&option);
+        const QRect room = style()->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this);
+        option.currentText = fontMetrics().elidedText(option.currentText, Qt::ElideRight, room.width() - kTextMargin);
+        painter.drawComplexControl(QStyle::CC_ComboBox, option);
+        painter.drawControl(QStyle::CE_ComboBoxLabel, option);
+    }
+    static constexpr int kTextMargin = 4;
+};
+
 QComboBox* combo(const QString& name, const QString& accessible, const QStringList& items = {}) {
-    auto* box = new QComboBox;
+    auto* box = new ElidedCombo;
     box->setObjectName(name);
     box->setAccessibleName(accessible);
     box->addItems(items);
@@ -73,6 +89,8 @@ QWidget* EvaluatePage::buildHead() {
     m_devices->setAccessibleName(tr("Devices"));
     m_devices->setPlaceholderText(tr("the trial's devices"));
     m_devices->setToolTip(tr("Devices to evaluate and to ask on, such as cpu:2x1; each takes its share"));
+    const int words = m_devices->fontMetrics().horizontalAdvance(m_devices->placeholderText());
+    m_devices->setMinimumWidth(words + 2 * space::kMedium);
     m_devices->setMaximumWidth(150);
     m_evaluateButton = new QPushButton(tr("Evaluate"));
     m_evaluateButton->setObjectName("evaluateMenu");
@@ -88,7 +106,6 @@ QWidget* EvaluatePage::buildHead() {
     line->addSpacing(space::kMedium);
     line->addWidget(m_trials, 2);
     line->addWidget(buildBesideChoice(), 2);
-    line->addStretch(1);
     line->addWidget(m_devices, 1);
     line->addWidget(m_evaluateButton);
     line->addWidget(m_cancel);
@@ -104,6 +121,7 @@ QWidget* EvaluatePage::buildHead() {
 
 QWidget* EvaluatePage::buildBesideChoice() {
     m_others = combo("besideTrial", tr("Another trial beside it"));
+    m_others->setPlaceholderText(tr("no other trial of this dataset has a model"));
     auto* beside = new QLabel(tr("beside"));
     beside->setProperty("role", "muted");
     m_besideChoice = new QWidget;
@@ -129,7 +147,6 @@ QWidget* EvaluatePage::buildSourceRow() {
     m_figures = new ElidedLabel;
     m_figures->setObjectName("figures");
     m_figures->setProperty("role", "muted");
-    m_figures->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     auto* row = new QWidget;
     auto* line = new QHBoxLayout(row);
     line->setContentsMargins(0, 0, 0, 0);
@@ -137,7 +154,7 @@ QWidget* EvaluatePage::buildSourceRow() {
     line->addWidget(m_epoch, 1);
     line->addWidget(m_epochText);
     line->addSpacing(space::kMedium);
-    line->addWidget(m_figures, 3);
+    line->addWidget(m_figures);
     return row;
 }
 

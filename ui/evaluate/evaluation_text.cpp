@@ -5,7 +5,9 @@
 
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/spec/perplexity.h"
+#include "engine/spec/trial_spec.h"
 #include "ui/plot/run_text.h"
+#include "ui/style/plain_text.h"
 
 namespace lockstep::ui {
 
@@ -60,11 +62,11 @@ QStringList languageFigures(double loss) {
             EvaluationText::tr("%1 bits per byte").arg(runNumber(bitsPerByte(loss)))};
 }
 
-QString nameOf(const Evaluation& evaluation, const QString& otherData) {
+QString nameOf(const Evaluation& evaluation) {
     const QString when = QString::fromStdString(evaluation.createdAt).left(16).replace('T', ' ');
-    const QString data = otherData.isEmpty() ? EvaluationText::tr("%1 data") : EvaluationText::tr("%1 of %2");
-    const QString split = QString::fromStdString(evaluation.split);
-    const QString samples = otherData.isEmpty() ? data.arg(split) : data.arg(split, otherData);
+    const QString samples =
+        EvaluationText::tr("%1 of %2")
+            .arg(QString::fromStdString(evaluation.split), oneLine(dataText(evaluation.dataset, evaluation.data)));
     const QString checkpoint = evaluation.checkpoint == kLast   ? EvaluationText::tr("Last checkpoint")
                                : evaluation.checkpoint == kBest ? EvaluationText::tr("Best checkpoint")
                                                                 : EvaluationText::tr("Checkpoint");

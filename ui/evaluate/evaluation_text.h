@@ -11,8 +11,7 @@ namespace lockstep::ui {
 QStringList figuresOf(const Evaluation* evaluation, const EvalCounts* counts, bool isLanguage);
 // What the mean loss of a language model comes to: "loss 1.23", "perplexity 3.421", "1.775 bits per byte".
 QStringList languageFigures(double loss);
-// "Best checkpoint, epoch 3, test data, 2026-11-25 10:00 UTC"; `otherData`: what it was asked about where that is not
-// what the trial was made with.
-QString nameOf(const Evaluation& evaluation, const QString& otherData);
+// "Best checkpoint, epoch 3, test of fashion-mnist, 2026-11-25 10:00 UTC"
+QString nameOf(const Evaluation& evaluation);
 
 }  // namespace lockstep::ui

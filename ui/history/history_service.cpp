@@ -13,6 +13,7 @@
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/trials/judged_state.h"
 #include "engine/trials/trial_service.h"
+#include "ui/history/comparable_trials.h"
 #include "ui/history/curve_reader.h"
 #include "ui/history/group_reader.h"
 
@@ -158,6 +159,14 @@ public:
             found->evaluations = query.evaluations(trial);
             found->checkpoints = checkpointsIn(m_trials.places().run(trial) / "checkpoints");
             say([then, found] { then(*found); });
+        });
+    }
+
+    template <class Then>
+    void readComparable(std::int64_t trial, Then&& then) {
+        guarded([&] {
+            open();
+            say([then, found = comparableTrials(m_trials, trial)] { then(found); });
         });
     }
 
@@ -368,6 +377,11 @@ void HistoryService::readSweep(std::int64_t sweep, std::function<void(const Resu
 void HistoryService::readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then) {
     QMetaObject::invokeMethod(
         m_worker, [worker = m_worker, trial, then = std::move(then)] { worker->readEvaluations(trial, then); });
+}
+
+void HistoryService::readComparable(std::int64_t trial, std::function<void(const std::vector<std::int64_t>&)> then) {
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, trial, then = std::move(then)] { worker->readComparable(trial, then); });
 }
 
 void HistoryService::readEvaluation(std::int64_t id, std::function<void(const std::optional<Evaluation>&)> then) {

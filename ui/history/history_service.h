@@ -57,6 +57,8 @@ public:
     // What a sweep has come to: the problems of sweepResult(). Of one with thousands of trials in tenths of a second.
     void readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then);
     void readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then);
+    // See comparableTrials().
+    void readComparable(std::int64_t trial, std::function<void(const std::vector<std::int64_t>&)> then);
     // With its answers; empty where the history has none of that number.
     void readEvaluation(std::int64_t id, std::function<void(const std::optional<Evaluation>&)> then);
     // Of several requests only the newest is answered.

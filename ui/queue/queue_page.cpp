@@ -89,6 +89,8 @@ void QueuePage::connectAll() {
     connect(m_table, &QWidget::customContextMenuRequested, this, &QueuePage::showContextMenu);
     connect(m_sweeps, &SweepList::stepWanted, this, [this](const QueueStep& step) { change({step}); });
     connect(m_sweeps, &SweepList::extensionWanted, this, &QueuePage::askForCells);
+    connect(m_sweeps, &SweepList::trialWanted, this, &QueuePage::openRequested);
+    connect(m_sweeps, &SweepList::trialsWanted, this, &QueuePage::trialsRequested);
     connect(m_sweeps, &SweepList::cardsChanged, this, [this] { orderTabs(*this); });
     connect(m_empty, &EmptyView::chosen, this, &Page::commandWanted);
     connect(&m_stall, &QTimer::timeout, this, [this] {

@@ -68,8 +68,9 @@ SweepCard::SweepCard(Explain explain, QWidget* parent)
     m_goOn = addButton("continueSweep", tr("Continue"), tr("Start its trials again"), Verb::ContinueSweep);
     m_cancel = addButton("cancelSweep", tr("Cancel"), tr("Stop what runs, with checkpoints, and cancel what waits"),
                          Verb::CancelSweep);
-    m_retry =
-        addButton("retrySweep", tr("Retry"), tr("Try what has failed or was cancelled once more"), Verb::RetrySweep);
+    m_retry = addButton("retrySweep", tr("Retry"),
+                        tr("Try what has failed or was cancelled once more, and make anew what was deleted"),
+                        Verb::RetrySweep);
     m_extend = new QPushButton(tr("More cells…"));
     m_extend->setObjectName("extendSweep");
     m_extend->setToolTip(tr("Go on beyond what was planned"));
@@ -85,8 +86,33 @@ SweepCard::SweepCard(Explain explain, QWidget* parent)
     column->setSpacing(space::kSmall);
     column->addLayout(head);
     column->addWidget(m_bar);
-    for (QLabel* each : {m_progress, m_best, m_cell, m_disk, m_problem}) column->addWidget(each);
+    for (QLabel* each : {m_progress, m_best, m_cell}) column->addWidget(each);
+    column->addLayout(makeLinks());
+    for (QLabel* each : {m_disk, m_problem}) column->addWidget(each);
     column->addLayout(buttons);
+}
+
+// The ways from the sweep to what it has made.
+QHBoxLayout* SweepCard::makeLinks() {
+    m_openBest = new QPushButton;
+    m_openBest->setObjectName("openBestTrial");
+    m_openBest->setToolTip(tr("Show the best trial of the best cell on its page"));
+    m_showTrials = new QPushButton(tr("Show in Trials"));
+    m_showTrials->setObjectName("showInTrials");
+    m_showTrials->setToolTip(tr("Show the trials of this sweep alone, in the table of trials"));
+    connect(m_openBest, &QPushButton::clicked, this, [this] { emit trialWanted(m_bestTrial); });
+    connect(m_showTrials, &QPushButton::clicked, this, [this] { emit trialsWanted(m_sweep); });
+    auto* links = new QHBoxLayout;
+    for (QPushButton* each : {m_openBest, m_showTrials}) links->addWidget(each);
+    links->addStretch();
+    return links;
+}
+
+void SweepCard::showLinks(const SweepRow& sweep) {
+    m_bestTrial = sweep_text::bestTrial(sweep);
+    m_openBest->setText(tr("Open the best: trial %1").arg(m_bestTrial));
+    m_openBest->setVisible(m_bestTrial > 0);
+    m_showTrials->setVisible(sweep.isReadable && !sweep.result.cells.empty());
 }
 
 QPushButton* SweepCard::addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb) {
@@ -105,6 +131,7 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_bar->setCounts({result.finished, result.failed, result.running, result.planned});
     m_bar->setVisible(sweep.isReadable);
     showWords(sweep, available);
+    showLinks(sweep);
     showState();
     const SweepActions can = actionsFor(sweep);
     m_pause->setVisible(can.pause);
@@ -112,7 +139,7 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_cancel->setVisible(can.cancel);
     m_retry->setVisible(can.retry);
     m_extend->setVisible(can.extend);
-    for (QPushButton* each : {m_pause, m_goOn, m_cancel, m_retry, m_extend})
+    for (QPushButton* each : {m_openBest, m_showTrials, m_pause, m_goOn, m_cancel, m_retry, m_extend})
         each->setAccessibleName(tr("%1: sweep %2").arg(each->text()).arg(m_sweep));
 }
 

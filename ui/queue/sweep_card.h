@@ -5,6 +5,7 @@
 #include "ui/queue/queue_steps.h"
 #include "ui/style/explanation.h"
 
+class QHBoxLayout;
 class QLabel;
 class QPushButton;
 
@@ -23,20 +24,25 @@ public:
 signals:
     void stepWanted(const lockstep::ui::QueueStep& step);
     void extensionWanted(qint64 sweep, qint64 cells);  // so many it has
+    void trialWanted(qint64 trial);                    // the best of the best cell
+    void trialsWanted(qint64 sweep);                   // all of them
 
 protected:
     void changeEvent(QEvent* event) override;
 
 private:
     QPushButton* addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb);
+    QHBoxLayout* makeLinks();
     void showWords(const SweepRow& sweep, std::uint64_t available);
+    void showLinks(const SweepRow& sweep);
     void showState();
 
     const Explain m_explain;
-    std::int64_t m_sweep = 0, m_cells = 0;
+    std::int64_t m_sweep = 0, m_cells = 0, m_bestTrial = 0;
     GroupState m_group = GroupState::Active;
     QLabel *m_title, *m_state, *m_progress, *m_best, *m_cell, *m_disk, *m_problem;
     SweepBar* m_bar;
+    QPushButton *m_openBest, *m_showTrials;
     QPushButton *m_pause, *m_goOn, *m_cancel, *m_retry, *m_extend;
 };
 

@@ -81,6 +81,8 @@ SweepCard* SweepList::cardOf(std::int64_t sweep) {
     card = new SweepCard(m_explain);
     connect(card, &SweepCard::stepWanted, this, &SweepList::stepWanted);
     connect(card, &SweepCard::extensionWanted, this, &SweepList::extensionWanted);
+    connect(card, &SweepCard::trialWanted, this, &SweepList::trialWanted);
+    connect(card, &SweepCard::trialsWanted, this, &SweepList::trialsWanted);
     return card;
 }
 

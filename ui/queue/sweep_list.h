@@ -26,6 +26,8 @@ public:
 signals:
     void stepWanted(const lockstep::ui::QueueStep& step);
     void extensionWanted(qint64 sweep, qint64 cells);
+    void trialWanted(qint64 trial);
+    void trialsWanted(qint64 sweep);
     void cardsChanged();  // other ones than before: the tabulator's order is another
 
 private:

@@ -20,8 +20,6 @@ struct SweepText {
 QString counted(std::int64_t count) { return runCount(static_cast<double>(count)); }
 QString weight(std::uint64_t bytes) { return QString::fromStdString(bytesText(bytes)); }
 
-std::int64_t doneOf(const SweepResult& sweep) { return sweep.ended; }
-
 bool isUnderWay(const SweepRow& sweep) {
     const GroupState state = sweep.result.group.state;
     return state == GroupState::Active || state == GroupState::Paused;
@@ -41,15 +39,8 @@ QString named(const Metric& metric) {
 
 std::uint64_t bytesToCome(const SweepRow& sweep) {
     if (!sweep.bytesOfTrial || !isUnderWay(sweep)) return 0;
-    const std::int64_t left = std::max<std::int64_t>(0, sweep.result.planned - doneOf(sweep.result));
+    const std::int64_t left = std::max<std::int64_t>(0, sweep.result.planned - sweep.result.ended);
     return *sweep.bytesOfTrial * static_cast<std::uint64_t>(left);
-}
-
-// Places whose trial has neither finished nor stands in the queue.
-std::int64_t fallenOut(const SweepResult& sweep) {
-    std::int64_t count = 0;
-    for (const CellResult& each : sweep.cells) count += std::ssize(each.trials) - each.finished - each.open;
-    return count;
 }
 
 }  // namespace
@@ -61,11 +52,17 @@ QString title(const SweepRow& sweep) { return sweepName(sweep.result.group); }
 QString progress(const SweepRow& sweep) {
     if (!sweep.isReadable) return {};
     const SweepResult& result = sweep.result;
-    QStringList parts{result.planned > 0
-                          ? SweepText::tr("%1 of %2 trials done").arg(counted(doneOf(result)), counted(result.planned))
-                          : SweepText::tr("%1 trials done").arg(counted(doneOf(result)))};
+    const QString done = counted(result.finished);
+    QStringList parts{result.planned == 1 ? SweepText::tr("%1 of 1 trial finished").arg(done)
+                      : result.planned > 1
+                          ? SweepText::tr("%1 of %2 trials finished").arg(done, counted(result.planned))
+                      : result.finished == 1 ? SweepText::tr("1 trial finished")
+                                             : SweepText::tr("%1 trials finished").arg(done)};
     if (result.running > 0) parts << SweepText::tr("%1 running").arg(counted(result.running));
     if (result.failed > 0) parts << SweepText::tr("%1 failed").arg(counted(result.failed));
+    if (result.paused > 0) parts << SweepText::tr("%1 at a rung").arg(counted(result.paused));
+    if (result.cancelled > 0) parts << SweepText::tr("%1 cancelled").arg(counted(result.cancelled));
+    if (result.removed > 0) parts << SweepText::tr("%1 deleted").arg(counted(result.removed));
     if (result.adopted > 0) parts << SweepText::tr("%1 known before").arg(counted(result.adopted));
     return parts.join(", ");
 }
@@ -86,6 +83,11 @@ QString best(const SweepRow& sweep) {
 QString bestCell(const SweepRow& sweep) {
     const CellResult* cell = bestOf(sweep);
     return cell ? cellText(cell->settings) : QString();
+}
+
+std::int64_t bestTrial(const SweepRow& sweep) {
+    const CellResult* cell = bestOf(sweep);
+    return cell ? cell->bestTrial : 0;
 }
 
 QString disk(const SweepRow& sweep) {
@@ -115,7 +117,7 @@ SweepActions actionsFor(const SweepRow& sweep) {
     can.pause = state == GroupState::Active;
     can.goOn = state != GroupState::Active && state != GroupState::Finished;
     can.cancel = isUnderWay(sweep) || state == GroupState::Failed;
-    can.retry = sweep.isReadable && fallenOut(result) > 0;
+    can.retry = sweep.isReadable && result.fallenOut() > 0;
     can.extend = sweep.isReadable && !isWholeGrid;
     return can;
 }

@@ -8,10 +8,11 @@ namespace lockstep::ui {
 // The sentences of a sweep's card; empty: there is nothing to say.
 namespace sweep_text {
 QString title(const SweepRow& sweep);                                 // "Sweep 3: how wide"
-QString progress(const SweepRow& sweep);                              // "12 of 81 trials done, 2 running, 1 failed"
+QString progress(const SweepRow& sweep);                              // "12 of 81 trials finished, 2 running"
 QString left(const SweepRow& sweep);                                  // "about 4 min 12 s left"
 QString best(const SweepRow& sweep);                                  // "Best test accuracy 91.23 % ± 0.41 (n 3)"
 QString bestCell(const SweepRow& sweep);                              // "learning_rate=0.01 batch=64"
+std::int64_t bestTrial(const SweepRow& sweep);                        // of that cell; 0: there is none
 QString disk(const SweepRow& sweep);                                  // "takes about 1.2 GiB of disk in all"
 bool exceedsDisk(const SweepRow& sweep, std::uint64_t available);     // what is still to come
 QString diskWarning(const SweepRow& sweep, std::uint64_t available);  // that it does

@@ -94,10 +94,13 @@ DeviceTile::DeviceTile(int rank, const QString& device, bool isVirtual, QWidget*
     m_bar = new ShareBar;
     column->addWidget(m_bar);
     auto* shares = new QHBoxLayout;
+    const QString whole =
+        tr("As a share of the newest steps. The timeline has shares of all the time that it shows, evaluations and\n"
+           "pauses included, and tells apart adding up gradients and waiting for them.");
     for (std::size_t i = 0; i < kParts.size(); ++i) {
         m_shares[i] = new QLabel;
         m_shares[i]->setTextFormat(Qt::RichText);
-        m_shares[i]->setToolTip(tr(kParts[i].meaning));
+        m_shares[i]->setToolTip(tr(kParts[i].meaning) + '\n' + whole);
         shares->addWidget(m_shares[i]);
         if (i + 1 < kParts.size()) shares->addStretch();
     }

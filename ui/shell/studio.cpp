@@ -76,6 +76,10 @@ void Studio::connectPages() {
     connect(m_timeline.get(), &QDockWidget::visibilityChanged, this, &Studio::followTimeline);
     connect(m_trials.get(), &TrialsPage::openRequested, this, &Studio::openRun);
     connect(m_queuePage.get(), &QueuePage::openRequested, this, &Studio::openRun);
+    connect(m_queuePage.get(), &QueuePage::trialsRequested, m_trials.get(), [this](qint64 sweep) {
+        m_trials->showSweep(sweep);
+        emit m_trials->raised();
+    });
     connect(m_trials.get(), &TrialsPage::evaluateRequested, m_evaluate.get(), [this](qint64 trial) {
         m_evaluate->openTrial(trial);
         emit m_evaluate->raised();

@@ -11,7 +11,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kReadableWidth = 520;
+constexpr int kReadableWidth = 520, kLeastWidth = 260;
 
 QLabel* wrapped(const char* role) {
     auto* label = new QLabel;
@@ -27,7 +27,8 @@ QLabel* wrapped(const char* role) {
 EmptyView::EmptyView(QWidget* parent)
     : QFrame(parent), m_title(wrapped("title")), m_text(wrapped("muted")), m_buttons(new QHBoxLayout) {
     auto* words = new QWidget;  // as high as its text is at this width
-    words->setFixedWidth(kReadableWidth);
+    words->setMinimumWidth(kLeastWidth);
+    words->setMaximumWidth(kReadableWidth);
     auto* column = new QVBoxLayout(words);
     column->setSpacing(space::kLarge);
     column->addWidget(m_title);
@@ -35,7 +36,7 @@ EmptyView::EmptyView(QWidget* parent)
     column->addLayout(m_buttons);
     auto* middle = new QHBoxLayout;  // an alignment would take the height of a single line
     middle->addStretch();
-    middle->addWidget(words);
+    middle->addWidget(words, 1);
     middle->addStretch();
     auto* layout = new QVBoxLayout(this);
     layout->addStretch();

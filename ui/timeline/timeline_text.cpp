@@ -52,7 +52,8 @@ QString whereText(const TimelineModel& model, TimeRange range) {
 
 QString rankText(const TimelineModel::RankTimes& rank) {
     QString text = TimelineText::tr(
-                       "Rank %1: computing %2, updating weights %3, waiting for all-reduce %4, waiting for data %5, "
+                       "Rank %1, of all this time: computing %2, updating weights %3, waiting for all-reduce %4, "
+                       "waiting for data %5, "
                        "other %6.")
                        .arg(rank.rank)
                        .arg(percent(rank.share(rank.compute)), percent(rank.share(rank.update)),

@@ -13,6 +13,7 @@
 #include "ui/train/dataset_text.h"
 #include "ui/train/field_places.h"
 #include "ui/train/sample_images.h"
+#include "ui/train/sweep_form.h"
 
 namespace lockstep::ui {
 
@@ -161,8 +162,21 @@ void DatasetCard::adopt(const QString& path, const DescribedData& described) {
     dataset["id"] = id;
     dataset["path"] = path;
     m_taken = spec["dataset"] = dataset;
+    const auto* model = modelInstead(described);
+    if (model) spec["model"] = QJsonObject{{"id", model->id}};
     m_form.setState({spec, m_form.state().sweep}, tr("Dataset %1").arg(QFileInfo(path).fileName()));
-    say(tr("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(described)));
+    const QString recognised = tr("Recognised as %1: %2").arg(option ? option->title : id, datasetSummary(described));
+    say(model ? tr("%1. The model is now one that reads them: %2.").arg(recognised, model->title) : recognised);
+}
+
+// Null: the chosen one reads such samples, or none is known to.
+const FormOption* DatasetCard::modelInstead(const DescribedData& described) const {
+    const QString task = taskOf(described);
+    const auto* chosen = m_form.chosen("model");
+    if (!chosen || chosen->task == task || m_form.sweep().isVaried("model")) return nullptr;
+    const auto& models = m_form.catalog().options("model");
+    const auto found = std::ranges::find(models, task, &FormOption::task);
+    return found == models.end() ? nullptr : &*found;
 }
 
 // The chosen kind has said that it cannot read what was typed: perhaps it is of another one. Where it is of none, what

@@ -42,6 +42,7 @@ private:
     void lookAtTyped();
     void taken(const QString& path, const EngineReply<InspectRequest>& reply);
     void adopt(const QString& path, const DescribedData& described);
+    const FormOption* modelInstead(const DescribedData& described) const;
     bool needsNoFolder() const;
     void say(const QString& text, bool cancellable = false);
     void showSamples();

@@ -4,6 +4,8 @@
 #include <QLocale>
 #include <algorithm>
 
+#include "engine/spec/perplexity.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -17,7 +19,8 @@ QString classesText(const DescribedData& data) {
     const auto& counts = data.trainPerClass;
     if (data.classes.empty() || counts.empty()) return {};
     const auto [least, most] = std::ranges::minmax(counts);
-    return DatasetText::tr(", %1 classes").arg(data.classes.size()) +
+    return (data.classes.size() == 1 ? DatasetText::tr(", 1 class")
+                                     : DatasetText::tr(", %1 classes").arg(data.classes.size())) +
            (least == most ? DatasetText::tr(" of %1 each").arg(countText(most))
                           : DatasetText::tr(" of %1 to %2").arg(countText(least), countText(most)));
 }
@@ -36,15 +39,25 @@ QString sampleText(const std::vector<DescribedField>& fields) {
 
 }  // namespace
 
+QString taskOf(const DescribedData& data) {
+    const auto has = [&](std::string_view name) {
+        return std::ranges::find(data.fields, name, &DescribedField::name) != data.fields.end();
+    };
+    if (has("image")) return "image-classes";
+    if (has("targets")) return QString::fromUtf8(kNextTokens.data(), static_cast<qsizetype>(kNextTokens.size()));
+    return has("tokens") ? QString("text-classes") : QString();
+}
+
 QString countText(qint64 count) { return QLocale(QLocale::English, QLocale::UnitedStates).toString(count); }
 
 QString datasetSummary(const DescribedData& data) {
-    const QString what = classesText(data) + sampleText(data.fields);
+    const QString test = data.testCount == 1 ? DatasetText::tr("1 test sample")
+                                             : DatasetText::tr("%1 test samples").arg(countText(data.testCount));
+    const QString train = countText(data.trainCount), what = classesText(data) + sampleText(data.fields);
     if (data.validationCount > 0)
-        return DatasetText::tr("%1 training, %2 validation and %3 test samples%4")
-            .arg(countText(data.trainCount), countText(data.validationCount), countText(data.testCount), what);
-    return DatasetText::tr("%1 training and %2 test samples%3")
-        .arg(countText(data.trainCount), countText(data.testCount), what);
+        return DatasetText::tr("%1 training, %2 validation and %3%4")
+            .arg(train, countText(data.validationCount), test, what);
+    return DatasetText::tr("%1 training and %2%3").arg(train, test, what);
 }
 
 }  // namespace lockstep::ui

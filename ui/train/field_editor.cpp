@@ -12,6 +12,7 @@
 
 #include "ui/history/setting_text.h"
 #include "ui/style/theme.h"
+#include "ui/train/number_steps.h"
 #include "ui/train/sweep_form.h"
 #include "ui/train/vary_room.h"
 #include "ui/train/vary_toggle.h"
@@ -20,19 +21,27 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kLabelWidth = 128, kNumberWidth = 110;
+constexpr int kLabelWidth = 128, kNumberWidth = 96;
 
-// Whole numbers go up and down with the arrow keys.
+// Numbers go up and down with the arrow keys.
 class NumberLine : public FormLine {
 public:
+    explicit NumberLine(FormField field) : m_field(std::move(field)) {}
+
+    void step(int by) {
+        const QString next = steppedNumber(m_field, text(), by);
+        if (next.isEmpty()) return;
+        setText(next);
+        emit textEdited(next);
+    }
     void keyPressEvent(QKeyEvent* event) override {
         const int by = event->key() == Qt::Key_Up ? 1 : event->key() == Qt::Key_Down ? -1 : 0;
-        bool whole = false;
-        const auto number = text().toLongLong(&whole);
-        if (by == 0 || !whole) return QLineEdit::keyPressEvent(event);
-        setText(QString::number(number + by));
-        emit textEdited(text());
+        if (by == 0) return QLineEdit::keyPressEvent(event);
+        step(by);
     }
+
+private:
+    const FormField m_field;
 };
 
 void clear(QLayout& layout) {
@@ -129,11 +138,14 @@ QHBoxLayout* FieldEditor::makeRow(Of of) {
     m_editor->setAccessibleDescription(m_field.help());
     m_editor->setToolTip(m_field.help());
     m_editor->setObjectName(m_field.path);
-    m_editor->setEnabled(of == Of::Trial);
+    for (QWidget* each : std::initializer_list<QWidget*>{m_editor, m_steps}) {
+        if (each) each->setEnabled(of == Of::Trial);
+    }
     label->setBuddy(m_editor);
     row->addWidget(label);
     const bool wide = isText();
     row->addWidget(m_editor, wide ? 1 : 0);
+    if (m_steps) row->addWidget(m_steps);
     row->addWidget(m_several = mutedLabel({}), wide ? 1 : 0);
     m_several->setWordWrap(false);
     if (m_field.kind == FormField::Kind::File) row->addWidget(m_fileButton = makeFileButton());
@@ -173,14 +185,20 @@ QWidget* FieldEditor::makeEditor() {
 }
 
 QLineEdit* FieldEditor::makeLine() {
-    const bool number = !isText();
-    QLineEdit* line = number ? new NumberLine : new FormLine;
-    if (number) line->setAlignment(Qt::AlignRight);
-    if (number) line->setFixedWidth(kNumberWidth);
+    QLineEdit* line = isText() ? new FormLine : makeNumberLine();
     line->setPlaceholderText(m_field.whenEmpty());
     connect(line, &QLineEdit::textEdited, this,
             [this](const QString& text) { m_form.setValue(m_field.path, parsed(text), Edit::Typing); });
     connect(line, &QLineEdit::editingFinished, this, [this] { m_form.endTyping(); });
+    return line;
+}
+
+QLineEdit* FieldEditor::makeNumberLine() {
+    auto* line = new NumberLine(m_field);
+    line->setAlignment(Qt::AlignRight);
+    line->setFixedWidth(kNumberWidth);
+    m_steps = new NumberSteps(m_field);
+    connect(m_steps, &NumberSteps::stepped, line, &NumberLine::step);
     return line;
 }
 
@@ -221,7 +239,7 @@ void FieldEditor::showValue() {
 
 void FieldEditor::showVaried() {
     const bool varied = m_form.sweep().isVaried(m_field.path);
-    for (QWidget* each : std::initializer_list<QWidget*>{m_editor, m_fileButton}) {
+    for (QWidget* each : std::initializer_list<QWidget*>{m_editor, m_steps, m_fileButton}) {
         if (each) each->setVisible(!varied);
     }
     m_several->setVisible(varied);

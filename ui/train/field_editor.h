@@ -13,6 +13,8 @@
 
 namespace lockstep::ui {
 
+class NumberSteps;
+
 // The problems of one field in words; hidden while there are none.
 class ProblemLabel : public QLabel {
     Q_OBJECT
@@ -35,6 +37,7 @@ private:
     QHBoxLayout* makeRow(Of of);
     QWidget* makeEditor();
     QLineEdit* makeLine();
+    QLineEdit* makeNumberLine();
     QPushButton* makeFileButton();
     void connectAll();
     bool isText() const { return m_field.kind == FormField::Kind::Text || m_field.kind == FormField::Kind::File; }
@@ -49,6 +52,7 @@ private:
     FormField m_field;
     Explain m_explain;
     QWidget* m_editor = nullptr;
+    NumberSteps* m_steps = nullptr;  // of a number
     QPushButton* m_fileButton = nullptr;
     QLabel* m_several = nullptr;  // in place of the editor, while its setting is varied
     ProblemLabel* m_problem = nullptr;

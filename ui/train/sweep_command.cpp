@@ -39,6 +39,9 @@ std::vector<std::string> wordsOfPlan(const SweepSpec& sweep) {
     addOption(words, "--parallel", sweep.parallel, usual.parallel);
     addOption(words, "--retries", sweep.retries, usual.retries);
     addOption(words, "--max-failures", sweep.maxFailures, usual.maxFailures);
+    if (!sweep.scheduler.empty()) words.insert(words.end(), {"--scheduler", sweep.scheduler});
+    addOption(words, "--first-rung", sweep.firstRung, usual.firstRung);
+    addOption(words, "--reduction", sweep.reduction, usual.reduction);
     if (!sweep.objective.empty()) words.insert(words.end(), {"--objective", sweep.objective});
     if (sweep.seed != usual.seed) words.insert(words.end(), {"--sweep-seed", std::to_string(sweep.seed)});
     return words;

@@ -300,10 +300,12 @@ QString TrainPage::planText() const {
             "are.");
     const auto& plan = m_answers.plan();
     if (!plan) return {};
-    const QString told =
-        tr("%1 steps of %2 samples, %3 steps an epoch; %4 parameters; %5 per device")
-            .arg(countText(plan->totalSteps), countText(m_form.equation().batch), countText(plan->stepsPerEpoch),
-                 countText(plan->parameters), bytesText(static_cast<double>(plan->bytesPerDevice)));
+    const auto steps = [](qint64 count) { return count == 1 ? tr("1 step") : tr("%1 steps").arg(countText(count)); };
+    const qint64 batch = m_form.equation().batch;
+    const QString samples = batch == 1 ? tr("1 sample") : tr("%1 samples").arg(countText(batch));
+    const QString told = tr("%1 of %2, %3 an epoch; %4 parameters; %5 per device")
+                             .arg(steps(plan->totalSteps), samples, steps(plan->stepsPerEpoch),
+                                  countText(plan->parameters), bytesText(static_cast<double>(plan->bytesPerDevice)));
     const double kept = static_cast<double>(plan->bytesPerCheckpoint) * static_cast<double>(plan->checkpoints);
     return kept < kHeavyCheckpoints ? told : tr("%1; keeps %2 of checkpoints").arg(told, bytesText(kept));
 }

@@ -14,9 +14,9 @@ struct SweepLine {
 };
 
 QString doneOf(const SweepResult& result) {
-    const QString done = QString::number(result.ended);
-    if (result.planned <= 0) return SweepLine::tr("%1 done").arg(done);
-    return SweepLine::tr("%1 of %2 done").arg(done, QString::number(result.planned));
+    const QString done = QString::number(result.finished);
+    if (result.planned <= 0) return SweepLine::tr("%1 finished").arg(done);
+    return SweepLine::tr("%1 of %2 finished").arg(done, QString::number(result.planned));
 }
 
 QString bestOf(const SweepResult& result) {
@@ -33,6 +33,9 @@ QStringList progressOf(const TrialGroup& sweep, const SweepResult* result) {
     parts << doneOf(*result);
     if (result->running > 0) parts << SweepLine::tr("%1 running").arg(result->running);
     if (result->failed > 0) parts << SweepLine::tr("%1 failed").arg(result->failed);
+    if (result->paused > 0) parts << SweepLine::tr("%1 at a rung").arg(result->paused);
+    if (result->cancelled > 0) parts << SweepLine::tr("%1 cancelled").arg(result->cancelled);
+    if (result->removed > 0) parts << SweepLine::tr("%1 deleted").arg(result->removed);
     if (result->best && result->objective) parts << bestOf(*result);
     return parts;
 }

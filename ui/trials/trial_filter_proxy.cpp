@@ -69,7 +69,9 @@ void TrialFilterProxy::setGrouped(bool grouped) {
 }
 
 void TrialFilterProxy::setFolded(std::int64_t sweep, bool folded) {
-    if (sweep == 0 || isFolded(sweep) == folded) return;
+    if (sweep == 0) return;
+    m_met.insert(sweep);
+    if (isFolded(sweep) == folded) return;
     if (folded) m_folded.insert(sweep);
     else m_folded.erase(sweep);
     invalidateRowsFilter();

@@ -50,6 +50,7 @@ public:
     QList<QAction*> commands() const override;  // as the selection and the shelf allow
     QUndoStack* undoStack() override { return &m_undo; }
     void selectTrial(std::int64_t trial);  // on the current shelf, past a filter that hides it; also one yet to come
+    void showSweep(std::int64_t sweep);    // its trials alone, beneath its line; also before they have been read
     void exportCsv(const QString& file);   // the table as it stands
 
 signals:

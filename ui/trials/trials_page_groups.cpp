@@ -62,6 +62,15 @@ void TrialsPage::readSweeps() {
     }
 }
 
+void TrialsPage::showSweep(std::int64_t sweep) {
+    m_shelf->setCurrentIndex(static_cast<int>(Shelf::Current));
+    m_filter->setText(QString("sweep:%1").arg(sweep));
+    m_proxy.setFolded(sweep, false);
+    if (m_actions.group->isChecked()) return;
+    m_actions.group->setChecked(true);
+    toggleGrouped();
+}
+
 void TrialsPage::showSweepMenu(std::int64_t sweep, const QPoint& at) {
     QMenu menu(this);
     const bool isFolded = m_proxy.isFolded(sweep);

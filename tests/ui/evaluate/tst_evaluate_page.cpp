@@ -20,6 +20,7 @@
 #include "ui/evaluate/answer_bars.h"
 #include "ui/evaluate/confusion_view.h"
 #include "ui/evaluate/evaluate_page.h"
+#include "ui/style/elided_label.h"
 #include "ui/style/theme.h"
 
 using namespace lockstep;
@@ -129,6 +130,26 @@ private slots:
     void initTestCase() {
         QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
         applyTheme(*qApp, ThemeChoice::Light);
+    }
+
+    // Of 1024 x 640, beside the window's navigation: no words are cut in the middle.
+    void aSmallWindowIsEnough() {
+        Bench bench({"--title", "a trial whose title is rather long"}, 2);
+        bench.open();
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
+        const QSize least = bench.page->minimumSizeHint();
+        QVERIFY2(least.width() <= 876, qPrintable(QString::number(least.width())));
+        bench.page->resize(876, 600);
+        QTest::qWait(100);
+        auto& figures = bench.find<QLabel>("figures");
+        figures.setText("10,000 samples   ·   accuracy 91.17 %   ·   calibration error 12.12 %");
+        QTRY_VERIFY(figures.width() >= figures.sizeHint().width());
+        for (const auto* each : bench.page->findChildren<QLabel*>()) {
+            const bool isElided = dynamic_cast<const ElidedLabel*>(each) != nullptr;
+            if (!each->isVisible() || each->wordWrap() || isElided || each->text().isEmpty()) continue;
+            QVERIFY2(each->width() >= each->minimumSizeHint().width(), qPrintable(each->text()));
+        }
+        QCOMPARE(bench.page->size(), QSize(876, 600));
     }
 
     // Open a finished trial, evaluate it, click a cell, see its images, drop a picture, read the answer.
@@ -291,7 +312,8 @@ private slots:
         bench.open();
         QCOMPARE(bench.page->trial(), 2);
         QTRY_VERIFY_WITH_TIMEOUT(bench.samples() > 0, kPatience);
-        bench.choose("besideTrial", 2);  // the first trial, which nobody has evaluated
+        QTRY_COMPARE_WITH_TIMEOUT(bench.find<QComboBox>("besideTrial").count(), 2, kPatience);
+        bench.choose("besideTrial", 1);  // the first trial, which nobody has evaluated
         auto& evaluates = bench.find<QPushButton>("evaluateBeside");
         QTRY_VERIFY_WITH_TIMEOUT(evaluates.isVisible(), kPatience);
         QTest::mouseClick(&evaluates, Qt::LeftButton);
@@ -303,6 +325,28 @@ private slots:
         auto& onlyFirst = bench.find<QPushButton>("beside1");
         QTest::mouseClick(&onlyFirst, Qt::LeftButton);
         QTRY_COMPARE_WITH_TIMEOUT(bench.samples(), onlyFirst.text().section('\n', 1).toInt(), kPatience);
+    }
+
+    // Neither itself nor one that knows other classes.
+    void onlyWhatCanBeComparedStandsBeside() {
+        const QStringList fewer{"dataset.classes=4"};
+        Bench bench;
+        const auto train = [&] {
+            bench.run(QStringList{"train", "--dataset", "synthetic", "--model", "mlp", "--epochs", "1", "--devices",
+                                  "cpu:1", "--set", "dataset.samples=400", "dataset.test_samples=120"} +
+                      fewer);
+        };
+        train();
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        auto& others = bench.find<QComboBox>("besideTrial");
+        QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
+        QVERIFY(others.count() == 0 && !others.isEnabled());
+        QVERIFY2(others.placeholderText().contains("no other trial"), qPrintable(others.placeholderText()));
+        train();
+        QTRY_COMPARE_WITH_TIMEOUT(others.count(), 2, kPatience);
+        QVERIFY(others.isEnabled());
+        QCOMPARE(others.itemData(1).toLongLong(), 3);
     }
 
     // A hundred at a time, and no answer of an older question stands under a newer one's samples.

@@ -8,6 +8,7 @@
 #include "ui/evaluate/cell_color.h"
 #include "ui/evaluate/class_scores_view.h"
 #include "ui/evaluate/confusion_view.h"
+#include "ui/evaluate/evaluation_text.h"
 #include "ui/evaluate/sample_lists.h"
 #include "ui/style/contrast.h"
 #include "ui/style/theme.h"
@@ -196,6 +197,18 @@ private slots:
         enlarge(view);
         view.setMatrix(ConfusionMatrix(20), {});
         QCOMPARE(view.rectOf({0, 0}), smaller);
+    }
+
+    // As the table of trials calls data; a folder by its path, too.
+    void anEvaluationNamesItsData() {
+        Evaluation each;
+        each.checkpoint = "best", each.epoch = 3, each.split = "test", each.createdAt = "2026-11-25T10:00:07.000Z";
+        each.dataset = each.data = "fashion-mnist";
+        QCOMPARE(nameOf(each), QString("Best checkpoint, epoch 3, test of fashion-mnist, 2026-11-25 10:00 UTC"));
+        each.dataset = "image-folder", each.data = "/photos";
+        QVERIFY2(nameOf(each).contains("test of image-folder /photos,"), qPrintable(nameOf(each)));
+        each.dataset.clear();
+        QVERIFY2(nameOf(each).contains("test of /photos,"), qPrintable(nameOf(each)));
     }
 
     // Also where nothing can be divided: classes without samples or answers.

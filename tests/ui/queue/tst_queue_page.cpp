@@ -245,7 +245,7 @@ private slots:
         Bench bench;
         MadeQueue& made = bench.make();
         const auto group = made.sweep("how wide", 4);
-        made.finish("one", 0.91, GroupPlace{group, 0, 0});
+        const auto best = made.finish("one", 0.91, GroupPlace{group, 0, 0});
         made.finish("other", 0.85, GroupPlace{group, 1, 0});
         made.fail("third", GroupPlace{group, 2, 0});
         made.run("fourth", 2, GroupPlace{group, 3, 0});
@@ -254,11 +254,19 @@ private slots:
         bench.open();
         QTRY_COMPARE(bench.said("sweepTitle"), QString("Sweep 1: how wide"));
         QCOMPARE(bench.said("sweepProgress"),
-                 QString("3 of 12 trials done, 1 running, 1 failed, about 18 min 00 s left"));
+                 QString("2 of 12 trials finished, 1 running, 1 failed, about 17 min 36 s left"));
         QCOMPARE(bench.said("sweepBest"), QString("Best test accuracy 91.00 %"));
         QCOMPARE(bench.said("sweepBestCell"), QString("batch=32 learning_rate=0.01"));
         QVERIFY(bench.said("sweepDisk").startsWith("takes about "));
         QVERIFY(bench.said("sweepState").contains("active"));
+
+        const QSignalSpy opened(bench.page.get(), &QueuePage::openRequested);
+        const QSignalSpy wanted(bench.page.get(), &QueuePage::trialsRequested);
+        QCOMPARE(bench.button("openBestTrial")->text(), QString("Open the best: trial %1").arg(best));
+        QTest::mouseClick(bench.button("openBestTrial"), Qt::LeftButton);
+        QTest::mouseClick(bench.button("showInTrials"), Qt::LeftButton);
+        QCOMPARE(opened.value(0).value(0).toLongLong(), best);
+        QCOMPARE(wanted.value(0).value(0).toLongLong(), group);
 
         QVERIFY(!bench.says("long ago"));
         bench.button("showEndedSweeps")->click();
@@ -291,7 +299,7 @@ private slots:
             dialog->accept();
         });
         QTest::mouseClick(bench.button("extendSweep"), Qt::LeftButton);
-        QTRY_VERIFY(bench.said("sweepProgress").startsWith("0 of 40 trials done"));
+        QTRY_VERIFY(bench.said("sweepProgress").startsWith("0 of 40 trials finished"));
 
         QTest::mouseClick(bench.button("cancelSweep"), Qt::LeftButton);
         QTRY_COMPARE(bench.stateOf(group), GroupState::Cancelled);
@@ -318,6 +326,29 @@ private slots:
         QTRY_VERIFY(!bench.button("startQueue"));
         QTest::qWait(3500);
         QVERIFY(!bench.button("startQueue"));
+    }
+
+    // Of 1024 x 640, beside the window's navigation.
+    void aSmallWindowIsEnough() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        const auto group = made.sweep("how wide", 2);
+        made.finish("one", 0.91, GroupPlace{group, 0, 0});
+        made.fail("other", GroupPlace{group, 1, 0});
+        made.wait("two");
+        bench.open();
+        QTRY_VERIFY(bench.button("retrySweep") && bench.button("openBestTrial"));
+        const QSize least = bench.page->minimumSizeHint();
+        QVERIFY2(least.width() <= 876 && least.height() <= 600,
+                 qPrintable(QString("%1 x %2").arg(least.width()).arg(least.height())));
+        bench.page->resize(876, 600);
+        QTest::qWait(50);
+        for (const char* name :
+             {"pauseSweep", "cancelSweep", "retrySweep", "extendSweep", "openBestTrial", "showInTrials"}) {
+            const auto* button = bench.button(name);
+            const QPoint end = button->mapTo(bench.page.get(), QPoint(button->width(), 0));
+            QVERIFY2(button->width() >= button->sizeHint().width() && end.x() <= 876, name);
+        }
     }
 
     void controlsHaveNames() {

@@ -13,12 +13,13 @@ CellResult cell(std::int64_t finished, double mean, double deviation = 0) {
     made.settings = {{"learning_rate", 0.01}, {"batch", std::int64_t{64}}};
     made.finished = made.count = finished;
     for (std::int64_t i = 0; i < finished; ++i) made.trials.push_back(i + 1);
+    made.bestTrial = 2;
     made.mean = mean;
     made.deviation = deviation;
     return made;
 }
 
-// Twelve of twenty trials done, two of them in vain, two running.
+// Twelve of twenty trials have ended, two of them in vain; two run.
 SweepRow sweep(GroupState state = GroupState::Active) {
     SweepRow made;
     SweepResult& result = made.result;
@@ -54,11 +55,17 @@ private slots:
     void aSweepIsToldInWords() {
         const SweepRow made = sweep();
         QCOMPARE(sweep_text::title(made), QString("Sweep 3: how wide"));
-        QCOMPARE(sweep_text::progress(made), QString("12 of 20 trials done, 2 running, 2 failed"));
+        QCOMPARE(sweep_text::progress(made), QString("10 of 20 trials finished, 2 running, 2 failed"));
         QCOMPARE(sweep_text::left(made), QString("about 4 min 00 s left"));  // 8 more, 2 at once
         QCOMPARE(sweep_text::best(made), QString("Best test accuracy 91.23 % ± 0.41 (n 3)"));
         QCOMPARE(sweep_text::bestCell(made), QString("learning_rate=0.01 batch=64"));
         QCOMPARE(sweep_text::disk(made), QString("takes about 1.2 GiB of disk in all"));
+        QCOMPARE(sweep_text::bestTrial(made), std::int64_t{2});
+        SweepRow further = made;
+        further.result.underWay = 1.5;
+        QCOMPARE(sweep_text::left(further), QString("about 3 min 15 s left"));
+        further.result.failed = 0, further.result.cancelled = 3, further.result.removed = 1;
+        QCOMPARE(sweep_text::progress(further), QString("10 of 20 trials finished, 2 running, 3 cancelled, 1 deleted"));
         SweepRow paused = sweep(GroupState::Paused);
         QVERIFY(sweep_text::left(paused).isEmpty() && !sweep_text::disk(paused).isEmpty());
         QVERIFY(sweep_text::disk(sweep(GroupState::Finished)).isEmpty());
@@ -68,7 +75,10 @@ private slots:
         SweepRow made;
         made.result.group.id = 4;
         QCOMPARE(sweep_text::title(made), QString("Sweep 4"));
-        QCOMPARE(sweep_text::progress(made), QString("0 trials done"));
+        QCOMPARE(sweep_text::progress(made), QString("0 trials finished"));
+        made.result.planned = 1;
+        QCOMPARE(sweep_text::progress(made), QString("0 of 1 trial finished"));
+        made.result.planned = 0;
         for (const QString& each : {sweep_text::left(made), sweep_text::best(made), sweep_text::bestCell(made),
                                     sweep_text::disk(made), sweep_text::diskWarning(made, 1)})
             QVERIFY2(each.isEmpty(), qPrintable(each));
@@ -98,9 +108,14 @@ private slots:
         const auto finished = of(GroupState::Finished);
         QVERIFY(!finished.goOn && !finished.cancel && !finished.pause && finished.extend);
         SweepRow made = sweep();
-        QVERIFY(!actionsFor(made).retry);
-        made.result.cells.front().trials.push_back(9);  // which has failed
         QVERIFY(actionsFor(made).retry);
+        made.result.failed = 0;
+        QVERIFY(!actionsFor(made).retry);
+        for (const auto fallen : {&SweepResult::failed, &SweepResult::cancelled, &SweepResult::removed}) {
+            made.result.*fallen = 1;
+            QVERIFY(actionsFor(made).retry);
+            made.result.*fallen = 0;
+        }
         made.result.spec.method = "grid";
         made.result.spec.trials = 0;
         QVERIFY(!actionsFor(made).extend);  // all cells that there are

@@ -187,8 +187,9 @@ void evaluated(Photographer& camera) {
     QTest::qWait(2000);
     camera.shoot(*window, "evaluate");
     auto* beside = window->findChild<QComboBox*>("besideTrial");
-    beside->setCurrentIndex(2);
-    emit beside->activated(2);
+    until([&] { return beside->count() > 1; });
+    beside->setCurrentIndex(1);
+    emit beside->activated(1);
     until([&] { return window->findChild<QPushButton*>("beside1")->isVisible(); });
     QTest::mouseClick(window->findChild<QPushButton*>("beside1"), Qt::LeftButton);
     camera.shoot(*window, "evaluate-beside");

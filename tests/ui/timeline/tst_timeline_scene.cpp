@@ -160,11 +160,11 @@ private slots:
         const QStringList text = rangeText(model, {100, 300});
         QCOMPARE(text.size(), 2);
         QCOMPARE(text[0], "200 ns, from 100 ns to 300 ns, steps 1 to 3.");
-        QVERIFY2(
-            text[1].startsWith("Rank 0: computing 40.00 %, updating weights 10.00 %, waiting for all-reduce 20.00 %, "
-                               "waiting for data 30.00 %, other 0.00 %. An all-reduce was under way 30.00 % of the "
-                               "time; 33.33 % of that hid behind computing. Longest: conv2d first 30.00 %, dense"),
-            qPrintable(text[1]));
+        QVERIFY2(text[1].startsWith("Rank 0, of all this time: computing 40.00 %, updating weights 10.00 %, "
+                                    "waiting for all-reduce 20.00 %, waiting for data 30.00 %, other 0.00 %. An "
+                                    "all-reduce was under way 30.00 % of the "
+                                    "time; 33.33 % of that hid behind computing. Longest: conv2d first 30.00 %, dense"),
+                 qPrintable(text[1]));
         const auto hit = model.hit(*model.lanes().at(1), 130, 1);
         QCOMPARE(hitText(model, *hit),
                  QStringList({"conv2d first", "computing", "30 ns, at 120 ns", "Rank 0, step 2"}));

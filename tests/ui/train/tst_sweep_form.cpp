@@ -5,6 +5,7 @@
 #include <QtTest>
 
 #include "engine/search/sweep_probes.h"
+#include "ui/train/number_steps.h"
 #include "ui/train/spec_form.h"
 #include "ui/train/sweep_command.h"
 #include "ui/train/sweep_estimate.h"
@@ -364,6 +365,38 @@ private slots:
     void timesAreRough() {
         QFETCH(double, seconds);
         QTEST(roughDuration(seconds), "words");
+    }
+
+    void numbersHaveNeighbours_data() {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("number");
+        QTest::addColumn<QString>("less");
+        QTest::addColumn<QString>("more");
+        const auto row = [](const char* path, const char* number, const char* less, const char* more) {
+            QTest::addRow("%s %s", path, number) << path << number << less << more;
+        };
+        row("epochs", "5", "4", "6");
+        row("epochs", "1", "", "2");
+        row("epochs", "many", "", "");
+        row("validation_share", "0", "", "0.05");
+        row("validation_share", "0.15", "0.1", "0.2");
+        row("validation_share", "0.12", "0.1", "0.15");
+        row("validation_share", "0.9", "0.85", "");
+        row("learning_rate", "0.1", "0.05", "0.2");
+        row("learning_rate", "0.03", "0.02", "0.05");
+        row("learning_rate", "5", "2", "10");
+        row("learning_rate", "0", "", "0.0001");
+        row("learning_rate", "0.0001", "0", "0.0002");
+        row("learning_rate", "1000", "500", "");
+    }
+    void numbersHaveNeighbours() {
+        QFETCH(QString, path);
+        QFETCH(QString, number);
+        const Sheet sheet;
+        const auto* field = sheet.form.trialField(path);
+        QVERIFY(field);
+        QTEST(steppedNumber(*field, number, -1), "less");
+        QTEST(steppedNumber(*field, number, 1), "more");
     }
 
     void whatChoosesIsSaid() {

@@ -151,12 +151,23 @@ private slots:
         QCOMPARE(dataset()["path"].toString(), folder);
     }
 
+    void aTypedTextIsTakenWithItsModel_data() { aTypedPathIsRecognised_data(); }
+    void aTypedTextIsTakenWithItsModel() {
+        QFETCH(QString, kind);
+        choose(kind);
+        const QJsonValue model = m_bench->page->spec().value("model");
+        const auto file = play();
+        type(file);
+        QTRY_COMPARE_WITH_TIMEOUT(dataset()["id"].toString(), QString("text"), 60000);
+        QTRY_COMPARE_WITH_TIMEOUT(dataset()["path"].toString(), file, 60000);
+        QCOMPARE(m_bench->page->spec()["model"].toObject()["id"].toString(), QString("gpt"));
+        QVERIFY2(m_bench->shows("The model is now one that reads them"), qPrintable(m_bench->visibleText()));
+        m_bench->page->undoStack()->undo();  // one step back
+        QCOMPARE(m_bench->page->spec().value("model"), model);
+    }
+
     void aTextIsTaken() {
-        const auto file = m_bench->folder.filePath("play.txt");
-        QFile text(file);
-        QVERIFY(text.open(QIODevice::WriteOnly));
-        text.write(QByteArray("what is in a name?\n").repeated(200));
-        text.close();
+        const auto file = play();
         m_bench->drop(file);
         QTRY_COMPARE_WITH_TIMEOUT(dataset()["path"].toString(), file, 60000);
         QCOMPARE(dataset()["id"].toString(), QString("text"));
@@ -344,6 +355,12 @@ private:
         line->setFocus();
         QTest::keyClicks(line, path);
         QTest::keyClick(line, Qt::Key_Return);
+    }
+    QString play() const {
+        QFile text(m_bench->folder.filePath("play.txt"));
+        if (!text.open(QIODevice::WriteOnly) || text.write(QByteArray("what is in a name?\n").repeated(200)) <= 0)
+            qFatal("%s cannot be written", qPrintable(text.fileName()));
+        return text.fileName();
     }
     QJsonObject dataset() const { return m_bench->page->spec()["dataset"].toObject(); }
 

@@ -233,6 +233,8 @@ private slots:
                  QString("412 training and 0 test samples, 2 classes of 12 to 400, 256 bytes of text"));
         data.classes.clear(), data.trainPerClass.clear();
         QCOMPARE(datasetSummary(data), QString("412 training and 0 test samples, 256 bytes of text"));
+        data.testCount = 1;
+        QCOMPARE(datasetSummary(data), QString("412 training and 1 test sample, 256 bytes of text"));
     }
 
     void problemsFindTheirFields() {

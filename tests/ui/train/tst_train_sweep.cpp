@@ -43,6 +43,22 @@ private slots:
         QVERIFY(!m_bench->shows("Sweep"));
     }
 
+    void numbersNeedNoKeyboard() {
+        const auto press = [this](const char* arrow) {
+            QTest::mouseClick(m_bench->find<QToolButton>(arrow), Qt::LeftButton);
+        };
+        press("validation_share.more");
+        press("validation_share.more");
+        press("epochs.more");
+        press("epochs.more");
+        press("epochs.less");
+        QCOMPARE(m_bench->find<QLineEdit>("validation_share")->text(), QString("0.1"));
+        QCOMPARE(m_bench->page->spec()["validation_share"].toDouble(), 0.1);
+        QCOMPARE(m_bench->page->spec()["epochs"].toInt(), synthetic()["epochs"].toInt() + 1);
+        toggle("epochs");
+        QVERIFY(!seen("epochs.more"));
+    }
+
     void theSwitchOpensTheValuesInPlace() {
         QVERIFY(!seen("learning_rate.from") && seen("learning_rate"));
         toggle("learning_rate");

@@ -257,18 +257,19 @@ void TestTrialGroups::aSweepIsALine() {
     QCOMPARE(sweepLine(sweep, nullptr), QString("Sweep 3: wide nets %2"));
     auto result = resultOf(sweep);
     QCOMPARE(sweepLine(sweep, &result),
-             QString("Sweep 3: wide nets %2 — 27 of 81 done, 2 running, 1 failed, best 91.23 % ± 0.30 (n 3): "
+             QString("Sweep 3: wide nets %2 — 26 of 81 finished, 2 running, 1 failed, best 91.23 % ± 0.30 (n 3): "
                      "learning_rate=0.01 batch=64"));
     result.cells[1].count = 1;
-    result.ended = 26;
+    result.finished = 24, result.cancelled = 2, result.removed = 1;
     result.running = result.failed = 0;
     QCOMPARE(sweepLine(sweep, &result),
-             QString("Sweep 3: wide nets %2 — 26 of 81 done, best 91.23 %: learning_rate=0.01 batch=64"));
+             QString("Sweep 3: wide nets %2 — 24 of 81 finished, 2 cancelled, 1 deleted, best 91.23 %: "
+                     "learning_rate=0.01 batch=64"));
     result.best.reset();
-    result.planned = 0;
+    result.planned = result.cancelled = result.removed = 0;
     sweep.title.clear();
     sweep.state = GroupState::Paused;
-    QCOMPARE(sweepLine(sweep, &result), QString("Sweep 3 — paused, 26 done"));
+    QCOMPARE(sweepLine(sweep, &result), QString("Sweep 3 — paused, 24 finished"));
     QCOMPARE(sweepLine(sweep, nullptr), QString("Sweep 3 — paused"));
     result.objective = findMetric("test_loss");
     result.cells[0].count = 2, result.cells[0].mean = 0.25, result.cells[0].deviation = 0.0125;
@@ -278,7 +279,7 @@ void TestTrialGroups::aSweepIsALine() {
     table.proxy.setGrouped(true);
     QCOMPARE(table.lineOf(2), QString("Sweep 2: wide"));
     table.model.setResult(resultOf(table.groups.sweeps.front()));
-    QVERIFY(table.lineOf(2).startsWith("Sweep 2: wide — 27 of 81 done"));
+    QVERIFY(table.lineOf(2).startsWith("Sweep 2: wide — 26 of 81 finished"));
     QVERIFY(table.proxy.index(0, 0).data(Qt::AccessibleTextRole).toString().endsWith("; unfolded"));
 }
 

@@ -80,7 +80,7 @@ private slots:
         QCOMPARE(desktop.rows(), 6);
         QVERIFY(desktop.says("5 trials"));
         QTRY_COMPARE(desktop.line(),
-                     QString("Sweep 1: rates — 4 of 4 done, best 91.00 % ± 1.41 (n 2): learning_rate=0.1"));
+                     QString("Sweep 1: rates — 4 of 4 finished, best 91.00 % ± 1.41 (n 2): learning_rate=0.1"));
         desktop.finish(1, 0.94);
         QTRY_VERIFY_WITH_TIMEOUT(desktop.line().contains("best 93.00 % ± 1.41 (n 2)"), 10'000);
         QueueStore(*desktop.store).setGroupState(desktop.group, GroupState::Paused);
@@ -104,6 +104,18 @@ private slots:
         QTRY_COMPARE(desktop.rows(), 5);
         QTest::qWait(50);
         QVERIFY(desktop.table().isColumnHidden(kCellColumn));
+    }
+
+    // As the page of the queue asks for it: also before the page was shown, and of a sweep that is folded at first.
+    void aSweepIsShownAlone() {
+        SweptDesktop desktop(GroupState::Finished);
+        desktop.open();
+        desktop.page->showSweep(desktop.group);
+        QTRY_COMPARE(desktop.rows(), 5);  // its line and its four trials
+        QTRY_VERIFY(desktop.line(0).startsWith("Sweep 1: rates — 4 of 4 finished"));
+        QVERIFY(desktop.action("Group by sweep").isChecked());
+        desktop.page->showSweep(desktop.group);
+        QCOMPARE(desktop.rows(), 5);
     }
 
     void whatHasEndedIsFoldedAndUnfolds() {

@@ -1,0 +1,24 @@
+#pragma once
+#include <filesystem>
+#include <vector>
+
+namespace lockstep {
+
+// A folder for what a command writes, made with those above it that are missing. Those that were made for nothing are
+// taken back at the end: unless it is kept, as far as they are empty.
+class MadeFolder {
+public:
+    // Throws ProblemError "out.unwritable".
+    explicit MadeFolder(const std::filesystem::path& folder);
+    ~MadeFolder();
+    MadeFolder(const MadeFolder&) = delete;
+    MadeFolder& operator=(const MadeFolder&) = delete;
+    void keep() { m_made.clear(); }
+
+private:
+    void takeBack();
+
+    std::vector<std::filesystem::path> m_made;  // the innermost first
+};
+
+}  // namespace lockstep

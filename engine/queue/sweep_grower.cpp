@@ -1,0 +1,201 @@
+#include "engine/queue/sweep_grower.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "engine/queue/queue_problem.h"
+#include "engine/queue/sweep_progress.h"
+#include "engine/search/suggest.h"
+#include "engine/trials/disk_service.h"
+
+namespace lockstep {
+
+// True: trials were made, or cancelled.
+bool SweepGrower::grow(const std::vector<QueuedTrial>& queue) {
+    bool changed = false;
+    m_limits.clear();
+    for (const TrialGroup& group : QueueQuery(m_host.trials.query()).groups(true)) {
+        if (group.kind != "sweep") continue;
+        if (group.state == GroupState::Cancelled || group.state == GroupState::Failed) {
+            changed = dropWaiting(queue, group.id) || changed;
+            continue;
+        }
+        if (group.state == GroupState::Paused) {
+            m_limits[group.id] = {1, true};
+            continue;
+        }
+        const auto open = std::ranges::count_if(queue, [&](const QueuedTrial& each) { return each.group == group.id; });
+        changed = growOne(group, open) || changed;
+    }
+    return changed;
+}
+
+bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
+    Sweep* sweep = sweepOf(group);
+    if (!sweep) return false;
+    m_limits[group.id] = {sweep->spec.parallel, false};
+    const std::int64_t wanted = trialsToMake(sweep->spec, open);
+    const bool hasRungs = !sweep->spec.scheduler.empty();
+    if (wanted == 0 || (sweep->isExhausted && open > 0 && !hasRungs)) return false;
+    auto trials = QueueQuery(m_host.trials.query()).trials(group.id);
+    if (const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials))) {
+        end(group.id, GroupState::Failed, problemText(*problem));
+        return true;
+    }
+    std::int64_t made = 0;
+    for (bool more = true; more && made < wanted;) {
+        const auto next = makeNext(group.id, *sweep, trials);
+        more = next != Made::Nothing;
+        made += next == Made::Trial ? 1 : 0;
+    }
+    if (made > 0 || open > 0) return made > 0;
+    if (hasRungs) freePaused(trials);
+    const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials), true);
+    end(group.id, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
+    return made > 0;
+}
+
+// One that was made just when the sweep was cancelled; what a person has asked for by itself stays.
+bool SweepGrower::dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group) {
+    bool dropped = false;
+    for (const QueuedTrial& each : queue) {
+        if (each.group != group || each.isRunning || each.entry.asked == each.attempts) continue;
+        if (each.state == RunState::Queued) m_host.trials.store().setState(each.entry.trial, RunState::Cancelled);
+        queueStore().remove(each.entry.trial);
+        dropped = true;
+    }
+    return dropped;
+}
+
+// Its trials that wait are cancelled; those that run end as they will.
+void SweepGrower::end(std::int64_t group, GroupState state, const std::string& reason) {
+    m_limits.erase(group);
+    m_sweeps.erase(group);
+    if (!queueStore().endGroup(group, state, reason)) return;
+    say("sweep " + std::to_string(group) + " has " + std::string(text(state)));
+    for (const GroupTrial& each : QueueQuery(m_host.trials.query()).trials(group)) {
+        if (!each.trial || !each.isQueued || m_host.isTaken(*each.trial)) continue;
+        if (each.state == RunState::Queued) m_host.trials.store().setState(*each.trial, RunState::Cancelled);
+        queueStore().remove(*each.trial);
+    }
+}
+
+std::string SweepGrower::firstFailure(std::span<const GroupTrial> made) {
+    for (const GroupTrial& each : made) {
+        if (!each.trial || !each.hasFailed()) continue;
+        const auto row = m_host.trials.query().find(*each.trial);
+        if (row) return row->failure.empty() ? row->state : row->failure;
+    }
+    return {};
+}
+
+SweepGrower::Made SweepGrower::makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made) {
+    auto place = nextPlace(group, std::ssize(sweep.cells), sweep.spec.repeats, made);
+    if (!place) {
+        if (letNextGoOn(group, sweep, made)) return Made::Trial;
+        auto cell = sweep.isExhausted ? std::nullopt : nextCell(sweep.spec, sweep.space, sweep.cells);
+        sweep.isExhausted = !cell;
+        if (!cell) return Made::Nothing;
+        place = {group, std::ssize(sweep.cells), 0};
+        queueStore().addCell(group, {place->cell, cellText(*cell)});
+        sweep.cells.push_back(std::move(*cell));
+    }
+    const Made what = makeTrial(*place, sweep, sweep.cells[static_cast<std::size_t>(place->cell)]);
+    made = QueueQuery(m_host.trials.query()).trials(group);
+    return what;
+}
+
+// A trial at a rung, to the next one.
+bool SweepGrower::letNextGoOn(std::int64_t group, const Sweep& sweep, std::vector<GroupTrial>& made) {
+    const auto rungs = rungsOf(sweep.spec);
+    const TrialQuery& query = m_host.trials.query();
+    const Metric* objective = rungs ? objectiveOf(query, sweep.spec, made) : nullptr;
+    if (!objective) return false;
+    const auto climbers = climbersOf(QueueQuery(query), sweep.spec, *objective, group, made);
+    for (const RungArrival& each : newArrivals(climbers, QueueQuery(query).arrivals(group)))
+        queueStore().noteArrival(group, each);
+    const auto next = nextAscent(*rungs, climbers, made);
+    if (!next) return false;
+    queueStore().letGoOn(next->place, next->untilEpoch, sweep.spec.retries);
+    say("cell " + std::to_string(next->place.cell) + " of sweep " + std::to_string(group) + " goes on to epoch " +
+        std::to_string(next->untilEpoch.value_or(sweep.spec.trial.epochs)));
+    made = QueueQuery(query).trials(group);
+    return true;
+}
+
+// What paused at a rung and did not earn more goes nowhere from there. A sweep that is extended trains it anew.
+void SweepGrower::freePaused(std::span<const GroupTrial> made) {
+    FreeRequest request;
+    request.keep = StaysKept{.newest = false};
+    for (const GroupTrial& each : made) {
+        if (each.trial && each.state == RunState::Stopped && each.untilEpoch)
+            request.trials.push_back({*each.trial, *each.trial});
+    }
+    if (request.trials.empty()) return;
+    DiskService disk(m_host.trials);
+    disk.free(planFreeing(disk.weigh(), request, std::time(nullptr)));
+}
+
+SweepGrower::Made SweepGrower::makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell) {
+    const TrialSpec spec = trialAt(sweep.spec, cell, place.repeat);
+    if (const auto same = sameTrial(spec, cell)) {
+        queueStore().adopt(place, *same);
+        say("trial " + std::to_string(*same) + " is a cell of sweep " + std::to_string(place.group) + " already");
+        return Made::Adopted;
+    }
+    QueueEntry entry;
+    entry.retries = sweep.spec.retries;
+    const auto rungs = rungsOf(sweep.spec);
+    const auto untilEpoch = rungs ? std::optional(rungs->epochs.front()) : std::nullopt;
+    queueStore().createTrial(spec, m_host.trials.places().runs(), entry, place, untilEpoch);
+    return Made::Trial;
+}
+
+// One of the history that has finished and differs in its title alone.
+std::optional<std::int64_t> SweepGrower::sameTrial(const TrialSpec& spec, const Cell& cell) {
+    Cell settings = cell;
+    std::erase_if(settings, [](const Setting& each) { return each.path == "seed"; });
+    settings.push_back({"seed", static_cast<double>(spec.seed)});
+    settings.push_back({"model", spec.model.id});
+    settings.push_back({"dataset", spec.dataset.id});
+    std::ranges::sort(settings, {}, &Setting::path);
+    const auto same = std::ranges::unique(settings, {}, &Setting::path);
+    settings.erase(same.begin(), same.end());
+    for (const std::int64_t trial : QueueQuery(m_host.trials.query()).finishedWith(settings)) {
+        auto known = m_host.trials.query().spec(trial);
+        if (!known.ok()) continue;
+        known.value().title = spec.title;
+        if (known.value() == spec) return trial;
+    }
+    return std::nullopt;
+}
+
+// Null: it cannot be read, and has failed.
+SweepGrower::Sweep* SweepGrower::sweepOf(const TrialGroup& group) {
+    const auto known = m_sweeps.find(group.id);
+    if (known != m_sweeps.end() && known->second.json == group.specJson) return &known->second;
+    auto spec = sweepFromJson(group.specJson, "");
+    auto space = spec.ok() ? spaceOf(spec.value()) : Result<SearchSpace>(spec.problems());
+    if (!space.ok()) {
+        end(group.id, GroupState::Failed, problemText(space.problems().front()));
+        return nullptr;
+    }
+    std::vector<Cell> cells;
+    try {
+        for (const GroupCell& each : QueueQuery(m_host.trials.query()).cells(group.id))
+            cells.push_back(cellFrom(each.settings));
+    } catch (const ProblemError& error) {
+        if (error.problem().code != "group.malformed") throw;
+        end(group.id, GroupState::Failed, problemText(error.problem()));
+        return nullptr;
+    }
+    Sweep sweep{std::move(spec).value(), std::move(space).value(), group.specJson, std::move(cells)};
+    return &m_sweeps.insert_or_assign(group.id, std::move(sweep)).first->second;
+}
+
+void SweepGrower::say(const std::string& line) const {
+    if (m_host.log) m_host.log(line);
+}
+
+}  // namespace lockstep

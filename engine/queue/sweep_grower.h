@@ -1,0 +1,63 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/history/queue_query.h"
+#include "engine/history/queue_store.h"
+#include "engine/queue/next_trials.h"
+#include "engine/queue/sweep_rungs.h"
+#include "engine/trials/trial_service.h"
+
+namespace lockstep {
+
+// Makes the trials of sweeps as there is room for them, lets those at their rungs go on that have earned it, and ends
+// sweeps of which nothing more comes. All that it goes by is in the history: another one, at any moment, does the same.
+// The thread and the problems of its trials.
+class SweepGrower {
+public:
+    struct Host {
+        TrialService& trials;
+        std::function<bool(std::int64_t trial)> isTaken;   // by an engine, or one was started for it
+        std::function<void(const std::string& line)> log;  // for whoever looks why
+    };
+    explicit SweepGrower(Host host) : m_host(std::move(host)) {}
+
+    bool grow(const std::vector<QueuedTrial>& queue);  // true: trials were made, let go on, or cancelled
+    // Of the sweeps that have not ended, at the latest grow().
+    const std::map<std::int64_t, GroupLimit>& limits() const { return m_limits; }
+
+private:
+    struct Sweep {
+        SweepSpec spec;
+        SearchSpace space;
+        std::string json;          // as read
+        std::vector<Cell> cells;   // that it has suggested: nobody else does while this process has the lease
+        bool isExhausted = false;  // there is no further one
+    };
+    enum class Made { Nothing, Adopted, Trial };
+
+    bool growOne(const TrialGroup& group, std::int64_t open);
+    bool dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group);
+    void end(std::int64_t group, GroupState state, const std::string& reason);
+    void freePaused(std::span<const GroupTrial> made);
+    std::string firstFailure(std::span<const GroupTrial> made);
+    Made makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made);
+    bool letNextGoOn(std::int64_t group, const Sweep& sweep, std::vector<GroupTrial>& made);
+    Made makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell);
+    std::optional<std::int64_t> sameTrial(const TrialSpec& spec, const Cell& cell);
+    Sweep* sweepOf(const TrialGroup& group);
+
+    void say(const std::string& line) const;
+    QueueStore queueStore() { return QueueStore(m_host.trials.store()); }
+
+    Host m_host;
+    std::map<std::int64_t, Sweep> m_sweeps;
+    std::map<std::int64_t, GroupLimit> m_limits;
+};
+
+}  // namespace lockstep
