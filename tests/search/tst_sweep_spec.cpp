@@ -176,6 +176,7 @@ private slots:
         sweep.reduction = 1;
         QCOMPARE(problemsOf(spaceOf(sweep)), "reduction: spec.out-of-range; reduction: rungs.reduction");
         sweep = sweepOf({"epochs=2..9"});
+        sweep.firstRung = sweep.trial.epochs;
         sweep.scheduler = "asya";
         QCOMPARE(problemsOf(spaceOf(sweep)),
                  "scheduler: spec.not-a-choice; vary.epochs: search.scheduled-epochs; first_rung: rungs.first");
