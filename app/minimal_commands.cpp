@@ -6,8 +6,8 @@ namespace lockstep {
 
 std::span<const AddCommand> allCommands() {
     static constexpr AddCommand kCommands[] = {
-        addTrain,   addDevices,  addModels,  addBench,         addCheck,   addProve, addDatasets,
-        addInspect, addEvaluate, addPredict, addExportWeights, addProgram, addServe, addProbePlugin,
+        addTrain,    addDevices, addModels,   addFindRate, addFindBatch,     addBench,   addCheck, addProve,
+        addDatasets, addInspect, addEvaluate, addPredict,  addExportWeights, addProgram, addServe, addProbePlugin,
     };
     return kCommands;
 }

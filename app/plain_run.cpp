@@ -24,6 +24,7 @@ Result<RunResult> runPlainly(const PlainRun& request, const Environment& environ
     options.checkpointFolder = request.checkpointFolder;
     options.resumeFrom = request.resumeFrom;
     options.onStuck = request.onStuck;
+    options.learningRate = request.learningRate;
     return runTrial(resolved.value(), data.value(), options, *request.control, request.sinks);
 }
 

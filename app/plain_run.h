@@ -15,8 +15,9 @@ struct PlainRun {
     std::optional<Checkpoint> resumeFrom;
     RunControl* control = nullptr;
     std::vector<EventSink*> sinks;
-    std::function<void(const RunFailed&)> onStuck = {};  // see RunOptions
-    ChangedData changedData = ChangedData::Refuse;       // where it goes on from a checkpoint
+    std::function<void(const RunFailed&)> onStuck = {};            // see RunOptions
+    ChangedData changedData = ChangedData::Refuse;                 // where it goes on from a checkpoint
+    std::function<double(std::int64_t update)> learningRate = {};  // see RunOptions
 };
 // Blocks until the run is over. Problems: of resolve(), of the dataset, of weightsProblems(), of compareData(),
 // "out.unwritable".

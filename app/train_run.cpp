@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "app/checkpoint_file.h"
 #include "app/stop_signals.h"
 
 namespace lockstep {
@@ -57,6 +58,16 @@ CLI::Option* addChangedDataOption(CLI::App& command, ChangedData& changed) {
             "Where the data are not those of the checkpoint: refuse (unless given), or accept and say so")
         ->type_name("WORD")
         ->check(CLI::IsMember({"refuse", "accept"}));
+}
+
+Result<SpecOptions> withWeights(SpecOptions options) {
+    for (auto& [path, value] : options.given) {
+        if (path != "weights" || value.empty()) continue;
+        const auto chosen = checkpointFile(value);
+        if (!chosen.ok()) return chosen.problems();
+        value = chosen.value().file.string();
+    }
+    return options;
 }
 
 int watchRun(Context& context, const Output& output, std::int64_t untilEpoch, const StartRun& start) {

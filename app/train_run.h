@@ -2,6 +2,7 @@
 #include "app/context.h"
 #include "app/plain_run.h"
 #include "app/run_printer.h"
+#include "app/spec_options.h"
 
 namespace lockstep {
 
@@ -16,6 +17,10 @@ CLI::Option* addUntilEpochOption(CLI::App& command, std::int64_t& epoch);
 
 // --changed-data
 CLI::Option* addChangedDataOption(CLI::App& command, ChangedData& changed);
+
+// With the file that --weights means by the number of a trial: its best, or its last where it keeps no best. Problems:
+// those of checkpointFile().
+Result<SpecOptions> withWeights(SpecOptions options);
 
 // What a run needs of the one who watches it: Ctrl+C reaches `control`; `onStuck` prints what is left and ends the
 // process.

@@ -11,6 +11,8 @@ void addInspect(CLI::App& program, Run& run);
 void addModels(CLI::App& program, Run& run);
 void addTrain(CLI::App& program, Run& run);
 void addBench(CLI::App& program, Run& run);
+void addFindRate(CLI::App& program, Run& run);
+void addFindBatch(CLI::App& program, Run& run);
 void addCheck(CLI::App& program, Run& run);
 void addProve(CLI::App& program, Run& run);
 void addEvaluate(CLI::App& program, Run& run);

@@ -67,17 +67,6 @@ Problem nothingToTrain(const TrialSpec& spec) {
     return {"", "cli.nothing-to-train", {spec.dataset.id, spec.model.id, spec.devices, std::to_string(spec.epochs)}};
 }
 
-// The weights of a trial that --weights names: its best, or its last where it keeps no best.
-Result<SpecOptions> withWeights(SpecOptions options) {
-    for (auto& [path, value] : options.given) {
-        if (path != "weights" || value.empty()) continue;
-        const auto chosen = checkpointFile(value);
-        if (!chosen.ok()) return chosen.problems();
-        value = chosen.value().file.string();
-    }
-    return options;
-}
-
 int queueTrial(Context& context, const TrialSpec& spec, bool json) {
     const auto trial = addToQueue(spec, context.environment());
     if (!trial.ok()) return context.report(trial.problems());

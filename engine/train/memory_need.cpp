@@ -43,9 +43,7 @@ std::optional<SharedMemory> shortOne(const ResolvedSpec& resolved, const RunPlan
 // or two find it.
 std::int64_t batchThatFits(ResolvedSpec resolved, SharedMemory memory, const DatasetInfo& train,
                            const DatasetInfo& test) {
-    const auto devices = static_cast<std::int64_t>(resolved.devices.size());
-    const std::int64_t least =
-        resolved.spec.reproducible() ? resolved.spec.shards : devices * resolved.spec.accumulation;
+    const std::int64_t least = leastBatch(resolved);
     for (;;) {
         const std::size_t fixed = memory.use.weights + memory.use.dataset;
         const std::size_t left = memory.freeBytes - std::min(memory.freeBytes, fixed);
@@ -71,6 +69,13 @@ std::optional<Problem> shortOfMemory(const ResolvedSpec& resolved, const RunPlan
     args.push_back(std::to_string(batch));
     args.push_back(std::to_string(resolved.spec.accumulation * ((whole + batch - 1) / batch)));
     return Problem{"batch", "run.memory", std::move(args)};
+}
+
+bool fitsMemory(const ResolvedSpec& resolved, const RunPlan& plan) { return !shortOne(resolved, plan); }
+
+std::int64_t leastBatch(const ResolvedSpec& resolved) {
+    if (resolved.spec.reproducible()) return resolved.spec.shards;
+    return std::ssize(resolved.devices) * resolved.spec.accumulation;
 }
 
 std::string memoryText(const ResolvedSpec& resolved, const RunPlan& plan, int rank) {

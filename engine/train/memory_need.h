@@ -12,6 +12,12 @@ namespace lockstep {
 std::optional<Problem> shortOfMemory(const ResolvedSpec& resolved, const RunPlan& plan, const DatasetInfo& train,
                                      const DatasetInfo& test);
 
+// Whether it fits in what is free just now, or nobody knows what is.
+bool fitsMemory(const ResolvedSpec& resolved, const RunPlan& plan);
+
+// The smallest batch with a sample for each pass.
+std::int64_t leastBatch(const ResolvedSpec& resolved);
+
 // For a run that had not enough all the same: what takes how much on that rank, and which batch would take half of what
 // grows with it.
 std::string memoryText(const ResolvedSpec& resolved, const RunPlan& plan, int rank);

@@ -96,6 +96,8 @@ struct RunOptions {
     // A rank hangs: the failure is the last event; threads remain that cannot be ended, so this should end the process.
     std::function<void(const RunFailed& failure)> onStuck;
     std::function<void(const RunPlan& plan)> onPlan;  // once everything is compiled, before the first step
+    // The rate of an update (from 0) in place of the schedule's: a pure function, called on every rank's thread.
+    std::function<double(std::int64_t update)> learningRate;
     // Fault injection for tests: called on the rank's thread before each program step.
     std::function<void(int rank, std::int64_t step, std::size_t programStep)> beforeStep;
     // For tests: called on each rank's thread after each optimizer update.

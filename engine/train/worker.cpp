@@ -168,7 +168,11 @@ void Worker::trainStep() {
 }
 
 StepScalars Worker::scalars() const {
-    return {spec().seed, m_epoch, m_step, m_schedule.at(m_step), m_lossScale.value()};
+    return {spec().seed, m_epoch, m_step, learningRate(m_step), m_lossScale.value()};
+}
+
+double Worker::learningRate(std::int64_t update) const {
+    return m_run.options.learningRate ? m_run.options.learningRate(update) : m_schedule.at(update);
 }
 
 int Worker::request() const {

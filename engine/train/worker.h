@@ -117,6 +117,7 @@ private:
     };
     BatchLease nextBatch(Feed& feed);
     StepScalars scalars() const;
+    double learningRate(std::int64_t update) const;
     void requireFinite(std::size_t which);
     std::string firstNonFinite(double lossSum);
     int request() const;

@@ -81,7 +81,7 @@ void Worker::reportStep(std::size_t which, double samples) {
     done.samples = static_cast<std::int64_t>(samples);
     done.loss = weight > 0 ? m_replica->scalar(which, "loss_sum") / weight : 0;
     done.accuracy = weight > 0 ? m_replica->scalar(which, "correct1") / weight : 0;
-    done.learningRate = m_schedule.at(m_step - 1);
+    done.learningRate = learningRate(m_step - 1);
     done.gradientNorm = m_replica->gate(which).gradientNorm;
     done.seconds = m_runClock.seconds();
     done.samplesPerSecond = m_rate.rate();

@@ -51,7 +51,7 @@ void Worker::skipUpdate(std::size_t which) {
     const std::string row = m_skipped > 1 ? " for " + std::to_string(m_skipped) + " times in a row" : "";
     throw EngineError(EngineError::Kind::NonFinite, where,
                       "not a finite number in update " + update + ", epoch " + epoch + row + ", with learning rate " +
-                          numberText(m_schedule.at(m_step)) + "; the update was not applied");
+                          numberText(learningRate(m_step)) + "; the update was not applied");
 }
 
 std::string Worker::firstNonFinite(double lossSum) {

@@ -13,9 +13,10 @@ private slots:
         QCOMPARE(all.status, 0);
         QVERIFY(all.out.contains("Exit status") && all.out.contains("lockstep train --preset fashion"));
         QVERIFY(!all.out.contains("probe-plugin"));
-        for (const char* name : {"train",   "resume",  "trials",         "show",    "attach", "pause", "stop",
-                                 "delete",  "devices", "models",         "bench",   "check",  "prove", "datasets",
-                                 "inspect", "card",    "export-weights", "program", "doctor", "disk",  "serve"}) {
+        for (const char* name :
+             {"train",          "resume",  "trials", "show",  "attach", "pause",     "stop",      "delete",
+              "devices",        "models",  "bench",  "check", "prove",  "datasets",  "inspect",   "card",
+              "export-weights", "program", "doctor", "disk",  "serve",  "find-rate", "find-batch"}) {
             QVERIFY2(all.out.contains(QString("\n  %1 ").arg(name)), name);
             const auto one = m_program.run({name, "--help"});
             QVERIFY2(one.status == 0 && one.out.size() > 100, name);
@@ -117,6 +118,47 @@ private slots:
                                  "--inference"};  // one device has no image
         QCOMPARE(m_program.run(lenet + uneven).status, 0);
         QCOMPARE(inference.last()["loss"].toDouble(), inference.last()["first_loss"].toDouble());  // nothing is learnt
+    }
+
+    void findRateSuggestsOne() {
+        const QStringList run{"find-rate", "--dataset", "synthetic", "--model", "mlp", "--devices", "cpu:2x1"};
+        const auto text = m_program.run(run + QStringList{"--steps", "40"});
+        QVERIFY2(text.status == 0, qPrintable(text.out + text.err));
+        QVERIFY(text.out.contains("\nSuggested: --lr ") && text.out.contains("•"));
+        const auto json = m_program.run(run + QStringList{"--steps", "40", "--json"}).last();
+        const auto points = json["points"].toArray();
+        QVERIFY(points.size() > 10 && points.size() <= 40);
+        QCOMPARE(points[0].toObject()["learning_rate"].toDouble(), 1e-6);
+        const double suggested = json["suggested_lr"].toDouble();
+        QVERIFY(suggested > 1e-4 && suggested < json["lowest_at"].toDouble());
+
+        // What --lr says is four times smaller than what is tested, where a rule multiplies it.
+        const auto scaled = m_program
+                                .run(run + QStringList{"--steps", "40", "--json", "--set", "learning_rate_rule=linear",
+                                                       "learning_rate_batch=32"})
+                                .last();
+        QCOMPARE(4 * scaled["suggested_lr"].toDouble(), scaled["steepest_at"].toDouble());
+
+        const auto none = m_program.run(run + QStringList{"--from", "1e-8", "--to", "1e-7", "--json"});
+        QCOMPARE(none.status, 1);
+        QCOMPARE(none.last()["problems"][0]["code"].toString(), QString("rate.no-descent"));
+        QCOMPARE(m_program.run(run + QStringList{"--from", "1", "--to", "0.1"}).status, 2);
+    }
+
+    void findBatchSaysWhatFitsAndWhatIsFast() {
+        const QStringList run{"find-batch",  "--model", "mlp",       "--devices", "cpu:2x1",
+                              "--doublings", "1",       "--seconds", "0"};
+        const auto text = m_program.run(run);
+        QVERIFY2(text.status == 0, qPrintable(text.out + text.err));
+        QVERIFY(text.out.contains("The largest batch that fits is 5 000, 2 500 per device"));
+        QVERIFY(text.out.contains("\nSuggested: --batch "));
+        const auto json = m_program.run(run + QStringList{"--set", "shares=2,1", "--json"}).last();
+        QCOMPARE(json["largest_batch"].toInt(), json["training_samples"].toInt());
+        QCOMPARE(json["speeds"].toArray().size(), 2);
+        QCOMPARE(json["speeds"][1]["batch"].toInt(), 32);
+        QCOMPARE(json["speeds"][1]["per_device"].toArray(), (QJsonArray{21, 11}));
+        QVERIFY(json["suggested_batch"].toInt() >= 16);
+        QCOMPARE(m_program.run({"find-batch", "--model", "nix"}).status, 2);
     }
 
     void proveSaysWhetherDevicesAreOne() {

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "engine/core/error.h"
+#include "engine/train/find_batch.h"
 #include "engine/train/memory_need.h"
 #include "tests/train/train_fixture.h"
 
@@ -107,6 +108,19 @@ private slots:
         QVERIFY(spec.batch >= 32 * share && spec.batch < 64);
         const auto smaller = objection(resolved(spec), planOf(resolved(spec)), true, {freeBytes});
         QVERIFY2(!smaller, smaller ? (smaller->args[1] + " of " + smaller->args[2]).c_str() : "");
+    }
+
+    // And the next one does not.
+    void theLargestBatchFits() {
+        ResolvedSpec spec = resolved(specFor("lenet5"));
+        const TightBackend backend(*spec.backend, true, {total(planOf(spec))});
+        spec.backend = &backend;
+        const std::int64_t largest = largestBatch(spec, data().train->info(), data().test->info());
+        QVERIFY2(largest >= 64 && largest < 72, qPrintable(QString::number(largest)));
+        spec.spec.batch = largest;
+        QVERIFY(fitsMemory(spec, planOf(spec)));
+        spec.spec.batch = largest + leastBatch(spec);
+        QVERIFY(!fitsMemory(spec, planOf(spec)));
     }
 
     void noBatchHelpsWhereTheWeightsAreTooLarge() {

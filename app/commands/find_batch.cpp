@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "app/commands/commands.h"
+#include "app/format.h"
+#include "app/listing.h"
+#include "app/not_negative.h"
+#include "app/spec_options.h"
+#include "engine/train/find_batch.h"
+#include "engine/train/memory_need.h"
+#include "engine/train/open_data.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr std::int64_t kFirstPerPass = 8;  // samples; with fewer, nothing but the calls is timed
+
+struct FindBatchOptions {
+    SpecOptions spec;
+    std::int64_t doublings = 8;
+    double seconds = 1;
+    bool json = false;
+};
+
+constexpr const char* kFindBatchHelp = R"(
+The largest batch is found by planning, by the memory that is free just now. Speeds are measured on made-up samples of the
+data's shape, with a batch that doubles until two more doublings bring less than a twentieth. The suggestion is the
+smallest batch with at least 90 % of the best speed: larger ones make fewer updates of the same samples.
+
+Examples:
+  lockstep find-batch --preset fashion
+  lockstep find-batch --data ~/photos --model resnet18 --devices cpu:2x1 --doublings 4
+  lockstep find-batch --model gpt --dataset text --data notes.txt --seconds 5 --json)";
+
+// Without a word about data they are made up, like those of bench.
+TrialSpec findBatchDefaults() {
+    TrialSpec spec;
+    spec.dataset = {"synthetic", {}};
+    return spec;
+}
+
+std::vector<std::int64_t> samplesByDevice(const ResolvedSpec& resolved, std::int64_t batch) {
+    const Partition partition = partitionOf(resolved);
+    std::vector<std::int64_t> samples;
+    for (int rank = 0; rank < partition.world(); ++rank) samples.push_back(partition.share(batch, rank).count);
+    return samples;
+}
+
+// "64", or of unequal devices "86, 42".
+std::string perDeviceText(const ResolvedSpec& resolved, std::int64_t batch) {
+    auto samples = samplesByDevice(resolved, batch);
+    if (std::ranges::count(samples, samples.front()) == std::ssize(samples)) samples.resize(1);
+    std::string text;
+    for (const std::int64_t each : samples) text += (text.empty() ? "" : ", ") + countText(each);
+    return text;
+}
+
+struct FoundBatches {
+    std::int64_t largest = 0, samples = 0;  // samples: of the training split
+    std::vector<BatchSpeed> speeds;
+};
+
+// Why not even the smallest batch fits. Empty: it does by now.
+std::optional<Problem> whyNoneFits(ResolvedSpec resolved, const DatasetInfo& train, const DatasetInfo& test) {
+    resolved.spec.batch = leastBatch(resolved);
+    return shortOfMemory(resolved, planRun(resolved, train, test), train, test);
+}
+
+void printSpeed(const ResolvedSpec& resolved, const BatchSpeed& speed) {
+    fmt::print("{:>8}  {:>10}  {:>12.1f}\n", speed.batch, perDeviceText(resolved, speed.batch), speed.samplesPerSecond);
+    std::fflush(stdout);
+}
+
+void measureSpeeds(const ResolvedSpec& resolved, const DatasetInfo& train, const FindBatchOptions& options,
+                   FoundBatches& found) {
+    std::int64_t batch = std::min(found.largest, kFirstPerPass * leastBatch(resolved));
+    for (std::int64_t doubled = 0; doubled <= options.doublings && batch <= found.largest; ++doubled, batch *= 2) {
+        found.speeds.push_back(timeBatch(resolved, train, batch, options.seconds));
+        if (!options.json) printSpeed(resolved, found.speeds.back());
+        if (hasFlattened(found.speeds)) return;
+    }
+}
+
+void printFoundHead(const ResolvedSpec& resolved) {
+    const TrialSpec& spec = resolved.spec;
+    fmt::print("{} on {}, {} ({})\n\n{:>8}  {:>10}  {:>12}\n", spec.model.id, dataText(spec.dataset.id, dataName(spec)),
+               spec.devices, plural(std::ssize(resolved.devices), "device"), "BATCH", "PER DEVICE", "SAMPLES/S");
+    std::fflush(stdout);
+}
+
+void printFoundBatches(const ResolvedSpec& resolved, const FoundBatches& found) {
+    const BatchSpeed knee = kneeOf(found.speeds);
+    const bool isAll = found.largest + leastBatch(resolved) > found.samples;
+    fmt::print("\nThe largest batch that fits is {}, {} per device{}.\n", countText(found.largest),
+               perDeviceText(resolved, found.largest),
+               isAll ? ": there are no more training samples" : ", by the memory that is free now");
+    fmt::print(
+        "The smallest with at least {:.0f} % of the best speed is {}, {} per device: {}.\nSuggested: --batch {}\n",
+        100 * kKneeShare, countText(knee.batch), perDeviceText(resolved, knee.batch), rateText(knee.samplesPerSecond),
+        knee.batch);
+}
+
+Json foundBatchesJson(const ResolvedSpec& resolved, const FoundBatches& found) {
+    Json speeds = Json::array();
+    for (const BatchSpeed& each : found.speeds)
+        speeds.push_back({{"batch", each.batch},
+                          {"per_device", samplesByDevice(resolved, each.batch)},
+                          {"samples_per_second", each.samplesPerSecond}});
+    const std::int64_t knee = kneeOf(found.speeds).batch;
+    return {{"model", resolved.spec.model.id},
+            {"dataset", resolved.spec.dataset.id},
+            {"devices", resolved.spec.devices},
+            {"device_count", resolved.devices.size()},
+            {"training_samples", found.samples},
+            {"largest_batch", found.largest},
+            {"largest_per_device", samplesByDevice(resolved, found.largest)},
+            {"suggested_batch", knee},
+            {"suggested_per_device", samplesByDevice(resolved, knee)},
+            {"speeds", std::move(speeds)}};
+}
+
+int findBatch(Context& context, const FindBatchOptions& options) {
+    const auto spec = specFrom(options.spec, findBatchDefaults(), context.environment());
+    if (!spec.ok()) return context.report(spec.problems());
+    const auto resolved = resolve(spec.value(), context.environment());
+    if (!resolved.ok()) return context.report(resolved.problems());
+    const auto data = openData(resolved.value());
+    if (!data.ok()) return context.report(data.problems());
+    const DatasetInfo &train = data.value().train->info(), &test = data.value().choosing()->info();
+    FoundBatches found{largestBatch(resolved.value(), train, test), train.count, {}};
+    if (found.largest == 0) {
+        if (const auto problem = whyNoneFits(resolved.value(), train, test)) return context.report({*problem});
+        found.largest = leastBatch(resolved.value());
+    }
+    if (!options.json) printFoundHead(resolved.value());
+    measureSpeeds(resolved.value(), train, options, found);
+    if (options.json) fmt::print("{}\n", lineOf(foundBatchesJson(resolved.value(), found)));
+    else printFoundBatches(resolved.value(), found);
+    return kDone;
+}
+
+}  // namespace
+
+void addFindBatch(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<FindBatchOptions>();
+    auto* command = program.add_subcommand(
+        "find-batch", "The largest batch that fits in memory, and the smallest that is about as fast as any");
+    addSourceOptions(*command, options->spec);
+    addDataOptions(*command, options->spec);
+    addModelOptions(*command, options->spec);
+    command->add_option("--doublings", options->doublings, "Measure at most so many beyond the first batch")
+        ->type_name("N")
+        ->check(CLI::Range(0, 30))
+        ->capture_default_str();
+    command->add_option("--seconds", options->seconds, "Time each batch for so long, at least one update")
+        ->type_name("S")
+        ->check(notNegative())
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "One JSON object");
+    command->footer(kFindBatchHelp);
+    command->callback([options, &run] { run = [options](Context& context) { return findBatch(context, *options); }; });
+}
+
+}  // namespace lockstep

@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/curve.h"
+#include "app/format.h"
+#include "app/listing.h"
+#include "app/train_run.h"
+#include "engine/core/error.h"
+#include "engine/train/rate_range.h"
+
+namespace lockstep {
+
+namespace {
+
+constexpr int kRateColumns = 60, kRateRows = 12;
+
+struct FindRateOptions {
+    SpecOptions spec;
+    RateRange range;
+    bool json = false;
+};
+
+constexpr const char* kFindRateHelp = R"(
+The rate grows from update to update, and the test ends where the smoothed loss is four times its best. The suggestion
+is where the loss falls most steeply; nothing is kept. What is said of epochs, of the rate and of its schedule does not
+matter here.
+
+Examples:
+  lockstep find-rate --preset fashion
+  lockstep find-rate --data ~/photos --model resnet18 --weights resnet18.safetensors --new-head auto --devices cpu:2
+  lockstep find-rate --preset fashion --optimizer adamw --from 1e-5 --to 1 --steps 200 --json
+
+Exit status: 0 only with a suggestion, 1 where the loss falls at no rate.)";
+
+// Hears the losses of a run, and ends it when the test is over.
+class RateListener final : public EventSink {
+public:
+    RateListener(RateTest& test, RunControl& control, const Words& words)
+        : m_test(test), m_control(control), m_words(words) {}
+
+    void post(std::int64_t, const TrainEvent& event) override {
+        if (const auto* message = std::get_if<Message>(&event); message && message->level == "warning")
+            fmt::print(stderr, "{}. {}\n", m_words.what(message->text), m_words.remedy(message->text));
+        const auto* step = std::get_if<StepDone>(&event);
+        if (!step) return;
+        m_test.add(step->loss);
+        if (m_test.isOver()) m_control.stop();
+    }
+
+private:
+    RateTest& m_test;
+    RunControl& m_control;
+    const Words& m_words;
+};
+
+// Enough epochs for all rates. An update that is not finite ends the test, and a lost device must not repeat rates.
+TrialSpec specOfRateTest(TrialSpec spec, const RateRange& range) {
+    spec.epochs = range.steps + 1;
+    spec.sampleLength = 0;
+    spec.onNonFinite = spec.onLostDevice = "stop";
+    return spec;
+}
+
+// A rate as --lr takes it. Where a rule scales that by the batch, the tested ones are what comes of it.
+double asGiven(const TrialSpec& spec, double rate) {
+    return rate / rateFactor(spec.learningRateRule, spec.batch, spec.learningRateBatch);
+}
+
+std::string testedRateText(double rate) { return fmt::format("{:.2g}", rate); }
+
+Problem noDescent(const FindRateOptions& options, const TrialSpec& spec) {
+    return {
+        spec.model.id,
+        "rate.no-descent",
+        {testedRateText(options.range.from), testedRateText(options.range.to), std::to_string(options.range.steps)}};
+}
+
+void printRateCurve(const RateTest& test) {
+    const auto& points = test.points();
+    std::vector<double> losses;
+    for (const RatePoint& point : points) losses.push_back(point.smoothed);
+    if (test.blewUpAt()) losses.pop_back();  // the rest would be a flat line beside it
+    if (losses.empty()) return;
+    const auto columns = std::max<std::ptrdiff_t>(std::min<std::ptrdiff_t>(kRateColumns, std::ssize(losses)), 16);
+    fmt::print("\n{}{:11}{:<8}{:>{}}\n\n", curveText(losses, kRateColumns, kRateRows), "",
+               testedRateText(points.front().rate), testedRateText(points[losses.size() - 1].rate), columns - 8);
+}
+
+void printRates(const RateTest& test, const TrialSpec& spec) {
+    printRateCurve(test);
+    const RatePoint* lowest = test.lowest();
+    if (lowest)
+        fmt::print("The smoothed loss is lowest, {:.4f}, at a rate of {}.\n", lowest->smoothed,
+                   testedRateText(lowest->rate));
+    if (const auto rate = test.blewUpAt()) fmt::print("It blew up at {}.\n", testedRateText(*rate));
+    else fmt::print("It did not blow up.\n");
+    if (const auto rate = test.steepest())
+        fmt::print("It falls most steeply at {}.\nSuggested: --lr {}\n", testedRateText(*rate),
+                   testedRateText(asGiven(spec, *rate)));
+}
+
+Json rateOrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json ratesJson(const RateTest& test, const TrialSpec& spec, const FindRateOptions& options,
+               const std::vector<Problem>& problems, const Words& words) {
+    Json points = Json::array();
+    for (const RatePoint& point : test.points())
+        points.push_back({{"learning_rate", point.rate}, {"loss", point.loss}, {"smoothed_loss", point.smoothed}});
+    const auto steepest = test.steepest();
+    const RatePoint* lowest = test.lowest();
+    return {{"model", spec.model.id},
+            {"dataset", spec.dataset.id},
+            {"batch", spec.batch},
+            {"devices", spec.devices},
+            {"from", options.range.from},
+            {"to", options.range.to},
+            {"steps", options.range.steps},
+            {"suggested_lr", steepest ? Json(asGiven(spec, *steepest)) : Json()},
+            {"steepest_at", rateOrNull(steepest)},
+            {"lowest_at", lowest ? Json(lowest->rate) : Json()},
+            {"blew_up_at", rateOrNull(test.blewUpAt())},
+            {"problems", problemsJson(problems, words)},
+            {"points", std::move(points)}};
+}
+
+// The losses of a run, one for each rate until it blew up. The run's own failure is reported, and nothing returned.
+std::optional<int> testRates(Context& context, const TrialSpec& spec, const RateRange& range, RateTest& test) {
+    RunControl control;
+    RateListener listener(test, control, context.words());
+    const auto endProcess = [&](const RunFailed& failed) {
+        context.report({problemOf(failed)});
+        std::fflush(stdout);
+        std::_Exit(kFailed);
+    };
+    PlainRun run{spec, {}, std::nullopt, &control, {&listener}, endProcess};
+    run.learningRate = [range](std::int64_t update) { return range.at(update); };
+    const auto result = runPlainly(run, context.environment());
+    if (!result.ok()) return context.report(result.problems());
+    const RunFailed& failed = result.value().failed;
+    if (failed.kind == text(EngineError::Kind::NonFinite)) test.add(std::numeric_limits<double>::quiet_NaN());
+    if (test.isOver()) return std::nullopt;
+    context.report({problemOf(failed)});
+    return exitStatusOf(failed);
+}
+
+int findRate(Context& context, const FindRateOptions& options) {
+    const RateRange& range = options.range;
+    if (range.from >= range.to)
+        return context.report({{"--to", "rate.range", {testedRateText(range.from), testedRateText(range.to)}}});
+    const auto said = withWeights(options.spec);
+    if (!said.ok()) return context.report(said.problems());
+    const auto asked = specFrom(said.value(), {}, context.environment());
+    if (!asked.ok()) return context.report(asked.problems());
+    const TrialSpec spec = specOfRateTest(asked.value(), range);
+    if (!options.json) {
+        fmt::print("{} on {}, batch {}, {}: {} with rates from {} to {}\n", spec.model.id,
+                   dataText(spec.dataset.id, dataName(spec)), spec.batch, spec.devices, plural(range.steps, "update"),
+                   testedRateText(range.from), testedRateText(range.to));
+        std::fflush(stdout);
+    }
+    RateTest test(range);
+    if (const auto status = testRates(context, spec, range, test)) return *status;
+    std::vector<Problem> problems;
+    if (!test.steepest()) problems.push_back(noDescent(options, spec));
+    if (options.json) {
+        fmt::print("{}\n", lineOf(ratesJson(test, spec, options, problems, context.words())));
+    } else {
+        printRates(test, spec);
+        fmt::print(stderr, "{}", context.words().report(problems));
+    }
+    return problems.empty() ? kDone : kFailed;
+}
+
+}  // namespace
+
+void addFindRate(CLI::App& program, Run& run) {
+    const auto options = std::make_shared<FindRateOptions>();
+    auto* command = program.add_subcommand(
+        "find-rate", "A learning rate to begin with: one short run whose rate grows from update to update");
+    addSourceOptions(*command, options->spec);
+    addDataOptions(*command, options->spec);
+    addModelOptions(*command, options->spec);
+    addRunOptions(*command, options->spec);
+    command->add_option("--from", options->range.from, "The first rate")
+        ->type_name("RATE")
+        ->check(CLI::Range(1e-12, 1e6))
+        ->capture_default_str();
+    command->add_option("--to", options->range.to, "The last rate")
+        ->type_name("RATE")
+        ->check(CLI::Range(1e-12, 1e6))
+        ->capture_default_str();
+    command->add_option("--steps", options->range.steps, "Updates from the one to the other")
+        ->type_name("N")
+        ->check(CLI::Range(20, 100000))
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "One JSON object with all rates and losses");
+    command->footer(kFindRateHelp);
+    command->callback([options, &run] { run = [options](Context& context) { return findRate(context, *options); }; });
+}
+
+}  // namespace lockstep
