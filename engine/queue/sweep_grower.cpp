@@ -6,6 +6,8 @@
 
 #include "engine/queue/queue_problem.h"
 #include "engine/queue/sweep_progress.h"
+#include "engine/queue/sweep_results.h"
+#include "engine/search/chosen_method.h"
 #include "engine/search/suggest.h"
 #include "engine/trials/disk_service.h"
 
@@ -35,8 +37,8 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     Sweep* sweep = sweepOf(group);
     if (!sweep) return false;
     m_limits[group.id] = {sweep->spec.parallel, false};
-    const std::int64_t wanted = trialsToMake(sweep->spec, open);
     const bool hasRungs = !sweep->spec.scheduler.empty();
+    const std::int64_t wanted = trialsToMake(sweep->spec, open, hasRungs || sweep->learns);
     if (wanted == 0 || (sweep->isExhausted && open > 0 && !hasRungs)) return false;
     auto trials = QueueQuery(m_host.trials.query()).trials(group.id);
     if (const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials))) {
@@ -94,7 +96,7 @@ SweepGrower::Made SweepGrower::makeNext(std::int64_t group, Sweep& sweep, std::v
     auto place = nextPlace(group, std::ssize(sweep.cells), sweep.spec.repeats, made);
     if (!place) {
         if (letNextGoOn(group, sweep, made)) return Made::Trial;
-        auto cell = sweep.isExhausted ? std::nullopt : nextCell(sweep.spec, sweep.space, sweep.cells);
+        auto cell = sweep.isExhausted ? std::nullopt : nextCellOf(group, sweep);
         sweep.isExhausted = !cell;
         if (!cell) return Made::Nothing;
         place = {group, std::ssize(sweep.cells), 0};
@@ -104,6 +106,12 @@ SweepGrower::Made SweepGrower::makeNext(std::int64_t group, Sweep& sweep, std::v
     const Made what = makeTrial(*place, sweep, sweep.cells[static_cast<std::size_t>(place->cell)]);
     made = QueueQuery(m_host.trials.query()).trials(group);
     return what;
+}
+
+// Methods that learn look at what came out.
+std::optional<Cell> SweepGrower::nextCellOf(std::int64_t group, const Sweep& sweep) {
+    if (!sweep.learns) return nextCell(sweep.spec, sweep.space, sweep.cells);
+    return nextCell(sweep.spec, sweep.space, suggestedCells(sweepResult(m_host.trials.query(), group)));
 }
 
 // A trial at a rung, to the next one.
@@ -190,7 +198,8 @@ SweepGrower::Sweep* SweepGrower::sweepOf(const TrialGroup& group) {
         end(group.id, GroupState::Failed, problemText(error.problem()));
         return nullptr;
     }
-    Sweep sweep{std::move(spec).value(), std::move(space).value(), group.specJson, std::move(cells)};
+    const bool learns = lockstep::learns(chosenMethod(spec.value(), space.value()).method);
+    Sweep sweep{std::move(spec).value(), std::move(space).value(), group.specJson, std::move(cells), learns};
     return &m_sweeps.insert_or_assign(group.id, std::move(sweep)).first->second;
 }
 

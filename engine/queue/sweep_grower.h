@@ -37,6 +37,7 @@ private:
         SearchSpace space;
         std::string json;          // as read
         std::vector<Cell> cells;   // that it has suggested: nobody else does while this process has the lease
+        bool learns = false;       // its method looks at what came out
         bool isExhausted = false;  // there is no further one
     };
     enum class Made { Nothing, Adopted, Trial };
@@ -47,6 +48,7 @@ private:
     void freePaused(std::span<const GroupTrial> made);
     std::string firstFailure(std::span<const GroupTrial> made);
     Made makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made);
+    std::optional<Cell> nextCellOf(std::int64_t group, const Sweep& sweep);
     bool letNextGoOn(std::int64_t group, const Sweep& sweep, std::vector<GroupTrial>& made);
     Made makeTrial(const GroupPlace& place, const Sweep& sweep, const Cell& cell);
     std::optional<std::int64_t> sameTrial(const TrialSpec& spec, const Cell& cell);

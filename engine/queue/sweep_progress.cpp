@@ -57,8 +57,8 @@ std::optional<GroupPlace> nextPlace(std::int64_t group, std::int64_t cells, std:
     return std::nullopt;
 }
 
-std::int64_t trialsToMake(const SweepSpec& sweep, std::int64_t open) {
-    const std::int64_t behind = sweep.scheduler.empty() ? 1 : 0;
+std::int64_t trialsToMake(const SweepSpec& sweep, std::int64_t open, bool asksForResults) {
+    const std::int64_t behind = asksForResults ? 0 : 1;
     return std::max<std::int64_t>(0, sweep.parallel + behind - open);
 }
 

@@ -24,9 +24,9 @@ TrialSpec trialAt(const SweepSpec& sweep, const Cell& cell, std::int64_t repeat)
 std::optional<GroupPlace> nextPlace(std::int64_t group, std::int64_t cells, std::int64_t repeats,
                                     std::span<const GroupTrial> made);
 
-// How many more trials are to be made now: one waits behind those that may run at once; with rungs none, for who goes
-// on is known when another has come to its rung. `open`: that wait or run.
-std::int64_t trialsToMake(const SweepSpec& sweep, std::int64_t open);
+// How many more trials are to be made now: one waits behind those that may run at once, unless what comes next is asked
+// of results. `open`: that wait or run.
+std::int64_t trialsToMake(const SweepSpec& sweep, std::int64_t open, bool asksForResults);
 
 // Why a sweep should end before its time: more cells have failed than it allows, or as many as make it hopeless and
 // none has come to an end. Empty: it should not. `first`: what the first of them said.

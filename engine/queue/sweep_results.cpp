@@ -169,4 +169,28 @@ std::vector<Tried> triedCells(const SweepResult& sweep) {
     return tried;
 }
 
+std::vector<Tried> suggestedCells(const SweepResult& sweep) {
+    const auto rungs = rungsOf(sweep.spec);
+    const bool isLoss = sweep.objective && sweep.objective->better == Better::Lower;
+    std::vector<Tried> tried;
+    for (const CellResult& each : sweep.cells) {
+        Tried cell{.cell = each.settings, .loss = kNone, .state = TriedState::Failed};
+        const auto climber = std::ranges::find(sweep.climbers, each.number, &Climber::cell);
+        const auto made = std::ssize(each.trials) + each.removed;
+        if (each.open > 0 || made < sweep.spec.repeats) {
+            cell.state = TriedState::Running;
+        } else if (each.count > 0) {
+            cell.state = TriedState::Finished;
+            cell.loss = isLoss ? each.mean : -each.mean;
+            cell.epoch = sweep.spec.trial.epochs;
+        } else if (each.paused > 0 && climber != sweep.climbers.end() && !climber->losses.empty()) {
+            cell.state = TriedState::Stopped;
+            cell.loss = climber->losses.back();
+            cell.epoch = rungs->epochs[climber->losses.size() - 1];
+        }
+        tried.push_back(std::move(cell));
+    }
+    return tried;
+}
+
 }  // namespace lockstep

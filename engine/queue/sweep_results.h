@@ -55,5 +55,7 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group);
 
 // What its cells came to, for the importance of its settings: those that have a value.
 std::vector<Tried> triedCells(const SweepResult& sweep);
+// All that were suggested, by number, for the next suggestion: those that pause at a rung with what they came to there.
+std::vector<Tried> suggestedCells(const SweepResult& sweep);
 
 }  // namespace lockstep

@@ -23,6 +23,8 @@ const std::vector<std::string>& searchMethods() {
     return names;
 }
 
+bool learns(std::string_view method) { return method == "tpe" || method == "tpe-univariate" || method == "gp"; }
+
 ChosenMethod chosenMethod(const SweepSpec& sweep, const SearchSpace& space) {
     if (sweep.method != "auto") return {sweep.method};
     const std::int64_t dimensions = std::ssize(space.dimensions());

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/search/sweep_spec.h"
@@ -17,6 +18,8 @@ struct ChosenMethod {
 // `space`: spaceOf(sweep). Pure.
 constexpr std::int64_t kMostGpTrials = 150;
 ChosenMethod chosenMethod(const SweepSpec& sweep, const SearchSpace& space);
+
+bool learns(std::string_view method);  // from what cells came to
 
 // The names that a sweep's method may have.
 const std::vector<std::string>& searchMethods();

@@ -35,8 +35,8 @@ private slots:
         const auto row = [](const char* name, const QStringList& arguments, int status, const QStringList& said) {
             QTest::newRow(name) << arguments << status << said;
         };
-        row("nothing to train", {"train"}, 2, {"fashion-mnist", "5 epochs", "--preset fashion", "--data"});
-        row("nothing to train for long", {"train", "--epochs", "3"}, 2, {"3 epochs", "--preset fashion"});
+        row("nothing to train", {"train"}, 2, {"fashion-mnist", "epochs: 5", "--preset fashion", "--data"});
+        row("nothing to train for long", {"train", "--epochs", "3"}, 2, {"epochs: 3", "--preset fashion"});
         row("unknown command", {"trian"}, 2, {"trian"});
         row("unknown option", synthetic({"--epoch", "3"}), 2, {"--epoch"});
         row("not a number", synthetic({"--batch", "many"}), 2, {"batch: \"many\" is not a whole number"});

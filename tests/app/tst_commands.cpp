@@ -221,7 +221,7 @@ private slots:
     void inspectReportsTexts() {
         const auto text = m_program.write("text.txt", QByteArray("to be or not to be, ").repeated(100));
         const auto said = m_program.run({"inspect", text});
-        QVERIFY2(said.out.contains("text, 15 training and 1 test samples of tokens i32[128], targets i32[128]"),
+        QVERIFY2(said.out.contains("text, 15 training and 1 test sample of tokens i32[128], targets i32[128]"),
                  qPrintable(said.out));
         QVERIFY(!said.out.contains("CLASS"));
         QCOMPARE(m_program.run({"inspect", text, "--json"}).last()["train_count"].toInt(), 15);

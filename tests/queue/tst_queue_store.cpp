@@ -216,6 +216,7 @@ private slots:
         const Home home;
         TrialService trials(home.places);
         QueueService queue(trials, "/bin/true");
+        queue.addTrial({}, {.held = true});
         const auto before = queue.dataVersion();
         QCOMPARE(queue.dataVersion(), before);
         queue.addTrial({}, {.held = true});

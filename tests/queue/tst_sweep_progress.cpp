@@ -62,9 +62,10 @@ private slots:
     void oneWaitsBehindThoseThatRun() {
         SweepSpec sweep;
         sweep.parallel = 2;
-        QCOMPARE(trialsToMake(sweep, 0), std::int64_t{3});
-        QCOMPARE(trialsToMake(sweep, 2), std::int64_t{1});
-        QCOMPARE(trialsToMake(sweep, 5), std::int64_t{0});
+        QCOMPARE(trialsToMake(sweep, 0, false), std::int64_t{3});
+        QCOMPARE(trialsToMake(sweep, 2, false), std::int64_t{1});
+        QCOMPARE(trialsToMake(sweep, 5, false), std::int64_t{0});
+        QCOMPARE(trialsToMake(sweep, 0, true), std::int64_t{2});
     }
 
     void tooManyFailuresEndIt() {

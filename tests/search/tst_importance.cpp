@@ -342,8 +342,7 @@ private slots:
         std::vector<Tried> tried;
         for (std::uint32_t trial = 0, next = 0; trial < 1000; ++trial) {
             Tried each;
-            for (const Dimension& dimension : dimensions)
-                each.cell.push_back({dimension.path, random.uniform(next++)});
+            for (const Dimension& dimension : dimensions) each.cell.push_back({dimension.path, random.uniform(next++)});
             for (std::size_t i = 0; i < 6; ++i)
                 each.loss += std::pow(std::get<double>(each.cell[i].value) - 0.3, 2) / static_cast<double>(i + 1);
             tried.push_back(std::move(each));

@@ -62,6 +62,11 @@ void BesideCard::readAgain() {
     });
 }
 
+void BesideCard::setHasChoice(bool on) {
+    m_hasChoice = on;
+    refresh();
+}
+
 void BesideCard::setEvaluable(bool on) { m_evaluate->setEnabled(on); }
 
 void BesideCard::say(const QString& hint) { m_hint->setText(hint); }
@@ -71,6 +76,7 @@ void BesideCard::refresh() {
     m_both.reset();
     for (auto* each : m_cells) each->hide();
     m_evaluate->hide();
+    if (!m_hasChoice) return say(tr("No other trial of this dataset has a model to compare with."));
     if (m_other == 0)
         return say(
             tr("Choose another trial beside this one, above, to see which samples one gets right and the other "

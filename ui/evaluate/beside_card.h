@@ -23,6 +23,7 @@ public:
     // The trial that is shown and what it was asked; null: nothing with samples.
     void setShown(std::int64_t trial, std::shared_ptr<const Evaluation> shown);
     void setOther(std::int64_t trial);  // 0: none
+    void setHasChoice(bool on);         // there are trials that could be shown beside this one
     void setEvaluable(bool on);         // the engine is free to evaluate the other
     void readAgain();                   // the other has just been evaluated
     std::int64_t other() const { return m_other; }
@@ -40,6 +41,7 @@ private:
 
     HistoryService& m_history;
     std::int64_t m_trial = 0, m_other = 0;
+    bool m_hasChoice = true;
     std::shared_ptr<const Evaluation> m_shown, m_answers;
     std::optional<TrialEvaluations> m_found;  // of the other
     std::optional<BothAnswers> m_both;

@@ -237,6 +237,7 @@ void EvaluatePage::listOthers(const std::vector<std::int64_t>& trials) {
         if (const TrialRow* other = row(each)) m_others->addItem(nameOf(*other), static_cast<qlonglong>(each));
     }
     m_others->setEnabled(m_others->count() > 0);
+    m_beside->setHasChoice(m_others->isEnabled());
     if (m_others->isEnabled()) m_others->insertItem(0, tr("no other trial"), 0);
     const int other = m_others->findData(static_cast<qlonglong>(m_beside->other()));
     m_others->setCurrentIndex(m_others->isEnabled() ? std::max(0, other) : -1);

@@ -121,7 +121,7 @@ QWidget* EvaluatePage::buildHead() {
 
 QWidget* EvaluatePage::buildBesideChoice() {
     m_others = combo("besideTrial", tr("Another trial beside it"));
-    m_others->setPlaceholderText(tr("no other trial of this dataset has a model"));
+    m_others->setPlaceholderText(tr("no other trial"));
     auto* beside = new QLabel(tr("beside"));
     beside->setProperty("role", "muted");
     m_besideChoice = new QWidget;

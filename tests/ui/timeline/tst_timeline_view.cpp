@@ -89,7 +89,7 @@ private slots:
     void theFactsAreThereAsText() {
         m_view->setModel(madeModel(2, 50));
         QTRY_VERIFY(textOf(*m_view).toPlainText().startsWith("In view: 499 ms"));
-        QVERIFY(textOf(*m_view).toPlainText().contains("Rank 1: computing 40."));
+        QVERIFY(textOf(*m_view).toPlainText().contains("Rank 1, of all this time: computing 40."));
         QVERIFY(!textOf(*m_view).accessibleName().isEmpty());
         for (auto* button : m_view->findChildren<QToolButton*>()) {
             if (button->isVisible()) QVERIFY(!button->accessibleName().isEmpty() && !button->toolTip().isEmpty());
