@@ -155,7 +155,7 @@ private slots:
         sweep = sweepOf({"epochs=2..9"});
         sweep.scheduler = "asya";
         QCOMPARE(problemsOf(spaceOf(sweep)),
-                 "scheduler: spec.not-a-choice; vary.epochs: search.scheduled-epochs; first_rung: rungs.first");
+                 "scheduler: spec.not-a-choice; epochs: search.scheduled-epochs; first_rung: rungs.first");
     }
 
     void kindsAreThoseOfTheSettings() {
