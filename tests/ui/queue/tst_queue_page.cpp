@@ -303,15 +303,6 @@ private slots:
         };
         QVERIFY(accents(10, 70) > 0);   // some went on from the first
         QCOMPARE(accents(94, 160), 0);  // and none from the second
-        made.queue().setGroupState(group, GroupState::Paused);
-        if (qEnvironmentVariableIsSet("LOCKSTEP_SHOTS")) {
-            for (const auto theme : {ThemeChoice::Dark, ThemeChoice::Light}) {
-                applyTheme(*qApp, theme);
-                QTest::qWait(300);
-                bench.page->grab().save(qEnvironmentVariable("LOCKSTEP_SHOTS") +
-                                        (theme == ThemeChoice::Dark ? "/rungs-dark.png" : "/rungs-light.png"));
-            }
-        }
     }
 
     void sweepsObey() {
