@@ -293,6 +293,7 @@ private slots:
         QCOMPARE(picture->accessibleDescription(), QString("Rung 1 of 3, 1 epoch: 3 cells have come there, 1 went on\n"
                                                            "Rung 2 of 3, 3 epochs: 1 cell has come there, 0 went on\n"
                                                            "Rung 3 of 3, 10 epochs: 0 cells have come there"));
+        picture->clearFocus();  // whose frame has that colour, too
         const QColor accent = currentTheme().accent;
         const QImage drawn = picture->grab().toImage();
         const auto accents = [&](int from, int to) {
