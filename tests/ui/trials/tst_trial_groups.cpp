@@ -288,10 +288,12 @@ void TestTrialGroups::whatWaitsAtARungSaysSo() {
     Table table;
     table.rows[2].state = "stopped";  // of cell 0 of the sweep 2
     table.take();
-    SweepResult result{.group = table.groups.sweeps.front()};
+    SweepResult result;
+    result.group = table.groups.sweeps.front();
     result.spec.scheduler = "asha";
     result.spec.trial.epochs = 9;
-    result.cells = {{.number = 0}, {.number = 1}};
+    result.cells.resize(2);
+    result.cells[1].number = 1;
     result.climbers = {{.cell = 0, .losses = {2}, .arrivals = {0}}, {.cell = 1, .losses = {1}, .arrivals = {1}}};
     const auto tipOf = [&](std::int64_t trial) {
         return table.model.index(table.model.indexOf(trial), kStateColumn).data(Qt::ToolTipRole).toString();
