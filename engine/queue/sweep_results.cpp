@@ -160,6 +160,15 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
     return result;
 }
 
+std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& cell) {
+    const auto standing = standingOf(sweep.climbers, cell.number);
+    if (!standing || cell.open > 0 || cell.failed > 0) return std::nullopt;
+    const auto rungs = rungsOf(sweep.spec);
+    if (!rungs || standing->rung == rungs->top()) return std::nullopt;
+    const GroupState state = sweep.group.state;
+    return RungStop{*standing, std::ssize(rungs->epochs), state == GroupState::Active || state == GroupState::Paused};
+}
+
 std::vector<Tried> triedCells(const SweepResult& sweep) {
     std::vector<Tried> tried;
     const bool isLoss = sweep.objective && sweep.objective->better == Better::Lower;

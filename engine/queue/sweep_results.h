@@ -53,6 +53,14 @@ std::int64_t plannedTrials(const SweepSpec& sweep);
 // Throws ProblemError "group.unknown", and of a sweep that cannot be read.
 SweepResult sweepResult(const TrialQuery& query, std::int64_t group);
 
+// How a cell stands at a rung below the last where it trains no further, though nothing went wrong.
+struct RungStop {
+    Standing standing;
+    std::int64_t rungs = 0;  // that the sweep has
+    bool waits = false;      // it may go on yet: the sweep is not over
+};
+std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& cell);
+
 // What its cells came to, for the importance of its settings: those that have a value.
 std::vector<Tried> triedCells(const SweepResult& sweep);
 // All that were suggested, by number, for the next suggestion: those that pause at a rung with what they came to there.

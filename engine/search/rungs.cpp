@@ -131,4 +131,14 @@ std::optional<double> rankCorrelation(std::span<const Climber> climbers, std::si
     return correlation(ranksOf(lower), ranksOf(higher));
 }
 
+RungCount countAt(std::span<const Climber> climbers, std::size_t rung) {
+    RungCount count{.foretells = rankCorrelation(climbers, rung)};
+    for (const Climber& each : climbers) {
+        if (!hasCome(each, rung)) continue;
+        ++count.cells;
+        if (each.goal > rung) ++count.wentOn;
+    }
+    return count;
+}
+
 }  // namespace lockstep

@@ -57,4 +57,11 @@ std::int64_t epochsOf(std::span<const RungPlan> plan);  // in all: a cell that g
 // lower one foretells the higher. nullopt: of fewer than three.
 std::optional<double> rankCorrelation(std::span<const Climber> climbers, std::size_t rung);
 
+// What has become of a rung so far.
+struct RungCount {
+    std::int64_t cells = 0, wentOn = 0;    // that have come to it; of these, that were let go on
+    std::optional<double> foretells = {};  // the next rung: rankCorrelation()
+};
+RungCount countAt(std::span<const Climber> climbers, std::size_t rung);
+
 }  // namespace lockstep

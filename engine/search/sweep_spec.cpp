@@ -306,7 +306,7 @@ void checkScheduler(const SweepSpec& sweep, std::vector<Problem>& problems) {
     if (sweep.scheduler != kAsha && sweep.scheduler != kAshaStopping)
         problems.push_back({"scheduler", "spec.not-a-choice", {sweep.scheduler, "asha, asha-stopping"}});
     if (std::ranges::find(sweep.vary, "epochs", &Dimension::path) != sweep.vary.end())
-        problems.push_back({"vary.epochs", "search.scheduled-epochs", {}});
+        problems.push_back({"epochs", "search.scheduled-epochs", {}});
     const auto rungs = rungsOf(sweep.firstRung, sweep.reduction, sweep.trial.epochs, false);
     if (!rungs.ok()) problems.push_back(rungs.problems().front());
 }

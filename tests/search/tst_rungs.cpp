@@ -175,8 +175,23 @@ private slots:
         all.push_back({.cell = 6, .losses = {1, kNaN}, .arrivals = {9, 9}});
         QVERIFY(std::abs(*rankCorrelation(all, 0) - 0.8720815992723809) < 1e-12);
         QVERIFY(!rankCorrelation(all, 1));
+        const RungCount lowest = countAt(all, 0);
+        QCOMPARE(lowest.cells, 7);
+        QCOMPARE(*lowest.foretells, *rankCorrelation(all, 0));
         for (Climber& each : all) each.losses = {2, 2};
         QVERIFY(!rankCorrelation(all, 0));
+    }
+
+    void whoWentOnIsCounted() {
+        const std::vector<Climber> all{{.cell = 0, .losses = {1, 2}, .arrivals = {0, 3}, .goal = 1},
+                                       {.cell = 1, .losses = {2}, .arrivals = {1}, .goal = 1},
+                                       {.cell = 2, .losses = {3}, .arrivals = {2}},
+                                       {.cell = 3}};
+        QCOMPARE(countAt(all, 0).cells, 3);
+        QCOMPARE(countAt(all, 0).wentOn, 2);
+        QCOMPARE(countAt(all, 1).cells, 1);
+        QCOMPARE(countAt(all, 1).wentOn, 0);
+        QVERIFY(!countAt(all, 0).foretells);
     }
 };
 

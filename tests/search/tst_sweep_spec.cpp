@@ -179,7 +179,7 @@ private slots:
         sweep.firstRung = sweep.trial.epochs;
         sweep.scheduler = "asya";
         QCOMPARE(problemsOf(spaceOf(sweep)),
-                 "scheduler: spec.not-a-choice; vary.epochs: search.scheduled-epochs; first_rung: rungs.first");
+                 "scheduler: spec.not-a-choice; epochs: search.scheduled-epochs; first_rung: rungs.first");
     }
 
     void kindsAreThoseOfTheSettings() {

@@ -30,4 +30,13 @@ QString objectiveText(const CellResult& cell, const Metric& metric) {
     return SweepWords::tr("%1 ± %2 (n %3)").arg(mean, deviation, QString::number(cell.count));
 }
 
+QString rungStopText(const SweepResult& sweep, const CellResult& cell) {
+    const auto stop = rungStopOf(sweep, cell);
+    if (!stop) return {};
+    const auto words = stop->waits ? SweepWords::tr("paused at rung %1 of %2, rank %3 of %4")
+                                   : SweepWords::tr("stopped at rung %1 of %2, rank %3 of %4");
+    const Standing& at = stop->standing;
+    return words.arg(at.rung + 1).arg(stop->rungs).arg(at.rank).arg(at.of);
+}
+
 }  // namespace lockstep::ui

@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "ui/queue/rung_picture.h"
 #include "ui/queue/sweep_bar.h"
 #include "ui/queue/sweep_text.h"
 #include "ui/style/elided_label.h"
@@ -58,7 +59,8 @@ SweepCard::SweepCard(Explain explain, QWidget* parent)
       m_cell(wrappedLabel("sweepBestCell", "")),
       m_disk(wrappedLabel("sweepDisk", "muted")),
       m_problem(wrappedLabel("sweepProblem", "problem")),
-      m_bar(new SweepBar) {
+      m_bar(new SweepBar),
+      m_rungs(new RungPicture) {
     setProperty("card", true);
     setObjectName("sweepCard");
     m_state->setTextFormat(Qt::RichText);
@@ -86,7 +88,9 @@ SweepCard::SweepCard(Explain explain, QWidget* parent)
     column->setSpacing(space::kSmall);
     column->addLayout(head);
     column->addWidget(m_bar);
-    for (QLabel* each : {m_progress, m_best, m_cell}) column->addWidget(each);
+    column->addWidget(m_progress);
+    column->addWidget(m_rungs);
+    for (QLabel* each : {m_best, m_cell}) column->addWidget(each);
     column->addLayout(makeLinks());
     for (QLabel* each : {m_disk, m_problem}) column->addWidget(each);
     column->addLayout(buttons);
@@ -130,6 +134,7 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_group = result.group.state;
     m_bar->setCounts({result.finished, result.failed, result.running, result.planned});
     m_bar->setVisible(sweep.isReadable);
+    showRungs(sweep);
     showWords(sweep, available);
     showLinks(sweep);
     showState();
@@ -141,6 +146,12 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_extend->setVisible(can.extend);
     for (QPushButton* each : {m_openBest, m_showTrials, m_pause, m_goOn, m_cancel, m_retry, m_extend})
         each->setAccessibleName(tr("%1: sweep %2").arg(each->text()).arg(m_sweep));
+}
+
+void SweepCard::showRungs(const SweepRow& sweep) {
+    auto rungs = sweep_text::rungs(sweep);
+    m_rungs->setVisible(!rungs.empty());
+    m_rungs->setRungs(std::move(rungs));
 }
 
 void SweepCard::showWords(const SweepRow& sweep, std::uint64_t available) {

@@ -11,6 +11,7 @@ class QPushButton;
 
 namespace lockstep::ui {
 
+class RungPicture;
 class SweepBar;
 
 // One sweep: how far it has come, what was the best, what it takes, and what a person can do with it.
@@ -33,6 +34,7 @@ protected:
 private:
     QPushButton* addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb);
     QHBoxLayout* makeLinks();
+    void showRungs(const SweepRow& sweep);
     void showWords(const SweepRow& sweep, std::uint64_t available);
     void showLinks(const SweepRow& sweep);
     void showState();
@@ -42,6 +44,7 @@ private:
     GroupState m_group = GroupState::Active;
     QLabel *m_title, *m_state, *m_progress, *m_best, *m_cell, *m_disk, *m_problem;
     SweepBar* m_bar;
+    RungPicture* m_rungs;
     QPushButton *m_openBest, *m_showTrials;
     QPushButton *m_pause, *m_goOn, *m_cancel, *m_retry, *m_extend;
 };

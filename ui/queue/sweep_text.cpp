@@ -37,6 +37,30 @@ QString named(const Metric& metric) {
     return title;
 }
 
+QString epochsText(std::int64_t epochs) {
+    return epochs == 1 ? SweepText::tr("1 epoch") : SweepText::tr("%1 epochs").arg(counted(epochs));
+}
+
+QString rungWords(const QString& place, const RungColumn& rung, const std::optional<double>& foretells) {
+    const QString came = rung.cells == 1 ? SweepText::tr("1 cell has come there")
+                                         : SweepText::tr("%1 cells have come there").arg(counted(rung.cells));
+    QStringList parts{SweepText::tr("%1, %2: %3").arg(place, rung.title, came)};
+    if (!rung.isTop) parts << SweepText::tr("%1 went on").arg(counted(rung.wentOn));
+    if (foretells) {
+        const QString sign = *foretells < 0 ? QString() : QStringLiteral("+");
+        parts << SweepText::tr("foretells the next %1").arg(sign + QString::number(*foretells, 'f', 2));
+    }
+    return parts.join(", ");
+}
+
+RungColumn columnOf(const SweepResult& sweep, const Rungs& rungs, std::size_t rung) {
+    const RungCount count = countAt(sweep.climbers, rung);
+    RungColumn column{epochsText(rungs.epochs[rung]), count.cells, count.wentOn, rung == rungs.top(), {}};
+    column.words =
+        rungWords(SweepText::tr("Rung %1 of %2").arg(rung + 1).arg(rungs.epochs.size()), column, count.foretells);
+    return column;
+}
+
 std::uint64_t bytesToCome(const SweepRow& sweep) {
     if (!sweep.bytesOfTrial || !isUnderWay(sweep)) return 0;
     const std::int64_t left = std::max<std::int64_t>(0, sweep.result.planned - sweep.result.ended);
@@ -88,6 +112,15 @@ QString bestCell(const SweepRow& sweep) {
 std::int64_t bestTrial(const SweepRow& sweep) {
     const CellResult* cell = bestOf(sweep);
     return cell ? cell->bestTrial : 0;
+}
+
+std::vector<RungColumn> rungs(const SweepRow& sweep) {
+    const auto isThere = [](const Climber& each) { return !each.losses.empty(); };
+    if (std::ranges::none_of(sweep.result.climbers, isThere)) return {};
+    const auto rungs = rungsOf(sweep.result.spec);
+    std::vector<RungColumn> columns;
+    for (std::size_t i = 0; rungs && i <= rungs->top(); ++i) columns.push_back(columnOf(sweep.result, *rungs, i));
+    return columns;
 }
 
 QString disk(const SweepRow& sweep) {

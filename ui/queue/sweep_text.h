@@ -1,7 +1,9 @@
 #pragma once
 #include <QString>
+#include <vector>
 
 #include "ui/history/queue_reader.h"
+#include "ui/queue/rung_picture.h"
 
 namespace lockstep::ui {
 
@@ -13,6 +15,7 @@ QString left(const SweepRow& sweep);                                  // "about 
 QString best(const SweepRow& sweep);                                  // "Best test accuracy 91.23 % ± 0.41 (n 3)"
 QString bestCell(const SweepRow& sweep);                              // "learning_rate=0.01 batch=64"
 std::int64_t bestTrial(const SweepRow& sweep);                        // of that cell; 0: there is none
+std::vector<RungColumn> rungs(const SweepRow& sweep);                 // none until a cell has come to one
 QString disk(const SweepRow& sweep);                                  // "takes about 1.2 GiB of disk in all"
 bool exceedsDisk(const SweepRow& sweep, std::uint64_t available);     // what is still to come
 QString diskWarning(const SweepRow& sweep, std::uint64_t available);  // that it does

@@ -40,6 +40,13 @@ int fittingAtOnce(const std::string& devices, const DeviceRequest& machine) {
     return each.cores > 0 ? all.cores / each.cores : 1;
 }
 
+// Of all epochs.
+double shareTrained(const SweepSpec& sweep, std::int64_t cells) {
+    const auto estimate = rungEstimate(sweep, cells);
+    return estimate && estimate->all > 0 ? static_cast<double>(estimate->epochs) / static_cast<double>(estimate->all)
+                                         : 1;
+}
+
 }  // namespace
 
 std::int64_t cellsOf(const SweepSpec& sweep, const SearchSpace& space) {
@@ -63,6 +70,14 @@ int trialsAtOnce(const SweepSpec& sweep, const DeviceRequest& machine) {
     return std::clamp(fit, 1, static_cast<int>(std::max<std::int64_t>(sweep.parallel, 1)));
 }
 
+std::optional<RungEstimate> rungEstimate(const SweepSpec& sweep, std::int64_t cells) {
+    const auto rungs = rungsOf(sweep);
+    if (!rungs) return std::nullopt;
+    RungEstimate estimate{.plan = planOf(*rungs, cells), .all = cells * sweep.trial.epochs};
+    estimate.epochs = epochsOf(estimate.plan);
+    return estimate;
+}
+
 std::optional<double> sweepSeconds(const SweepSpec& sweep, const SearchSpace& space, double samplesPerEpoch, int atOnce,
                                    const MeasuredSpeeds& speeds) {
     const std::int64_t cells = cellsOf(sweep, space);
@@ -77,7 +92,7 @@ std::optional<double> sweepSeconds(const SweepSpec& sweep, const SearchSpace& sp
     }
     if (looked.empty()) return std::nullopt;
     const double trials = static_cast<double>(cells) * static_cast<double>(sweep.repeats);
-    return seconds / static_cast<double>(looked.size()) * trials / std::max(atOnce, 1);
+    return seconds / static_cast<double>(looked.size()) * trials * shareTrained(sweep, cells) / std::max(atOnce, 1);
 }
 
 }  // namespace lockstep::ui

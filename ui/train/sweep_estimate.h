@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "engine/search/sweep_spec.h"
 #include "engine/spec/devices.h"
@@ -13,6 +14,13 @@ std::int64_t cellsOf(const SweepSpec& sweep, const SearchSpace& space);
 
 // How many of its trials a machine has room for at once.
 int trialsAtOnce(const SweepSpec& sweep, const DeviceRequest& machine);
+
+// What a scheduler lets a sweep of so many cells train of all their epochs, if each rung lets exactly its share go on.
+struct RungEstimate {
+    std::vector<RungPlan> plan;
+    std::int64_t epochs = 0, all = 0;  // of one seed
+};
+std::optional<RungEstimate> rungEstimate(const SweepSpec& sweep, std::int64_t cells);  // nullopt: it has none
 
 // How long it would take, from what was measured; nullopt where nothing was of some of its trials. `samplesPerEpoch`:
 // of its trial's training data.

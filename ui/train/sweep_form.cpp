@@ -85,6 +85,12 @@ void SweepForm::setMethod(const QString& method) {
     setPlan(next, tr("Method of the sweep"), Edit::Single);
 }
 
+void SweepForm::setScheduler(const QString& scheduler) {
+    auto next = plan();
+    next.scheduler = scheduler.toStdString();
+    setPlan(next, tr("When the sweep's trials stop"), Edit::Single);
+}
+
 FormField SweepForm::field(const QString& path) const {
     const auto& catalog = m_form.catalog();
     if (isChoice(path.toStdString())) return choiceField(catalog, path);

@@ -31,6 +31,8 @@ public:
     void setPlan(const SweepSpec& plan, const QString& what, Edit edit);
     void setMethod(const QString& method);  // of a grid all cells, of the others as many as is usual
 
+    void setScheduler(const QString& scheduler);  // empty: none
+
     // The setting at a path: also a choice itself, and a setting that only another choice has. Unknown ones take texts.
     FormField field(const QString& path) const;
     // Settings that the trial's own choice lacks, and others have that are tried.

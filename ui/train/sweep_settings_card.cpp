@@ -6,7 +6,6 @@
 #include "ui/plot/run_text.h"
 #include "ui/style/theme.h"
 #include "ui/train/sweep_form.h"
-#include "ui/train/sweep_text.h"
 
 namespace lockstep::ui {
 
@@ -42,7 +41,7 @@ SweepSettingsCard::SweepSettingsCard(SpecForm& form, FormAnswers& answers, const
     m_choosing = mutedLabel({});
     m_choosing->setObjectName("sweep.choosing");
     m_problem = new ProblemLabel;
-    for (QWidget* each : std::initializer_list<QWidget*>{m_varied, makePlan(), m_choosing, m_problem})
+    for (QWidget* each : std::initializer_list<QWidget*>{m_varied, makePlan(), makeStopping(), m_choosing, m_problem})
         card->addWidget(each);
     hide();
     for (const auto change : {&SpecForm::changed, &SpecForm::problemsChanged, &SpecForm::catalogChanged})
@@ -93,19 +92,67 @@ void SweepSettingsCard::addLabelled(QHBoxLayout& into, const QString& name, QWid
     into.addLayout(column);
 }
 
+// Whether trials stop early, and what that comes to.
+QWidget* SweepSettingsCard::makeStopping() {
+    auto* whole = new QWidget;
+    auto* column = new QVBoxLayout(whole);
+    column->setContentsMargins(0, 0, 0, 0);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(space::kLarge);
+    addLabelled(*row, tr("Stop early"), m_scheduler = makeScheduler());
+    row->addWidget(m_rungs = makeRungs());
+    row->addStretch(1);
+    column->addLayout(row);
+    column->addWidget(m_rungShare = mutedLabel({}));
+    column->addWidget(m_rungTable = mutedLabel({}));
+    m_rungShare->setObjectName("sweep.rungShare");
+    m_rungTable->setObjectName("sweep.rungTable");
+    m_rungTable->setTextFormat(Qt::RichText);
+    return whole;
+}
+
+QWidget* SweepSettingsCard::makeRungs() {
+    auto* row = new QWidget;
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(space::kLarge);
+    m_firstRung = makeNumber("sweep.first_rung", tr("First rung (epochs)"),
+                             tr("After how many epochs cells pause for the first time.\nDefault: 1\nRange: at least 1, "
+                                "below the trial's epochs"),
+                             &SweepSpec::firstRung);
+    m_reduction = makeNumber("sweep.reduction", tr("Keep one of"),
+                             tr("Of so many cells at a rung one goes on; each rung has as many times the epochs of the "
+                                "one below.\nDefault: 3\nRange: at least 2"),
+                             &SweepSpec::reduction);
+    m_firstRung->setRange(1, kMostSweepTrials);
+    m_reduction->setRange(2, kMostSweepTrials);
+    addLabelled(*layout, tr("First rung (epochs)"), m_firstRung);
+    addLabelled(*layout, tr("Keep one of"), m_reduction);
+    return row;
+}
+
 QComboBox* SweepSettingsCard::makeMethod() {
-    auto* box = new CalmComboBox;
-    box->addItem(tr("Grid"), "grid");
-    box->addItem(tr("Random"), "random");
-    box->addItem(tr("Sobol"), "sobol");
-    box->setObjectName("sweep.method");
-    box->setAccessibleName(tr("Method of the sweep"));
-    box->setToolTip(
-        tr("Grid: every combination of the values. Random: drawn from the ranges. Sobol: spread evenly over "
-           "them.\nDefault: grid\nOne of: grid, random, sobol"));
-    box->setAccessibleDescription(box->toolTip());
+    auto* box = makeChoice("sweep.method", tr("Method of the sweep"), sweepMethods());
     connect(box, &QComboBox::activated, this,
             [this, box](int index) { m_form.sweep().setMethod(box->itemData(index).toString()); });
+    return box;
+}
+
+QComboBox* SweepSettingsCard::makeScheduler() {
+    auto* box = makeChoice("sweep.scheduler", tr("Whether trials of the sweep stop early"), sweepSchedulers());
+    connect(box, &QComboBox::activated, this,
+            [this, box](int index) { m_form.sweep().setScheduler(box->itemData(index).toString()); });
+    return box;
+}
+
+QComboBox* SweepSettingsCard::makeChoice(const QString& name, const QString& words,
+                                         const QVector<SweepChoice>& choices) {
+    auto* box = new CalmComboBox;
+    for (const SweepChoice& each : choices) box->addItem(each.name, each.id);
+    box->setObjectName(name);
+    box->setAccessibleName(words);
+    box->setToolTip(choiceHelp(choices));
+    box->setAccessibleDescription(box->toolTip());
     return box;
 }
 
@@ -172,6 +219,21 @@ void SweepSettingsCard::showPlan() {
     setSpinQuietly(*m_trials, plan.trials);
     setSpinQuietly(*m_repeats, plan.repeats);
     setSpinQuietly(*m_parallel, plan.parallel);
+    m_scheduler->setCurrentIndex(m_scheduler->findData(QString::fromStdString(plan.scheduler)));
+    m_rungs->setVisible(!plan.scheduler.empty());
+    setSpinQuietly(*m_firstRung, plan.firstRung);
+    setSpinQuietly(*m_reduction, plan.reduction);
+    showRungs();
+}
+
+void SweepSettingsCard::showRungs() {
+    const auto& sweep = m_form.sweep();
+    const auto estimate = sweep.made() ? rungEstimate(*sweep.made(), sweep.cells()) : std::nullopt;
+    for (QLabel* each : {m_rungShare, m_rungTable}) each->setVisible(estimate.has_value());
+    if (!estimate) return;
+    m_rungShare->setText(rungShareText(*estimate, sweep.made()->repeats));
+    m_rungTable->setText(rungPlanTable(estimate->plan));
+    m_rungTable->setAccessibleName(rungPlanSpoken(estimate->plan));
 }
 
 void SweepSettingsCard::showChoosing() {

@@ -1,7 +1,9 @@
 #include "ui/train/sweep_text.h"
 
 #include <QCoreApplication>
+#include <QStringList>
 #include <cmath>
+#include <span>
 
 #include "ui/plot/run_text.h"
 
@@ -16,6 +18,35 @@ struct SweepText {
 constexpr double kMinute = 60, kHour = 3600, kDay = 86400;
 
 QString valueText(const ParamValue& value) { return QString::fromStdString(text(value)); }
+QString counted(std::int64_t count) { return runCount(static_cast<double>(count)); }
+
+struct ChoiceWords {
+    const char *id, *name, *help;
+};
+constexpr ChoiceWords kMethods[] = {
+    {"grid", QT_TRANSLATE_NOOP("SweepText", "Grid"),
+     QT_TRANSLATE_NOOP("SweepText", "Grid: every combination of the values.")},
+    {"random", QT_TRANSLATE_NOOP("SweepText", "Random"),
+     QT_TRANSLATE_NOOP("SweepText", "Random: drawn from the ranges.")},
+    {"sobol", QT_TRANSLATE_NOOP("SweepText", "Sobol"),
+     QT_TRANSLATE_NOOP("SweepText", "Sobol: spread evenly over the ranges.")},
+};
+constexpr ChoiceWords kSchedulers[] = {
+    {"", QT_TRANSLATE_NOOP("SweepText", "no: train all epochs"),
+     QT_TRANSLATE_NOOP("SweepText", "No: each trial trains all its epochs.")},
+    {"asha", QT_TRANSLATE_NOOP("SweepText", "ASHA: cells pause at rungs"),
+     QT_TRANSLATE_NOOP("SweepText",
+                       "ASHA: cells pause after some epochs, and the better ones go on to the next rung.")},
+    {"asha-stopping", QT_TRANSLATE_NOOP("SweepText", "ASHA, stopping"),
+     QT_TRANSLATE_NOOP("SweepText", "ASHA, stopping: at each rung a cell goes on at once or never.")},
+};
+
+QVector<SweepChoice> translated(std::span<const ChoiceWords> choices) {
+    QVector<SweepChoice> all;
+    for (const ChoiceWords& each : choices)
+        all.push_back({each.id, SweepText::tr(each.name), SweepText::tr(each.help)});
+    return all;
+}
 
 }  // namespace
 
@@ -60,6 +91,47 @@ QString choosingText(double validationShare, std::optional<std::int64_t> ownVali
                "No training samples are held out: unless the data have validation samples of their own, the "
                "test samples choose the best, and what they say of it is too good.") +
            ' ' + worth;
+}
+
+QVector<SweepChoice> sweepMethods() { return translated(kMethods); }
+QVector<SweepChoice> sweepSchedulers() { return translated(kSchedulers); }
+
+QString choiceHelp(const QVector<SweepChoice>& choices) {
+    QStringList lines, ids;
+    for (const SweepChoice& each : choices) {
+        lines << each.help;
+        ids << (each.id.isEmpty() ? SweepText::tr("none") : each.id);
+    }
+    return lines.join('\n') + '\n' + SweepText::tr("Default: %1").arg(ids.front()) + '\n' +
+           SweepText::tr("One of: %1").arg(ids.join(", "));
+}
+
+QString rungShareText(const RungEstimate& estimate, std::int64_t repeats) {
+    const auto words = repeats > 1 ? SweepText::tr(
+                                         "About %1 of %2 epochs of each seed, or a few more, as no cell waits "
+                                         "for the others.")
+                                   : SweepText::tr(
+                                         "About %1 of %2 epochs, or a few more, as no cell waits for the "
+                                         "others.");
+    return words.arg(counted(estimate.epochs), counted(estimate.all));
+}
+
+QString rungPlanTable(const std::vector<RungPlan>& plan) {
+    const auto row = [](const QStringList& cells) {
+        return "<tr><td align='right'>" + cells.join("</td><td align='right'>") + "</td></tr>";
+    };
+    QString rows = row({SweepText::tr("Rung"), SweepText::tr("Epochs"), SweepText::tr("Cells")});
+    for (std::size_t i = 0; i < plan.size(); ++i)
+        rows += row({QString::number(i + 1), counted(plan[i].epochs), counted(plan[i].cells)});
+    return "<table cellspacing='0' cellpadding='3'>" + rows + "</table>";
+}
+
+QString rungPlanSpoken(const std::vector<RungPlan>& plan) {
+    QStringList rungs;
+    for (std::size_t i = 0; i < plan.size(); ++i)
+        rungs << SweepText::tr("Rung %1: epochs %2, cells %3")
+                     .arg(QString::number(i + 1), counted(plan[i].epochs), counted(plan[i].cells));
+    return rungs.join("; ");
 }
 
 QString rangeText(const Dimension& dimension) {

@@ -222,7 +222,10 @@ QVariant TrialTableModel::data(const QModelIndex& index, int role) const {
     switch (role) {
         case Qt::DisplayRole: return cellOf(trial, column);
         case Qt::EditRole: return column == kStarColumn ? QVariant(trial.star) : QVariant(cellOf(trial, column));
-        case Qt::ToolTipRole: return tipOf(trial, column);
+        case Qt::ToolTipRole: {
+            const QString tip = column == kStateColumn ? rungTip(m_entries[static_cast<std::size_t>(index.row())]) : "";
+            return tip.isEmpty() ? tipOf(trial, column) : tip;
+        }
         case Qt::AccessibleTextRole: return spokenOf(trial, column);
         case Qt::TextAlignmentRole:
             return QVariant::fromValue(

@@ -81,6 +81,7 @@ private:
     void takeSweeps(std::vector<TrialGroup> sweeps);
     QVariant cellData(const GroupPlace& place, int role) const;
     QVariant sweepData(int index, int role) const;
+    QString rungTip(const Entry& entry) const;  // of one that waits at a rung of its sweep; empty: it does not
     std::optional<std::uint64_t> weightOf(const TrialRow& row) const;
 
     QUndoStack& m_undo;

@@ -85,6 +85,13 @@ QVariant TrialTableModel::cellData(const GroupPlace& place, int role) const {
     return cell == cells->second.end() ? QVariant() : QVariant(cellText(cell->second));
 }
 
+QString TrialTableModel::rungTip(const Entry& entry) const {
+    const auto result = m_results.find(entry.place.group);
+    if (result == m_results.end() || runStateFrom(entry.row.state) != RunState::Stopped) return {};
+    const auto cell = std::ranges::find(result->second.cells, entry.place.cell, &CellResult::number);
+    return cell == result->second.cells.end() ? QString() : rungStopText(result->second, *cell);
+}
+
 // In every column: the line runs through them all, whichever are shown.
 QVariant TrialTableModel::sweepData(int index, int role) const {
     const TrialGroup& sweep = m_groups.sweeps[static_cast<std::size_t>(index) - m_entries.size()];

@@ -67,8 +67,19 @@ public:
         return trial;
     }
 
+    // One of such a sweep that waits at a rung.
+    std::int64_t pause(std::int64_t untilEpoch, double accuracy, const GroupPlace& place) {
+        const std::int64_t trial = queue().createTrial(specOf(""), places.runs(), {}, place, untilEpoch);
+        queue().remove(trial);
+        std::vector<TrainEvent> events{StateChanged{"running", 0}};
+        for (std::int64_t epoch = 1; epoch <= untilEpoch; ++epoch) events.push_back(evaluation(epoch, accuracy));
+        events.push_back(StateChanged{"stopped", 100 * untilEpoch});
+        post(trial, events);
+        return trial;
+    }
+
     // Of twelve cells, of which so many were suggested: batches of 32, 64, 128…
-    std::int64_t sweep(const std::string& title, std::int64_t cells) {
+    std::int64_t sweep(const std::string& title, std::int64_t cells, const std::string& scheduler = {}) {
         SweepSpec spec;
         spec.title = title;
         spec.trial = specOf(title);
@@ -77,6 +88,7 @@ public:
         spec.vary = {{"batch", batches}, {"learning_rate", NumberRange{0.001, 0.1}}};
         spec.objective = "test_accuracy";
         spec.trials = 12;
+        spec.scheduler = scheduler;
         TrialGroup group;
         group.title = title;
         group.specJson = sweepJson(spec);

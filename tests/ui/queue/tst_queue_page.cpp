@@ -14,6 +14,7 @@
 #include "tests/ui/queue/made_queue.h"
 #include "ui/queue/queue_page.h"
 #include "ui/queue/queue_table.h"
+#include "ui/queue/rung_picture.h"
 #include "ui/style/theme.h"
 
 using namespace lockstep;
@@ -274,6 +275,35 @@ private slots:
         QVERIFY(bench.action("show-ended").isChecked());
         bench.action("show-ended").trigger();
         QVERIFY(!bench.says("Sweep 2: long ago"));
+    }
+
+    // Rungs at 1, 3 and 10 epochs.
+    void rungsAreAPicture() {
+        Bench bench;
+        MadeQueue& made = bench.make();
+        const auto group = made.sweep("how wide", 4, "asha");
+        for (const std::int64_t cell : {0, 1, 2})
+            made.pause(cell == 0 ? 3 : 1, 0.9 - 0.1 * static_cast<double>(cell), GroupPlace{group, cell, 0});
+        made.wait("next", {}, GroupPlace{group, 3, 0});
+        bench.open();
+        QTRY_VERIFY(bench.button("pauseSweep"));
+        auto* picture = bench.page->findChild<RungPicture*>();
+        QVERIFY(picture && picture->isVisible() && !picture->accessibleName().isEmpty());
+        QVERIFY(picture->focusPolicy() & Qt::TabFocus);
+        QCOMPARE(picture->accessibleDescription(), QString("Rung 1 of 3, 1 epoch: 3 cells have come there, 1 went on\n"
+                                                           "Rung 2 of 3, 3 epochs: 1 cell has come there, 0 went on\n"
+                                                           "Rung 3 of 3, 10 epochs: 0 cells have come there"));
+        picture->clearFocus();  // whose frame has that colour, too
+        const QColor accent = currentTheme().accent;
+        const QImage drawn = picture->grab().toImage();
+        const auto accents = [&](int from, int to) {
+            int count = 0;
+            for (int x = from; x < to; ++x)
+                for (int y = 0; y < drawn.height(); ++y) count += drawn.pixelColor(x, y) == accent ? 1 : 0;
+            return count;
+        };
+        QVERIFY(accents(10, 70) > 0);   // some went on from the first
+        QCOMPARE(accents(94, 160), 0);  // and none from the second
     }
 
     void sweepsObey() {

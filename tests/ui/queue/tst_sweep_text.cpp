@@ -71,6 +71,29 @@ private slots:
         QVERIFY(sweep_text::disk(sweep(GroupState::Finished)).isEmpty());
     }
 
+    void rungsAreColumns() {
+        SweepRow made = sweep();
+        made.result.spec.scheduler = "asha";
+        made.result.spec.trial.epochs = 9;
+        made.result.climbers = {{.cell = 0}};
+        QVERIFY(sweep_text::rungs(made).empty());  // none has come to one
+        const auto came = [&](std::int64_t cell, std::vector<double> losses, std::size_t goal) {
+            const std::vector<std::int64_t> arrivals(losses.size(), cell);
+            made.result.climbers.push_back({cell, std::move(losses), arrivals, goal});
+        };
+        came(1, {3, 3}, 1), came(2, {2, 1}, 1), came(3, {1, 2, 2}, 2), came(4, {4}, 0);
+        const auto rungs = sweep_text::rungs(made);
+        QCOMPARE(rungs.size(), 3u);
+        QCOMPARE(rungs[0].title, QString("1 epoch"));
+        QCOMPARE(rungs[0].words,
+                 QString("Rung 1 of 3, 1 epoch: 4 cells have come there, 3 went on, foretells the next +0.50"));
+        QCOMPARE(rungs[1].words, QString("Rung 2 of 3, 3 epochs: 3 cells have come there, 1 went on"));
+        QCOMPARE(rungs[2].words, QString("Rung 3 of 3, 9 epochs: 1 cell has come there"));
+        QVERIFY(rungs[2].isTop && !rungs[1].isTop);
+        made.result.spec.scheduler.clear();
+        QVERIFY(sweep_text::rungs(made).empty());
+    }
+
     void whatIsNotKnownIsNotSaid() {
         SweepRow made;
         made.result.group.id = 4;

@@ -3,6 +3,7 @@
 #include <QJsonObject>
 #include <QSignalSpy>
 #include <QtTest>
+#include <cmath>
 
 #include "engine/search/sweep_probes.h"
 #include "ui/train/number_steps.h"
@@ -79,6 +80,12 @@ public:
         auto plan = form.sweep().plan();
         plan.repeats = times;
         form.sweep().setPlan(plan, "seeds", Edit::Single);
+    }
+    void schedule(const char* scheduler, std::int64_t firstRung = 1) {
+        form.sweep().setScheduler(scheduler);
+        auto plan = form.sweep().plan();
+        plan.firstRung = firstRung;
+        form.sweep().setPlan(plan, "rungs", Edit::Single);
     }
     void method(const char* name) { form.sweep().setMethod(name); }
 
@@ -349,6 +356,74 @@ private slots:
         resumed.attempts = 2;
         resumed.samplesPerSecond = 1000;
         QCOMPARE(*secondsWith({resumed}, 1), 2 * (1 + 3) * 1.0);
+    }
+
+    void aSchedulerTrainsFewerEpochs() {
+        Sheet sheet;
+        sheet.form.setValue("epochs", 9);
+        sheet.vary("batch", {"64", "128", "256"});
+        sheet.varyRange("learning_rate", "0.1", "0.9", "9");
+        const auto estimate = [&] { return rungEstimate(*sheet.form.sweep().made(), sheet.form.sweep().cells()); };
+        const auto seconds = [&] {
+            const MeasuredSpeeds speeds({finishedRow("fashion-cnn", 10)});
+            return *sweepSeconds(*sheet.form.sweep().made(), *sheet.form.sweep().space(), 1000, 1, speeds);
+        };
+        QVERIFY(!estimate());
+        const double whole = seconds();
+        sheet.schedule("asha");
+        QCOMPARE(sheet.codes(), QString());
+        QCOMPARE(estimate()->epochs, 63);
+        QCOMPARE(rungShareText(*estimate(), 1),
+                 QString("About 63 of 243 epochs, or a few more, as no cell waits for the others."));
+        QVERIFY(rungShareText(*estimate(), 2).contains("of each seed"));
+        QCOMPARE(rungPlanSpoken(estimate()->plan),
+                 QString("Rung 1: epochs 1, cells 27; Rung 2: epochs 3, cells 9; Rung 3: epochs 9, cells 3"));
+        QCOMPARE(rungPlanTable(estimate()->plan).count("<tr>"), 4);
+        QVERIFY(std::abs(seconds() - whole * 63 / 243) < 1e-9);
+    }
+
+    void aSchedulerIsKept() {
+        Sheet sheet;
+        sheet.vary("batch", {"64", "128"});
+        sheet.schedule("asha-stopping", 2);
+        QCOMPARE(sheet.codes(), QString());
+        const auto& made = *sheet.form.sweep().made();
+        const auto command = sweepCommand(made, sheet.form.spec(), sheet.form.catalog().defaults);
+        QVERIFY2(command.endsWith("--scheduler asha-stopping --first-rung 2"), qPrintable(command));
+        const auto read = stateOf(sweepFromJson(sweepJson(made), "").value());
+        QCOMPARE(read.sweep.plan.scheduler, std::string("asha-stopping"));
+        QCOMPARE(read.sweep.plan.firstRung, 2);
+    }
+
+    void whatIsWrongWithRungsIsSaidAtItsField() {
+        Sheet sheet;
+        sheet.vary("batch", {"64", "128"});
+        sheet.schedule("asha", 5);  // as many as it has epochs
+        QCOMPARE(sheet.codes(), QString("first_rung: rungs.first"));
+        QCOMPARE(sheet.form.sweep().otherProblems().size(), 1u);
+        sheet.schedule("asha", 1);
+        sheet.vary("epochs", {"3", "9"});
+        QCOMPARE(sheet.codes(), QString("epochs: search.scheduled-epochs"));
+        QCOMPARE(sheet.form.problemsAt("epochs").size(), 1u);
+        QVERIFY(sheet.form.sweep().otherProblems().empty());
+        sheet.schedule("");
+        QCOMPARE(sheet.codes(), QString());
+    }
+
+    void theEngineKnowsWhatIsOffered() {
+        Sheet sheet;
+        sheet.vary("batch", {"64", "128"});
+        for (const SweepChoice& each : sweepMethods()) {
+            sheet.method(qPrintable(each.id));
+            QVERIFY2(sheet.codes().isEmpty(), qPrintable(each.id));
+            QVERIFY(each.help.startsWith(each.name + ":"));
+        }
+        for (const SweepChoice& each : sweepSchedulers()) {
+            sheet.schedule(qPrintable(each.id));
+            QVERIFY2(sheet.codes().isEmpty(), qPrintable(each.id));
+        }
+        QVERIFY(choiceHelp(sweepMethods()).contains("Default: grid\nOne of: grid, random, sobol"));
+        QVERIFY(choiceHelp(sweepSchedulers()).endsWith("Default: none\nOne of: none, asha, asha-stopping"));
     }
 
     void timesAreRough_data() {

@@ -99,6 +99,29 @@ private slots:
         QCOMPARE(start()->text(), QString("Start sweep: 20 trials × 3 seeds"));
     }
 
+    void aSchedulerHasRungs() {
+        toggle("learning_rate");
+        QVERIFY(seen("sweep.scheduler") && !seen("sweep.first_rung") && !seen("sweep.rungTable"));
+        choose("sweep.scheduler", 1);
+        QVERIFY(seen("sweep.first_rung") && seen("sweep.reduction"));
+        QVERIFY(m_bench->shows("About 4 of 6 epochs"));  // three cells of two epochs, one of which goes on
+        QCOMPARE(m_bench->find<QLabel>("sweep.rungTable")->accessibleName(),
+                 QString("Rung 1: epochs 1, cells 3; Rung 2: epochs 2, cells 1"));
+        m_bench->shot("sweep-rungs");
+        QTRY_VERIFY_WITH_TIMEOUT(m_bench->page->canStart(), 60000);
+        m_bench->action("Copy as command")->trigger();
+        const auto command = QApplication::clipboard()->text();
+        QVERIFY2(command.endsWith("--method grid --scheduler asha"), qPrintable(command));
+        auto* first = m_bench->find<QSpinBox>("sweep.first_rung");
+        first->setValue(2);
+        QVERIFY(m_bench->shows("The lowest rung lies at 2 epochs") && !seen("sweep.rungTable"));
+        QVERIFY(!start()->isEnabled());
+        m_bench->action("Show problem")->trigger();
+        QVERIFY(first->hasFocus());
+        choose("sweep.scheduler", 0);
+        QVERIFY(!seen("sweep.first_rung") && !m_bench->shows("The lowest rung"));
+    }
+
     void wrongValuesBlockTheStart() {
         toggle("learning_rate");
         auto* from = m_bench->find<QLineEdit>("learning_rate.from");

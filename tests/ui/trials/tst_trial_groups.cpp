@@ -100,6 +100,7 @@ private slots:
     void sweepsAreNoTrials();
     void cellsAreAColumn();
     void aSweepIsALine();
+    void whatWaitsAtARungSaysSo();
     void anyTableInGroupsIsTheFlatOneRearranged();
     void tenThousandTrials();
 };
@@ -281,6 +282,32 @@ void TestTrialGroups::aSweepIsALine() {
     table.model.setResult(resultOf(table.groups.sweeps.front()));
     QVERIFY(table.lineOf(2).startsWith("Sweep 2: wide — 26 of 81 finished"));
     QVERIFY(table.proxy.index(0, 0).data(Qt::AccessibleTextRole).toString().endsWith("; unfolded"));
+}
+
+void TestTrialGroups::whatWaitsAtARungSaysSo() {
+    Table table;
+    table.rows[2].state = "stopped";  // of cell 0 of the sweep 2
+    table.take();
+    SweepResult result;
+    result.group = table.groups.sweeps.front();
+    result.spec.scheduler = "asha";
+    result.spec.trial.epochs = 9;
+    result.cells.resize(2);
+    result.cells[1].number = 1;
+    result.climbers = {{.cell = 0, .losses = {2}, .arrivals = {0}}, {.cell = 1, .losses = {1}, .arrivals = {1}}};
+    const auto tipOf = [&](std::int64_t trial) {
+        return table.model.index(table.model.indexOf(trial), kStateColumn).data(Qt::ToolTipRole).toString();
+    };
+    QCOMPARE(tipOf(4), QString());
+    table.model.setResult(result);
+    QCOMPARE(tipOf(4), QString("paused at rung 1 of 3, rank 2 of 2"));
+    QCOMPARE(tipOf(6), QString());  // it has finished
+    result.group.state = GroupState::Finished;
+    table.model.setResult(result);
+    QCOMPARE(tipOf(4), QString("stopped at rung 1 of 3, rank 2 of 2"));
+    result.climbers[0].losses = {2, 2, 2};  // at its end
+    table.model.setResult(result);
+    QCOMPARE(tipOf(4), QString());
 }
 
 namespace {
