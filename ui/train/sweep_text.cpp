@@ -30,6 +30,16 @@ constexpr ChoiceWords kMethods[] = {
      QT_TRANSLATE_NOOP("SweepText", "Random: drawn from the ranges.")},
     {"sobol", QT_TRANSLATE_NOOP("SweepText", "Sobol"),
      QT_TRANSLATE_NOOP("SweepText", "Sobol: spread evenly over the ranges.")},
+    {"auto", QT_TRANSLATE_NOOP("SweepText", "Automatic"),
+     QT_TRANSLATE_NOOP("SweepText", "Automatic: chosen by the settings and the number of trials.")},
+    {"tpe", QT_TRANSLATE_NOOP("SweepText", "TPE"),
+     QT_TRANSLATE_NOOP("SweepText", "TPE: near what did well so far, settings together (Parzen estimators).")},
+    {"tpe-univariate", QT_TRANSLATE_NOOP("SweepText", "TPE, one by one"),
+     QT_TRANSLATE_NOOP("SweepText", "TPE, one by one: the same, each setting for itself.")},
+    {"gp", QT_TRANSLATE_NOOP("SweepText", "Gaussian process"),
+     QT_TRANSLATE_NOOP("SweepText",
+                       "Gaussian process: where a smooth model expects the most; for numbers, up to some "
+                       "150 trials.")},
 };
 constexpr ChoiceWords kSchedulers[] = {
     {"", QT_TRANSLATE_NOOP("SweepText", "no: train all epochs"),
