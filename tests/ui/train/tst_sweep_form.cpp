@@ -422,7 +422,8 @@ private slots:
             sheet.schedule(qPrintable(each.id));
             QVERIFY2(sheet.codes().isEmpty(), qPrintable(each.id));
         }
-        QVERIFY(choiceHelp(sweepMethods()).contains("Default: grid\nOne of: grid, random, sobol, auto, tpe, tpe-univariate, gp"));
+        QVERIFY(choiceHelp(sweepMethods())
+                    .contains("Default: grid\nOne of: grid, random, sobol, auto, tpe, tpe-univariate, gp"));
         QVERIFY(choiceHelp(sweepSchedulers()).endsWith("Default: none\nOne of: none, asha, asha-stopping"));
     }
 
