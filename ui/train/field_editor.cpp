@@ -144,8 +144,11 @@ QHBoxLayout* FieldEditor::makeRow(Of of) {
     label->setBuddy(m_editor);
     row->addWidget(label);
     const bool wide = isText();
-    row->addWidget(m_editor, wide ? 1 : 0);
-    if (m_steps) row->addWidget(m_steps);
+    auto* field = new QHBoxLayout;
+    field->setSpacing(2);
+    field->addWidget(m_editor, wide ? 1 : 0);
+    if (m_steps) field->addWidget(m_steps);
+    row->addLayout(field, wide ? 1 : 0);
     row->addWidget(m_several = mutedLabel({}), wide ? 1 : 0);
     m_several->setWordWrap(false);
     if (m_field.kind == FormField::Kind::File) row->addWidget(m_fileButton = makeFileButton());
