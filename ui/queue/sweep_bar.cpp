@@ -15,9 +15,10 @@ struct SweepPart {
     std::int64_t SweepBar::Counts::*count;
     QColor Theme::*color;
 };
-constexpr std::array<SweepPart, 3> kSweepParts{{
+constexpr std::array<SweepPart, 4> kSweepParts{{
     {&SweepBar::Counts::finished, &Theme::good},
     {&SweepBar::Counts::failed, &Theme::bad},
+    {&SweepBar::Counts::paused, &Theme::outline},
     {&SweepBar::Counts::running, &Theme::accent},
 }};
 
@@ -38,7 +39,7 @@ void SweepBar::paintEvent(QPaintEvent*) {
     painter.setClipPath(outline);
     const Theme& theme = currentTheme();
     painter.fillRect(rect(), theme.grid);
-    const std::int64_t made = m_counts.finished + m_counts.failed + m_counts.running;
+    const std::int64_t made = m_counts.finished + m_counts.failed + m_counts.paused + m_counts.running;
     const auto all = static_cast<double>(std::max<std::int64_t>({m_counts.planned, made, 1}));
     double left = 0;
     for (const SweepPart& part : kSweepParts) {

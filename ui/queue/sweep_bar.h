@@ -11,7 +11,8 @@ public:
     explicit SweepBar(QWidget* parent = nullptr);
 
     struct Counts {
-        std::int64_t finished = 0, failed = 0, running = 0, planned = 0;  // planned: in all; 0: unknown
+        std::int64_t finished = 0, failed = 0, paused = 0, running = 0;
+        std::int64_t planned = 0;  // in all; 0: unknown
     };
     void setCounts(const Counts& counts);
     QSize sizeHint() const override { return {160, 10}; }

@@ -132,7 +132,7 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_sweep = result.group.id;
     m_cells = result.spec.trials;
     m_group = result.group.state;
-    m_bar->setCounts({result.finished, result.failed, result.running, result.planned});
+    m_bar->setCounts({result.finished, result.failed, result.paused, result.running, result.planned});
     m_bar->setVisible(sweep.isReadable);
     showRungs(sweep);
     showWords(sweep, available);
