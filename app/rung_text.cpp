@@ -13,13 +13,17 @@ std::string rungPlanText(const SweepSpec& sweep, std::int64_t cells) {
     Table table({"RUNG", "EPOCHS", "CELLS"});
     for (std::size_t i = 0; i < plan.size(); ++i)
         table.add({std::to_string(i + 1), countText(plan[i].epochs), countText(plan[i].cells)});
+    std::string warning;
+    if (plan.back().cells == 0)
+        warning = "No cell is sure to train to its end: that takes more cells, or fewer epochs.\n";
     const std::int64_t all = cells * sweep.trial.epochs, each = epochsOf(plan);
     return table.text() +
            fmt::format(
                "At each rung one cell of {} goes on by {}: about {} of {} epochs{}, or a few more, as no cell "
                "waits for the others.\n",
                sweep.reduction, sweep.scheduler, countText(each), countText(all),
-               sweep.repeats > 1 ? " of each seed" : "");
+               sweep.repeats > 1 ? " of each seed" : "") +
+           warning;
 }
 
 std::string rungTable(const SweepResult& sweep) {

@@ -76,6 +76,14 @@ std::vector<std::string> pathsIn(std::string line) {
     return paths;
 }
 
+// Line `number` of the standard input, from 1. Editors of Windows begin a file with a mark of its byte order.
+bool readLine(std::string& line, std::int64_t number) {
+    constexpr std::string_view kMark = "\xEF\xBB\xBF";
+    if (!std::getline(std::cin, line)) return false;
+    if (number == 1 && line.starts_with(kMark)) line.erase(0, kMark.size());
+    return true;
+}
+
 // A line of the standard input.
 void addLine(std::vector<AskedSample>& samples, const std::string& line, std::int64_t number,
              const OpenedModel& model) {
@@ -88,7 +96,7 @@ std::vector<AskedSample> samplesFor(const PredictOptions& options, const OpenedM
     std::string line;
     for (const std::string& path : options.paths) {
         if (path != "-") addPath(samples, path, model.trained);
-        for (std::int64_t number = 1; path == "-" && std::getline(std::cin, line); ++number)
+        for (std::int64_t number = 1; path == "-" && readLine(line, number); ++number)
             addLine(samples, line, number, model);
     }
     return samples;
@@ -249,7 +257,7 @@ int predictLines(const Context& context, const PredictOptions& options, const Op
     printer.head();
     bool all = true;
     std::string line;
-    for (std::int64_t number = 1; std::getline(std::cin, line); ++number) {
+    for (std::int64_t number = 1; readLine(line, number); ++number) {
         const auto one = std::make_shared<AskedSamples>(model.trained, std::vector{sampleOf(line, number, model)});
         const auto answer = predictor.answer(one);
         all = printer.row(one->sample(0).name, answer, one->failure(0)) && all;

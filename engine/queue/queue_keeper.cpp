@@ -273,9 +273,9 @@ void QueueKeeper::start(const QueuedTrial& trial) {
     const bool begins = trial.state == RunState::Queued && row->attempts == 0;
     say("trial " + std::to_string(which) + (begins ? " begins" : " goes on"));
     try {
-        const auto kind = begins                   ? Launch::Kind::Begin
-                          : trial.entry.untilEpoch ? Launch::Kind::ResumeOrStartAgain
-                                                   : Launch::Kind::Resume;
+        // What paused at a rung may have been freed since: a sweep's trials say the same when they are trained anew.
+        const auto goesOn = trial.entry.place ? Launch::Kind::ResumeOrStartAgain : Launch::Kind::Resume;
+        const auto kind = begins ? Launch::Kind::Begin : goesOn;
         m_launches.emplace(which, Launch(m_host.program, m_host.places, which, kind, trial.entry.untilEpoch));
     } catch (const ProblemError& error) {
         answer(which, {{error.problem()}, true});

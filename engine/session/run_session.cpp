@@ -58,14 +58,22 @@ private:
     bool m_said = false, m_started = false;
 };
 
-// The history's sink of whichever attempt is under way.
+// The history's sink of whichever attempt is under way. An evaluation is committed before the trainer goes on to the
+// checkpoint behind it: whoever resumes from there finds it.
 class AttemptSink : public EventSink {
 public:
-    void begin(std::shared_ptr<EventSink> attempt) { m_attempt = std::move(attempt); }  // between two worlds
-    void post(std::int64_t number, const TrainEvent& event) override { m_attempt->post(number, event); }
+    void begin(std::shared_ptr<EventSink> attempt, TrialStore& store) {  // between two worlds
+        m_attempt = std::move(attempt);
+        m_store = &store;
+    }
+    void post(std::int64_t number, const TrainEvent& event) override {
+        m_attempt->post(number, event);
+        if (std::holds_alternative<EvalDone>(event)) m_store->flush();
+    }
 
 private:
     std::shared_ptr<EventSink> m_attempt;
+    TrialStore* m_store = nullptr;
 };
 
 RunState outcomeOf(const RunResult& result) {
@@ -240,7 +248,7 @@ private:
     }
 
     RunResult runToTheEnd() {
-        m_history.begin(m_store->sinkFor(m_trial, m_attempt));
+        m_history.begin(m_store->sinkFor(m_trial, m_attempt), *m_store);
         m_milestones.emplace(m_firstEvent);
         m_sinks = {&*m_milestones, &m_history};
         m_sinks.insert(m_sinks.end(), m_request.extraSinks.begin(), m_request.extraSinks.end());
@@ -318,7 +326,7 @@ private:
 
     Attempt beginAttempt(std::int64_t step) {
         m_attempt = m_store->beginAttempt(m_trial, step);
-        m_history.begin(m_store->sinkFor(m_trial, m_attempt));
+        m_history.begin(m_store->sinkFor(m_trial, m_attempt), *m_store);
         beginTrace();
         return {m_attempt, m_trace.get()};
     }

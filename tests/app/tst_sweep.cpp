@@ -174,6 +174,28 @@ private slots:
         QVERIFY(climbed["attempts"].toInt() == 3 && straight["attempts"].toInt() == 1);
     }
 
+    // What did not go on was freed at its end.
+    void aLongerSweepTrainsAnewWhatWasFreed() {
+        LockstepProgram program;
+        QStringList words = sweepOf({"learning_rate=log:1e-3..0.1"},
+                                    {"--trials", "4", "--scheduler", "asha", "--reduction", "2", "--json"});
+        words[words.indexOf("--epochs") + 1] = "4";
+        QCOMPARE(program.run(words).status, 0);
+        const QString few = program
+                                .run({"sweep", "--dataset", "synthetic", "--model", "mlp", "--vary", "batch=64",
+                                      "--epochs", "9", "--scheduler", "asha", "--dry-run"})
+                                .out;
+        QVERIFY2(few.contains("No cell is sure to train to its end"), qPrintable(few));
+        QCOMPARE(program.run({"sweeps", "1", "--trials", "10"}).status, 0);
+        QTRY_COMPARE_WITH_TIMEOUT(sweepIn(program, 1)["state"].toString(), QString("finished"), 60'000);
+        const auto result = sweepIn(program, 1);
+        QCOMPARE(result["failed"].toInt(), 0);
+        QCOMPARE(result["rungs"].toArray()[0].toObject()["cells"].toInt(), 10);
+        QVERIFY(result["finished"].toInt() >= 2);
+        for (const auto& each : program.run({"trials", "--json"}).last()["trials"].toArray())
+            QVERIFY(each.toObject()["state"].toString() != "failed");
+    }
+
     // The same sweep and seed suggest the same, also where the keeper was killed in between.
     void suggestionsDependOnTheSeedAlone() {
         const auto cellsOf = [](bool interrupts) {
