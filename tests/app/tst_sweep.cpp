@@ -130,7 +130,7 @@ private slots:
     }
 
     // Pauses change nothing: what climbs to the top has trained as if it had never paused, and a sweep whose processes
-    // are killed comes to the same.
+    // are killed (with --long) comes to the same.
     void cellsPauseAtRungs() {
         const auto resultOf = [](LockstepProgram& program, bool kills) {
             QStringList words = sweepOf({"learning_rate=0.003,0.03,0.1", "model.width=8,32", "--method", "grid"},
@@ -138,7 +138,7 @@ private slots:
             words[words.indexOf("--epochs") + 1] = "4";
             const auto begun = program.run(words);
             if (begun.status != 0) qWarning("%s", qPrintable(begun.err));
-            for (int i = 0; i < 300 && sweepIn(program, 1)["state"].toString() != "finished"; ++i) {
+            for (int i = 0; i < 1000 && sweepIn(program, 1)["state"].toString() != "finished"; ++i) {
                 QTest::qWait(100);
                 if (!kills || i % 4 != 0) continue;
                 for (const pid_t each : processes(program, "--until-epoch")) kill(each, SIGKILL);
@@ -156,10 +156,12 @@ private slots:
         QCOMPARE(rungs[0].toObject()["cells"].toInt(), 6);
         QVERIFY(rungs[1].toObject()["cells"].toInt() >= 3 && rungs[1].toObject()["cells"].toInt() < 6);
         QVERIFY(result["finished"].toInt() >= 1);
-        const auto ofKilled = resultOf(killed, true);
-        QVERIFY2(ofKilled["cells"] == result["cells"],
-                 qPrintable(killed.run({"sweeps", "1"}).out + whole.run({"sweeps", "1"}).out));
-        QCOMPARE(ofKilled["rungs"].toArray(), rungs);
+        if (isLong()) {
+            const auto ofKilled = resultOf(killed, true);
+            QVERIFY2(ofKilled["cells"] == result["cells"],
+                     qPrintable(killed.run({"sweeps", "1"}).out + whole.run({"sweeps", "1"}).out));
+            QCOMPARE(ofKilled["rungs"].toArray(), rungs);
+        }
         QVERIFY(whole.run({"sweeps", "1"}).out.contains("stopped at rung 1 of 3, rank"));
 
         const auto best = result["cells"].toArray()[result["best"].toInt()].toObject();
