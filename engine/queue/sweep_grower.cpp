@@ -104,7 +104,10 @@ SweepGrower::Made SweepGrower::makeNext(std::int64_t group, Sweep& sweep, std::v
         sweep.cells.push_back(std::move(*cell));
     }
     const Made what = makeTrial(*place, sweep, sweep.cells[static_cast<std::size_t>(place->cell)]);
-    made = QueueQuery(m_host.trials.query()).trials(group);
+    const auto rungs = rungsOf(sweep.spec);
+    GroupTrial fresh{.place = *place, .isQueued = true};
+    if (rungs) fresh.untilEpoch = rungs->epochs.front();
+    made.push_back(fresh);
     return what;
 }
 
