@@ -331,6 +331,22 @@ std::unordered_map<std::int64_t, ParamValue> TrialQuery::settings(std::string_vi
     });
 }
 
+std::vector<std::string> TrialQuery::differingSettings(std::span<const std::int64_t> trials) const {
+    std::string list = "[";
+    for (const auto trial : trials) list += (list.size() > 1 ? "," : "") + std::to_string(trial);
+    return m_impl->read([&](Database& database) {
+        std::vector<std::string> paths;
+        Statement query(database,
+                        "SELECT key FROM trial_param WHERE trial IN (SELECT value FROM json_each(?1)) GROUP BY key"
+                        " HAVING count(*) < ?2 OR min(number) IS NOT max(number) OR min(text) IS NOT max(text)"
+                        " OR (count(number) > 0 AND count(text) > 0) ORDER BY key");
+        query.bind(1, list + ']');
+        query.bind(2, static_cast<std::int64_t>(trials.size()));
+        while (query.executeStep()) paths.push_back(query.getColumn(0).getString());
+        return paths;
+    });
+}
+
 std::vector<std::string> TrialQuery::metrics(std::int64_t trial) const {
     return m_impl->read([&](Database& database) {
         std::vector<std::string> names;

@@ -83,6 +83,8 @@ public:
     // What the specs of all trials state at a path of trial_settings.h, by trial; one that does not state it is absent.
     // Of 10,000 trials in hundredths of a second.
     std::unordered_map<std::int64_t, ParamValue> settings(std::string_view path) const;
+    // The paths of those settings in which these trials' specs differ, or that only some of them state; ascending.
+    std::vector<std::string> differingSettings(std::span<const std::int64_t> trials) const;
     // Those of metrics.h that the trial has, and "compute.0", "compute.1"… by rank. Series run over all attempts,
     // without what a resume took back.
     std::vector<std::string> metrics(std::int64_t trial) const;

@@ -44,6 +44,7 @@ const QMap<QString, int> kTiers{
     {"ui/timeline", 84},
     {"ui/evaluate", 84},
     {"ui/queue", 84},
+    {"ui/compare", 84},
     {"ui/shell", 86},
     {"app", 90},
 };

@@ -137,6 +137,19 @@ public:
     }
 
     template <class Then>
+    void readDifferences(const std::vector<std::int64_t>& trials, const std::vector<std::string>& also, Then&& then) {
+        guarded([&] {
+            open();
+            const TrialQuery& query = m_trials.query();
+            auto found = std::make_shared<DifferingSettings>();
+            for (const auto& path : query.differingSettings(trials)) found->emplace(path, query.settings(path));
+            for (const auto& path : also)
+                if (!found->contains(path)) found->emplace(path, query.settings(path));
+            say([then, found] { then(*found); });
+        });
+    }
+
+    template <class Then>
     void readSweep(std::int64_t sweep, Then&& then) {
         guarded([&] {
             open();
@@ -367,6 +380,12 @@ void HistoryService::readSettings(std::string path, std::function<void(const Set
     QMetaObject::invokeMethod(m_worker, [worker = m_worker, path = std::move(path), then = std::move(then)] {
         worker->readSettings(path, then);
     });
+}
+
+void HistoryService::readDifferences(std::vector<std::int64_t> trials, std::vector<std::string> also,
+                                     std::function<void(const DifferingSettings&)> then) {
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trials = std::move(trials), also = std::move(also),
+                                         then = std::move(then)] { worker->readDifferences(trials, also, then); });
 }
 
 void HistoryService::readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -34,6 +35,7 @@ struct TrialEvaluations {
     bool hasCheckpoint() const { return !checkpoints.empty(); }
 };
 using SettingValues = std::unordered_map<std::int64_t, ParamValue>;  // by trial
+using DifferingSettings = std::map<std::string, SettingValues>;      // by path
 
 // Reads and writes the history on a thread of its own, so that a locked or slow file holds up no window. Belongs to the
 // window's thread, where all signals come; every call returns at once. A history of an older version is brought up to
@@ -54,6 +56,10 @@ public:
                   std::function<void(const Result<TrialSpec>&)> then);  // `then`: the window's thread
     // TrialQuery::settings; not answered where the history cannot be read, see unreadable().
     void readSettings(std::string path, std::function<void(const SettingValues&)> then);
+    // The settings in which trials differ (TrialQuery::differingSettings), and those of `also`, by path; answered as
+    // those.
+    void readDifferences(std::vector<std::int64_t> trials, std::vector<std::string> also,
+                         std::function<void(const DifferingSettings&)> then);
     // What a sweep has come to: the problems of sweepResult(). Of one with thousands of trials in tenths of a second.
     void readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then);
     void readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then);

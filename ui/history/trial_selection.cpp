@@ -1,21 +1,163 @@
 #include "ui/history/trial_selection.h"
 
+#include <QJsonDocument>
+#include <QSettings>
+#include <QUndoCommand>
+#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace lockstep::ui {
+
+namespace {
+
+constexpr int kMostSteps = 200;
+
+}  // namespace
+
+class TrialSelection::Step : public QUndoCommand {
+public:
+    Step(TrialSelection& selection, const QString& words, State before, State after)
+        : QUndoCommand(words), m_selection(selection), m_before(std::move(before)), m_after(std::move(after)) {}
+    void undo() override { m_selection.become(m_before); }
+    void redo() override { m_selection.become(m_after); }
+
+private:
+    TrialSelection& m_selection;
+    const State m_before, m_after;
+};
 
 void TrialSelection::setFilter(const QString& words) {
     if (std::exchange(m_filter, words) != words) emit filterChanged();
 }
 
+void TrialSelection::setListed(std::vector<std::int64_t> trials) {
+    if (m_listed == trials) return;
+    m_listed = std::move(trials);
+    emit listedChanged();
+}
+
 void TrialSelection::setPinned(std::vector<std::int64_t> trials) {
-    if (m_pinned == trials) return;
-    m_pinned = std::move(trials);
-    emit pinnedChanged();
+    State next = m_now;
+    next.pinned = std::move(trials);
+    become(std::move(next));
 }
 
 void TrialSelection::setHovered(std::optional<std::int64_t> trial) {
     if (std::exchange(m_hovered, trial) != trial) emit hoveredChanged();
+}
+
+std::optional<int> TrialSelection::placeOf(std::int64_t trial) const {
+    const auto found = m_places.find(trial);
+    return found == m_places.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TrialSelection::setScope(std::int64_t sweep) {
+    State next = m_now;
+    next.scope = sweep;
+    become(std::move(next));
+}
+
+const Brushes& TrialSelection::brushes() const {
+    static const Brushes none;
+    const auto found = m_now.brushes.find(m_now.scope);
+    return found == m_now.brushes.end() ? none : found->second;
+}
+
+void TrialSelection::pin(std::int64_t trial, bool isPinned) {
+    State next = m_now;
+    const bool wasPinned = std::ranges::find(next.pinned, trial) != next.pinned.end();
+    if (isPinned && !wasPinned) next.pinned.push_back(trial);
+    if (!isPinned) std::erase(next.pinned, trial);
+    step(isPinned ? tr("pin trial %1").arg(trial) : tr("unpin trial %1").arg(trial), std::move(next));
+}
+
+void TrialSelection::clearPins() {
+    State next = m_now;
+    next.pinned.clear();
+    step(tr("unpin all trials"), std::move(next));
+}
+
+void TrialSelection::put(State& state, const std::string& axis, const AxisBrush& brush) {
+    Brushes& brushes = state.brushes[state.scope];
+    if (brush.empty()) brushes.erase(axis);
+    else brushes[axis] = brush;
+    if (brushes.empty()) state.brushes.erase(state.scope);
+}
+
+void TrialSelection::brush(const std::string& axis, const AxisBrush& brush) {
+    State next = m_now;
+    put(next, axis, brush);
+    step(brush.empty() ? tr("take a brush off") : tr("brush"), std::move(next));
+}
+
+void TrialSelection::clearBrushes() {
+    State next = m_now;
+    next.brushes.erase(next.scope);
+    step(tr("take all brushes off"), std::move(next));
+}
+
+void TrialSelection::dragBrush(const std::string& axis, const AxisBrush& brush) {
+    if (!m_beforeDrag) m_beforeDrag = m_now;
+    State next = m_now;
+    put(next, axis, brush);
+    become(std::move(next));
+}
+
+void TrialSelection::dropDrag() {
+    if (auto before = std::exchange(m_beforeDrag, std::nullopt)) become(std::move(*before));
+}
+
+// A step that changes nothing would be one that cannot be seen to be taken back.
+void TrialSelection::step(const QString& words, State to) {
+    State before = std::exchange(m_beforeDrag, std::nullopt).value_or(m_now);
+    if (before == to) return become(std::move(to));
+    if (m_steps.undoLimit() == 0) m_steps.setUndoLimit(kMostSteps);
+    m_steps.push(new Step(*this, words, std::move(before), std::move(to)));
+}
+
+void TrialSelection::become(State state) {
+    const State before = std::exchange(m_now, std::move(state));
+    const bool isOtherScope = before.scope != m_now.scope, areOtherPins = before.pinned != m_now.pinned;
+    if (areOtherPins) findPlaces();
+    if (isOtherScope) emit scopeChanged();
+    if (isOtherScope || before.brushes != m_now.brushes) emit brushesChanged();
+    if (areOtherPins) emit pinnedChanged();
+}
+
+void TrialSelection::findPlaces() {
+    const auto first = m_now.pinned.begin();
+    const std::set<std::int64_t> placed(
+        first, first + static_cast<std::ptrdiff_t>(std::min(m_now.pinned.size(), kMostPlaces)));
+    std::erase_if(m_places, [&](const auto& each) { return !placed.contains(each.first); });
+    for (const auto trial : placed) {
+        if (m_places.contains(trial)) continue;
+        int place = 0;
+        while (std::ranges::any_of(m_places, [&](const auto& each) { return each.second == place; })) ++place;
+        m_places.emplace(trial, place);
+    }
+}
+
+void TrialSelection::save(QSettings& settings) const {
+    settings.setValue("selection/scope", static_cast<qlonglong>(m_now.scope));
+    QJsonObject brushes;
+    for (const auto& [scope, each] : m_now.brushes) brushes.insert(QString::number(scope), jsonOf(each));
+    settings.setValue("selection/brushes", QJsonDocument(brushes).toJson(QJsonDocument::Compact));
+    QVariantList pinned;
+    for (const auto trial : m_now.pinned) pinned << static_cast<qlonglong>(trial);
+    settings.setValue("selection/pinned", pinned);
+}
+
+void TrialSelection::restore(const QSettings& settings) {
+    State state{.scope = settings.value("selection/scope").toLongLong()};
+    const auto brushes = QJsonDocument::fromJson(settings.value("selection/brushes").toByteArray()).object();
+    for (auto each = brushes.begin(); each != brushes.end(); ++each) {
+        Brushes read = brushesFrom(each->toObject());
+        if (!read.empty()) state.brushes.emplace(each.key().toLongLong(), std::move(read));
+    }
+    for (const QVariant& each : settings.value("selection/pinned").toList()) state.pinned.push_back(each.toLongLong());
+    m_steps.clear();
+    become(std::move(state));
 }
 
 }  // namespace lockstep::ui

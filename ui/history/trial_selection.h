@@ -1,37 +1,90 @@
 #pragma once
 #include <QObject>
 #include <QString>
+#include <QUndoStack>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
+#include "ui/history/brush.h"
+
+class QSettings;
+
 namespace lockstep::ui {
 
-// Which trials the person works with, whatever page shows them: the words that narrow the list, those pinned to be
-// looked at together, in the order of the list, and the one that the pointer is on. Owned by the shell, shared by
-// pages; each signal comes once for a change, whoever made it. GUI thread.
+// Which trials the person works with, whatever page shows them: the words that narrow the list and what it then shows,
+// those pinned to be looked at together, in the order of the list, the one that the pointer is on, and the brushes that
+// narrow a comparison, of each sweep its own. Owned by the shell, shared by pages; each signal comes once for a change,
+// whoever made it. GUI thread.
 class TrialSelection : public QObject {
     Q_OBJECT
 public:
     using QObject::QObject;
 
     const QString& filter() const { return m_filter; }
-    const std::vector<std::int64_t>& pinned() const { return m_pinned; }
+    // nullopt: no list has been shown yet; all trials that are not put away.
+    const std::optional<std::vector<std::int64_t>>& listed() const { return m_listed; }
+    const std::vector<std::int64_t>& pinned() const { return m_now.pinned; }
     std::optional<std::int64_t> hovered() const { return m_hovered; }
 
     void setFilter(const QString& words);
+    void setListed(std::vector<std::int64_t> trials);
     void setPinned(std::vector<std::int64_t> trials);
     void setHovered(std::optional<std::int64_t> trial);
 
+    // More pinned trials nobody can tell apart: the first so many have a place, which they keep while they are pinned.
+    static constexpr std::size_t kMostPlaces = 10;
+    // Its colour (seriesColor) and marker, in every view; nullopt: it is not pinned, or one too many.
+    std::optional<int> placeOf(std::int64_t trial) const;
+
+    // What is compared: the trials of a sweep; 0: those that the list shows.
+    std::int64_t scope() const { return m_now.scope; }
+    void setScope(std::int64_t sweep);
+    const Brushes& brushes() const;  // of the scope
+
+    // What can be taken back, one step each.
+    void pin(std::int64_t trial, bool isPinned);                  // at the end
+    void brush(const std::string& axis, const AxisBrush& brush);  // an empty one takes it off
+    void clearBrushes();
+    void clearPins();
+    // While it is being dragged: no step yet. brush() ends it; so does dropDrag(), which takes it back.
+    void dragBrush(const std::string& axis, const AxisBrush& brush);
+    void dropDrag();
+    QUndoStack& steps() { return m_steps; }
+
+    void save(QSettings& settings) const;  // scope, brushes and pins
+    void restore(const QSettings& settings);
+
 signals:
     void filterChanged();
-    void pinnedChanged();
+    void listedChanged();
+    void pinnedChanged();  // or their places
     void hoveredChanged();
+    void scopeChanged();  // before the signal of its brushes
+    void brushesChanged();
 
 private:
+    class Step;
+    struct State {
+        std::int64_t scope = 0;
+        std::map<std::int64_t, Brushes> brushes = {};  // by scope; none is empty
+        std::vector<std::int64_t> pinned = {};
+        bool operator==(const State&) const = default;
+    };
+
+    static void put(State& state, const std::string& axis, const AxisBrush& brush);
+    void become(State state);
+    void step(const QString& words, State to);
+    void findPlaces();
+
     QString m_filter;
-    std::vector<std::int64_t> m_pinned;
+    std::optional<std::vector<std::int64_t>> m_listed;
     std::optional<std::int64_t> m_hovered;
+    State m_now;
+    std::optional<State> m_beforeDrag;
+    std::map<std::int64_t, int> m_places;
+    QUndoStack m_steps;
 };
 
 }  // namespace lockstep::ui

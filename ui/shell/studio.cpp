@@ -7,6 +7,7 @@
 #include <QPushButton>
 #include <QUrl>
 
+#include "ui/compare/compare_page.h"
 #include "ui/evaluate/evaluate_page.h"
 #include "ui/history/engine_service.h"
 #include "ui/history/trial_writer.h"
@@ -50,6 +51,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
       m_trials(std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain)),
       m_evaluate(std::make_unique<EvaluatePage>(engineProgram, m_samples, &m_history, m_explain)),
       m_queuePage(std::make_unique<QueuePage>(&m_history, &m_queue, m_explain)),
+      m_compare(std::make_unique<ComparePage>(&m_history, &m_selection, m_explain)),
       m_timeline(std::make_unique<TimelineDock>()) {
     m_train->setHomeIsEmpty(m_runs->historyIsEmpty());
     m_train->followHistory(&m_history);
@@ -60,7 +62,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
 Studio::~Studio() = default;
 
 std::vector<Page*> Studio::pages() const {
-    return {m_train.get(), m_runsPage.get(), m_trials.get(), m_evaluate.get(), m_queuePage.get()};
+    return {m_train.get(), m_runsPage.get(), m_trials.get(), m_compare.get(), m_evaluate.get(), m_queuePage.get()};
 }
 
 std::vector<QDockWidget*> Studio::docks() const { return {m_timeline.get()}; }
@@ -76,6 +78,7 @@ void Studio::connectPages() {
     connect(m_timeline.get(), &QDockWidget::visibilityChanged, this, &Studio::followTimeline);
     connect(m_trials.get(), &TrialsPage::openRequested, this, &Studio::openRun);
     connect(m_queuePage.get(), &QueuePage::openRequested, this, &Studio::openRun);
+    connect(m_compare.get(), &ComparePage::openRequested, this, &Studio::openRun);
     connect(m_queuePage.get(), &QueuePage::trialsRequested, m_trials.get(), [this](qint64 sweep) {
         m_trials->showSweep(sweep);
         emit m_trials->raised();

@@ -18,6 +18,7 @@ class QWidget;
 
 namespace lockstep::ui {
 
+class ComparePage;
 class EngineService;
 class EvaluatePage;
 class OpenRuns;
@@ -65,6 +66,7 @@ private:
     std::unique_ptr<TrialsPage> m_trials;
     std::unique_ptr<EvaluatePage> m_evaluate;
     std::unique_ptr<QueuePage> m_queuePage;
+    std::unique_ptr<ComparePage> m_compare;
     std::unique_ptr<TimelineDock> m_timeline;
     std::int64_t m_timelineTrial = 0, m_timelineAttempt = 0;  // what the timeline shows
     std::map<qint64, QPointer<QMessageBox>> m_dataQuestions;  // by trial

@@ -2,16 +2,9 @@
 
 #include <utility>
 
+#include "ui/plot/csv_field.h"
+
 namespace lockstep::ui {
-
-namespace {
-
-QString quoted(QString text) {
-    if (!text.contains(',') && !text.contains('"') && !text.contains('\n') && !text.contains('\r')) return text;
-    return '"' + text.replace('"', "\"\"") + '"';
-}
-
-}  // namespace
 
 TrialFilterProxy::TrialFilterProxy(TrialTableModel& model, QObject* parent)
     : QSortFilterProxyModel(parent), m_model(model) {
@@ -130,6 +123,13 @@ void TrialFilterProxy::sort(int column, Qt::SortOrder order) {
 
 int TrialFilterProxy::trials() const { return m_grouped ? m_trials : rowCount(); }
 
+std::vector<std::int64_t> TrialFilterProxy::passingTrials() const {
+    std::vector<std::int64_t> trials;
+    for (int row = 0; row < m_model.trials(); ++row)
+        if (passes(row)) trials.push_back(m_model.row(row).id);
+    return trials;
+}
+
 const TrialRow& TrialFilterProxy::trial(const QModelIndex& proxyIndex) const {
     return m_model.row(mapToSource(proxyIndex).row());
 }
@@ -213,7 +213,7 @@ QString csvOf(const QAbstractItemModel& table, const QList<int>& columns) {
     QString text;
     const auto line = [&](auto&& cell) {
         QStringList cells;
-        for (const int column : columns) cells << quoted(cell(column));
+        for (const int column : columns) cells << csvField(cell(column));
         text += cells.join(',') + "\r\n";
     };
     line([](int column) { return headerOf(column); });

@@ -34,6 +34,7 @@ public:
     void follow(const TrialFilterProxy& other);  // its filter and order, but all trials, without sweeps
 
     int trials() const;                                            // that pass the filter, folded away or not
+    std::vector<std::int64_t> passingTrials() const;               // the same by number, in no order
     const TrialRow& trial(const QModelIndex& proxyIndex) const;    // of a trial's row
     const TrialRow* trialAt(const QModelIndex& proxyIndex) const;  // null: a sweep's row, or none
     QVariant data(const QModelIndex& index, int role) const override;

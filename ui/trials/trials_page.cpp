@@ -286,6 +286,7 @@ void TrialsPage::showState() {
     const auto now = state();
     const auto empty = emptyTrials(now);
     m_count->setText(countText(now));
+    if (m_loaded) m_selection.setListed(m_proxy.passingTrials());
     m_pane->setVisible(now.total > 0);
     m_stack->setCurrentIndex(empty ? 1 : 0);
     if (empty) m_empty->show(*empty);

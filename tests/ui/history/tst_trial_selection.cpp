@@ -1,5 +1,8 @@
+#include <QSettings>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QtTest>
+#include <set>
 
 #include "ui/history/trial_selection.h"
 
@@ -35,6 +38,66 @@ private slots:
         });
         selection.setPinned({5});
         QCOMPARE(heard, 1);
+    }
+
+    // Their colours: each keeps its own while it is pinned, and the eleventh has none.
+    void pinnedTrialsKeepTheirPlaces() {
+        TrialSelection selection;
+        selection.setPinned({3, 1, 8});
+        const auto eight = selection.placeOf(8);
+        selection.pin(1, false);
+        QCOMPARE(selection.placeOf(8), eight);
+        QVERIFY(!selection.placeOf(1));
+        for (std::int64_t trial = 20; trial < 30; ++trial) selection.pin(trial, true);
+        std::set<int> places;
+        for (const auto trial : selection.pinned())
+            if (const auto place = selection.placeOf(trial)) places.insert(*place);
+        QCOMPARE(places.size(), TrialSelection::kMostPlaces);
+        QVERIFY(!selection.placeOf(29));
+    }
+
+    void brushesAndPinsAreTakenBackStepByStep() {
+        TrialSelection selection;
+        const QSignalSpy heard(&selection, &TrialSelection::brushesChanged);
+        const AxisBrush narrow{.ranges = {{1, 2}}}, wide{.ranges = {{1, 3}}};
+        selection.setScope(3);
+        selection.dragBrush("batch", narrow);
+        selection.dragBrush("batch", wide);
+        selection.brush("batch", wide);
+        selection.pin(7, true);
+        QCOMPARE(selection.steps().count(), 2);
+        selection.steps().undo();
+        QVERIFY(selection.pinned().empty());
+        QCOMPARE(selection.brushes().at("batch"), wide);
+        selection.steps().undo();
+        QVERIFY(selection.brushes().empty());  // what was dragged is one step
+        selection.steps().redo();
+        QCOMPARE(selection.brushes().at("batch"), wide);
+        selection.dragBrush("batch", narrow);
+        selection.dropDrag();
+        QCOMPARE(selection.brushes().at("batch"), wide);
+        QVERIFY(heard.count() >= 4);
+    }
+
+    void eachSweepHasItsOwnBrushesAndTheNextWindowFindsThem() {
+        QTemporaryDir folder;
+        QSettings settings(folder.filePath("window.ini"), QSettings::IniFormat);
+        TrialSelection selection;
+        selection.setScope(3);
+        selection.brush("optimizer", {.choices = {"sgd"}, .without = {Absence::NotSet}});
+        selection.setScope(4);
+        QVERIFY(selection.brushes().empty());
+        selection.brush("batch", {.ranges = {{32, 64}}});
+        selection.pin(9, true);
+        selection.save(settings);
+        TrialSelection next;
+        next.restore(settings);
+        QCOMPARE(next.scope(), 4);
+        QCOMPARE(next.brushes(), selection.brushes());
+        QCOMPARE(next.pinned(), std::vector<std::int64_t>({9}));
+        next.setScope(3);
+        QVERIFY(next.brushes().at("optimizer").without.contains(Absence::NotSet));
+        QVERIFY(!next.steps().canUndo());
     }
 };
 

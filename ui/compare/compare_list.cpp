@@ -1,0 +1,256 @@
+#include "ui/compare/compare_list.h"
+
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/plot/csv_field.h"
+#include "ui/plot/plot_marks.h"
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+constexpr int kMarkWidth = 26;
+
+// The trial's mark: filled in its colour where it is pinned, a quiet ring where it could be.
+class MarkDelegate : public QStyledItemDelegate {
+public:
+    MarkDelegate(const TrialSelection& selection, const CompareListModel& model, QObject* parent)
+        : QStyledItemDelegate(parent), m_selection(selection), m_model(model) {}
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        QStyleOptionViewItem text = option;
+        const auto row = index.column() == 0 ? m_model.rowAt(index.row()) : std::nullopt;
+        if (!row) return paintCell(painter, text, index);
+        text.rect.setLeft(text.rect.left() + kMarkWidth);
+        painter->fillRect(option.rect, background(option, index));
+        paintCell(painter, text, index);
+        painter->save();
+        painter->setRenderHint(QPainter::Antialiasing);
+        const QRectF box(option.rect.left(), option.rect.top(), kMarkWidth, option.rect.height());
+        paintMark(*painter, box.center(), m_model.scene()->table->trials[*row].trial);
+        painter->restore();
+    }
+
+private:
+    void paintCell(QPainter* painter, QStyleOptionViewItem option, const QModelIndex& index) const {
+        option.state.setFlag(QStyle::State_HasFocus, false);
+        if (isHovered(index)) option.backgroundBrush = currentTheme().raised;
+        QStyledItemDelegate::paint(painter, option, index);
+    }
+
+    QBrush background(const QStyleOptionViewItem& option, const QModelIndex& index) const {
+        if (option.state.testFlag(QStyle::State_Selected)) return selectionColor(currentTheme());
+        return isHovered(index) ? QBrush(currentTheme().raised) : QBrush(Qt::NoBrush);
+    }
+
+    bool isHovered(const QModelIndex& index) const {
+        const auto hovered = m_selection.hovered();
+        return hovered && m_model.placeOf(*hovered) == index.row();
+    }
+
+    void paintMark(QPainter& painter, QPointF center, std::int64_t trial) const {
+        const Theme& theme = currentTheme();
+        const auto place = m_selection.placeOf(trial);
+        if (!place) {
+            painter.setPen(QPen(theme.outline, 1));
+            painter.drawEllipse(center, 4, 4);
+            return;
+        }
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(seriesColor(*place, theme));
+        painter.drawPath(markerPath(seriesMarker(*place), center, 5));
+    }
+
+    const TrialSelection& m_selection;
+    const CompareListModel& m_model;
+};
+
+}  // namespace
+
+// Settings, then the objective and what else was measured: the objective first, for it is what they are ordered by.
+void CompareListModel::setScene(SharedScene scene) {
+    beginResetModel();
+    m_scene = std::move(scene);
+    m_places.clear();
+    m_axes.clear();
+    if (m_scene) {
+        const CompareTable& table = *m_scene->table;
+        for (const auto row : m_scene->ranking)
+            if (m_scene->passes[row]) m_places.push_back(row);
+        if (table.objective) m_axes.push_back(*table.objective);
+        for (std::size_t axis = 0; axis < table.axes.size(); ++axis)
+            if (axis != table.objective) m_axes.push_back(axis);
+    }
+    endResetModel();
+}
+
+std::optional<std::size_t> CompareListModel::rowAt(int place) const {
+    return place < 0 || place >= std::ssize(m_places) ? std::nullopt
+                                                      : std::optional(m_places[static_cast<std::size_t>(place)]);
+}
+
+int CompareListModel::placeOf(std::int64_t trial) const {
+    const auto row = m_scene ? m_scene->table->rowOf(trial) : std::nullopt;
+    const auto found = row ? std::ranges::find(m_places, *row) : m_places.end();
+    return found == m_places.end() ? -1 : static_cast<int>(found - m_places.begin());
+}
+
+int CompareListModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_places.size());
+}
+
+int CompareListModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() || !m_scene ? 0 : static_cast<int>(1 + m_axes.size());
+}
+
+const CompareAxis* CompareListModel::axisAt(int column) const {
+    return column == 0 ? nullptr : &m_scene->table->axes[m_axes[static_cast<std::size_t>(column - 1)]];
+}
+
+QVariant CompareListModel::text(std::size_t row, int column) const {
+    const CompareAxis* axis = axisAt(column);
+    return axis ? axis->cell(row) : m_scene->table->trials[row].name;
+}
+
+QVariant CompareListModel::data(const QModelIndex& index, int role) const {
+    const auto row = rowAt(index.row());
+    if (!row) return {};
+    const ComparedTrial& trial = m_scene->table->trials[*row];
+    const CompareAxis* axis = axisAt(index.column());
+    switch (role) {
+        case Qt::DisplayRole: return text(*row, index.column());
+        case Qt::EditRole:
+            if (axis && !axis->isChoice() && std::isfinite(axis->values[*row])) return axis->values[*row];
+            return text(*row, index.column());
+        case Qt::ToolTipRole: return trial.failure.isEmpty() ? trial.name : trial.name + '\n' + trial.failure;
+        case Qt::TextAlignmentRole:
+            return QVariant::fromValue((axis && !axis->isChoice() ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        case Qt::ForegroundRole:
+            return trial.hasFailed() || trial.isCutShort ? QVariant(currentTheme().muted) : QVariant();
+        case RowRole: return QVariant::fromValue(static_cast<qulonglong>(*row));
+        default: return {};
+    }
+}
+
+QVariant CompareListModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || !m_scene) return {};
+    const CompareAxis* axis = axisAt(section);
+    if (role == Qt::DisplayRole) return axis ? axis->name : tr("Trial");
+    if (role == Qt::ToolTipRole && axis) return QString::fromStdString(axis->key);
+    return {};
+}
+
+CompareList::CompareList(TrialSelection* selection, QWidget* parent)
+    : QTableView(parent), m_selection(*selection), m_model(this) {
+    setObjectName("compareList");
+    setAccessibleName(tr("Trials that are compared, the best first"));
+    setModel(&m_model);
+    setItemDelegate(new MarkDelegate(m_selection, m_model, this));
+    setSelectionBehavior(SelectRows);
+    setSelectionMode(ExtendedSelection);
+    setEditTriggers(NoEditTriggers);
+    setShowGrid(false);
+    setAlternatingRowColors(true);
+    setWordWrap(false);
+    setTabKeyNavigation(false);
+    setMouseTracking(true);
+    setHorizontalScrollMode(ScrollPerPixel);
+    verticalHeader()->hide();
+    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 12);
+    horizontalHeader()->setHighlightSections(false);
+    connect(&m_selection, &TrialSelection::hoveredChanged, this, &CompareList::showHovered);
+    connect(&m_selection, &TrialSelection::pinnedChanged, viewport(), qOverload<>(&QWidget::update));
+    connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+        if (const auto trial = trialAt(index)) emit openWanted(*trial);
+    });
+}
+
+void CompareList::setScene(SharedScene scene) {
+    const int columns = m_model.columnCount();
+    const auto kept = chosen();
+    m_model.setScene(std::move(scene));
+    if (columns != m_model.columnCount()) resizeColumnsToContents();
+    for (const auto trial : kept) {
+        const int place = m_model.placeOf(trial);
+        if (place >= 0)
+            selectionModel()->select(m_model.index(place, 0), QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    }
+}
+
+std::optional<std::int64_t> CompareList::trialAt(const QModelIndex& index) const {
+    const auto row = m_model.rowAt(index.row());
+    return row ? std::optional(m_model.scene()->table->trials[*row].trial) : std::nullopt;
+}
+
+std::vector<std::int64_t> CompareList::chosen() const {
+    std::vector<int> places;
+    for (const QModelIndex& each : selectionModel()->selectedRows()) places.push_back(each.row());
+    std::ranges::sort(places);
+    std::vector<std::int64_t> trials;
+    for (const int place : places)
+        if (const auto trial = trialAt(m_model.index(place, 0))) trials.push_back(*trial);
+    return trials;
+}
+
+void CompareList::togglePin(const QModelIndex& index) {
+    if (const auto trial = trialAt(index)) m_selection.pin(*trial, !m_selection.placeOf(*trial));
+}
+
+void CompareList::showHovered() { viewport()->update(); }
+
+bool CompareList::viewportEvent(QEvent* event) {
+    if (event->type() == QEvent::MouseMove)
+        m_selection.setHovered(trialAt(indexAt(static_cast<QMouseEvent*>(event)->position().toPoint())));
+    if (event->type() == QEvent::Leave) m_selection.setHovered(std::nullopt);
+    return QTableView::viewportEvent(event);
+}
+
+void CompareList::mousePressEvent(QMouseEvent* event) {
+    const QModelIndex index = indexAt(event->position().toPoint());
+    const bool isMark =
+        index.isValid() && index.column() == 0 && event->position().x() < visualRect(index).left() + kMarkWidth;
+    if (isMark && event->button() == Qt::LeftButton) return togglePin(index);
+    QTableView::mousePressEvent(event);
+}
+
+void CompareList::keyPressEvent(QKeyEvent* event) {
+    const QModelIndex index = currentIndex();
+    if (event->key() == Qt::Key_Space && index.isValid()) return togglePin(index);
+    const bool opens = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (const auto trial = opens ? trialAt(index) : std::nullopt) return emit openWanted(*trial);
+    QTableView::keyPressEvent(event);
+}
+
+void CompareList::selectionChanged(const QItemSelection& now, const QItemSelection& before) {
+    QTableView::selectionChanged(now, before);
+    emit chosenChanged();
+}
+
+QByteArray CompareList::csv() const {
+    QStringList lines, names;
+    for (int column = 0; column < m_model.columnCount(); ++column) {
+        const QString key = m_model.headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString();
+        names << csvField(key.isEmpty() ? "trial" : key);
+    }
+    lines << names.join(',');
+    for (int row = 0; row < m_model.rowCount(); ++row) {
+        QStringList cells;
+        for (int column = 0; column < m_model.columnCount(); ++column) {
+            const QVariant value = m_model.data(m_model.index(row, column), Qt::EditRole);
+            const bool isNumber = value.typeId() == QMetaType::Double;
+            cells << (column == 0 ? QString::number(*trialAt(m_model.index(row, 0)))
+                      : isNumber  ? QString::number(value.toDouble(), 'g', 17)
+                                  : csvField(value.toString()));
+        }
+        lines << cells.join(',');
+    }
+    return (lines.join("\r\n") + "\r\n").toUtf8();
+}
+
+}  // namespace lockstep::ui

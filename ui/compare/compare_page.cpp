@@ -1,0 +1,265 @@
+#include "ui/compare/compare_page.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QSettings>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/compare/compare_answers.h"
+#include "ui/compare/compare_card.h"
+#include "ui/compare/compare_list.h"
+#include "ui/compare/compare_view.h"
+#include "ui/compare/compare_views.h"
+#include "ui/history/sweep_words.h"
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+void clearLine(QHBoxLayout& line) {
+    while (QLayoutItem* item = line.takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+}
+
+}  // namespace
+
+ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Explain explain, QWidget* parent)
+    : Page(parent),
+      m_explain(std::move(explain)),
+      m_history(*history),
+      m_selection(*selection),
+      m_feed(history, selection) {
+    setObjectName("comparePage");
+    makeActions();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(space::kLarge, space::kLarge, space::kLarge, space::kMedium);
+    column->setSpacing(space::kMedium);
+    column->addWidget(buildHead());
+    column->addWidget(buildBody(), 1);
+    connectAll();
+    fillScopes();
+    enableActions();
+}
+
+ComparePage::~ComparePage() = default;
+
+void ComparePage::connectAll() {
+    connect(&m_feed, &CompareFeed::groupsChanged, this, &ComparePage::fillScopes);
+    connect(&m_feed, &CompareFeed::tableMade, this, &ComparePage::takeTable);
+    connect(&m_feed, &CompareFeed::unreadable, this, [this](const Problem& problem) {
+        m_problem->setText(m_explain(problem).inOneLine());
+        m_problem->show();
+    });
+    connect(&m_selection, &TrialSelection::scopeChanged, this, &ComparePage::fillScopes);
+    connect(&m_selection, &TrialSelection::brushesChanged, this, &ComparePage::makeScene);
+    connect(&m_selection, &TrialSelection::pinnedChanged, this, &ComparePage::enableActions);
+    connect(m_scope, &QComboBox::activated, this,
+            [this](int index) { m_selection.setScope(m_scope->itemData(index).toLongLong()); });
+    connect(m_targetField, &QLineEdit::editingFinished, this, &ComparePage::takeTarget);
+    connect(m_list, &CompareList::openWanted, this, &ComparePage::openRequested);
+    connect(m_list, &CompareList::chosenChanged, this, &ComparePage::enableActions);
+    for (std::size_t i = 0; i < m_toggles.size(); ++i) {
+        connect(m_toggles[i], &QToolButton::toggled, this, [this, outcome = static_cast<Outcome>(i)](bool isShown) {
+            if (isShown) m_hidden.erase(outcome);
+            else m_hidden.insert(outcome);
+            makeScene();
+        });
+    }
+    for (const PlacedView& each : makeCompareViews(&m_history, &m_selection)) addCard(each.view, each.isWide);
+    arrangeCards();
+}
+
+void ComparePage::fillScopes() {
+    const QSignalBlocker blocker(m_scope);
+    m_scope->clear();
+    for (const TrialGroup& sweep : m_feed.groups().sweeps)
+        m_scope->addItem(sweepName(sweep), static_cast<qlonglong>(sweep.id));
+    m_scope->addItem(tr("Trials that the list shows"), 0);
+    m_scope->setCurrentIndex(m_scope->findData(static_cast<qlonglong>(m_selection.scope())));
+}
+
+void ComparePage::takeTable(const std::shared_ptr<const CompareTable>& table,
+                            const std::shared_ptr<const SweepResult>& sweep) {
+    const bool wasEmpty = emptyState().has_value();
+    m_table = table;
+    m_sweep = sweep;
+    m_problem->hide();
+    if (wasEmpty != emptyState().has_value()) emit emptyStateChanged();
+    makeScene();
+}
+
+void ComparePage::makeScene() {
+    if (!m_table) return;
+    auto scene = std::make_shared<CompareScene>();
+    scene->table = m_table;
+    scene->sweep = m_sweep;
+    scene->passes = m_table->passing(m_selection.brushes());
+    for (std::size_t row = 0; row < scene->passes.size(); ++row)
+        if (m_hidden.contains(outcomeOf(m_table->trials[row]))) scene->passes[row] = false;
+    const bool isSameTable = m_scene && m_scene->table == m_table;
+    scene->ranking = isSameTable ? m_scene->ranking : m_table->ranking();
+    scene->target = m_target;
+    m_scene = scene;
+    m_list->setScene(m_scene);
+    for (CompareCard* card : m_cards) card->view().setScene(m_scene);
+    showWords();
+    enableActions();
+}
+
+ComparePage::Outcome ComparePage::outcomeOf(const ComparedTrial& trial) {
+    if (trial.hasFailed()) return Failed;
+    if (trial.isCutShort) return CutShort;
+    return trial.state == RunState::Finished ? Done : UnderWay;
+}
+
+// A share may be written in percent; what is no number is no target.
+void ComparePage::takeTarget() {
+    QString text = m_targetField->text().trimmed();
+    const bool isPercent = text.endsWith('%');
+    if (isPercent) text.chop(1);
+    bool isNumber = false;
+    double value = text.trimmed().toDouble(&isNumber);
+    const bool isShare = m_table && m_table->objective && m_table->axes[*m_table->objective].metric &&
+                         m_table->axes[*m_table->objective].metric->unit == MetricUnit::Share;
+    if (isPercent || (isShare && value > 1)) value /= 100;
+    m_target = isNumber && std::isfinite(value) ? std::optional(value) : std::nullopt;
+    makeScene();
+}
+
+void ComparePage::showWords() {
+    const auto shown = m_scene->passing(), all = m_scene->passes.size();
+    m_count->setText(shown == all ? tr("%1 trials").arg(all) : tr("%1 of %2 trials").arg(shown).arg(all));
+    std::vector<int> counts(Outcomes);
+    for (const ComparedTrial& trial : m_table->trials) ++counts[outcomeOf(trial)];
+    for (std::size_t i = 0; i < m_toggles.size(); ++i) {
+        m_toggles[i]->setText(toggleText(static_cast<Outcome>(i), counts[i]));
+        m_toggles[i]->setVisible(counts[i] > 0);
+    }
+    if (!m_table->shared.isEmpty()) {
+        m_problem->setText(m_table->shared);
+        m_problem->show();
+    }
+    showAnswers();
+    showBrushes();
+}
+
+void ComparePage::showAnswers() {
+    clearLine(*m_answers);
+    for (const CompareAnswer& answer : answersOf(*m_scene)) {
+        auto* name = new QLabel(answer.name);
+        name->setProperty("role", "muted");
+        auto* value = new QLabel(answer.value);
+        value->setProperty("role", "heading");
+        auto* box = new QWidget;
+        box->setToolTip(answer.tip);
+        box->setAccessibleName(tr("%1: %2. %3").arg(answer.name, answer.value, answer.tip));
+        auto* column = new QVBoxLayout(box);
+        column->setContentsMargins(0, 0, space::kPage, 0);
+        column->setSpacing(0);
+        column->addWidget(name);
+        column->addWidget(value);
+        m_answers->addWidget(box);
+    }
+    m_answers->addStretch(1);
+}
+
+QString ComparePage::wordsOf(const std::string& key, const AxisBrush& brush) const {
+    const auto at = m_table->axisOf(key);
+    const QString name = at ? m_table->axes[*at].name : QString::fromStdString(key);
+    const auto text = [&](double value) { return at ? m_table->axes[*at].text(value) : QString::number(value); };
+    QStringList parts;
+    for (const auto& range : brush.ranges)
+        parts << (range.low == range.high ? text(range.low) : text(range.low) + " … " + text(range.high));
+    for (const auto& choice : brush.choices) parts << QString::fromStdString(choice);
+    if (brush.without.contains(Absence::NotSet)) parts << tr("not set");
+    if (brush.without.contains(Absence::Failed)) parts << tr("failed");
+    if (brush.without.contains(Absence::Diverged)) parts << tr("diverged");
+    return name + ": " + parts.join(tr(" or "));
+}
+
+void ComparePage::showBrushes() {
+    clearLine(*m_chips);
+    for (const auto& [key, brush] : m_selection.brushes()) {
+        auto* chip = new QToolButton;
+        chip->setText(wordsOf(key, brush) + QStringLiteral("  ×"));
+        chip->setToolTip(tr("Take this brush off"));
+        chip->setObjectName("chip." + QString::fromStdString(key));
+        connect(chip, &QToolButton::clicked, this, [this, key = key] {
+            QMetaObject::invokeMethod(
+                this, [this, key] { m_selection.brush(key, {}); }, Qt::QueuedConnection);  // it deletes the chip
+        });
+        m_chips->addWidget(chip);
+    }
+    m_chips->addStretch(1);
+    m_chipLine->setVisible(!m_selection.brushes().empty());
+}
+
+void ComparePage::enlarge(CompareCard* card, bool isEnlarged) {
+    m_enlarged = isEnlarged ? card : nullptr;
+    for (CompareCard* each : m_cards) {
+        each->setEnlarged(each == m_enlarged);
+        each->setVisible(!m_enlarged || each == m_enlarged);
+    }
+    m_columns = 0;
+    arrangeCards();
+}
+
+void ComparePage::showSweep(std::int64_t sweep) { m_selection.setScope(sweep); }
+
+std::optional<EmptyState> ComparePage::emptyState() const {
+    const bool hasScopes = m_scope && m_scope->count() > 1;
+    if (!m_table || hasScopes || !m_table->trials.empty()) return std::nullopt;
+    return EmptyState{tr("Nothing to compare yet"),
+                      tr("Train a few trials, or start a sweep: here you see what their settings do."),
+                      {{"page.train", tr("Train a model")}, {"page.trials", tr("Show the trials")}}};
+}
+
+void ComparePage::save(QSettings& settings) const {
+    m_selection.save(settings);
+    settings.setValue("compare/splitter", m_splitter->saveState());
+    settings.setValue("compare/target", m_targetField->text());
+}
+
+void ComparePage::restore(const QSettings& settings) {
+    m_selection.restore(settings);
+    m_splitter->restoreState(settings.value("compare/splitter").toByteArray());
+    m_targetField->setText(settings.value("compare/target").toString());
+    takeTarget();
+}
+
+void ComparePage::showEvent(QShowEvent* event) {
+    Page::showEvent(event);
+    m_history.setWatching(true);
+    m_feed.setFollowing(true);
+}
+
+void ComparePage::hideEvent(QHideEvent* event) {
+    m_feed.setFollowing(false);
+    m_history.setWatching(false);
+    Page::hideEvent(event);
+}
+
+void ComparePage::resizeEvent(QResizeEvent* event) {
+    Page::resizeEvent(event);
+    arrangeCards();
+}
+
+void ComparePage::keyPressEvent(QKeyEvent* event) {
+    if (event->key() != Qt::Key_Escape) return Page::keyPressEvent(event);
+    if (m_enlarged) return enlarge(m_enlarged, false);
+    clearBrushes();
+}
+
+}  // namespace lockstep::ui

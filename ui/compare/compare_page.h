@@ -1,0 +1,125 @@
+#pragma once
+#include <QTimer>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "ui/compare/compare_feed.h"
+#include "ui/compare/compare_scene.h"
+#include "ui/style/explanation.h"
+#include "ui/style/page.h"
+
+class QAction;
+class QComboBox;
+class QFrame;
+class QGridLayout;
+class QHBoxLayout;
+class QLabel;
+class QLineEdit;
+class QScrollArea;
+class QSplitter;
+class QToolBar;
+class QToolButton;
+
+namespace lockstep::ui {
+
+class CompareCard;
+class CompareList;
+class CompareView;
+
+// Many trials beside each other: those of a sweep, or those that the list of trials shows. Opens with answers; every
+// view shows the same selection at every moment. While it is visible, it follows the history. GUI thread.
+class ComparePage : public Page {
+    Q_OBJECT
+public:
+    // Service and selection outlive the page.
+    ComparePage(HistoryService* history, TrialSelection* selection, Explain explain, QWidget* parent = nullptr);
+    ~ComparePage() override;
+
+    QString id() const override { return "compare"; }
+    QString title() const override { return tr("&Compare"); }
+    QIcon icon() const override;
+    QList<QAction*> commands() const override;
+    QUndoStack* undoStack() override { return &m_selection.steps(); }
+    std::optional<EmptyState> emptyState() const override;
+    void save(QSettings& settings) const override;
+    void restore(const QSettings& settings) override;
+
+    void showSweep(std::int64_t sweep);  // also one whose trials have not been read yet
+
+signals:
+    void openRequested(qint64 trial);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    // What a trial has come to, as its toggle counts it.
+    enum Outcome { Done, CutShort, Failed, UnderWay, Outcomes };
+    static Outcome outcomeOf(const ComparedTrial& trial);
+
+    // compare_page.cpp: what is shown
+    void connectAll();
+    void fillScopes();
+    void takeTable(const std::shared_ptr<const CompareTable>& table, const std::shared_ptr<const SweepResult>& sweep);
+    void makeScene();
+    void takeTarget();
+    void showWords();
+    void showAnswers();
+    void showBrushes();
+    QString wordsOf(const std::string& axis, const AxisBrush& brush) const;
+    void enlarge(CompareCard* card, bool isEnlarged);
+
+    // compare_page_layout.cpp: where it stands
+    QWidget* buildHead();
+    QWidget* buildBody();
+    void buildToggles(QHBoxLayout& line);
+    void addCard(CompareView* view, bool isWide);
+    void arrangeCards();
+    QString toggleText(Outcome outcome, int count) const;
+
+    // compare_page_bar.cpp: what can be done
+    QAction* addCompareAction(const QString& id, const QString& button, const QString& text, const QString& tip,
+                              const QKeySequence& keys, void (ComparePage::*slot)());
+    void makeActions();
+    void buildBar(QToolBar& bar);
+    void enableActions();
+    void openChosen();
+    void pinChosen();
+    void clearBrushes();
+    void clearPins();
+
+    struct Actions {
+        QAction *open, *pin, *unpin, *clear;
+    };
+
+    const Explain m_explain;
+    HistoryService& m_history;
+    TrialSelection& m_selection;
+    CompareFeed m_feed;
+    std::shared_ptr<const CompareTable> m_table;  // null: not read yet
+    std::shared_ptr<const SweepResult> m_sweep;
+    SharedScene m_scene;
+    std::set<Outcome> m_hidden;
+    std::optional<double> m_target;
+    Actions m_actions{};
+
+    QComboBox* m_scope = nullptr;
+    QLabel *m_count = nullptr, *m_problem = nullptr;
+    QLineEdit* m_targetField = nullptr;
+    std::vector<QToolButton*> m_toggles;  // by Outcome
+    QHBoxLayout *m_answers = nullptr, *m_chips = nullptr;
+    QWidget* m_chipLine = nullptr;
+    QSplitter* m_splitter = nullptr;
+    CompareList* m_list = nullptr;
+    QScrollArea* m_scroll = nullptr;
+    QGridLayout* m_grid = nullptr;
+    std::vector<CompareCard*> m_cards;
+    CompareCard* m_enlarged = nullptr;
+    int m_columns = 0;
+};
+
+}  // namespace lockstep::ui

@@ -1,0 +1,345 @@
+#include "ui/compare/compare_table.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "engine/spec/metric_text.h"
+#include "ui/history/setting_text.h"
+#include "ui/history/sweep_words.h"
+#include "ui/plot/run_text.h"
+#include "ui/style/plain_text.h"
+
+namespace lockstep::ui {
+
+namespace {
+
+struct CompareTableText {
+    Q_DECLARE_TR_FUNCTIONS(CompareTableText)
+};
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// What the row of a trial says of a run as a whole, beside the metrics of its evaluations.
+struct RowMeasure {
+    const char* key;
+    const char* name;
+    Better better;
+    std::optional<double> (*value)(const TrialRow&);
+};
+constexpr RowMeasure kMeasures[] = {
+    {"metric.samples_per_second", QT_TRANSLATE_NOOP("CompareTableText", "Samples/s"), Better::Higher,
+     [](const TrialRow& row) { return row.samplesPerSecond; }},
+    {"metric.seconds", QT_TRANSLATE_NOOP("CompareTableText", "Duration"), Better::Lower,
+     [](const TrialRow& row) { return row.seconds; }},
+    {"metric.epoch", QT_TRANSLATE_NOOP("CompareTableText", "Epochs trained"), Better::Neither,
+     [](const TrialRow& row) { return std::optional(static_cast<double>(row.epoch)); }},
+    {kTimeToTarget, QT_TRANSLATE_NOOP("CompareTableText", "Time to target"), Better::Lower, nullptr},
+    {kMemory, QT_TRANSLATE_NOOP("CompareTableText", "Memory"), Better::Lower, nullptr},
+};
+
+Absence absenceOf(const TrialRow& row) {
+    if (row.failure.starts_with("non-finite")) return Absence::Diverged;
+    return row.state == "failed" || row.state == "crashed" ? Absence::Failed : Absence::NotSet;
+}
+
+void measureEnds(CompareAxis& axis) {
+    bool isFirst = true;
+    for (const double value : axis.values) {
+        if (!std::isfinite(value)) continue;
+        axis.low = isFirst ? value : std::min(axis.low, value);
+        axis.high = isFirst ? value : std::max(axis.high, value);
+        isFirst = false;
+    }
+}
+
+QString wordsOf(const ParamValue& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return oneLine(*text);
+    if (const auto* isTrue = std::get_if<bool>(&value)) return *isTrue ? "true" : "false";
+    return QString::number(*numberOf(value), 'g', 10);
+}
+
+// The axis of a setting. Where all its values are numbers it is one of numbers; else of what is written, in its order.
+class SettingAxis {
+public:
+    SettingAxis(const std::vector<TrialRow>& rows, const SettingValues& values, const Dimension* dimension)
+        : m_rows(rows), m_values(values), m_dimension(dimension) {}
+
+    CompareAxis axisAt(const std::string& path) const {
+        CompareAxis axis{.key = path, .name = labelOf(QString::fromStdString(path).section('.', -1))};
+        const bool isOfNumbers = areNumbers();
+        if (!isOfNumbers) axis.choices = choices();
+        for (const TrialRow& row : m_rows) {
+            const auto value = m_values.find(row.id);
+            const bool isSet = value != m_values.end();
+            axis.absences.push_back(isSet ? Absence::None : Absence::NotSet);
+            axis.values.push_back(!isSet        ? kNone
+                                  : isOfNumbers ? *numberOf(value->second)
+                                                : static_cast<double>(axis.choices.indexOf(wordsOf(value->second))));
+        }
+        measureEnds(axis);
+        const auto* range = m_dimension ? std::get_if<NumberRange>(&m_dimension->values) : nullptr;
+        axis.isLog = isOfNumbers && axis.low > 0 && (range ? range->isLog : isSpreadWide(axis));
+        return axis;
+    }
+
+private:
+    bool areNumbers() const {
+        return std::ranges::all_of(m_rows, [&](const TrialRow& row) {
+            const auto value = m_values.find(row.id);
+            return value == m_values.end() || numberOf(value->second);
+        });
+    }
+
+    // Those of the space first, in its order.
+    QStringList choices() const {
+        QStringList listed, others;
+        if (const auto* known = m_dimension ? std::get_if<ChoiceOfValues>(&m_dimension->values) : nullptr)
+            for (const ParamValue& value : *known) listed << wordsOf(value);
+        for (const TrialRow& row : m_rows) {
+            const auto value = m_values.find(row.id);
+            if (value != m_values.end() && !listed.contains(wordsOf(value->second))) others << wordsOf(value->second);
+        }
+        others.sort();
+        others.removeDuplicates();
+        return listed + others;
+    }
+
+    // Where nobody has said: numbers over more than two decades are read by their logarithms.
+    static bool isSpreadWide(const CompareAxis& axis) { return axis.high / axis.low >= 100; }
+
+    const std::vector<TrialRow>& m_rows;
+    const SettingValues& m_values;
+    const Dimension* m_dimension;
+};
+
+class TableMaker {
+public:
+    explicit TableMaker(const CompareFacts& facts) : m_facts(facts), m_rows(facts.rows) {
+        std::ranges::sort(m_rows, {}, &TrialRow::id);
+    }
+
+    CompareTable make() {
+        addSettings();
+        addMetrics();
+        addMeasures();
+        for (const TrialRow& row : m_rows) addTrial(row);
+        findObjective();
+        return std::move(m_table);
+    }
+
+private:
+    const Dimension* dimensionAt(const std::string& path) const {
+        if (!m_facts.sweep) return nullptr;
+        const auto& vary = m_facts.sweep->spec.vary;
+        const auto found = std::ranges::find(vary, path, &Dimension::path);
+        return found == vary.end() ? nullptr : &*found;
+    }
+
+    void addSetting(const std::string& path) {
+        const auto found = m_facts.settings.find(path);
+        static const SettingValues none;
+        const SettingValues& values = found == m_facts.settings.end() ? none : found->second;
+        m_table.axes.push_back(SettingAxis(m_rows, values, dimensionAt(path)).axisAt(path));
+    }
+
+    // A seed alone makes repeats, unless it is what was searched.
+    void addSettings() {
+        if (m_facts.sweep) {
+            for (const Dimension& each : m_facts.sweep->spec.vary) addSetting(each.path);
+            return;
+        }
+        for (const auto& [path, values] : m_facts.settings)
+            if (path != "seed") addSetting(path);
+    }
+
+    template <class Value>
+    void addMeasured(CompareAxis axis, Value&& value) {
+        bool hasAny = false;
+        for (const TrialRow& row : m_rows) {
+            const std::optional<double> number = value(row);
+            const bool isThere = number && std::isfinite(*number) && absenceOf(row) == Absence::NotSet;
+            axis.values.push_back(isThere ? *number : kNone);
+            axis.absences.push_back(isThere ? Absence::None : absenceOf(row));
+            hasAny |= isThere;
+        }
+        if (!hasAny) return;
+        axis.isSetting = false;
+        measureEnds(axis);
+        m_table.axes.push_back(std::move(axis));
+    }
+
+    // The best of each metric of evaluations that rows keep.
+    void addMetrics() {
+        for (const Metric& metric : metrics()) {
+            if (!metric.evaluated && !metric.derive) continue;
+            if (metric.better == Better::Neither) continue;
+            addMeasured({.key = "metric." + std::string(metric.key),
+                         .name = metricText(metric.title),
+                         .metric = &metric,
+                         .better = metric.better},
+                        [&](const TrialRow& row) { return best(row, metric); });
+        }
+    }
+
+    void addMeasures() {
+        for (const RowMeasure& each : kMeasures) {
+            const auto measured = m_facts.measured.find(each.key);
+            addMeasured({.key = each.key, .name = CompareTableText::tr(each.name), .better = each.better},
+                        [&](const TrialRow& row) -> std::optional<double> {
+                            if (each.value) return each.value(row);
+                            if (measured == m_facts.measured.end()) return std::nullopt;
+                            const auto value = measured->second.find(row.id);
+                            return value == measured->second.end() ? std::nullopt : std::optional(value->second);
+                        });
+        }
+    }
+
+    void addTrial(const TrialRow& row) {
+        const std::size_t at = m_table.trials.size();
+        ComparedTrial trial{.trial = row.id, .state = runStateFrom(row.state).value_or(RunState::Crashed)};
+        const QString title = oneLine(row.title);
+        trial.name = title.isEmpty() ? QString("#%1").arg(row.id) : QString("#%1 %2").arg(row.id).arg(title);
+        trial.words = wordsAt(at);
+        trial.epoch = row.epoch, trial.epochs = row.epochs;
+        trial.isCutShort = !trial.hasFailed() && trial.state != RunState::Finished && isFinal(trial.state);
+        trial.failure = trial.hasFailed() ? oneLine(row.failure.empty() ? row.state : row.failure) : QString();
+        const auto place = m_facts.groups.places.find(row.id);
+        if (m_facts.sweep && place != m_facts.groups.places.end() && place->second.group == m_facts.sweep->group.id)
+            trial.cell = place->second.cell;
+        const QString key = trial.cell >= 0 ? QString::number(trial.cell) : trial.words;
+        trial.group = m_groups.emplace(key, row.id).first->second;
+        m_table.rows.emplace(row.id, at);
+        m_table.trials.push_back(std::move(trial));
+    }
+
+    QString wordsAt(std::size_t row) const {
+        QStringList words;
+        for (const CompareAxis& axis : m_table.axes) {
+            if (!axis.isSetting || axis.absences[row] != Absence::None) continue;
+            const double value = axis.values[row];
+            words << QString::fromStdString(axis.key) + '=' +
+                         (axis.isChoice() ? axis.choices[static_cast<int>(value)] : QString::number(value, 'g', 6));
+        }
+        return words.join(' ');
+    }
+
+    // The sweep's own; else the first metric that all trials with a value share, accuracies before losses, of the split
+    // that chooses before the test.
+    void findObjective() {
+        if (m_facts.sweep) {
+            if (const Metric* metric = m_facts.sweep->objective)
+                m_table.objective = m_table.axisOf("metric." + std::string(metric->key));
+            return;
+        }
+        std::size_t most = 0;
+        for (std::size_t i = 0; i < m_table.axes.size(); ++i) {
+            if (!m_table.axes[i].metric) continue;
+            const auto count = static_cast<std::size_t>(std::ranges::count(m_table.axes[i].absences, Absence::None));
+            if (count <= most) continue;
+            most = count;
+            m_table.objective = i;
+        }
+        sayWhatIsShared(most);
+    }
+
+    void sayWhatIsShared(std::size_t most) {
+        std::size_t evaluated = 0;
+        for (std::size_t row = 0; row < m_rows.size(); ++row)
+            evaluated += std::ranges::any_of(m_table.axes, [&](const CompareAxis& axis) {
+                return axis.metric && axis.absences[row] == Absence::None;
+            });
+        if (most == evaluated) return;
+        m_table.shared = CompareTableText::tr("These trials share no metric: %1 is known of %2 of %3.")
+                             .arg(m_table.axes[*m_table.objective].name)
+                             .arg(most)
+                             .arg(evaluated);
+    }
+
+    const CompareFacts& m_facts;
+    std::vector<TrialRow> m_rows;
+    CompareTable m_table;
+    std::map<QString, std::int64_t> m_groups;
+};
+
+QString absenceText(Absence absence) {
+    switch (absence) {
+        case Absence::None: break;
+        case Absence::NotSet: return CompareTableText::tr("not set");
+        case Absence::Failed: return CompareTableText::tr("failed");
+        case Absence::Diverged: return CompareTableText::tr("diverged");
+    }
+    return {};
+}
+
+}  // namespace
+
+QString CompareAxis::text(double value) const {
+    if (!std::isfinite(value)) return "–";
+    if (isChoice()) return choices.value(static_cast<int>(value));
+    if (metric) return QString::fromStdString(lockstep::metricText(*metric, value));
+    if (key == "metric.samples_per_second") return runCount(value);
+    if (key == "metric.seconds" || key == kTimeToTarget) return runDuration(value);
+    if (key == kMemory) return QLocale(QLocale::English).formattedDataSize(static_cast<qint64>(value));
+    return QString::number(value, 'g', 4);
+}
+
+QString CompareAxis::cell(std::size_t row) const {
+    if (absences[row] == Absence::None) return text(values[row]);
+    return !isSetting && absences[row] == Absence::NotSet ? QString("–") : absenceText(absences[row]);
+}
+
+bool CompareAxis::passes(const AxisBrush& brush, std::size_t row) const {
+    if (brush.empty()) return true;
+    if (absences[row] != Absence::None) return brush.without.contains(absences[row]);
+    const double value = values[row];
+    if (isChoice()) return brush.choices.contains(choices[static_cast<int>(value)].toStdString());
+    return std::ranges::any_of(brush.ranges,
+                               [&](const auto& range) { return range.low <= value && value <= range.high; });
+}
+
+std::optional<std::size_t> CompareTable::rowOf(std::int64_t trial) const {
+    const auto found = rows.find(trial);
+    return found == rows.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::size_t> CompareTable::axisOf(const std::string& key) const {
+    const auto found = std::ranges::find(axes, key, &CompareAxis::key);
+    return found == axes.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - axes.begin()));
+}
+
+bool CompareTable::isBetter(std::size_t row, std::size_t than) const {
+    const auto value = [&](std::size_t at) { return objective ? axes[*objective].values[at] : kNone; };
+    const double a = value(row), b = value(than);
+    if (std::isfinite(a) != std::isfinite(b)) return std::isfinite(a);
+    if (!std::isfinite(a) || a == b) return row < than;
+    return axes[*objective].better == Better::Lower ? a < b : a > b;
+}
+
+std::vector<std::size_t> CompareTable::ranking() const {
+    std::vector<std::size_t> order(trials.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+        if (trials[a].isCutShort != trials[b].isCutShort) return trials[b].isCutShort;
+        return isBetter(a, b);
+    });
+    return order;
+}
+
+std::vector<bool> CompareTable::passing(const Brushes& brushes) const {
+    std::vector<bool> passing(trials.size(), true);
+    for (const auto& [key, brush] : brushes) {
+        const auto axis = axisOf(key);
+        if (!axis) continue;
+        for (std::size_t row = 0; row < passing.size(); ++row)
+            if (passing[row] && !axes[*axis].passes(brush, row)) passing[row] = false;
+    }
+    return passing;
+}
+
+CompareTable compareTable(const CompareFacts& facts) { return TableMaker(facts).make(); }
+
+}  // namespace lockstep::ui

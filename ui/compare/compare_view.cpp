@@ -1,0 +1,60 @@
+#include "ui/compare/compare_view.h"
+
+#include <algorithm>
+
+#include "ui/style/theme.h"
+
+namespace lockstep::ui {
+
+std::size_t CompareScene::passing() const { return static_cast<std::size_t>(std::ranges::count(passes, true)); }
+
+CompareView::CompareView(TrialSelection* selection, QWidget* parent) : QWidget(parent), m_selection(*selection) {
+    setMouseTracking(true);
+    const auto light = [this] {
+        if (m_scene && isVisible()) lightChanged();
+    };
+    connect(selection, &TrialSelection::hoveredChanged, this, light);
+    connect(selection, &TrialSelection::pinnedChanged, this, light);
+}
+
+void CompareView::setScene(SharedScene scene) {
+    m_scene = std::move(scene);
+    m_isSceneDue = !isVisible();
+    if (!m_isSceneDue && m_scene) sceneChanged();
+}
+
+QString CompareView::emptyText() const { return {}; }
+
+void CompareView::hover(std::optional<std::size_t> row) {
+    m_selection.setHovered(row ? std::optional(m_scene->table->trials[*row].trial) : std::nullopt);
+}
+
+std::optional<std::size_t> CompareView::hoveredRow() const {
+    const auto trial = m_selection.hovered();
+    return trial && m_scene ? m_scene->table->rowOf(*trial) : std::nullopt;
+}
+
+QColor CompareView::colorOf(std::size_t row) const {
+    const auto place = m_selection.placeOf(m_scene->table->trials[row].trial);
+    return place ? seriesColor(*place, currentTheme()) : currentTheme().muted;
+}
+
+bool CompareView::isPinned(std::size_t row) const {
+    return m_selection.placeOf(m_scene->table->trials[row].trial).has_value();
+}
+
+void CompareView::togglePin(std::size_t row) { m_selection.pin(m_scene->table->trials[row].trial, !isPinned(row)); }
+
+void CompareView::leaveEvent(QEvent* event) {
+    QWidget::leaveEvent(event);
+    m_selection.setHovered(std::nullopt);
+}
+
+void CompareView::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (!std::exchange(m_isSceneDue, false) || !m_scene) return;
+    sceneChanged();
+    lightChanged();
+}
+
+}  // namespace lockstep::ui

@@ -1,0 +1,55 @@
+#pragma once
+#include <QByteArray>
+#include <QString>
+#include <QWidget>
+
+#include "ui/compare/compare_scene.h"
+#include "ui/history/trial_selection.h"
+
+class QPainter;
+
+namespace lockstep::ui {
+
+// One way to look at the trials of a comparison. It draws a scene, and reads and changes the selection that all views
+// share: hovering lights a trial in all of them, pins and brushes go through it. Drawn when the scene or the selection
+// changes, and only while it is visible. GUI thread.
+class CompareView : public QWidget {
+    Q_OBJECT
+public:
+    // The selection outlives the view.
+    explicit CompareView(TrialSelection* selection, QWidget* parent = nullptr);
+
+    void setScene(SharedScene scene);
+    const SharedScene& scene() const { return m_scene; }  // null before the first
+    TrialSelection& selection() const { return m_selection; }
+
+    virtual QString title() const = 0;     // "Parallel coordinates"
+    virtual QString fileName() const = 0;  // "parallel": what its pictures are saved as
+    virtual QString emptyText() const;     // why there is nothing to see, and the remedy; empty: there is something
+    virtual QString summary() const = 0;   // for people who hear it: what the picture says, in a few sentences
+    virtual QByteArray csv() const = 0;    // what it shows, with a line of names; numbers unrounded
+    // The picture into `area`, as it is on the screen but without what follows the pointer; for files, too.
+    virtual void paintPicture(QPainter& painter, const QRectF& area) const = 0;
+
+signals:
+    void openWanted(qint64 trial);  // the trial's run
+    void wordsChanged();            // emptyText() or summary()
+
+protected:
+    virtual void sceneChanged() = 0;
+    virtual void lightChanged() = 0;             // hovered(), or pins: what is drawn above the scene
+    void hover(std::optional<std::size_t> row);  // the pointer is on that row's trial
+    std::optional<std::size_t> hoveredRow() const;
+    QColor colorOf(std::size_t row) const;  // of a pinned trial its own; of others the quiet one of a line
+    bool isPinned(std::size_t row) const;
+    void togglePin(std::size_t row);
+    void leaveEvent(QEvent* event) override;
+    void showEvent(QShowEvent* event) override;
+
+private:
+    TrialSelection& m_selection;
+    SharedScene m_scene;
+    bool m_isSceneDue = false;
+};
+
+}  // namespace lockstep::ui
