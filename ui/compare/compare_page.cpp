@@ -19,6 +19,7 @@
 #include "ui/compare/compare_list.h"
 #include "ui/compare/compare_view.h"
 #include "ui/compare/compare_views.h"
+#include "ui/compare/importance_view.h"
 #include "ui/history/sweep_words.h"
 #include "ui/style/theme.h"
 
@@ -77,7 +78,17 @@ void ComparePage::connectAll() {
             makeScene();
         });
     }
-    for (const PlacedView& each : makeCompareViews(&m_history, &m_selection)) addCard(each.view, each.isWide);
+    for (const PlacedView& each : makeCompareViews(&m_history, &m_selection)) {
+        addCard(each.view, each.isWide);
+        if (auto* importance = qobject_cast<ImportanceView*>(each.view)) {
+            connect(importance, &ImportanceView::known, this,
+                    [this](const std::shared_ptr<const CompareTable>& table, const std::vector<double>& byAxis) {
+                        m_weighed = table;
+                        m_importance = byAxis;
+                        if (m_weighed == m_table) makeScene();
+                    });
+        }
+    }
     arrangeCards();
 }
 
@@ -111,9 +122,11 @@ void ComparePage::makeScene() {
     const bool isSameTable = m_scene && m_scene->table == m_table;
     scene->ranking = isSameTable ? m_scene->ranking : m_table->ranking();
     scene->target = m_target;
+    if (m_weighed == m_table) scene->importance = m_importance;
     m_scene = scene;
     m_list->setScene(m_scene);
     for (CompareCard* card : m_cards) card->view().setScene(m_scene);
+    arrangeCards();
     showWords();
     enableActions();
 }
@@ -208,11 +221,7 @@ void ComparePage::showBrushes() {
 
 void ComparePage::enlarge(CompareCard* card, bool isEnlarged) {
     m_enlarged = isEnlarged ? card : nullptr;
-    for (CompareCard* each : m_cards) {
-        each->setEnlarged(each == m_enlarged);
-        each->setVisible(!m_enlarged || each == m_enlarged);
-    }
-    m_columns = 0;
+    for (CompareCard* each : m_cards) each->setEnlarged(each == m_enlarged);
     arrangeCards();
 }
 

@@ -103,6 +103,8 @@ private:
     std::shared_ptr<const CompareTable> m_table;  // null: not read yet
     std::shared_ptr<const SweepResult> m_sweep;
     SharedScene m_scene;
+    std::shared_ptr<const CompareTable> m_weighed;  // of which the importance is known
+    std::vector<double> m_importance;               // by its axes
     std::set<Outcome> m_hidden;
     std::optional<double> m_target;
     Actions m_actions{};
@@ -119,6 +121,7 @@ private:
     QGridLayout* m_grid = nullptr;
     std::vector<CompareCard*> m_cards;
     CompareCard* m_enlarged = nullptr;
+    std::vector<CompareCard*> m_arranged;
     int m_columns = 0;
 };
 

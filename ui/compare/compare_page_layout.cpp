@@ -7,6 +7,7 @@
 #include <QSplitter>
 #include <QToolBar>
 #include <QToolButton>
+#include <algorithm>
 
 #include "ui/compare/compare_card.h"
 #include "ui/compare/compare_list.h"
@@ -154,12 +155,16 @@ void ComparePage::addCard(CompareView* view, bool isWide) {
 // Wide cards have a row of their own, others stand in pairs where there is room.
 void ComparePage::arrangeCards() {
     const int columns = m_enlarged || m_scroll->width() < kTwoColumns ? 1 : 2;
-    if (m_columns == columns) return;
+    std::vector<CompareCard*> shown;
+    for (CompareCard* card : m_cards)
+        if (m_enlarged ? card == m_enlarged : card->view().isOffered()) shown.push_back(card);
+    if (m_columns == columns && m_arranged == shown) return;
     m_columns = columns;
+    m_arranged = shown;
+    for (CompareCard* card : m_cards) card->setVisible(std::ranges::find(shown, card) != shown.end());
     while (QLayoutItem* item = m_grid->takeAt(0)) delete item;
     int row = 0, column = 0;
-    for (CompareCard* card : m_cards) {
-        if (m_enlarged && card != m_enlarged) continue;
+    for (CompareCard* card : shown) {
         const bool isWide = card->isWide() || columns == 1;
         if (isWide && column > 0) ++row, column = 0;
         m_grid->addWidget(card, row, column, 1, isWide ? columns : 1);

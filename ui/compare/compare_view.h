@@ -23,11 +23,12 @@ public:
     const SharedScene& scene() const { return m_scene; }  // null before the first
     TrialSelection& selection() const { return m_selection; }
 
-    virtual QString title() const = 0;     // "Parallel coordinates"
-    virtual QString fileName() const = 0;  // "parallel": what its pictures are saved as
-    virtual QString emptyText() const;     // why there is nothing to see, and the remedy; empty: there is something
-    virtual QString summary() const = 0;   // for people who hear it: what the picture says, in a few sentences
-    virtual QByteArray csv() const = 0;    // what it shows, with a line of names; numbers unrounded
+    virtual QString title() const = 0;               // "Parallel coordinates"
+    virtual QString fileName() const = 0;            // "parallel": what its pictures are saved as
+    virtual bool isOffered() const { return true; }  // false: it means nothing for these trials, and is not shown
+    virtual QString emptyText() const;    // why there is nothing to see, and the remedy; empty: there is something
+    virtual QString summary() const = 0;  // for people who hear it: what the picture says, in a few sentences
+    virtual QByteArray csv() const = 0;   // what it shows, with a line of names; numbers unrounded
     // The picture into `area`, as it is on the screen but without what follows the pointer; for files, too.
     virtual void paintPicture(QPainter& painter, const QRectF& area) const = 0;
 

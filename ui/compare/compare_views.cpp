@@ -1,11 +1,18 @@
 #include "ui/compare/compare_views.h"
 
+#include "ui/compare/heat_map_view.h"
+#include "ui/compare/importance_view.h"
 #include "ui/compare/progress_view.h"
+#include "ui/compare/rung_view.h"
+#include "ui/compare/scatter_view.h"
 
 namespace lockstep::ui {
 
 std::vector<PlacedView> makeCompareViews(HistoryService*, TrialSelection* selection) {
-    return {{new ProgressView(selection), true}};
+    return {
+        {new ProgressView(selection)}, {new ImportanceView(selection)}, {new HeatMapView(selection)},
+        {new ScatterView(selection)},  {new RungView(selection), true},
+    };
 }
 
 }  // namespace lockstep::ui
