@@ -138,6 +138,22 @@ std::vector<RungArrival> QueueQuery::arrivals(std::int64_t group) const {
     return all;
 }
 
+std::unordered_map<std::int64_t, std::int64_t> QueueQuery::pausedAtRungs(std::optional<std::int64_t> trial) const {
+    std::unordered_map<std::int64_t, std::int64_t> all;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT g.trial, member_of FROM group_trial g JOIN trial_group s ON s.id = member_of"
+                      " JOIN trial t ON t.id = g.trial WHERE s.state IN ('active', 'paused') AND t.state = 'stopped'"
+                      " AND t.deleted = 0 AND until_epoch IS NOT NULL AND (?1 IS NULL OR g.trial = ?1)"
+                      " AND NOT EXISTS (SELECT 1 FROM queue_entry q WHERE q.trial = g.trial)"
+                      " AND EXISTS (SELECT 1 FROM event e WHERE e.trial = g.trial"
+                      " AND e.kind = 'eval_done' AND json_extract(e.json, '$.epoch') >= until_epoch)");
+        if (trial) row.bind(1, *trial);
+        while (row.executeStep()) all[row.getColumn(0).getInt64()] = row.getColumn(1).getInt64();
+    });
+    return all;
+}
+
 std::unordered_map<std::int64_t, GroupPlace> QueueQuery::places() const {
     std::unordered_map<std::int64_t, GroupPlace> all;
     m_query.read([&](Database& database) {

@@ -139,6 +139,7 @@ bool SweepGrower::letNextGoOn(std::int64_t group, const Sweep& sweep, std::vecto
 void SweepGrower::freePaused(std::span<const GroupTrial> made) {
     FreeRequest request;
     request.keep = StaysKept{.newest = false};
+    request.atRungs = true;
     for (const GroupTrial& each : made) {
         if (each.trial && each.state == RunState::Stopped && each.untilEpoch)
             request.trials.push_back({*each.trial, *each.trial});
