@@ -116,14 +116,16 @@ std::vector<GroupValue> QueueQuery::values(std::int64_t group, const Metric& met
                       " FROM group_trial g JOIN event e ON e.trial = g.trial"
                       " WHERE member_of = ?1 AND e.kind = 'eval_done' AND json_extract(e.json, ?2) IS NOT NULL"
                       " AND coalesce(json_extract(e.json, '$.split'), 'test') = ?3"
-                      " AND NOT EXISTS (SELECT 1 FROM attempt later WHERE later.trial = e.trial"
-                      " AND later.number > e.attempt AND later.from_step < e.step)"
-                      " ORDER BY cell, repeat, e.attempt, e.number");
+                      " ORDER BY cell, repeat, json_extract(e.json, '$.epoch'), e.attempt, e.number");
         row.bind(1, group), row.bind(2, "$." + std::string(metric.field)), row.bind(3, std::string(text(metric.split)));
-        while (row.executeStep())
-            all.push_back({{group, row.getColumn(0).getInt64(), row.getColumn(1).getInt64()},
-                           row.getColumn(2).getInt64(),
-                           row.getColumn(3).getDouble()});
+        while (row.executeStep()) {
+            const GroupValue value{{group, row.getColumn(0).getInt64(), row.getColumn(1).getInt64()},
+                                   row.getColumn(2).getInt64(),
+                                   row.getColumn(3).getDouble()};
+            const bool isAgain = !all.empty() && all.back().place == value.place && all.back().epoch == value.epoch;
+            if (isAgain) all.back() = value;
+            else all.push_back(value);
+        }
     });
     return all;
 }
