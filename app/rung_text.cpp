@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/format.h"
+#include "engine/search/importance.h"
 
 namespace lockstep {
 
@@ -64,6 +65,34 @@ Json standingJson(const SweepResult& sweep, std::int64_t cell) {
     const auto standing = standingOf(sweep.climbers, cell);
     if (!standing) return {};
     return {{"rung", standing->rung + 1}, {"rank", standing->rank}, {"of", standing->of}};
+}
+
+std::vector<EarlyRung> earlyRungs(const SweepResult& sweep, const std::function<std::size_t(std::int64_t)>& cellsAt) {
+    std::vector<EarlyRung> early;
+    const auto rungs = rungsOf(sweep.spec);
+    for (std::size_t i = 0; rungs && i < rungs->epochs.size(); ++i)
+        early.push_back({static_cast<std::int64_t>(i) + 1, rungs->epochs[i], cellsAt(rungs->epochs[i])});
+    return early;
+}
+
+std::string earlierRungText(std::size_t cells, std::size_t trained, const std::vector<EarlyRung>& rungs) {
+    const EarlyRung* best = nullptr;
+    for (const EarlyRung& each : rungs) {
+        const bool isEnough = each.cells >= kFewestTried && each.cells > trained;
+        if (isEnough || (each.cells > trained && !best)) best = &each;
+    }
+    if (!best) return {};
+    return fmt::format("{} of {} were trained to the end; --rung {} asks with the {} that came to epoch {}.\n", trained,
+                       plural(static_cast<std::int64_t>(cells), "cell"), best->rung, best->cells, best->epoch);
+}
+
+Result<std::int64_t> epochOfRung(const SweepResult& sweep, std::int64_t rung) {
+    const std::string number = std::to_string(sweep.group.id);
+    const auto rungs = rungsOf(sweep.spec);
+    if (!rungs) return Problem{"--rung", "rungs.none", {number}};
+    const std::int64_t count = std::ssize(rungs->epochs);
+    if (rung > count) return Problem{"--rung", "rungs.beyond", {std::to_string(rung), number, std::to_string(count)}};
+    return rungs->epochs[static_cast<std::size_t>(rung - 1)];
 }
 
 }  // namespace lockstep

@@ -15,7 +15,8 @@ Result<SessionResult> runTrialOf(const Places& places, const HistoryRun& run, co
                        &watcher.control,
                        watcher.onStuck,
                        run.changedData,
-                       run.mayStartAgain},
+                       run.mayStartAgain,
+                       run.attempt},
                       environment, places);
 }
 

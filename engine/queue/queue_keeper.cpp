@@ -33,7 +33,8 @@ bool isPassing(const Problem& problem) {
 
 // Another engine has it, or has just done with it.
 bool isElsewhere(const Problem& problem) {
-    constexpr std::string_view kCodes[] = {"run.busy", "run.not-queued", "run.not-resumable", "run.stopping"};
+    constexpr std::string_view kCodes[] = {"run.busy", "run.not-queued", "run.not-resumable", "run.other-attempt",
+                                           "run.stopping"};
     return std::ranges::find(kCodes, problem.code) != std::end(kCodes);
 }
 
@@ -273,10 +274,12 @@ void QueueKeeper::start(const QueuedTrial& trial) {
     const bool begins = trial.state == RunState::Queued && row->attempts == 0;
     say("trial " + std::to_string(which) + (begins ? " begins" : " goes on"));
     try {
-        // What paused at a rung may have been freed since: a sweep's trials say the same when they are trained anew.
+        // What paused at a rung may have been freed or damaged since: trained anew, a sweep's trials say the same.
         const auto goesOn = trial.entry.place ? Launch::Kind::ResumeOrStartAgain : Launch::Kind::Resume;
         const auto kind = begins ? Launch::Kind::Begin : goesOn;
-        m_launches.emplace(which, Launch(m_host.program, m_host.places, which, kind, trial.entry.untilEpoch));
+        // Of a keeper that was killed an engine may be on its way yet: the trial goes on with one of the two.
+        m_launches.emplace(
+            which, Launch(m_host.program, m_host.places, which, kind, trial.entry.untilEpoch, trial.attempts + 1));
     } catch (const ProblemError& error) {
         answer(which, {{error.problem()}, true});
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/queue/moments.h"
 #include "engine/queue/sweep_progress.h"
 #include "engine/queue/sweep_rungs.h"
 #include "engine/search/grid.h"
@@ -14,18 +15,6 @@ namespace lockstep {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-// Numbers of one cell, by Welford's method.
-struct Moments {
-    std::int64_t count = 0;
-    double mean = 0, squares = 0;
-    void add(double value) {
-        ++count;
-        const double before = value - mean;
-        mean += before / static_cast<double>(count);
-        squares += before * (value - mean);
-    }
-};
 
 // What of its steps a trial that runs has behind it; 0: it has not said how many there are.
 double shareDone(const TrialQuery& query, const TrialRow& row) {
@@ -98,7 +87,7 @@ private:
         const Moments& of = m_moments[at];
         cell.count = of.count;
         cell.mean = of.count > 0 ? of.mean : kNone;
-        cell.deviation = of.count > 1 ? std::sqrt(of.squares / static_cast<double>(of.count - 1)) : kNone;
+        cell.deviation = of.deviation();
         m_result.finished += cell.finished, m_result.failed += cell.failed;
         m_result.running += cell.running, m_result.open += cell.open;
         m_result.paused += cell.paused;
@@ -152,8 +141,10 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
     const auto trials = queue.trials(group);
     result.objective = objectiveOf(query, result.spec, trials);
     result.planned = plannedTrials(result.spec);
-    if (result.objective && !result.spec.scheduler.empty())
-        result.climbers = climbersOf(queue, result.spec, *result.objective, group, trials);
+    if (result.objective && !result.spec.scheduler.empty()) {
+        const RungFacts facts = rungFactsOf(queue, *result.objective, group);
+        result.climbers = climbersOf(result.spec, *result.objective, trials, facts.values, facts.arrivals);
+    }
     for (const GroupCell& each : queue.cells(group))
         result.cells.push_back({.number = each.number, .settings = cellFrom(each.settings)});
     Summary(query, result).add(trials);
@@ -167,39 +158,6 @@ std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& c
     if (!rungs || standing->rung == rungs->top()) return std::nullopt;
     const GroupState state = sweep.group.state;
     return RungStop{*standing, std::ssize(rungs->epochs), state == GroupState::Active || state == GroupState::Paused};
-}
-
-std::vector<Tried> triedCells(const SweepResult& sweep) {
-    std::vector<Tried> tried;
-    const bool isLoss = sweep.objective && sweep.objective->better == Better::Lower;
-    for (const CellResult& each : sweep.cells) {
-        if (each.count > 0) tried.push_back({each.settings, isLoss ? each.mean : -each.mean});
-    }
-    return tried;
-}
-
-std::vector<Tried> suggestedCells(const SweepResult& sweep) {
-    const auto rungs = rungsOf(sweep.spec);
-    const bool isLoss = sweep.objective && sweep.objective->better == Better::Lower;
-    std::vector<Tried> tried;
-    for (const CellResult& each : sweep.cells) {
-        Tried cell{.cell = each.settings, .loss = kNone, .state = TriedState::Failed};
-        const auto climber = std::ranges::find(sweep.climbers, each.number, &Climber::cell);
-        const auto made = std::ssize(each.trials) + each.removed;
-        if (each.open > 0 || made < sweep.spec.repeats) {
-            cell.state = TriedState::Running;
-        } else if (each.count > 0) {
-            cell.state = TriedState::Finished;
-            cell.loss = isLoss ? each.mean : -each.mean;
-            cell.epoch = sweep.spec.trial.epochs;
-        } else if (each.paused > 0 && climber != sweep.climbers.end() && !climber->losses.empty()) {
-            cell.state = TriedState::Stopped;
-            cell.loss = climber->losses.back();
-            cell.epoch = rungs->epochs[climber->losses.size() - 1];
-        }
-        tried.push_back(std::move(cell));
-    }
-    return tried;
 }
 
 }  // namespace lockstep

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/history/queue_query.h"
-#include "engine/search/importance.h"
 #include "engine/search/sweep_spec.h"
 #include "engine/spec/metrics.h"
 
@@ -60,10 +59,5 @@ struct RungStop {
     bool waits = false;      // it may go on yet: the sweep is not over
 };
 std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& cell);
-
-// What its cells came to, for the importance of its settings: those that have a value.
-std::vector<Tried> triedCells(const SweepResult& sweep);
-// All that were suggested, by number, for the next suggestion: those that pause at a rung with what they came to there.
-std::vector<Tried> suggestedCells(const SweepResult& sweep);
 
 }  // namespace lockstep

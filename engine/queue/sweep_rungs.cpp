@@ -130,9 +130,8 @@ std::optional<Ascent> nextAscent(const Rungs& rungs, std::span<const Climber> cl
     return ascentOf(*first, climberAt(*cell)->goal + 1);
 }
 
-std::vector<Climber> climbersOf(const QueueQuery& query, const SweepSpec& sweep, const Metric& objective,
-                                std::int64_t group, std::span<const GroupTrial> trials) {
-    return climbersOf(sweep, objective, trials, query.values(group, measured(objective)), query.arrivals(group));
+RungFacts rungFactsOf(const QueueQuery& query, const Metric& objective, std::int64_t group) {
+    return {query.values(group, measured(objective)), query.arrivals(group)};
 }
 
 }  // namespace lockstep

@@ -29,7 +29,11 @@ struct Ascent {
 std::optional<Ascent> nextAscent(const Rungs& rungs, std::span<const Climber> climbers,
                                  std::span<const GroupTrial> trials);
 
-std::vector<Climber> climbersOf(const QueueQuery& query, const SweepSpec& sweep, const Metric& objective,
-                                std::int64_t group, std::span<const GroupTrial> trials);
+// What of a group's history climbersOf() asks besides its trials.
+struct RungFacts {
+    std::vector<GroupValue> values = {};
+    std::vector<RungArrival> arrivals = {};
+};
+RungFacts rungFactsOf(const QueueQuery& query, const Metric& objective, std::int64_t group);
 
 }  // namespace lockstep

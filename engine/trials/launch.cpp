@@ -65,12 +65,13 @@ std::string lastWords(const fs::path& output) {
 }  // namespace
 
 Launch::Launch(const fs::path& program, const Places& places, std::int64_t trial, Kind kind,
-               std::optional<std::int64_t> untilEpoch)
+               std::optional<std::int64_t> untilEpoch, std::optional<std::int64_t> attempt)
     : m_places(places), m_trial(trial), m_kind(kind), m_output(newOutput(places)) {
     std::vector<std::string> arguments{"train", "--trial", std::to_string(trial), "--json", "--no-steps"};
     if (kind != Kind::Begin) arguments = {"resume", std::to_string(trial), "--json", "--no-steps"};
     if (kind == Kind::ResumeOrStartAgain) arguments.emplace_back("--start-again");
     if (kind == Kind::ResumeChanged) arguments.insert(arguments.end(), {"--changed-data", "accept"});
+    if (attempt && kind != Kind::Begin) arguments.insert(arguments.end(), {"--attempt", std::to_string(*attempt)});
     if (untilEpoch) arguments.insert(arguments.end(), {"--until-epoch", std::to_string(*untilEpoch)});
     try {
         m_process = startDetached({program, std::move(arguments), m_output});

@@ -19,13 +19,13 @@ public:
     enum class Kind {
         Begin,               // `lockstep train --trial`: a queued one, from its beginning
         Resume,              // `lockstep resume`: one that has ended or is paused
-        ResumeOrStartAgain,  // the same, or from its first step where its checkpoints are gone
+        ResumeOrStartAgain,  // the same, where its checkpoints are gone or damaged without them
         ResumeChanged        // the same, though its data are no longer those of its checkpoint
     };
-    // `untilEpoch`: where it is to stop for now. Throws ProblemError: "engine.missing", "engine.cannot-start",
-    // "launch.unwritable".
+    // `untilEpoch`: where it is to stop for now; `attempt`, of one that goes on: the number that this one must come to
+    // have. Throws ProblemError: "engine.missing", "engine.cannot-start", "launch.unwritable".
     Launch(const std::filesystem::path& program, const Places& places, std::int64_t trial, Kind kind,
-           std::optional<std::int64_t> untilEpoch = {});
+           std::optional<std::int64_t> untilEpoch = {}, std::optional<std::int64_t> attempt = {});
 
     std::int64_t trial() const { return m_trial; }
     Kind kind() const { return m_kind; }

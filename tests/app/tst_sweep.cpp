@@ -9,37 +9,12 @@
 #include <QtTest>
 #include <algorithm>
 
-#include "tests/app/lockstep_program.h"
+#include "tests/app/sweep_runs.h"
 #include "tests/support/long_tests.h"
 
 namespace {
 
 using lockstep::test::isLong;
-
-// Of a small network on made images; each trial takes about a third of a second.
-QStringList sweepOf(const QStringList& vary, const QStringList& more) {
-    return QStringList{"sweep",
-                       "--dataset",
-                       "synthetic",
-                       "--model",
-                       "mlp",
-                       "--devices",
-                       "cpu:1x1",
-                       "--batch",
-                       "50",
-                       "--epochs",
-                       "1",
-                       "--set",
-                       "dataset.samples=500",
-                       "dataset.test_samples=100",
-                       "--vary"} +
-           vary + more;
-}
-const QStringList kNine{"learning_rate=0.01,0.03,0.1", "model.width=8,16,32", "--method", "grid"};
-
-QJsonObject sweepIn(const LockstepProgram& program, int number) {
-    return program.run({"sweeps", QString::number(number), "--json"}).last();
-}
 
 // Trials by what they are of: the settings of their cells and their seeds.
 QSet<QString> differentTrials(const LockstepProgram& program) {
@@ -52,25 +27,6 @@ QSet<QString> differentTrials(const LockstepProgram& program) {
                    .arg(spec["seed"].toInt());
     }
     return all;
-}
-
-// Processes of this home's program: engines that train, and keepers of the queue.
-QList<pid_t> processes(const LockstepProgram& program, const QByteArray& command) {
-    QList<pid_t> found;
-    for (const auto& name : QDir("/proc").entryList(QDir::Dirs)) {
-        const pid_t process = name.toInt();
-        if (process <= 0) continue;
-        QFile words("/proc/" + name + "/cmdline"), environment("/proc/" + name + "/environ");
-        if (!words.open(QIODevice::ReadOnly) || !environment.open(QIODevice::ReadOnly)) continue;
-        if (!environment.readAll().contains("LOCKSTEP_HOME=" + program.home().toUtf8())) continue;
-        const QByteArray line = words.readAll();
-        if (line.contains(command) && line.contains("lockstep")) found << process;
-    }
-    return found;
-}
-
-void endKeeper(const LockstepProgram& program) {
-    for (const pid_t each : processes(program, QByteArray("queue\0keep", 10))) kill(each, SIGKILL);
 }
 
 }  // namespace
@@ -127,76 +83,6 @@ private slots:
         QCOMPARE(program.run({"trials", "--json"}).last()["trials"].toArray().size(), 27);
         QCOMPARE(program.run({"trials", "--sweep", "1", "--json"}).last()["trials"].toArray().size(), 27);
         QCOMPARE(differentTrials(program).size(), 27);
-    }
-
-    // Pauses change nothing: what climbs to the top has trained as if it had never paused, and a sweep whose processes
-    // are killed (with --long) comes to the same.
-    void cellsPauseAtRungs() {
-        const auto resultOf = [](LockstepProgram& program, bool kills) {
-            QStringList words = sweepOf({"learning_rate=0.003,0.03,0.1", "model.width=8,32", "--method", "grid"},
-                                        {"--scheduler", "asha", "--reduction", "2", "--retries", "20", "--detach"});
-            words[words.indexOf("--epochs") + 1] = "4";
-            const auto begun = program.run(words);
-            if (begun.status != 0) qWarning("%s", qPrintable(begun.err));
-            for (int i = 0; i < 1000 && sweepIn(program, 1)["state"].toString() != "finished"; ++i) {
-                QTest::qWait(100);
-                if (!kills || i % 4 != 0) continue;
-                for (const pid_t each : processes(program, "--until-epoch")) kill(each, SIGKILL);
-                endKeeper(program);
-                program.run({"sweeps", "1", "--continue"});
-                kills = i < 20;
-            }
-            return sweepIn(program, 1);
-        };
-        LockstepProgram whole, killed;
-        const auto result = resultOf(whole, false);
-        QCOMPARE(result["state"].toString(), QString("finished"));
-        const auto rungs = result["rungs"].toArray();
-        QCOMPARE(rungs.size(), 3);
-        QCOMPARE(rungs[0].toObject()["cells"].toInt(), 6);
-        QVERIFY(rungs[1].toObject()["cells"].toInt() >= 3 && rungs[1].toObject()["cells"].toInt() < 6);
-        QVERIFY(result["finished"].toInt() >= 1);
-        if (isLong()) {
-            const auto ofKilled = resultOf(killed, true);
-            QVERIFY2(ofKilled["cells"] == result["cells"],
-                     qPrintable(killed.run({"sweeps", "1"}).out + whole.run({"sweeps", "1"}).out));
-            QCOMPARE(ofKilled["rungs"].toArray(), rungs);
-        }
-        QVERIFY(whole.run({"sweeps", "1"}).out.contains("stopped at rung 1 of 3, rank"));
-
-        const auto best = result["cells"].toArray()[result["best"].toInt()].toObject();
-        const int trial = best["trials"].toArray()[0].toInt();
-        QFile spec(whole.home() + "/spec.json");
-        QVERIFY(spec.open(QIODevice::WriteOnly));
-        spec.write(whole.run({"show", QString::number(trial), "--spec"}).out.toUtf8());
-        spec.close();
-        QCOMPARE(whole.run({"train", "--spec", spec.fileName(), "--json"}).status, 0);
-        const auto straight = whole.trial(7), climbed = whole.trial(trial);
-        QCOMPARE(climbed["epoch"].toInt(), 4);
-        QCOMPARE(straight["test_loss"].toDouble(), climbed["test_loss"].toDouble());
-        QVERIFY(climbed["attempts"].toInt() == 3 && straight["attempts"].toInt() == 1);
-    }
-
-    // What did not go on was freed at its end.
-    void aLongerSweepTrainsAnewWhatWasFreed() {
-        LockstepProgram program;
-        QStringList words = sweepOf({"learning_rate=log:1e-3..0.1"},
-                                    {"--trials", "4", "--scheduler", "asha", "--reduction", "2", "--json"});
-        words[words.indexOf("--epochs") + 1] = "4";
-        QCOMPARE(program.run(words).status, 0);
-        const QString few = program
-                                .run({"sweep", "--dataset", "synthetic", "--model", "mlp", "--vary", "batch=64",
-                                      "--epochs", "9", "--scheduler", "asha", "--dry-run"})
-                                .out;
-        QVERIFY2(few.contains("No cell is sure to train to its end"), qPrintable(few));
-        QCOMPARE(program.run({"sweeps", "1", "--trials", "10"}).status, 0);
-        QTRY_COMPARE_WITH_TIMEOUT(sweepIn(program, 1)["state"].toString(), QString("finished"), 60'000);
-        const auto result = sweepIn(program, 1);
-        QCOMPARE(result["failed"].toInt(), 0);
-        QCOMPARE(result["rungs"].toArray()[0].toObject()["cells"].toInt(), 10);
-        QVERIFY(result["finished"].toInt() >= 2);
-        for (const auto& each : program.run({"trials", "--json"}).last()["trials"].toArray())
-            QVERIFY(each.toObject()["state"].toString() != "failed");
     }
 
     // The same sweep and seed suggest the same, also where the keeper was killed in between.

@@ -8,6 +8,7 @@
 #include "engine/history/queue_store.h"
 #include "engine/queue/queue_service.h"
 #include "engine/queue/sweep_progress.h"
+#include "engine/queue/sweep_rungs.h"
 #include "engine/trials/trial_service.h"
 
 using namespace lockstep;
@@ -210,6 +211,50 @@ private slots:
         QVERIFY(after.open == 1 && after.ended == 1 && after.fallenOut() == 0);
         const auto members = QueueQuery(trials.query()).trials(group);
         QCOMPARE(nextPlace(group, 4, 1, members), std::optional(GroupPlace{group, 2, 0}));  // it is made anew
+    }
+
+    // A trial that goes on from before its rung (its checkpoint is lost, or was freed) is trained anew until there:
+    // what it came to stands meanwhile, or the others would take its place.
+    void aCellThatIsTrainedAgainKeepsItsRung() {
+        const Home home;
+        const auto history = home.store();
+        QueueStore queue(*history);
+        SweepSpec sweep;
+        sweep.trial.epochs = 4;
+        sweep.scheduler = "asha";
+        sweep.reduction = 2;
+        const auto group = queue.createGroup({.title = "a sweep", .specJson = sweepJson(sweep)});
+        const Metric& accuracy = *findMetric("test_accuracy");
+        const auto evaluate = [&](std::int64_t trial, std::int64_t attempt, std::int64_t epoch, double value) {
+            EvalDone done;
+            done.epoch = epoch, done.step = 10 * epoch;
+            done.accuracy = value, done.loss = 1;
+            history->sinkFor(trial, attempt)->post(10 * attempt + epoch, done);
+        };
+        for (std::int64_t cell = 0; cell < 3; ++cell) {
+            const auto trial = queue.createTrial({}, home.places.runs(), {}, GroupPlace{group, cell, 0},
+                                                 std::optional<std::int64_t>(1));
+            queue.remove(trial);
+            evaluate(trial, history->beginAttempt(trial, 0), 1, 0.9 - 0.1 * static_cast<double>(cell));
+            history->setState(trial, RunState::Stopped);
+        }
+        const auto climbers = [&] {
+            const auto query = home.query();
+            const QueueQuery asked(*query);
+            const RungFacts facts = rungFactsOf(asked, accuracy, group);
+            return climbersOf(sweep, accuracy, asked.trials(group), facts.values, facts.arrivals);
+        };
+        const Rungs rungs = *rungsOf(sweep);
+        QCOMPARE(nextPromotion(rungs, climbers()), std::optional<std::int64_t>(0));
+        queue.letGoOn({group, 0, 0}, 2, 0);
+        QVERIFY(!nextPromotion(rungs, climbers()));
+        const auto again = history->beginAttempt(1, 0);  // from its first step
+        QVERIFY(!nextPromotion(rungs, climbers()));
+        QCOMPARE(climbers()[0].losses, std::vector<double>{-0.9});
+        evaluate(1, again, 1, 0.7);  // the latest counts, where it came to another
+        QCOMPARE(climbers()[0].losses, std::vector<double>{-0.7});
+        evaluate(1, again, 2, 0.8);
+        QCOMPARE(climbers()[0].losses, (std::vector<double>{-0.7, -0.8}));
     }
 
     void whoFollowsReadsWhatIsNew() {

@@ -51,6 +51,8 @@ private slots:
     void aFolderOfAnotherTrialIsNotResumed();
     void aCheckpointWithinAnEpochGoesOnBitForBit();
     void aRunKilledBeforeItsFirstCheckpointStartsAgain();
+    void damagedCheckpointsAreDoneWithout();
+    void anEngineThatComesLateIsRefused();
     void changedDataAreRefusedOrAccepted();
     void aCheckpointWithoutAFingerprintGoesOn();
     void socketsOfKilledRunsAreRemoved();
@@ -184,6 +186,23 @@ struct Home {
     QTemporaryDir folder;
     Places places;
 };
+
+// Of a tensor, at the file's end.
+void flipAByte(const fs::path& file) {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(-5, std::ios::end);
+    const char byte = static_cast<char>(stream.get() ^ 1);
+    stream.seekp(-5, std::ios::end);
+    stream.put(byte);
+}
+
+bool haveSameTensors(const fs::path& one, const fs::path& other) {
+    const auto a = readCheckpoint(one), b = readCheckpoint(other);
+    return a.ok() && b.ok() && std::ranges::all_of(a.value().tensors, [&](const auto& each) {
+               const auto& [name, tensor] = each;
+               return std::memcmp(tensor.data(), b.value().tensors.at(name).data(), tensor.bytes()) == 0;
+           });
+}
 
 template <class T>
 std::string codeOf(const Result<T>& result) {
@@ -684,6 +703,57 @@ void tst_RunSession::aRunKilledBeforeItsFirstCheckpointStartsAgain() {
     QCOMPARE(row.state, std::string("finished"));
     QCOMPARE(row.attempts, std::int64_t{2});
     QCOMPARE(row.step, std::int64_t{4});
+}
+
+// Where that is allowed: from what is left of them, or from the first step; both come to the same bits.
+void tst_RunSession::damagedCheckpointsAreDoneWithout() {
+    const Home home;
+    QVERIFY(home.run(smallSpec(3)).ok());
+    const auto fileOf = [&](std::int64_t trial, std::string_view role) {
+        return home.places.run(trial) / "checkpoints" / checkpointName(role);
+    };
+    for (const bool bestAsWell : {false, true}) {
+        RunControl control;
+        control.stopAfterEpoch();
+        const auto trial = home.accept(smallSpec(3));
+        QVERIFY(home.run({.trial = trial, .control = &control}).ok());
+        flipAByte(fileOf(trial, kLast));
+        if (bestAsWell) flipAByte(fileOf(trial, kBest));
+        QCOMPARE(codeOf(home.resume(trial)), std::string("checkpoint.altered"));
+        QCOMPARE(home.query()->find(trial)->state, std::string("stopped"));
+
+        const auto again = home.run({.trial = trial, .resume = true, .mayStartAgain = true});
+        QVERIFY2(again.ok(), codeOf(again).c_str());
+        QCOMPARE(home.query()->find(trial)->state, std::string("finished"));
+        std::vector<std::string> damaged;
+        std::optional<std::int64_t> firstStep;
+        for (const auto& each : home.query()->events(trial, 1)) {
+            const auto* said = std::get_if<Message>(&each.event);
+            if (said && said->text.code == "run.damaged-checkpoint") damaged.push_back(said->text.field);
+            if (const auto* began = std::get_if<RunStarted>(&each.event)) firstStep = began->firstStep;
+        }
+        QCOMPARE(damaged.size(), std::size_t(bestAsWell ? 2 : 1));
+        QCOMPARE(damaged.front(), fileOf(trial, kLast).string());
+        QCOMPARE(*firstStep, std::int64_t(bestAsWell ? 0 : 4));
+        QVERIFY(haveSameTensors(fileOf(trial, kLast), fileOf(1, kLast)));
+    }
+}
+
+// Of two that are started for the same attempt one trains; the other, however late, changes nothing.
+void tst_RunSession::anEngineThatComesLateIsRefused() {
+    const Home home;
+    RunControl control;
+    control.runUntil(1);
+    QVERIFY(home.run({.trial = home.accept(smallSpec(4)), .control = &control}).ok());
+    RunControl further;
+    further.runUntil(2);
+    const SessionRequest request{.trial = 1, .resume = true, .control = &further, .attempt = 2};
+    QVERIFY(home.run(request).ok());
+    const auto before = *home.query()->find(1);
+    QCOMPARE(before.epoch, std::int64_t{2});
+    QCOMPARE(codeOf(home.run(request)), std::string("run.other-attempt"));
+    const auto after = *home.query()->find(1);
+    QVERIFY(after.epoch == 2 && after.attempts == 2 && after.state == before.state);
 }
 
 void tst_RunSession::changedDataAreRefusedOrAccepted() {
