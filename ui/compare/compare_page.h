@@ -107,6 +107,7 @@ private:
     std::vector<double> m_importance;               // by its axes
     std::set<Outcome> m_hidden;
     std::optional<double> m_target;
+    bool m_isScopeChosen = false;  // by a person, now or in an earlier window
     Actions m_actions{};
 
     QComboBox* m_scope = nullptr;
