@@ -7,6 +7,7 @@
 
 #include "app/format.h"
 #include "app/function_sweep.h"
+#include "app/not_negative.h"
 #include "app/rung_text.h"
 #include "app/setting_fields.h"
 #include "engine/queue/demand.h"
@@ -208,7 +209,8 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
         .add_option("--max-failures", options.maxFailures, "Failed cells that end the sweep; 0: when all have failed")
         ->type_name("N");
     command.add_option("--sweep-seed", options.seed, "Of what is suggested; trials have seeds of their own")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(notNegative());
 }
 
 std::optional<SweepSpec> statedSweep(const SweepOptions& options, std::vector<Problem>& problems) {

@@ -127,6 +127,15 @@ private slots:
         QCOMPARE(QString::fromStdString(fillIn(sentence.toStdString(), {"batch", "", {"7", "{0}"}})), expected);
     }
 
+    // A sentence within a sentence has one full stop.
+    void aSentenceWithinASentence() {
+        const auto said = [](const char* why) { return fillIn("It is so: {0}. States are old", {"", "", {why}}); };
+        QCOMPARE(said("The disk says: input/output error."),
+                 std::string("It is so: The disk says: input/output error. States are old"));
+        QCOMPARE(said("no room"), std::string("It is so: no room. States are old"));
+        QCOMPARE(said(".."), std::string("It is so: ... States are old"));  // a folder
+    }
+
     void anEmptyFieldLeavesNoColon() { QCOMPARE(fillIn("{field}: all is well", {}), std::string("all is well")); }
 
     void aReportNamesFieldValueAndRemedy() {

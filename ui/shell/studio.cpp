@@ -110,6 +110,7 @@ void Studio::connectCards() {
 
 void Studio::openRun(std::int64_t trial) {
     m_train->setHomeIsEmpty(false);
+    m_evaluate->setLookedAt(trial);
     m_runsPage->open(trial);
 }
 
