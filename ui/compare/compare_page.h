@@ -49,6 +49,7 @@ public:
 
 signals:
     void openRequested(qint64 trial);
+    void reportRequested(qint64 sweep);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -91,9 +92,11 @@ private:
     void pinChosen();
     void clearBrushes();
     void clearPins();
+    void askForReport();
+    void copyCommand();
 
     struct Actions {
-        QAction *open, *pin, *unpin, *clear;
+        QAction *open, *pin, *unpin, *clear, *report, *command;
     };
 
     const Explain m_explain;

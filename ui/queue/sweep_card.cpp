@@ -106,8 +106,12 @@ QHBoxLayout* SweepCard::makeLinks() {
     m_showTrials->setToolTip(tr("Show the trials of this sweep alone, in the table of trials"));
     connect(m_openBest, &QPushButton::clicked, this, [this] { emit trialWanted(m_bestTrial); });
     connect(m_showTrials, &QPushButton::clicked, this, [this] { emit trialsWanted(m_sweep); });
+    m_report = new QPushButton(tr("Report…"));
+    m_report->setObjectName("reportSweep");
+    m_report->setToolTip(tr("Write its settings, charts, results and how to repeat them on one page for others"));
+    connect(m_report, &QPushButton::clicked, this, [this] { emit reportWanted(m_sweep); });
     auto* links = new QHBoxLayout;
-    for (QPushButton* each : {m_openBest, m_showTrials}) links->addWidget(each);
+    for (QPushButton* each : {m_openBest, m_showTrials, m_report}) links->addWidget(each);
     links->addStretch();
     return links;
 }
@@ -117,6 +121,7 @@ void SweepCard::showLinks(const SweepRow& sweep) {
     m_openBest->setText(tr("Open the best: trial %1").arg(m_bestTrial));
     m_openBest->setVisible(m_bestTrial > 0);
     m_showTrials->setVisible(sweep.isReadable && !sweep.result.cells.empty());
+    m_report->setVisible(sweep.isReadable);
 }
 
 QPushButton* SweepCard::addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb) {
@@ -144,7 +149,7 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_cancel->setVisible(can.cancel);
     m_retry->setVisible(can.retry);
     m_extend->setVisible(can.extend);
-    for (QPushButton* each : {m_openBest, m_showTrials, m_pause, m_goOn, m_cancel, m_retry, m_extend})
+    for (QPushButton* each : {m_openBest, m_showTrials, m_report, m_pause, m_goOn, m_cancel, m_retry, m_extend})
         each->setAccessibleName(tr("%1: sweep %2").arg(each->text()).arg(m_sweep));
 }
 

@@ -43,6 +43,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
       m_samples(new EngineService(engineProgram, this)),
       m_launcher(new RunLauncher(engineProgram, m_places, this)),
       m_cards(new TrialWriter(engineProgram, this)),
+      m_reports(new TrialWriter(engineProgram, this)),
       m_runs(new OpenRuns(m_places, this)),
       m_history(m_places),
       m_queue(&m_history, engineProgram),
@@ -57,6 +58,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
     m_train->followHistory(&m_history);
     connectPages();
     connectCards();
+    connectReports();
 }
 
 Studio::~Studio() = default;
@@ -105,6 +107,20 @@ void Studio::connectCards() {
     });
     connect(m_cards, &TrialWriter::failed, this, [this](const QString& file, const Explanation& why) {
         tell(tr("The model card was not written to %1").arg(file), why.inTwoLines());
+    });
+}
+
+void Studio::connectReports() {
+    const auto ask = [this](std::int64_t sweep) { m_reports->ask(sweep, sweepReport(), m_window); };
+    connect(m_queuePage.get(), &QueuePage::reportRequested, m_reports, ask);
+    connect(m_compare.get(), &ComparePage::reportRequested, m_reports, ask);
+    connect(m_reports, &TrialWriter::written, this, [this](const QString& file, const QStringList& command) {
+        if (m_queuePage->isVisible()) m_queuePage->showWritten(file, command);
+        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
+            tell(tr("The report is written"), tr("It is in %1; no program here would open it.").arg(file), false);
+    });
+    connect(m_reports, &TrialWriter::failed, this, [this](const QString& file, const Explanation& why) {
+        tell(tr("The report was not written to %1").arg(file), why.inTwoLines());
     });
 }
 

@@ -46,6 +46,7 @@ public:
 private:
     void connectPages();
     void connectCards();
+    void connectReports();
     void followTimeline();
     void tell(const QString& title, const QString& text, bool isProblem = true);
     void explainProblems(const QString& title, const std::vector<Problem>& problems);
@@ -56,7 +57,7 @@ private:
     const Explain m_explain;
     EngineService *m_engine, *m_samples;  // of the form; of what models were evaluated on, which takes longer
     RunLauncher* m_launcher;
-    TrialWriter* m_cards;
+    TrialWriter *m_cards, *m_reports;
     OpenRuns* m_runs;
     HistoryService m_history;
     QueueFeed m_queue;
