@@ -19,6 +19,7 @@ std::vector<Line> sweepNotes(const SweepFacts& facts) {
     std::vector<Line> notes{"Seed " + std::to_string(spec.seed) +
                             " suggests the same cells in the same order, as long as what they come to is the same and "
                             "as many train at once."};
+    notes.emplace_back("Trials of it that are in the history already are taken from there.");
     if (spec.repeats > 1)
         notes.emplace_back("The trials of a cell have the seeds from " + std::to_string(spec.trial.seed) + " on.");
     if (spec.trial.reproducible())
