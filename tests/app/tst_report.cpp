@@ -24,7 +24,7 @@ QByteArray contents(const QString& path) {
 
 Places placesOf(const LockstepProgram& program) {
     const std::filesystem::path home = program.home().toStdString();
-    return preparePlaces({home, home / "cache", home / "sockets", home / "config"}).value();
+    return lockstep::preparePlaces({home, home / "cache", home / "sockets", home / "config"}).value();
 }
 
 // The texts of the report's row of a cell; empty: it has none.
@@ -177,7 +177,8 @@ private slots:
         QCOMPARE(trained.run({"sweep", file, "--print-sweep"}).out, trained.run({"sweeps", "1", "--print-sweep"}).out);
         const auto train = html.texts.filter(QRegularExpression("^lockstep train "));
         QCOMPARE(train.size(), 1);
-        const auto best = trained.run({"report", "1", "--html", trained.path("r.html"), "--json"}).last()["best"];
+        const auto best =
+            trained.run({"report", "1", "--html", trained.path("r.html"), "--json"}).last()["best"].toObject();
         const auto again = trained.shell(QString(train[0]).replace("lockstep", "\"$0\"") + " --print-spec", {});
         QVERIFY2(again.status == 0, qPrintable(again.err));
         QCOMPARE(again.out, trained.run({"show", QString::number(best["best_trial"].toInt()), "--spec"}).out);
