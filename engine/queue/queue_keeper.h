@@ -59,7 +59,7 @@ private:
     bool mayBeMended(QueuedTrial& trial);
     void stopUnlessWanted(std::int64_t trial);
     bool hasComeToItsRung(const QueueEntry& entry);
-    void takeOut(const QueuedTrial& trial);
+    bool takeOut(const QueuedTrial& trial, const TrialRow& seen);
     Demand demandOfTrial(const std::string& devices);
     Room roomBesides(const std::vector<QueuedTrial>& queue);
     void start(const QueuedTrial& trial);

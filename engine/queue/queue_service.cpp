@@ -185,9 +185,7 @@ void QueueService::cancelQuietly(std::int64_t trial) {
     }
 }
 
-void QueueService::pauseSweep(std::int64_t group) {
-    if (groupOf(group).state == GroupState::Active) store().setGroupState(group, GroupState::Paused);
-}
+void QueueService::pauseSweep(std::int64_t group) { store().leaveActive(groupOf(group), GroupState::Paused); }
 
 void QueueService::goOnWithSweep(std::int64_t group) {
     const GroupState state = groupOf(group).state;
