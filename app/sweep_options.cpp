@@ -12,6 +12,7 @@
 #include "engine/queue/demand.h"
 #include "engine/queue/sweep_results.h"
 #include "engine/search/sweep_probes.h"
+#include "engine/search/cell_count.h"
 #include "engine/train/plan_run.h"
 
 namespace lockstep {
@@ -88,6 +89,24 @@ void addProblemsOfSpace(std::vector<Problem> found, const SweepSpec& sweep, cons
 }
 
 // Folders and tables may have validation samples of their own; whoever opens them knows.
+// A setting that nobody has is never set, and whatever asks about it would hold.
+void addProblemsOfConstraints(const SweepSpec& sweep, const Environment& environment, std::vector<Problem>& problems) {
+    for (const Constraint& each : sweep.constraints) {
+        for (const std::string& path : each.paths()) {
+            if (!isSetting(path) || takesText(path)) continue;  // the space says so; or everybody has it
+            if (!fieldOf(environment, sweep.trial, path))
+                problems.push_back({each.text(), "search.not-a-setting", {path}});
+        }
+    }
+}
+
+// What a file says beside no scheduler is what --print-sweep writes.
+void addProblemsOfRungs(const SweepOptions& options, const SweepSpec& sweep, std::vector<Problem>& problems) {
+    if (!sweep.scheduler.empty()) return;
+    if (options.firstRung) problems.push_back({"--first-rung", "sweep.without-scheduler", {}});
+    if (options.reduction) problems.push_back({"--reduction", "sweep.without-scheduler", {}});
+}
+
 bool mayValidate(const SweepSpec& sweep) {
     constexpr std::string_view kNone[] = {"fashion-mnist", "idx", "cifar10", "cifar100", "synthetic", "text"};
     return sweep.trial.validationShare > 0 || std::ranges::find(kNone, sweep.trial.dataset.id) == std::end(kNone);
@@ -133,6 +152,16 @@ std::int64_t fittingAtOnce(const Demand& each, const DeviceRequest& request, std
 }
 
 std::string roomText(const std::string& devices, std::int64_t parallel, const Environment& environment) {
+bool areVirtual(const std::string& devices, const SweepSpec& sweep, const Environment& environment) {
+    TrialSpec trial = sweep.trial;
+    trial.devices = devices;
+    const auto resolved = resolve(trial, environment);
+    if (resolved.ok()) return std::ranges::any_of(resolved.value().devices, &DeviceChoice::isVirtual);
+    const DeviceRequest request = environment.deviceRequest(devices);
+    const auto chosen = parseDevices(namedDevices(devices, request), request);
+    return chosen.ok() && std::ranges::any_of(chosen.value(), &DeviceChoice::isVirtual);
+}
+
     const DeviceRequest request = environment.deviceRequest(devices);
     const Demand each = demandOf(devices, request);
     const std::string taken = each.cards.empty() ? fmt::format("{} of {} cores", each.cores, permittedCores())
@@ -243,11 +272,11 @@ Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& envi
     if (space.ok()) addProblemsOfValues(space.value(), sweep, environment, problems);
     else addProblemsOfSpace(space.problems(), sweep, environment, problems);
     if (auto problem = problemOfObjective(sweep, environment)) problems.push_back(std::move(*problem));
-    if (problems.empty() && plannedTrials(sweep) == 0) problems.push_back({"constraints", "sweep.no-cells", {}});
     if (!problems.empty()) return problems;
     return sweep;
 }
 
+    addProblemsOfRungs(options, sweep, problems);
 std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
     Table table({"SETTING", "VALUES"});
     for (const Dimension& each : sweep.vary) table.add({each.path, valuesText(each)});
@@ -257,8 +286,16 @@ std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
     text += fmt::format("{} {} by {}{}: {} {}, {} at once.\n", countText(cells), cells == 1 ? "cell" : "cells",
                         sweep.method, sweep.repeats > 1 ? fmt::format(", {} seeds each", sweep.repeats) : "",
                         countText(trials), trials == 1 ? "trial" : "trials", sweep.parallel);
-    for (const std::string& devices : devicesOf(sweep)) text += roomText(devices, sweep.parallel, environment);
+    const auto allDevices = devicesOf(sweep);
+    for (const std::string& devices : allDevices) text += roomText(devices, sweep.parallel, environment);
+    for (const std::string& devices : allDevices) {
+        if (!areVirtual(devices, sweep, environment)) continue;
+        text += allDevices.size() > 1 ? fmt::format("On {}: {}\n", printable(devices), kVirtualDevices)
+                                      : fmt::format("{}\n", kVirtualDevices);
+    }
     return text + rungPlanText(sweep, cells) + choosingText(sweep) + "\n";
 }
+    addProblemsOfConstraints(sweep, environment, problems);
 
 }  // namespace lockstep
+    if (auto problem = problemOfNoCells(sweep, space.value())) return std::move(*problem);

@@ -47,7 +47,7 @@ int statusOf(const SweepResult& result) {
 
 void printEnd(const SweepResult& result, const Context& context) {
     fmt::print("Sweep {} {}: {}\n\n{}{}", result.group.id, text(result.group.state), progressText(result),
-               cellsTable(result), failureText(result));
+               cellsTable(result), failureText(result, context.words()));
     if (const auto problem = problemFrom(result.group.reason)) context.report({*problem});
 }
 

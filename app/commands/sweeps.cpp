@@ -58,7 +58,7 @@ int sweeps(Context& context, const SweepsOptions& options) {
         fmt::print("Sweep {} {}: {}\n", result.group.id, text(result.group.state), progressText(result));
         if (const auto problem = problemFrom(result.group.reason))
             fmt::print("{}\n  → {}\n", context.words().what(*problem), context.words().remedy(*problem));
-        fmt::print("\n{}{}", cellsTable(result), failureText(result));
+        fmt::print("{}\n{}{}", virtualText(result), cellsTable(result), failureText(result, context.words()));
     }
     return kDone;
 }

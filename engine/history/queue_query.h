@@ -24,6 +24,7 @@ public:
     std::vector<GroupTrial> trials(std::int64_t group) const;       // by cell, then repeat
     // What its trials' evaluations say, as far as they stand, by place and epoch; `metric`: measured by evaluations.
     std::vector<GroupValue> values(std::int64_t group, const Metric& metric) const;
+    bool hasVirtualDevices(std::int64_t group) const;             // whether any of its trials began on such
     std::vector<RungArrival> arrivals(std::int64_t group) const;  // in their order
     std::unordered_map<std::int64_t, GroupPlace> places() const;  // of all trials that are in a group, the latest
     // Whose rows say that they are under way, in or outside the queue.

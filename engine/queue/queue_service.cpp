@@ -9,6 +9,7 @@
 #include "engine/queue/awaits.h"
 #include "engine/queue/queue_keeper.h"
 #include "engine/trials/detached_process.h"
+#include "engine/search/cell_count.h"
 #include "engine/trials/judged_state.h"
 
 namespace lockstep {
@@ -40,6 +41,22 @@ bool leadsBack(const std::vector<QueueEntry>& entries, std::int64_t trial, std::
 }
 
 }  // namespace
+// `cells`: in all.
+std::optional<Problem> problemOfExtending(SweepSpec sweep, std::int64_t cells) {
+    const std::int64_t now = plannedTrials(sweep) / sweep.repeats;
+    const auto problem = [&](const char* code, std::int64_t number) {
+        return Problem{"trials", code, {std::to_string(cells), std::to_string(number)}};
+    };
+    if (cells <= now) return problem("sweep.not-longer", now);
+    sweep.trials = cells;
+    const auto space = spaceOf(sweep);
+    if (!space.ok()) return space.problems().front();
+    const double most = cellCount(space.value());
+    if (static_cast<double>(cells) <= most) return std::nullopt;
+    const auto all = static_cast<std::int64_t>(most);
+    return problem(now == all ? "sweep.no-further-cells" : "sweep.too-few-cells", all);
+}
+
 
 QueueService::QueueService(TrialService& trials, std::filesystem::path program)
     : m_trials(trials), m_program(std::move(program)) {}
@@ -215,12 +232,8 @@ void QueueService::cancelSweep(std::int64_t group) {
 
 void QueueService::extendSweep(std::int64_t group, std::int64_t cells) {
     SweepSpec sweep = sweepOf(groupOf(group));
-    if (cells <= sweep.trials || sweep.trials == 0)
-        throw ProblemError({"trials",
-                            "sweep.not-longer",
-                            {std::to_string(cells), std::to_string(plannedTrials(sweep) / sweep.repeats)}});
+    if (auto problem = problemOfExtending(sweep, cells)) throw ProblemError(std::move(*problem));
     sweep.trials = cells;
-    if (const auto space = spaceOf(sweep); !space.ok()) throw ProblemError(space.problems().front());
     store().setGroupSpec(group, sweepJson(sweep));
     store().setGroupState(group, GroupState::Active);
     startKeeper();

@@ -4,9 +4,11 @@
 #include <ctime>
 #include <utility>
 
+#include "engine/queue/failure_cause.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/queue/sweep_progress.h"
 #include "engine/queue/sweep_results.h"
+#include "engine/search/cell_count.h"
 #include "engine/search/chosen_method.h"
 #include "engine/search/suggest.h"
 #include "engine/trials/disk_service.h"
@@ -41,7 +43,7 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     const std::int64_t wanted = trialsToMake(sweep->spec, open, hasRungs || sweep->learns);
     if (wanted == 0 || (sweep->isExhausted && open > 0 && !hasRungs)) return false;
     auto trials = QueueQuery(m_host.trials.query()).trials(group.id);
-    if (const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials))) {
+    if (const auto problem = tooManyFailures(sweep->spec, trials, failureIn(trials))) {
         end(group, GroupState::Failed, problemText(*problem));
         return true;
     }
@@ -53,7 +55,8 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     }
     if (made > 0 || open > 0) return made > 0;
     if (hasRungs) freePaused(trials);
-    const auto problem = tooManyFailures(sweep->spec, trials, firstFailure(trials), true);
+    const auto problem = sweep->cells.empty() ? problemOfNoCells(sweep->spec, sweep->space)
+                                              : tooManyFailures(sweep->spec, trials, failureIn(trials), true);
     end(group, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
     return made > 0;
 }
@@ -87,13 +90,8 @@ void SweepGrower::end(const TrialGroup& group, GroupState state, const std::stri
     }
 }
 
-std::string SweepGrower::firstFailure(std::span<const GroupTrial> made) {
-    for (const GroupTrial& each : made) {
-        if (!each.trial || !each.hasFailed()) continue;
-        const auto row = m_host.trials.query().find(*each.trial);
-        if (row) return row->failure.empty() ? row->state : row->failure;
-    }
-    return {};
+std::optional<Problem> SweepGrower::failureIn(std::span<const GroupTrial> made) {
+    return firstFailure(m_host.trials.query(), made);
 }
 
 SweepGrower::Made SweepGrower::makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made) {

@@ -47,7 +47,7 @@ private:
     bool dropOne(std::int64_t trial, bool isQueued);
     void end(const TrialGroup& group, GroupState state, const std::string& reason);
     void freePaused(std::span<const GroupTrial> made);
-    std::string firstFailure(std::span<const GroupTrial> made);
+    std::optional<Problem> failureIn(std::span<const GroupTrial> made);
     Made makeNext(std::int64_t group, Sweep& sweep, std::vector<GroupTrial>& made);
     std::optional<Cell> nextCellOf(std::int64_t group, const Sweep& sweep);
     bool letNextGoOn(std::int64_t group, const Sweep& sweep, std::vector<GroupTrial>& made);
