@@ -7,6 +7,9 @@
 
 namespace lockstep {
 
+#include "app/number_checks.h"
+#include "engine/queue/queue_service.h"
+
 TrialService openTrials() {
     const auto places = preparePlaces(placesFromEnvironment());
     if (!places.ok()) throw ProblemError(places.problems().front());
@@ -38,7 +41,8 @@ TrialService openTrialsToRead(const Context& context) {
 CLI::Option* addTrialOption(CLI::App& command, std::int64_t& trial) {
     return command.add_option("trial", trial, "The trial's number; `lockstep trials` lists them")
         ->required()
-        ->type_name("ID");
+        ->type_name("ID")
+        ->check(anyWhole());
 }
 
 }  // namespace lockstep

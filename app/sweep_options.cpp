@@ -7,6 +7,7 @@
 
 #include "app/format.h"
 #include "app/function_sweep.h"
+#include "app/number_checks.h"
 #include "app/rung_text.h"
 #include "app/setting_fields.h"
 #include "engine/queue/demand.h"
@@ -210,9 +211,11 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
             "tpe-univariate, gp; auto takes one that fits")
         ->type_name("NAME");
     command.add_option("--trials", options.trials, "Cells to try (20 unless said); of a grid at most so many, 0: all")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--repeats", options.repeats, "Trials of each cell, with a seed of its own each")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command
         .add_option_function<std::string>(
             "--objective", [&options](const std::string& words) { options.objective = objectiveKey(words); },
@@ -226,18 +229,33 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
                     "asha: cells pause at rungs, and the better ones go on to the next\nasha-stopping: each goes on at "
                     "once or never; unless said, all train their epochs")
         ->type_name("NAME");
-    command.add_option("--first-rung", options.firstRung, "Epochs to the lowest rung (1 unless said)")->type_name("N");
+    command.add_option("--first-rung", options.firstRung, "Epochs to the lowest rung (1 unless said)")
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--reduction", options.reduction, "Of so many cells at a rung one goes on (3 unless said)")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--parallel", options.parallel, "Trials at once, as far as the machine has room")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--retries", options.retries, "How often a trial that failed is tried again (2 unless said)")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command
         .add_option("--max-failures", options.maxFailures, "Failed cells that end the sweep; 0: when all have failed")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     command.add_option("--sweep-seed", options.seed, "Of what is suggested; trials have seeds of their own")
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anySeed());
+}
+
+std::vector<std::string> givenOptions(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* each : command.get_options()) {
+        if (each->count() > 0) names.push_back(each->get_name());
+    }
+    return names;
 }
 
 std::optional<SweepSpec> statedSweep(const SweepOptions& options, std::vector<Problem>& problems) {
