@@ -12,8 +12,8 @@
 #include "app/setting_fields.h"
 #include "engine/queue/demand.h"
 #include "engine/queue/sweep_results.h"
-#include "engine/search/sweep_probes.h"
 #include "engine/search/cell_count.h"
+#include "engine/search/sweep_probes.h"
 #include "engine/train/plan_run.h"
 
 namespace lockstep {
@@ -89,7 +89,6 @@ void addProblemsOfSpace(std::vector<Problem> found, const SweepSpec& sweep, cons
     addProblemsOfRest(sweep, environment, problems);
 }
 
-// Folders and tables may have validation samples of their own; whoever opens them knows.
 // A setting that nobody has is never set, and whatever asks about it would hold.
 void addProblemsOfConstraints(const SweepSpec& sweep, const Environment& environment, std::vector<Problem>& problems) {
     for (const Constraint& each : sweep.constraints) {
@@ -108,6 +107,7 @@ void addProblemsOfRungs(const SweepOptions& options, const SweepSpec& sweep, std
     if (options.reduction) problems.push_back({"--reduction", "sweep.without-scheduler", {}});
 }
 
+// Folders and tables may have validation samples of their own; whoever opens them knows.
 bool mayValidate(const SweepSpec& sweep) {
     constexpr std::string_view kNone[] = {"fashion-mnist", "idx", "cifar10", "cifar100", "synthetic", "text"};
     return sweep.trial.validationShare > 0 || std::ranges::find(kNone, sweep.trial.dataset.id) == std::end(kNone);
@@ -152,7 +152,6 @@ std::int64_t fittingAtOnce(const Demand& each, const DeviceRequest& request, std
     return count;
 }
 
-std::string roomText(const std::string& devices, std::int64_t parallel, const Environment& environment) {
 bool areVirtual(const std::string& devices, const SweepSpec& sweep, const Environment& environment) {
     TrialSpec trial = sweep.trial;
     trial.devices = devices;
@@ -163,6 +162,7 @@ bool areVirtual(const std::string& devices, const SweepSpec& sweep, const Enviro
     return chosen.ok() && std::ranges::any_of(chosen.value(), &DeviceChoice::isVirtual);
 }
 
+std::string roomText(const std::string& devices, std::int64_t parallel, const Environment& environment) {
     const DeviceRequest request = environment.deviceRequest(devices);
     const Demand each = demandOf(devices, request);
     const std::string taken = each.cards.empty() ? fmt::format("{} of {} cores", each.cores, permittedCores())
@@ -277,6 +277,7 @@ Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& envi
     auto stated = statedSweep(options, problems);
     if (!stated) return problems;
     SweepSpec sweep = std::move(*stated);
+    addProblemsOfRungs(options, sweep, problems);
     const auto trial = specFrom(options.trial, sweep.trial, environment);
     if (!trial.ok()) {
         append(problems, trial.problems());
@@ -289,12 +290,13 @@ Result<SweepSpec> sweepFrom(const SweepOptions& options, const Environment& envi
     const auto space = spaceOf(sweep);
     if (space.ok()) addProblemsOfValues(space.value(), sweep, environment, problems);
     else addProblemsOfSpace(space.problems(), sweep, environment, problems);
+    addProblemsOfConstraints(sweep, environment, problems);
     if (auto problem = problemOfObjective(sweep, environment)) problems.push_back(std::move(*problem));
     if (!problems.empty()) return problems;
+    if (auto problem = problemOfNoCells(sweep, space.value())) return std::move(*problem);
     return sweep;
 }
 
-    addProblemsOfRungs(options, sweep, problems);
 std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
     Table table({"SETTING", "VALUES"});
     for (const Dimension& each : sweep.vary) table.add({each.path, valuesText(each)});
@@ -313,7 +315,5 @@ std::string sweepText(const SweepSpec& sweep, const Environment& environment) {
     }
     return text + rungPlanText(sweep, cells) + choosingText(sweep) + "\n";
 }
-    addProblemsOfConstraints(sweep, environment, problems);
 
 }  // namespace lockstep
-    if (auto problem = problemOfNoCells(sweep, space.value())) return std::move(*problem);

@@ -141,7 +141,10 @@ void addSweep(CLI::App& program, Run& run) {
     command->add_flag("--json", options->json,
                       "One JSON object at the end, with all cells; of a function one for each cell");
     command->footer(kSweepHelp);
-    command->callback([options, &run] { run = [options](Context& context) { return sweep(context, *options); }; });
+    command->callback([options, command, &run] {
+        options->sweep.given = givenOptions(*command);
+        run = [options](Context& context) { return sweep(context, *options); };
+    });
 }
 
 }  // namespace lockstep
