@@ -1,14 +1,16 @@
 #include "app/history_access.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-namespace lockstep {
-
 #include "app/number_checks.h"
 #include "engine/queue/queue_service.h"
+
+namespace lockstep {
 
 TrialService openTrials() {
     const auto places = preparePlaces(placesFromEnvironment());
@@ -36,6 +38,23 @@ TrialService openTrialsToRead(const Context& context) {
         const Problem note{"", "history.unreached", {context.words().what(why)}};
         fmt::print(stderr, "{}", context.words().report({note}));
     });
+}
+
+void keepQueueGoing(TrialService& trials, const Context& context) {
+    if (::access(trials.places().data.c_str(), W_OK) != 0) return;  // another's home
+    try {
+        QueueService(trials, thisProgram()).keepGoing();
+    } catch (const ProblemError& error) {
+        fmt::print(stderr, "{}", context.words().report({error.problem()}));
+    }
+}
+
+void keepQueueGoing(const Places& places) noexcept {
+    try {
+        TrialService trials(places);
+        QueueService(trials, thisProgram()).keepGoing();
+    } catch (const std::exception&) {
+    }
 }
 
 CLI::Option* addTrialOption(CLI::App& command, std::int64_t& trial) {

@@ -65,9 +65,7 @@ int list(Context& context, const QueueOptions& options) {
     });
     QueueService queue(trials, thisProgram());
     const auto lines = queue.list();
-    const auto waits = [](const QueueLine& each) { return !each.isRunning && each.reason == WaitReason::None; };
-    if (!isReadOnly && std::ranges::any_of(lines, waits))
-        queue.startKeeper();  // after a restart of the machine there is none
+    if (!isReadOnly) keepQueueGoing(trials, context);
     if (options.json) {
         Json out = Json::array();
         for (const QueueLine& each : lines) out.push_back(lineJson(each));
@@ -162,9 +160,9 @@ void addQueue(CLI::App& program, Run& run) {
         ->type_name("ID")
         ->check(anyWhole());
     add("cancel", "Take it out: what waits is cancelled, what runs stops with a checkpoint",
-    command->footer(kQueueHelp);  // last: commands that are added take over what stands here
         [](QueueService& queue, const QueueOptions& at) { queue.cancel(at.trial); });
     auto* keeper = command->add_subcommand("keep", "Start what is queued, until nothing is left; others start this");
+    command->footer(kQueueHelp);  // last: commands that are added take over what stands here
     keeper->callback([&run] { run = [](Context& context) { return keep(context); }; });
 }
 

@@ -58,8 +58,9 @@ void obey(QueueService& queue, const SweepsOptions& options) {
 int sweeps(Context& context, const SweepsOptions& options) {
     auto trials = openTrials();
     QueueService queue(trials, thisProgram());
+    if (options.sweep > 0) obey(queue, options);
+    keepQueueGoing(trials, context);
     if (options.sweep == 0) return list(context, queue, options.json);
-    obey(queue, options);
     const SweepResult result = queue.sweep(options.sweep);
     if (options.onlyPrint) fmt::print("{}", result.group.specJson);
     else if (options.json) fmt::print("{}\n", lineOf(sweepResultJson(result, context.words())));
@@ -93,8 +94,8 @@ void addSweeps(CLI::App& program, Run& run) {
         ->needs(which);
     command->add_flag("--print-sweep", options->onlyPrint, "Print its file")->needs(which);
     command->add_flag("--json", options->json, "As JSON");
-    command->callback([options, &run] { run = [options](Context& context) { return sweeps(context, *options); }; });
     command->footer(kSweepsHelp);
+    command->callback([options, &run] { run = [options](Context& context) { return sweeps(context, *options); }; });
 }
 
 }  // namespace lockstep

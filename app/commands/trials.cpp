@@ -49,6 +49,7 @@ std::string bestOf(const TrialRow& row) {
 
 int trials(Context& context, const TrialsOptions& options) {
     auto service = openTrialsToRead(context);
+    keepQueueGoing(service, context);
     const auto rows = listed(service, options);
     if (options.json) {
         Json out = Json::array();

@@ -93,24 +93,13 @@ bool QueueKeeper::look() {
     std::vector<QueuedTrial> queue = readQueue();
     if (m_sweeps.grow(queue)) queue = readQueue();
     const auto reasons = waitReasons(queue, m_sweeps.limits(), roomBesides(queue));
-    m_hasWork = mayGoOn(queue, reasons);
+    m_hasWork = needsKeeper(queue, reasons, m_sweeps.limits());
     for (std::size_t i = 0; i < queue.size(); ++i) {
         const std::int64_t trial = queue[i].entry.trial;
         if (queue[i].isRunning) m_held.insert(trial);
         else if (reasons[i] == WaitReason::None && !m_notBefore.contains(trial)) start(queue[i]);
     }
     return m_hasWork;
-}
-
-// What is held or paused waits for a person, who starts another keeper.
-bool QueueKeeper::mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons) {
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-        if (reasons[i] != WaitReason::Held && reasons[i] != WaitReason::GroupPaused) return true;
-    }
-    return std::ranges::any_of(m_sweeps.limits(), [&](const auto& each) {
-        return !each.second.paused &&
-               std::ranges::find(queue, std::optional(each.first), &QueuedTrial::group) == queue.end();
-    });
 }
 
 bool QueueKeeper::isUnchanged() {

@@ -50,7 +50,6 @@ private:
     bool look();  // false: there is nothing to do, and nothing will come of itself
 
     bool isUnchanged();
-    bool mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons);
     void lookAtLaunches();
     void answer(std::int64_t trial, const Launch::Outcome& outcome);
     void fail(std::int64_t trial, const Problem& problem);
