@@ -56,9 +56,8 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     }
     if (made > 0 || open > 0) return made > 0;
     if (hasRungs) freePaused(seen.trials);
-    const auto problem = sweep->cells.empty()
-                             ? problemOfNoCells(sweep->spec, sweep->space)
-                             : tooManyFailures(sweep->spec, seen.trials, failureIn(seen.trials), true);
+    const auto problem = sweep->cells.empty() ? problemOfNoCells(sweep->spec, sweep->space)
+                                              : tooManyFailures(sweep->spec, seen.trials, failureIn(seen.trials), true);
     end(group, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
     return made > 0;
 }
