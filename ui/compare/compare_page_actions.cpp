@@ -25,8 +25,12 @@ public:
 
 private:
     void write(bool isArchived) {
-        TrialEdits edits;
-        for (const auto trial : m_trials) edits.push_back({trial, TrialEdit::Field::Archived, isArchived});
+        TrialEdits edits(m_trials.size());
+        for (std::size_t i = 0; i < edits.size(); ++i) {
+            edits[i].trial = m_trials[i];
+            edits[i].field = TrialEdit::Field::Archived;
+            edits[i].value.emplace<bool>(isArchived);
+        }
         m_history.write(edits);
     }
 

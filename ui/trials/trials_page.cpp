@@ -31,12 +31,6 @@ constexpr int kCompareMilliseconds = 120, kFollowMilliseconds = 2000, kFilterMil
               kFirstWeighMilliseconds = 300;  // when the table is there
 constexpr int kPrepareMilliseconds = 20, kPreparedAtOnce = 400;
 
-std::vector<std::int64_t> idsOf(const std::vector<const TrialRow*>& rows) {
-    std::vector<std::int64_t> ids;
-    for (const auto* row : rows) ids.push_back(row->id);
-    return ids;
-}
-
 }  // namespace
 
 TrialsPage::TrialsPage(HistoryService* history, TrialSelection* selection, Places places, Explain explain,

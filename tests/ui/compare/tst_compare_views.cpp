@@ -6,6 +6,7 @@
 #include "ui/compare/heat_map.h"
 #include "ui/compare/pareto.h"
 #include "ui/compare/setting_importance.h"
+#include "ui/history/trial_selection.h"
 #include "ui/plot/chart_frame.h"
 #include "ui/plot/color_ramp.h"
 
