@@ -58,9 +58,11 @@ private slots:
         int cells = 0;
         for (const QStringList& line : linesOf(csvOf("heat-map"))) {
             const QString where =
-                " FROM trial t JOIN trial_param b ON b.trial = t.id AND b.key = 'batch' WHERE t.best_accuracy NOT NULL"
-                " AND b.number = " +
-                QString::number(std::max(line[0].toDouble(), line[1].toDouble()));
+                QString(
+                    " FROM trial t JOIN trial_param x ON x.trial = t.id AND x.key = 'batch' JOIN trial_param y"
+                    " ON y.trial = t.id AND y.key = 'learning_rate' WHERE t.best_accuracy NOT NULL"
+                    " AND x.number = %1 AND abs(y.number - %2) < 1e-9")
+                    .arg(line[0], line[1]);
             QCOMPARE(line[3].toDouble(), *ask("SELECT count(*)" + where));
             if (const auto mean = ask("SELECT avg(best_accuracy)" + where))
                 QVERIFY(std::abs(line[2].toDouble() - *mean) < 1e-12);
@@ -78,10 +80,11 @@ private slots:
 
     void underABrushTheyAllCountTheSame() {
         m_desktop.selection->brush("batch", {.ranges = {{64, 128}}});
-        const auto counted = *ask(
-            "SELECT count(*) FROM trial_param WHERE key = 'batch' AND number BETWEEN 64 AND 128"
-            " AND trial IN (SELECT trial FROM group_trial)");
-        QCOMPARE(static_cast<double>(m_desktop.rows()), counted);
+        const QString among =
+            "SELECT count(*) FROM trial t JOIN trial_param p ON p.trial = t.id AND p.key = 'batch'"
+            " WHERE p.number BETWEEN 64 AND 128";
+        QCOMPARE(static_cast<double>(m_desktop.rows()), *ask(among));
+        const auto counted = *ask(among + " AND t.best_accuracy NOT NULL");
         QCOMPARE(static_cast<double>(linesOf(csvOf("scatter")).size()), counted);
         double inCells = 0;
         for (const QStringList& line : linesOf(csvOf("heat-map"))) inCells += line[3].toDouble();
