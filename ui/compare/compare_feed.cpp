@@ -1,5 +1,6 @@
 #include "ui/compare/compare_feed.h"
 
+#include <QCoreApplication>
 #include <QPointer>
 #include <QThreadPool>
 #include <algorithm>

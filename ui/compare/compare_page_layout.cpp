@@ -142,7 +142,7 @@ QWidget* ComparePage::buildBody() {
 }
 
 void ComparePage::addCard(CompareView* view, bool isWide) {
-    auto* card = new CompareCard(view, isWide);
+    auto* card = new CompareCard(view, isWide, m_scroll->widget());  // never a window of its own
     m_cards.push_back(card);
     connect(view, &CompareView::openWanted, this, &ComparePage::openRequested);
     connect(card, &CompareCard::enlargeWanted, this, [this, card](bool isEnlarged) { enlarge(card, isEnlarged); });

@@ -54,6 +54,26 @@ std::vector<Tried> triedGroups(const CompareScene& scene, const std::vector<std:
     return tried;
 }
 
+// The highest rung below the last that enough cells came to; nullopt: none.
+std::optional<std::size_t> fullRung(const SweepResult& sweep, const Rungs& rungs) {
+    for (std::size_t rung = rungs.top(); rung-- > 0;) {
+        const auto came =
+            std::ranges::count_if(sweep.climbers, [&](const Climber& each) { return each.losses.size() > rung; });
+        if (static_cast<std::size_t>(came) >= kFewestTried) return rung;
+    }
+    return std::nullopt;
+}
+
+std::vector<Tried> triedAtRung(const SweepResult& sweep, std::size_t rung) {
+    std::vector<Tried> tried;
+    for (const Climber& each : sweep.climbers) {
+        const auto cell = std::ranges::find(sweep.cells, each.cell, &CellResult::number);
+        if (each.losses.size() > rung && cell != sweep.cells.end())
+            tried.push_back({.cell = cell->settings, .loss = each.losses[rung]});
+    }
+    return tried;
+}
+
 }  // namespace
 
 std::vector<double> SettingImportance::byAxis(const CompareTable& table) const {
@@ -77,6 +97,12 @@ SettingImportance settingImportance(const CompareScene& scene, bool ofBrushed) {
     if (scene.sweep && !ofBrushed) {
         dimensions = scene.sweep->spec.vary;
         tried = triedCells(*scene.sweep);
+        const auto rungs = rungsOf(scene.sweep->spec);
+        const auto rung = rungs && tried.size() < kFewestTried ? fullRung(*scene.sweep, *rungs) : std::nullopt;
+        if (rung) {
+            tried = triedAtRung(*scene.sweep, *rung);
+            found.atEpoch = rungs->epochs[*rung];
+        }
     } else {
         for (const auto axis : found.axes) dimensions.push_back(dimensionOf(table.axes[axis]));
         if (table.objective) tried = triedGroups(scene, found.axes, ofBrushed);

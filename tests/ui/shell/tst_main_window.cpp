@@ -129,7 +129,7 @@ private slots:
         RunFeed& feed = *window->findChild<OpenRuns*>()->open(1);
         QTRY_VERIFY_WITH_TIMEOUT(feed.state() == RunState::Running && stepsOf(feed) > 5, kPatience);
         QVERIFY(QTest::qWaitForWindowActive(window.get()));
-        for (const auto page : {Qt::Key_1, Qt::Key_2, Qt::Key_3, Qt::Key_5}) {
+        for (const auto page : {Qt::Key_1, Qt::Key_2, Qt::Key_3, Qt::Key_4, Qt::Key_6}) {
             QTest::keyClick(window.get(), page, Qt::ControlModifier);
             QTest::qWait(1000);  // for what the engine and the history say
             const QSet<QWidget*> reached = reachedByTab();
