@@ -37,9 +37,7 @@ public:
     ComparePage(HistoryService* history, TrialSelection* selection, Explain explain, QWidget* parent = nullptr);
     ~ComparePage() override;
 
-    QString id() const override { return "compare"; }
-    QString title() const override { return tr("&Compare"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;
     QUndoStack* undoStack() override { return &m_selection.steps(); }
     std::optional<EmptyState> emptyState() const override;

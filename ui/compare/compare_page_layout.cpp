@@ -29,10 +29,8 @@ QLabel* roleLabel(const char* role, const QString& text = {}) {
     return label;
 }
 
-}  // namespace
-
 // Lines over three axes.
-QIcon ComparePage::icon() const {
+QIcon compareIcon() {
     QPainterPath lines;
     for (const int x : {5, 12, 19}) {
         lines.moveTo(x, 4);
@@ -43,6 +41,10 @@ QIcon ComparePage::icon() const {
     lines.lineTo(19, 9);
     return lineIcon(lines);
 }
+
+}  // namespace
+
+PageFace ComparePage::face() { return {"compare", tr("&Compare"), &compareIcon}; }
 
 QWidget* ComparePage::buildHead() {
     m_scope = new QComboBox;

@@ -155,7 +155,11 @@ void TrialSelection::restore(const QSettings& settings) {
         Brushes read = brushesFrom(each->toObject());
         if (!read.empty()) state.brushes.emplace(each.key().toLongLong(), std::move(read));
     }
-    for (const QVariant& each : settings.value("selection/pinned").toList()) state.pinned.push_back(each.toLongLong());
+    // What was pinned meanwhile was pinned on purpose.
+    state.pinned = m_now.pinned;
+    const auto pinned = settings.value("selection/pinned").toList();
+    if (state.pinned.empty())
+        for (const QVariant& each : pinned) state.pinned.push_back(each.toLongLong());
     m_steps.clear();
     become(std::move(state));
 }
