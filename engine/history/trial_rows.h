@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/history/adopted_trial.h"
+#include "engine/spec/data_known.h"
 #include "engine/spec/train_event.h"
 #include "engine/spec/trial_spec.h"
 
@@ -25,6 +26,7 @@ std::optional<std::int64_t> insertAttempt(SQLite::Database& database, std::int64
 // An attempt that did not begin, from where the trial stands: its one event says why.
 void insertFailure(SQLite::Database& database, std::int64_t trial, const RunFailed& why);
 void insertAdopted(SQLite::Database& database, const AdoptedTrial& trial, const std::filesystem::path& runDirectory);
+bool replaceKnown(SQLite::Database& database, std::int64_t trial, const DataKnown& known);  // false: no such trial
 void replaceTags(SQLite::Database& database, std::int64_t trial, const std::vector<std::string>& tags);
 
 }  // namespace lockstep

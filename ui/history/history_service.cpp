@@ -170,9 +170,12 @@ public:
             if (spec.ok()) found->spec = spec.value();
             found->counts = query.counts(trial);
             found->evaluations = query.evaluations(trial);
+            found->known = query.known(trial);
             const auto folder = m_trials.places().run(trial) / "checkpoints";
             found->checkpoints = checkpointsIn(folder);
             found->hadCheckpoint = found->hasCheckpoint() || checkpointsFreedAt(folder) || query.wroteCheckpoint(trial);
+            if (found->hasCheckpoint())
+                found->checkpointFile = (folder / checkpointName(found->checkpoints.front().role)).string();
             say([then, found] { then(*found); });
         });
     }
