@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/plot/parts_bar.h"
 #include "ui/plot/plot_view.h"
 
 using namespace lockstep::ui;
@@ -377,6 +378,19 @@ private slots:
         QTRY_VERIFY(QApplication::clipboard()->mimeData()->hasImage());
         shown.view.copyData();
         QVERIFY(QApplication::clipboard()->text().startsWith("series,step"));
+    }
+
+    void partsOfABarLieBesideEachOther() {
+        PartsBar bar;
+        bar.resize(100, bar.height());
+        bar.setParts({{0.5, &Theme::good}, {0.25, &Theme::bad}});
+        const QImage drawn = bar.grab().toImage();
+        const auto at = [&](int x) { return drawn.pixelColor(x, drawn.height() / 2); };
+        const Theme& theme = currentTheme();
+        QCOMPARE(at(45), theme.good);
+        QCOMPARE(at(55), theme.bad);
+        QCOMPARE(at(85), theme.grid);
+        QVERIFY(drawn.pixelColor(0, 0) != theme.good);  // its ends are round
     }
 
     void theThemeIsFollowed() {
