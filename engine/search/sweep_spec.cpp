@@ -199,9 +199,11 @@ private:
 
     void readConditions(const std::string& at, const Json& json, Dimension& dimension) {
         if (!json.is_object()) return wrongType(at, json, "an object");
-        for (const auto& [path, value] : json.items())
+        for (const auto& [path, value] : json.items()) {
+            if (value.is_array() && value.empty()) wrongType(at + "." + path, value, "at least one value");
             dimension.when.push_back(
                 {path, valuesIn(at + "." + path, value.is_array() ? value : Json::array({value}))});
+        }
     }
 
     ChoiceOfValues valuesIn(const std::string& path, const Json& json) {
