@@ -12,6 +12,7 @@
 #include <QSlider>
 #include <QSplitter>
 #include <QTabWidget>
+#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <tuple>
@@ -81,6 +82,7 @@ EvaluatePage::EvaluatePage(const QString& engineProgram, EngineService* engine, 
     enableActions();
     showCounts();
     watch();
+    QTimer::singleShot(0, this, &EvaluatePage::catchUp);  // once what was saved has come
 }
 
 EvaluatePage::~EvaluatePage() {
@@ -93,6 +95,13 @@ EvaluatePage::~EvaluatePage() {
 void EvaluatePage::watch() {
     const bool wanted = isVisible() || m_rows.empty();
     if (std::exchange(m_watches, wanted) != wanted) m_history.setWatching(wanted);
+}
+
+// Others may have watched before: nothing new may come.
+void EvaluatePage::catchUp() {
+    if (m_isRead) return;
+    if (m_history.rows()) takeRows(*m_history.rows());
+    else if (m_history.refusal()) notice(m_explain(*m_history.refusal()).inOneLine(), true);
 }
 
 void EvaluatePage::connectAll() {
@@ -158,6 +167,7 @@ void EvaluatePage::hideEvent(QHideEvent* event) {
 
 std::optional<EmptyState> EvaluatePage::emptyState() const {
     if (!m_rows.empty()) return std::nullopt;
+    if (!m_isRead) return EmptyState{tr("Reading the trials…"), {}, {}};
     return EmptyState{tr("Nothing to evaluate yet"),
                       tr("Once a trial has finished its first epoch, this page shows what its model gets right and "
                          "wrong, and answers when you drop an image on it."),
@@ -197,13 +207,13 @@ const TrialRow* EvaluatePage::row(std::int64_t trial) const {
 }
 
 void EvaluatePage::takeRows(const std::vector<TrialRow>& rows) {
-    const bool wasEmpty = m_rows.empty();
+    const bool wasEmpty = m_rows.empty(), wasRead = std::exchange(m_isRead, true);
     const TrialRow before = row(m_trial) ? *row(m_trial) : TrialRow();
     const auto rowsBefore = std::exchange(m_rows, {});
     for (const TrialRow& each : rows) {
         if (!each.deleted && (each.step > 0 || each.testLoss)) m_rows.push_back(each);
     }
-    if (wasEmpty != m_rows.empty()) emit emptyStateChanged();
+    if (wasEmpty != m_rows.empty() || !wasRead) emit emptyStateChanged();
     watch();
     listTrials();
     if (m_rows.empty()) return;

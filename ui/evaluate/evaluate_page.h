@@ -45,9 +45,7 @@ public:
                  QWidget* parent = nullptr);
     ~EvaluatePage() override;
 
-    QString id() const override { return "evaluate"; }
-    QString title() const override { return tr("&Evaluate"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;
     std::optional<EmptyState> emptyState() const override;
     void save(QSettings& settings) const override;
@@ -68,6 +66,7 @@ protected:
 private:
     // evaluate_page.cpp: what is shown
     void watch();
+    void catchUp();
     void connectAll();
     void takeRows(const std::vector<TrialRow>& rows);
     void listTrials();
@@ -167,6 +166,7 @@ private:
     std::vector<CheckpointFile> m_choices;      // of checkpoints to export
     std::string m_checkpointShown, m_exported;  // roles: of what is looked at, of what would be exported
     bool m_watches = false;
+    bool m_isRead = false;         // the history, or that there is none
     bool m_choosesNewest = false;  // an evaluation has just come
 
     QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;

@@ -70,15 +70,17 @@ QLabel* wrapped(const char* role) {
     return label;
 }
 
-}  // namespace
-
-QIcon EvaluatePage::icon() const {
+QIcon evaluateIcon() {
     QPainterPath lines;
     for (const int at : {4, 14}) {
         for (const int to : {4, 14}) lines.addRect(at, to, 6, 6);
     }
     return lineIcon(lines);
 }
+
+}  // namespace
+
+PageFace EvaluatePage::face() { return {"evaluate", tr("&Evaluate"), &evaluateIcon}; }
 
 QWidget* EvaluatePage::buildHead() {
     auto* title = new QLabel(tr("Evaluate"));

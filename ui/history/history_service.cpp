@@ -218,7 +218,7 @@ private:
             if (m_rows.empty()) sayOrphans();
             if (!changed && !crashed) return;
             say([this, rows = std::make_shared<const Rows>(rowsToBe()), handled = m_handled] {
-                if (handled == m_service.m_handedIn) emit m_service.rowsRead(*rows);  // else newer ones follow
+                if (handled == m_service.m_handedIn) m_service.tell(rows);  // else newer ones follow
             });
         });
     }
@@ -278,8 +278,8 @@ private:
             const bool isAbsent = error.problem().code == "history.absent";
             if (isAbsent) sayOrphans();
             if (std::exchange(m_refusal, error.problem()) == error.problem()) return;
-            if (!isAbsent) return say([this, problem = error.problem()] { emit m_service.unreadable(problem); });
-            say([this] { emit m_service.absent(); });
+            if (!isAbsent) return say([this, problem = error.problem()] { m_service.tellRefusal(problem); });
+            say([this] { m_service.tellAbsent(); });
         }
     }
 
@@ -338,6 +338,23 @@ HistoryService::~HistoryService() {
         m_worker, [worker = m_worker] { worker->writeWaiting(); }, Qt::BlockingQueuedConnection);
     m_thread.quit();
     m_thread.wait();
+}
+
+void HistoryService::tell(std::shared_ptr<const std::vector<TrialRow>> rows) {
+    m_rows = std::move(rows);
+    m_refusal.reset();
+    emit rowsRead(*m_rows);
+}
+
+void HistoryService::tellAbsent() {
+    m_rows.reset();
+    m_refusal.reset();
+    emit absent();
+}
+
+void HistoryService::tellRefusal(const Problem& problem) {
+    m_refusal = problem;
+    emit unreadable(problem);
 }
 
 void HistoryService::setWatching(bool watching) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -47,6 +48,10 @@ public:
 
     // Looks twice a second whether anything changed, as long as anybody watches: each says true, and later false.
     void setWatching(bool watching);
+    // For whoever comes late, what was told last: by rowsRead(), null before it and after absent(), and by
+    // unreadable(), empty once it could be read again.
+    const std::shared_ptr<const std::vector<TrialRow>>& rows() const { return m_rows; }
+    const std::optional<Problem>& refusal() const { return m_refusal; }
     void write(const TrialEdits& edits);
     // Removes trials of the trash and their run directories for good; those an engine holds stay.
     void purge(std::vector<std::int64_t> trials);
@@ -89,9 +94,15 @@ signals:
 private:
     class Worker;
 
+    void tell(std::shared_ptr<const std::vector<TrialRow>> rows);
+    void tellAbsent();
+    void tellRefusal(const Problem& problem);
+
     QThread m_thread;
     Worker* m_worker;
     int m_watchers = 0;
+    std::shared_ptr<const std::vector<TrialRow>> m_rows;
+    std::optional<Problem> m_refusal;
     std::uint64_t m_handedIn = 0;
     std::atomic<std::uint64_t> m_curveRequest = 0;
 };

@@ -66,6 +66,7 @@ QueuePage::QueuePage(HistoryService* history, QueueFeed* queue, Explain explain,
     m_stall.setInterval(kStallMilliseconds);
     m_noticeOver.setInterval(kQueueNoticeMilliseconds);
     connectAll();
+    if (history->refusal()) m_unreadable = m_explain(*history->refusal());
     enableActions();
     showState();
 }

@@ -37,9 +37,7 @@ public:
     QueuePage(HistoryService* history, QueueFeed* queue, Explain explain, QWidget* parent = nullptr);
     ~QueuePage() override;
 
-    QString id() const override { return "queue"; }
-    QString title() const override { return tr("&Queue"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;
     void save(QSettings& settings) const override;
     void restore(const QSettings& settings) override;
@@ -81,9 +79,11 @@ private:
     void openChosen();
     void copyCommand();
     void askForCells(qint64 sweep, qint64 cells);
+    void askForOther();
 
     struct Actions {
-        QAction *open, *hold, *release, *up, *down, *first, *last, *raise, *lower, *cancel, *command, *start, *ended;
+        QAction *open, *hold, *release, *up, *down, *first, *last, *raise, *lower, *after, *notAfter, *cancel, *command,
+            *start, *ended;
     };
 
     const Explain m_explain;

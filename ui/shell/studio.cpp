@@ -36,6 +36,7 @@ QString textOf(const std::vector<Problem>& problems, const Explain& explain) {
 Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWidget* window)
     : QObject(window),
       m_window(window),
+      m_program(engineProgram),
       m_places(std::move(places)),
       m_explain(std::move(explain)),
       m_engine(new EngineService(engineProgram, this)),
@@ -45,11 +46,11 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
       m_runs(new OpenRuns(m_places, this)),
       m_history(m_places),
       m_queue(&m_history, engineProgram),
-      m_train(std::make_unique<TrainPage>(m_engine, m_launcher, m_explain)),
-      m_runsPage(std::make_unique<RunsPage>(m_runs, m_explain)),
-      m_trials(std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain)),
-      m_evaluate(std::make_unique<EvaluatePage>(engineProgram, m_samples, &m_history, m_explain)),
-      m_queuePage(std::make_unique<QueuePage>(&m_history, &m_queue, m_explain)),
+      m_train([this] { return std::make_unique<TrainPage>(m_engine, m_launcher, m_explain); }),
+      m_runsPage([this] { return std::make_unique<RunsPage>(m_runs, m_explain); }),
+      m_trials([this] { return std::make_unique<TrialsPage>(&m_history, &m_selection, m_places, m_explain); }),
+      m_evaluate([this] { return makeEvaluate(); }),
+      m_queuePage([this] { return makeQueue(); }),
       m_timeline(std::make_unique<TimelineDock>()) {
     m_train->setHomeIsEmpty(m_runs->historyIsEmpty());
     m_train->followHistory(&m_history);
@@ -59,11 +60,25 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
 
 Studio::~Studio() = default;
 
-std::vector<Page*> Studio::pages() const {
-    return {m_train.get(), m_runsPage.get(), m_trials.get(), m_evaluate.get(), m_queuePage.get()};
-}
+std::vector<PageEntry*> Studio::pages() { return {&m_train, &m_runsPage, &m_trials, &m_evaluate, &m_queuePage}; }
 
 std::vector<QDockWidget*> Studio::docks() const { return {m_timeline.get()}; }
+
+std::unique_ptr<EvaluatePage> Studio::makeEvaluate() {
+    auto page = std::make_unique<EvaluatePage>(m_program, m_samples, &m_history, m_explain);
+    connect(page.get(), &EvaluatePage::cardRequested, this, &Studio::askForCard);
+    return page;
+}
+
+std::unique_ptr<QueuePage> Studio::makeQueue() {
+    auto page = std::make_unique<QueuePage>(&m_history, &m_queue, m_explain);
+    connect(page.get(), &QueuePage::openRequested, this, &Studio::openRun);
+    connect(page.get(), &QueuePage::trialsRequested, m_trials.get(), [this](qint64 sweep) {
+        m_trials->showSweep(sweep);
+        emit m_trials->raised();
+    });
+    return page;
+}
 
 void Studio::connectPages() {
     connect(m_launcher, &RunLauncher::started, this, &Studio::openRun);
@@ -75,12 +90,7 @@ void Studio::connectPages() {
     connect(m_runsPage.get(), &RunsPage::frontChanged, this, &Studio::followTimeline);
     connect(m_timeline.get(), &QDockWidget::visibilityChanged, this, &Studio::followTimeline);
     connect(m_trials.get(), &TrialsPage::openRequested, this, &Studio::openRun);
-    connect(m_queuePage.get(), &QueuePage::openRequested, this, &Studio::openRun);
-    connect(m_queuePage.get(), &QueuePage::trialsRequested, m_trials.get(), [this](qint64 sweep) {
-        m_trials->showSweep(sweep);
-        emit m_trials->raised();
-    });
-    connect(m_trials.get(), &TrialsPage::evaluateRequested, m_evaluate.get(), [this](qint64 trial) {
+    connect(m_trials.get(), &TrialsPage::evaluateRequested, this, [this](qint64 trial) {
         m_evaluate->openTrial(trial);
         emit m_evaluate->raised();
     });
@@ -92,10 +102,8 @@ void Studio::connectPages() {
 }
 
 void Studio::connectCards() {
-    const auto ask = [this](std::int64_t trial) { m_cards->ask(trial, trialFormat("card"), m_window); };
-    connect(m_runsPage.get(), &RunsPage::cardRequested, m_cards, ask);
-    connect(m_trials.get(), &TrialsPage::cardRequested, m_cards, ask);
-    connect(m_evaluate.get(), &EvaluatePage::cardRequested, m_cards, ask);
+    connect(m_runsPage.get(), &RunsPage::cardRequested, this, &Studio::askForCard);
+    connect(m_trials.get(), &TrialsPage::cardRequested, this, &Studio::askForCard);
     connect(m_cards, &TrialWriter::written, this, [this](const QString& file) {
         if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
             tell(tr("The model card is written"), tr("It is in %1; no program here would open it.").arg(file), false);
@@ -104,6 +112,8 @@ void Studio::connectCards() {
         tell(tr("The model card was not written to %1").arg(file), why.inTwoLines());
     });
 }
+
+void Studio::askForCard(std::int64_t trial) { m_cards->ask(trial, trialFormat("card"), m_window); }
 
 void Studio::openRun(std::int64_t trial) {
     m_train->setHomeIsEmpty(false);

@@ -47,9 +47,7 @@ public:
     // Without any trial the preset is offered on one prominent card. The window knows the history.
     void setHomeIsEmpty(bool empty);
 
-    QString id() const override { return "train"; }
-    QString title() const override { return tr("&Train"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;  // their shortcuts hold while the focus is on the page
     QList<QAction*> windowCommands() const override { return m_windowCommands; }
     QUndoStack* undoStack() override { return &m_form.history(); }

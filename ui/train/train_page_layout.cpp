@@ -37,6 +37,14 @@ QHBoxLayout* addNotice(QFrame& frame) {
     return layout;
 }
 
+QIcon trainIcon() {
+    QPainterPath lines({7, 4});
+    lines.lineTo(20, 12);
+    lines.lineTo(7, 20);
+    lines.closeSubpath();
+    return lineIcon(lines);
+}
+
 }  // namespace
 
 QAction* TrainPage::makeAction(const QString& id, const QString& text, const QString& help, void (TrainPage::*slot)()) {
@@ -88,13 +96,7 @@ void TrainPage::makeWindowCommands() {
     m_windowCommands = {fresh, open};
 }
 
-QIcon TrainPage::icon() const {
-    QPainterPath lines({7, 4});
-    lines.lineTo(20, 12);
-    lines.lineTo(7, 20);
-    lines.closeSubpath();
-    return lineIcon(lines);
-}
+PageFace TrainPage::face() { return {"train", tr("&Train"), &trainIcon}; }
 
 QList<QAction*> TrainPage::commands() const {
     return {m_startAction, m_presetAction,  m_datasetAction, m_copyAction,

@@ -44,9 +44,7 @@ public:
                QWidget* parent = nullptr);
     ~TrialsPage() override;
 
-    QString id() const override { return "trials"; }
-    QString title() const override { return tr("Tr&ials"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;  // as the selection and the shelf allow
     QUndoStack* undoStack() override { return &m_undo; }
     void selectTrial(std::int64_t trial);  // on the current shelf, past a filter that hides it; also one yet to come
