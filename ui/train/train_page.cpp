@@ -25,6 +25,7 @@
 #include "ui/train/field_places.h"
 #include "ui/train/spec_file.h"
 #include "ui/train/sweep_command.h"
+#include "ui/train/sweep_constraints.h"
 #include "ui/train/sweep_form.h"
 
 namespace lockstep::ui {
@@ -116,7 +117,7 @@ void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, tr("Clon
 void TrainPage::openSpecFile(const QString& path) {
     const auto read = readSpecFile(path);
     const auto name = QFileInfo(path).fileName();
-    if (read.sweep) m_form.setState(stateOf(*read.sweep), tr("Sweep %1").arg(name));
+    if (read.sweep) m_form.setState(stateOf(*read.sweep, m_form.catalog()), tr("Sweep %1").arg(name));
     else if (!read.spec.isEmpty()) m_form.setSpec(read.spec, tr("Spec %1").arg(name));
     m_fileTitle->setText(read.spec.isEmpty() ? tr("%1 was not opened; the form is as it was.").arg(name)
                                              : tr("%1 is in the form, but not all of it can be used.").arg(name));
@@ -361,7 +362,9 @@ void TrainPage::goToProblem() {
 
 // Of a field that is varied, that of its values; of the sweep itself, its own.
 QWidget* TrainPage::editorOf(const QString& field) const {
-    for (const auto& name : {field, field + ".from", field + ".values", field + ".vary", "sweep." + field}) {
+    const auto constraint = m_form.sweep().constraintAt(field);
+    const auto own = constraint ? constraintEditor(*constraint) : "sweep." + field;
+    for (const auto& name : {field, field + ".from", field + ".values", field + ".vary", own}) {
         auto* editor = findChild<QWidget*>(name);
         if (editor && editor->isVisibleTo(this) && editor->isEnabled()) return editor;
     }
