@@ -1,4 +1,6 @@
+#include <QDialog>
 #include <QDir>
+#include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
 #include <QScrollArea>
@@ -233,6 +235,13 @@ void queue(Photographer& camera) {
     until([&] { return table->model()->rowCount() == 5; });
     table->selectRow(1);
     camera.shoot(*window, "queue");
+    table->selectRow(2);
+    QTimer::singleShot(0, window.get(), [&] {
+        QTest::qWait(500);
+        camera.shoot(*QApplication::activeModalWidget(), "queue-after");
+        qobject_cast<QDialog*>(QApplication::activeModalWidget())->reject();
+    });
+    for (auto* each : window->findChildren<QAction*>("queue.after")) each->trigger();
     page(*window, kTrials);
     for (auto* each : window->findChildren<QAction*>("trials.group")) each->trigger();
     QTest::qWait(1500);
@@ -253,6 +262,13 @@ void sweep(Photographer& camera) {
     const auto toggle = [&](const char* path) { return window->findChild<QToolButton*>(QString(path) + ".vary"); };
     until([&] { return toggle("learning_rate") && toggle("optimizer.momentum"); });
     for (const char* path : {"learning_rate", "optimizer.momentum", "batch", "optimizer"}) toggle(path)->click();
+    const auto press = [&](const char* name) { window->findChild<QAbstractButton*>(name)->click(); };
+    press("optimizer=adamw");
+    QTest::qWait(500);
+    press("batch.when");
+    press("sweep.addConstraint");
+    auto* constraint = window->findChild<QLineEdit*>("sweep.constraints.0");
+    QTest::keyClicks(constraint, "batch / devices >= 64");
     QTest::qWait(4000);
     const auto scrollTo = [&](QWidget* widget) {
         for (auto* each : window->findChildren<QScrollArea*>())
@@ -260,6 +276,13 @@ void sweep(Photographer& camera) {
     };
     scrollTo(toggle("learning_rate"));
     camera.shoot(*window, "train-sweep");
+    scrollTo(window->findChild<QWidget*>("batch.when.0.setting"));
+    camera.shoot(*window, "train-sweep-condition");
+    press("sweep.addConstraint");
+    QTest::keyClicks(window->findChild<QLineEdit*>("sweep.constraints.1"), "batch * learning_rate >");
+    scrollTo(constraint);
+    camera.shoot(*window, "train-sweep-constraint");
+    press("sweep.constraints.1.remove");
     window->resize(1024, 640);
     QTest::qWait(300);
     scrollTo(window->findChild<QWidget*>("sweep.method"));
