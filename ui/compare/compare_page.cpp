@@ -57,12 +57,7 @@ ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Exp
 ComparePage::~ComparePage() = default;
 
 void ComparePage::connectAll() {
-    connect(&m_feed, &CompareFeed::groupsChanged, this, [this] {
-        // The newest sweep is what somebody opens the page for first.
-        const auto& sweeps = m_feed.groups().sweeps;
-        if (!m_isScopeChosen && !sweeps.empty()) m_selection.setScope(sweeps.front().id);
-        fillScopes();
-    });
+    connect(&m_feed, &CompareFeed::groupsChanged, this, &ComparePage::chooseScope);
     connect(&m_feed, &CompareFeed::tableMade, this, &ComparePage::takeTable);
     connect(&m_feed, &CompareFeed::unreadable, this, [this](const Problem& problem) {
         m_problem->setText(m_explain(problem).inOneLine());
@@ -98,6 +93,13 @@ void ComparePage::connectAll() {
         }
     }
     arrangeCards();
+}
+
+// The newest sweep is what somebody opens the page for first.
+void ComparePage::chooseScope() {
+    const auto& sweeps = m_feed.groups().sweeps;
+    if (!m_isScopeChosen && m_selection.scope() == 0 && !sweeps.empty()) m_selection.setScope(sweeps.front().id);
+    fillScopes();
 }
 
 void ComparePage::fillScopes() {
@@ -263,6 +265,7 @@ void ComparePage::restore(const QSettings& settings) {
 void ComparePage::showEvent(QShowEvent* event) {
     Page::showEvent(event);
     m_history.setWatching(true);
+    chooseScope();
     m_feed.setFollowing(true);
 }
 

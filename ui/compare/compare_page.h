@@ -66,6 +66,7 @@ private:
 
     // compare_page.cpp: what is shown
     void connectAll();
+    void chooseScope();
     void fillScopes();
     void takeTable(const std::shared_ptr<const CompareTable>& table, const std::shared_ptr<const SweepResult>& sweep);
     void makeScene();

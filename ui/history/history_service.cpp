@@ -245,7 +245,10 @@ private:
         TrialGroups now = m_groupReader.read(query);
         if (m_groups == now) return;
         m_groups = std::move(now);
-        say([this, groups = std::make_shared<const TrialGroups>(*m_groups)] { emit m_service.groupsRead(*groups); });
+        say([this, groups = std::make_shared<const TrialGroups>(*m_groups)] {
+            m_service.m_groups = groups;
+            emit m_service.groupsRead(*groups);
+        });
     }
 
     // At each look while there are no trials: folders of trials that were removed go after their rows.
