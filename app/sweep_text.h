@@ -10,8 +10,9 @@ namespace lockstep {
 std::string objectiveText(const CellResult& cell, const Metric* objective);
 // "12 of 81 trials finished, 2 running, 1 failed; best test accuracy 91.2 % (n 3): batch=64; about 4 min left"
 std::string progressText(const SweepResult& sweep);
-std::string cellsTable(const SweepResult& sweep);   // the best first, with its trials; and its rungs
-std::string failureText(const SweepResult& sweep);  // why the first that failed did; empty: none has
+std::string cellsTable(const SweepResult& sweep);  // the best first, with its trials; and its rungs
+std::string failureText(const SweepResult& sweep, const Words& words);  // why the first failed; empty: none has
+std::string virtualText(const SweepResult& sweep);  // a line, where its devices are virtual; or empty
 Json settingsJson(const Cell& cell);
 Json finiteOrNull(double value);
 Json sweepResultJson(const SweepResult& sweep, const Words& words);

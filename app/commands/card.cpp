@@ -136,6 +136,7 @@ void writeCard(const Document& card, const CardPlaces& places) {
     const auto figures = draws ? report::figuresOf(card) : std::vector<Figure>();
     const std::string html = places.html.empty() ? "" : report::htmlOf(card);
     const std::string markdown = places.markdown.empty() ? "" : report::markdownOf(card, pictures.filename().string());
+    MadeFolder ofHtml = MadeFolder::of(places.html), ofMarkdown = MadeFolder::of(places.markdown);
     std::optional<MadeFolder> folder;
     if (!figures.empty()) folder.emplace(pictures);
     std::vector<FileText> files;
@@ -143,6 +144,7 @@ void writeCard(const Document& card, const CardPlaces& places) {
     if (!places.markdown.empty() && places.markdown != "-") files.push_back({places.markdown, markdown});
     if (!places.html.empty() && places.html != "-") files.push_back({places.html, html});
     writeNamedFiles(files);
+    ofHtml.keep(), ofMarkdown.keep();
     if (folder) folder->keep();
     if (places.html == "-") fmt::print("{}", html);
     if (places.markdown == "-") fmt::print("{}", markdown);

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "app/checkpoint_file.h"
 #include "app/commands/commands.h"
@@ -37,10 +39,11 @@ struct ExportOptions {
 
 constexpr const char* kExportHelp = R"(
 CSV has a row for each update and evaluation and a column for each metric; JSON has the settings, too. TensorBoard reads the
-folder: tensorboard --logdir FOLDER. FILE may be - for the standard output. ONNX has the model, for any number of samples,
-and says in its metadata what it must be given: size, channels, mean and deviation, classes. Weights alone: export-weights.
-The script for PyTorch trains the same model on the same data with the same settings, alone or under torchrun, and says at
-its top what it does not express; for it, a trial need not have trained yet, and the file of a spec (*.json) will do.
+folder: tensorboard --logdir FOLDER. One FILE may be - for the standard output; what goes wrong is said in words on the
+standard error. ONNX has the model, for any number of samples, and says in its metadata what it must be given: size,
+channels, mean and deviation, classes. Weights alone: export-weights. The script for PyTorch trains the same model on the
+same data with the same settings, alone or under torchrun, and says at its top what it does not express; for it, a trial
+need not have trained yet, and the file of a spec (*.json) will do.
 
 Examples:
   lockstep export 3 --csv trial3.csv
@@ -50,8 +53,10 @@ Examples:
   lockstep export 3 --pytorch train.py)";
 
 void writeOut(const std::string& file, const std::string& text) {
-    if (file == "-") fmt::print("{}", text);
-    else writeNamedFile(file, text);
+    if (file == "-") return fmt::print("{}", text);
+    MadeFolder made = MadeFolder::of(file);
+    writeNamedFile(file, text);
+    made.keep();
 }
 
 std::string wholeJson(const TrialQuery& query, const TrialRow& row, const std::vector<TrialSeries>& series) {
@@ -96,10 +101,15 @@ std::size_t writeOnnx(const Checkpoint& checkpoint, const ResolvedSpec& resolved
                       const ExportOptions& options) {
     OnnxOptions onnx = options.onnxOptions;
     onnx.foldsNorms = !options.keepsNorms;
-    if (options.onnx != "-") return exportOnnx(checkpoint, resolved, trained, onnx, options.onnx);
-    const std::string bytes = onnxOf(checkpoint, resolved, trained, onnx);
-    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    return bytes.size();
+    if (options.onnx == "-") {
+        const std::string bytes = onnxOf(checkpoint, resolved, trained, onnx);
+        std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+        return bytes.size();
+    }
+    MadeFolder made = MadeFolder::of(options.onnx);
+    const std::size_t bytes = exportOnnx(checkpoint, resolved, trained, onnx, options.onnx);
+    made.keep();
+    return bytes;
 }
 
 // On no device: those of the trial need not be there.
@@ -170,11 +180,25 @@ std::vector<Problem> exportScript(Context& context, const ExportOptions& options
     return {};
 }
 
+// Two outputs to one place.
+std::optional<Problem> mixedOutputs(const ExportOptions& options) {
+    std::map<std::string, std::string> taken;
+    for (const auto& [option, file] : {std::pair("--csv", options.csv), std::pair("--json", options.json),
+                                       std::pair("--onnx", options.onnx), std::pair("--pytorch", options.pytorch)}) {
+        if (file.empty()) continue;
+        const auto [first, isFree] = taken.try_emplace(file, option);
+        if (!isFree)
+            return Problem{option, file == "-" ? "export.two-outputs" : "export.one-file", {first->second, file}};
+    }
+    return std::nullopt;
+}
+
 // What of the request makes no sense together; empty: it does.
 std::optional<Problem> contradictionIn(const ExportOptions& options) {
     const std::string choice = options.choice.option();
     if (!options.wantsCurves() && !options.wantsModel()) return Problem{"export", "export.nothing", {options.source}};
     if (options.wantsCurves() && !namesTrial(options.source)) return Problem{options.source, "export.no-trial", {}};
+    if (auto mixed = mixedOutputs(options)) return mixed;
     if (choice.empty()) return std::nullopt;
     if (!options.wantsModel()) return Problem{choice, "export.whole-trial", {}};
     if (isSpecFile(options.source)) return Problem{options.source, "export.no-choice", {choice}};

@@ -7,7 +7,7 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/listing.h"
-#include "app/not_negative.h"
+#include "app/number_checks.h"
 #include "app/spec_options.h"
 #include "engine/train/find_batch.h"
 #include "engine/train/memory_need.h"

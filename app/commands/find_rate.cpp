@@ -44,7 +44,7 @@ public:
 
     void post(std::int64_t, const TrainEvent& event) override {
         if (const auto* message = std::get_if<Message>(&event); message && message->level == "warning")
-            fmt::print(stderr, "{}. {}\n", m_words.what(message->text), m_words.remedy(message->text));
+            fmt::print(stderr, "{} {}\n", m_words.what(message->text), m_words.remedy(message->text));
         const auto* step = std::get_if<StepDone>(&event);
         if (!step) return;
         m_test.add(step->loss);

@@ -259,6 +259,7 @@ Json showJson(const TrialQuery& query, const TrialRow& row, const TrialSpec& spe
 
 int show(Context& context, const ShowOptions& options) {
     auto trials = openTrialsToRead(context);
+    keepQueueGoing(trials, context);
     const auto row = trials.row(options.trial);
     const TrialQuery& query = trials.query();
     const auto spec = query.spec(options.trial);

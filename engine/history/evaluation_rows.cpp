@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "engine/core/utc_time.h"
+#include "engine/spec/trial_spec.h"
 
 namespace lockstep {
 
@@ -41,7 +42,7 @@ Evaluation evaluationIn(Statement& row) {
     out.id = row.getColumn(0).getInt64(), out.trial = row.getColumn(1).getInt64();
     out.createdAt = row.getColumn(2).getString(), out.checkpoint = row.getColumn(3).getString();
     out.step = row.getColumn(4).getInt64(), out.epoch = row.getColumn(5).getInt64();
-    out.data = row.getColumn(6).getString(), out.split = row.getColumn(7).getString();
+    out.data = withoutLastSlash(row.getColumn(6).getString()), out.split = row.getColumn(7).getString();
     out.devices = row.getColumn(8).getString(), out.samples = row.getColumn(9).getInt64();
     out.seconds = row.getColumn(10).getDouble(), out.loss = numberOr(row.getColumn(11), kNone);
     out.accuracy = numberOr(row.getColumn(12), kNone), out.accuracy5 = numberOr(row.getColumn(13), -1);
@@ -50,14 +51,14 @@ Evaluation evaluationIn(Statement& row) {
     return out;
 }
 
-// Those that asked the same of the same model.
+// Those that asked the same of the same model: on which devices makes no difference.
 void removeEqual(Database& database, const Evaluation& evaluation) {
     Statement row(database,
-                  "DELETE FROM evaluation WHERE trial = ? AND checkpoint = ? AND step = ? AND epoch = ? AND data = ?"
-                  " AND coalesce(dataset, '') = ? AND split = ? AND devices = ? AND samples = ?");
+                  "DELETE FROM evaluation WHERE trial = ? AND checkpoint = ? AND step = ? AND epoch = ?"
+                  " AND rtrim(data, '/') = rtrim(?, '/') AND coalesce(dataset, '') = ? AND split = ? AND samples = ?");
     row.bind(1, evaluation.trial), row.bind(2, evaluation.checkpoint), row.bind(3, evaluation.step);
     row.bind(4, evaluation.epoch), row.bind(5, evaluation.data), row.bind(6, evaluation.dataset);
-    row.bind(7, evaluation.split), row.bind(8, evaluation.devices), row.bind(9, evaluation.samples);
+    row.bind(7, evaluation.split), row.bind(8, evaluation.samples);
     row.exec();
 }
 

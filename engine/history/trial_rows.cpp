@@ -110,6 +110,23 @@ std::optional<std::int64_t> insertAttempt(Database& database, std::int64_t trial
     return number;
 }
 
+void insertFailure(Database& database, std::int64_t trial, const RunFailed& why) {
+    PostedEvent event{trial, 0, 0, why};
+    std::int64_t step = 0;
+    {
+        Statement row(database,
+                      "SELECT step, max(coalesce((SELECT max(number) FROM event WHERE trial = ?1), 0),"
+                      " coalesce((SELECT max(last_event) FROM series_chunk WHERE trial = ?1), 0)) FROM trial"
+                      " WHERE id = ?1");
+        row.bind(1, trial);
+        row.executeStep();
+        step = row.getColumn(0).getInt64();
+        event.number = row.getColumn(1).getInt64() + 1;
+    }
+    event.attempt = *insertAttempt(database, trial, step);
+    writeEvents(database, {&event, 1}, {});
+}
+
 void insertAdopted(Database& database, const AdoptedTrial& trial, const std::filesystem::path& runDirectory) {
     insertTrial(database, trial.id, trial.spec, runDirectory);
     for (const auto& attempt : trial.attempts) insertEvents(database, trial.id, attempt);

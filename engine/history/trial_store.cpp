@@ -13,6 +13,9 @@ namespace {
 using SQLite::Database;
 using SQLite::Statement;
 
+constexpr const char* kPurge = "DELETE FROM trial WHERE id = ?1";
+constexpr const char* kTrash = "UPDATE trial SET deleted = 1 WHERE id = ?1";
+
 class AttemptSink : public EventSink {
 public:
     AttemptSink(HistoryWriter& writer, std::int64_t trial, std::int64_t attempt)
@@ -43,6 +46,20 @@ public:
             (statement.bind(++index, values), ...);
             if (statement.exec() == 0) refuseUnknown(trial);
         });
+    }
+
+    // Runs `work` where the row is as it was seen. The transaction has begun with the lock of a writer, so that nobody
+    // writes in between.
+    template <class Work>
+    bool changeSeen(const TrialSeen& seen, const Work& work) {
+        bool isSame = false;
+        writer.run([&](Database& database) {
+            Statement row(database, "UPDATE trial SET state = state WHERE id = ?1 AND state = ?2 AND attempts = ?3");
+            row.bind(1, seen.trial), row.bind(2, seen.state), row.bind(3, seen.attempts);
+            isSame = row.exec() > 0;
+            if (isSame) work(database);
+        });
+        return isSame;
     }
 
     [[noreturn]] void refuseUnknown(std::int64_t trial) const {
@@ -111,6 +128,22 @@ void TrialStore::setState(std::int64_t trial, RunState state) {
     });
 }
 
+bool TrialStore::changeState(const TrialSeen& seen, RunState state) {
+    return m_impl->changeSeen(seen, [&](Database& database) { writeState(database, seen.trial, state); });
+}
+
+bool TrialStore::failTrial(const TrialSeen& seen, const RunFailed& why) {
+    return m_impl->changeSeen(seen, [&](Database& database) { insertFailure(database, seen.trial, why); });
+}
+
+bool TrialStore::deleteTrial(const TrialSeen& seen, bool purge) {
+    return m_impl->changeSeen(seen, [&](Database& database) {
+        Statement row(database, purge ? kPurge : kTrash);
+        row.bind(1, seen.trial);
+        row.exec();
+    });
+}
+
 void TrialStore::setSpec(std::int64_t trial, const TrialSpec& spec) {
     m_impl->writer.run([&](Database& database) {
         if (!replaceSpec(database, trial, spec)) m_impl->refuseUnknown(trial);
@@ -142,9 +175,7 @@ void TrialStore::setNote(std::int64_t trial, const std::string& note) {
     m_impl->change("UPDATE trial SET note = ?2 WHERE id = ?1", trial, note);
 }
 
-void TrialStore::deleteTrial(std::int64_t trial, bool purge) {
-    m_impl->change(purge ? "DELETE FROM trial WHERE id = ?1" : "UPDATE trial SET deleted = 1 WHERE id = ?1", trial);
-}
+void TrialStore::deleteTrial(std::int64_t trial, bool purge) { m_impl->change(purge ? kPurge : kTrash, trial); }
 
 void TrialStore::restoreTrial(std::int64_t trial) {
     m_impl->change("UPDATE trial SET deleted = 0 WHERE id = ?1", trial);

@@ -18,6 +18,13 @@ namespace lockstep {
 
 class HistoryWriter;
 
+// What a trial's row said when it was read, for whoever changes it on that ground.
+struct TrialSeen {
+    std::int64_t trial = 0;
+    std::string state = {};
+    std::int64_t attempts = 0;
+};
+
 // The writer of the history: one SQLite file that any number of processes write at once (WAL, BEGIN IMMEDIATE,
 // synchronous=FULL). Owns a thread, a connection and a bounded queue. Series are stored as columnar chunks; steps are
 // committed after about 250 ms. A committed row survives kill -9 and power loss. The schema's numbered SQL files are in
@@ -40,7 +47,12 @@ public:
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
     // Returns its number; the row's own id and time do not count. Synchronous.
     std::int64_t addEvaluation(const Evaluation& evaluation);
-    void setState(std::int64_t trial, RunState state);            // synchronous
+    void setState(std::int64_t trial, RunState state);  // synchronous; its lease is the caller's
+    // Where the row is still as it was seen, looked at and written in one transaction. False: it is not, or there is no
+    // such trial, and nothing is written. Synchronous.
+    bool changeState(const TrialSeen& seen, RunState state);
+    bool failTrial(const TrialSeen& seen, const RunFailed& why);  // by an attempt that did not begin
+    bool deleteTrial(const TrialSeen& seen, bool purge);
     void setSpec(std::int64_t trial, const TrialSpec& spec);      // as it is run; the title stays
     void setTitle(std::int64_t trial, const std::string& title);  // the spec as accepted keeps its own
     void setNote(std::int64_t trial, const std::string& note);

@@ -149,9 +149,9 @@ std::map<std::string, ParamValue> paramsAsTrained(const DatasetEntry& entry, con
 
 TrialSpec specAskingAbout(TrialSpec spec, const DatasetEntry& entry, const std::filesystem::path& path,
                           const DatasetInfo& trained) {
-    const std::filesystem::path before = spec.dataPath;
+    const std::string before = withoutLastSlash(spec.dataPath.string());
     spec.dataPath = path.empty() ? path : std::filesystem::absolute(path);
-    const bool isOwn = entry.id == spec.dataset.id && spec.dataPath == before;
+    const bool isOwn = entry.id == spec.dataset.id && withoutLastSlash(spec.dataPath.string()) == before;
     if (entry.id != spec.dataset.id) spec.dataset = {entry.id, {}};
     if (!isOwn) spec.validationShare = 0;
     for (auto& [name, value] : paramsAsTrained(entry, trained)) spec.dataset.params[name] = value;

@@ -100,6 +100,18 @@ private slots:
         QVERIFY2((said.out + said.err).contains("16 x 16 with 3 channels"), qPrintable(said.out + said.err));
     }
 
+    // Before its images are read: they are none.
+    void aSingleClassIsNothingToLearn() {
+        QVERIFY(QDir().mkpath(m_program.path("single/cats")));
+        for (int i = 0; i < 3; ++i) m_program.write(QString("single/cats/%1.jpg").arg(i), "\xff\xd8 no image");
+        for (const QStringList& words : {QStringList{"train", "--data", m_program.path("single"), "--model", "mlp"},
+                                         QStringList{"inspect", m_program.path("single")}}) {
+            const auto said = m_program.run(words);
+            QVERIFY2(said.status == 2 && said.err.contains("a single class, 'cats'"), qPrintable(said.err));
+            QVERIFY2(said.err.contains("another folder beside"), qPrintable(said.err));
+        }
+    }
+
     void moreThanAnImageHas() {
         const QString huge = m_program.write("huge.png", promisedPng(100'000, 100'000));
         const auto said = m_program.shell("ulimit -v 4000000; exec \"$0\" \"$@\"", {"predict", "1", huge, "--json"});
@@ -118,6 +130,8 @@ private slots:
         QTest::newRow("weights") << QStringList{"export-weights", "1", "FILE"};
         QTest::newRow("card") << QStringList{"card", "1", "--html", "FILE"};
         QTest::newRow("tensorboard in a new folder") << QStringList{"export", "1", "--tensorboard", "FOLDER/made/here"};
+        QTest::newRow("curves in a new folder") << QStringList{"export", "1", "--csv", "FOLDER/made/here/file"};
+        QTest::newRow("a card in a new folder") << QStringList{"card", "1", "--html", "FOLDER/made/here/file"};
         QTest::newRow("cards in a new folder") << QStringList{"card", "1", "--out", "FOLDER/made/here"};
     }
     // Nothing half-written, no folder that was made for it, and what was there before is there still.
@@ -134,8 +148,7 @@ private slots:
         if (said.status == 77) QSKIP("no file system of one's own can be mounted here");
         const QString why = said.err + said.out;
         QVERIFY2(said.status == 1 && why.contains("No space left") && why.contains(disk), qPrintable(why));
-        const QString left = said.out.startsWith('{') ? said.out.section('\n', 1) : said.out;  // after an error as JSON
-        QCOMPARE(left, QString("file\nold\n"));
+        QCOMPARE(said.out, QString("file\nold\n"));
     }
 
     // What only reads the home does so where nothing can be written.
@@ -162,6 +175,14 @@ private slots:
             QVERIFY2(said.status == 0 && !said.out.contains('\x1b') && !said.err.contains('\x1b'),
                      qPrintable(said.out + said.err));
             QVERIFY2(said.out.contains("bri"), qPrintable(said.out));
+        }
+        // CSV keeps the bytes, and spells them where it is seen.
+        QVERIFY(m_program.run({"predict", "1", image, "--csv"}).out.contains("bri\x1b[31mght"));
+        for (const QStringList& words :
+             {QStringList{"predict", "1", image, "--csv"}, {"evaluate", "1", "--csv", "classes"}}) {
+            const auto seen = m_program.shell("script -qec \"$0 $*\" /dev/null 2>&1", words);
+            QVERIFY2(seen.out.contains("bri\\x1b[31mght") && !seen.out.contains("bri\x1b"),
+                     qPrintable(seen.out + seen.err));
         }
         const auto json = m_program.run({"predict", "1", image, "--json"});
         const auto answers = json.lines().front()["answers"].toArray();

@@ -670,13 +670,17 @@ void tst_TrialStore::evaluationsAreKept() {
         store->addEvaluation(other);
         return query->evaluations(trial).size() == before + 1;
     };
-    for (const auto& [field, other] : {std::pair{&Evaluation::checkpoint, "last"},
-                                       {&Evaluation::data, "/more"},
-                                       {&Evaluation::split, "test"},
-                                       {&Evaluation::devices, "cpu:1"}}) {
+    for (const auto& [field, other] :
+         {std::pair{&Evaluation::checkpoint, "last"}, {&Evaluation::data, "/more"}, {&Evaluation::split, "test"}}) {
         Evaluation changed = given;
         changed.*field = other;
         QVERIFY2(isApart(changed), other);
+    }
+    for (const auto& [field, other] : {std::pair{&Evaluation::data, "/data/"}, {&Evaluation::devices, "cpu:1"}}) {
+        Evaluation changed = given;
+        changed.*field = other;
+        QVERIFY2(!isApart(changed), other);
+        QCOMPARE(query->evaluations(trial).front().data, std::string("/data"));
     }
     for (const auto field : {&Evaluation::step, &Evaluation::epoch, &Evaluation::samples}) {
         Evaluation changed = given;

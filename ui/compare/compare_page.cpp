@@ -57,13 +57,21 @@ ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Exp
 ComparePage::~ComparePage() = default;
 
 void ComparePage::connectAll() {
-    connect(&m_feed, &CompareFeed::groupsChanged, this, &ComparePage::fillScopes);
+    connect(&m_feed, &CompareFeed::groupsChanged, this, [this] {
+        // The newest sweep is what somebody opens the page for first.
+        const auto& sweeps = m_feed.groups().sweeps;
+        if (!m_isScopeChosen && !sweeps.empty()) m_selection.setScope(sweeps.front().id);
+        fillScopes();
+    });
     connect(&m_feed, &CompareFeed::tableMade, this, &ComparePage::takeTable);
     connect(&m_feed, &CompareFeed::unreadable, this, [this](const Problem& problem) {
         m_problem->setText(m_explain(problem).inOneLine());
         m_problem->show();
     });
-    connect(&m_selection, &TrialSelection::scopeChanged, this, &ComparePage::fillScopes);
+    connect(&m_selection, &TrialSelection::scopeChanged, this, [this] {
+        m_isScopeChosen = true;
+        fillScopes();
+    });
     connect(&m_selection, &TrialSelection::brushesChanged, this, &ComparePage::makeScene);
     connect(&m_selection, &TrialSelection::pinnedChanged, this, &ComparePage::enableActions);
     connect(m_scope, &QComboBox::activated, this,
@@ -225,7 +233,10 @@ void ComparePage::enlarge(CompareCard* card, bool isEnlarged) {
     arrangeCards();
 }
 
-void ComparePage::showSweep(std::int64_t sweep) { m_selection.setScope(sweep); }
+void ComparePage::showSweep(std::int64_t sweep) {
+    m_isScopeChosen = true;
+    m_selection.setScope(sweep);
+}
 
 std::optional<EmptyState> ComparePage::emptyState() const {
     const bool hasScopes = m_scope && m_scope->count() > 1;
@@ -242,6 +253,7 @@ void ComparePage::save(QSettings& settings) const {
 }
 
 void ComparePage::restore(const QSettings& settings) {
+    m_isScopeChosen = settings.contains("selection/scope");
     m_selection.restore(settings);
     m_splitter->restoreState(settings.value("compare/splitter").toByteArray());
     m_targetField->setText(settings.value("compare/target").toString());

@@ -1,5 +1,6 @@
 #pragma once
 #include <QTimer>
+#include <functional>
 #include <optional>
 #include <set>
 #include <vector>
@@ -49,6 +50,10 @@ public:
 
 signals:
     void openRequested(qint64 trial);
+    void evaluateRequested(qint64 trial);
+    void resumeRequested(qint64 trial);
+    void cloneRequested(const QString& specJson);
+    void sweepRequested(const QString& sweepJson, const QString& what);  // to be looked at before it starts
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -92,8 +97,20 @@ private:
     void clearBrushes();
     void clearPins();
 
+    // compare_page_actions.cpp: from seeing to doing
+    using WithSpec = std::function<void(const TrialSpec&)>;
+    void withSpec(std::int64_t trial, const WithSpec& then);
+    std::optional<std::int64_t> chosenOne() const;  // selected alone, or else the best that passes
+    void evaluateChosen();
+    void resumeChosen();
+    void cloneChosen();
+    void copyCommand();
+    void sweepBrushed();
+    void trainMoreSeeds();
+    void archiveRest();
+
     struct Actions {
-        QAction *open, *pin, *unpin, *clear;
+        QAction *open, *evaluate, *resume, *clone, *command, *pin, *unpin, *clear, *sweep, *seeds, *archive;
     };
 
     const Explain m_explain;
@@ -107,6 +124,7 @@ private:
     std::vector<double> m_importance;               // by its axes
     std::set<Outcome> m_hidden;
     std::optional<double> m_target;
+    bool m_isScopeChosen = false;  // by a person, now or in an earlier window
     Actions m_actions{};
 
     QComboBox* m_scope = nullptr;

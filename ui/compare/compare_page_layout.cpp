@@ -21,7 +21,7 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr int kFieldHeight = 28, kTwoColumns = 820;  // pixels of width
+constexpr int kFieldHeight = 28, kTwoColumns = 720;  // pixels of width
 
 QLabel* roleLabel(const char* role, const QString& text = {}) {
     auto* label = new QLabel(text);
@@ -136,7 +136,7 @@ QWidget* ComparePage::buildBody() {
     m_splitter->addWidget(m_list);
     m_splitter->addWidget(m_scroll);
     m_splitter->setStretchFactor(1, 1);
-    m_splitter->setSizes({300, 900});
+    m_splitter->setSizes({280, 900});
     connect(m_splitter, &QSplitter::splitterMoved, this, &ComparePage::arrangeCards);
     return m_splitter;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "engine/queue/tried_cells.h"
+
 namespace lockstep::ui {
 
 namespace {

@@ -36,6 +36,7 @@ signals:
 
 private:
     void refresh();
+    bool offerEvaluation();
     void showCounts(const BothAnswers& both);
     void say(const QString& hint);
 

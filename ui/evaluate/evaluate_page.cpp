@@ -38,6 +38,13 @@ QString nameOf(const TrialRow& row) {
                                                               : title);
 }
 
+bool hasEnded(const TrialRow& row) {
+    const auto state = runStateFrom(row.state);
+    return state && isFinal(*state);
+}
+
+bool hasFinishedEpoch(const TrialRow* row) { return row && (row->testLoss || row->validationLoss); }
+
 // Of a row, what decides whether and as what it may stand beside another.
 auto whatOthersDependOn(const TrialRow& row) { return std::tuple(row.id, row.state, row.epoch, row.title); }
 
@@ -139,6 +146,8 @@ void EvaluatePage::connectAll() {
 void EvaluatePage::showEvent(QShowEvent* event) {
     Page::showEvent(event);
     watch();
+    m_isJustShown = true;
+    openLookedAt();
     m_engine.retry();
     readClasses();
     if (!m_tasks.isEmpty()) return;
@@ -207,6 +216,7 @@ void EvaluatePage::takeRows(const std::vector<TrialRow>& rows) {
     watch();
     listTrials();
     if (m_rows.empty()) return;
+    if (std::exchange(m_isJustShown, false) || wasEmpty) openLookedAt();
     if (!row(m_trial)) return openTrial(m_rows.front().id);
     if (!std::ranges::equal(rowsBefore, m_rows, {}, whatOthersDependOn, whatOthersDependOn)) readOthers();
     const TrialRow& after = *row(m_trial);
@@ -244,8 +254,13 @@ void EvaluatePage::listOthers(const std::vector<std::int64_t>& trials) {
     if (other < 0 && m_beside->other() > 0) m_beside->setOther(0);
 }
 
+void EvaluatePage::openLookedAt() {
+    if (hasFinishedEpoch(row(m_lookedAt))) openTrial(m_lookedAt);
+}
+
 // Nothing of the trial before stays while the next one is read.
 void EvaluatePage::openTrial(std::int64_t trial) {
+    m_lookedAt = 0;
     if (std::exchange(m_trial, trial) != trial) {
         if (!isBusy()) m_notice->hide();
         m_found.reset();
@@ -396,17 +411,22 @@ QString EvaluatePage::whyNoModel() const {
     const TrialRow* shown = row(m_trial);
     if (!m_found || !shown) return {};
     if (!m_found->spec) return tr("The settings of this trial cannot be read.");
-    const auto state = runStateFrom(shown->state);
-    if (state && isFinal(*state))
-        return tr(
-            "The checkpoints of this trial are gone: they were freed or removed. Its curves and evaluations stay.");
-    return tr("There is no checkpoint yet: the first comes at the end of an epoch.");
+    if (!hasEnded(*shown)) return tr("There is no checkpoint yet: the first comes at the end of an epoch.");
+    const QString again =
+        tr("For its weights train it again: \"Clone\", on the page of all trials, takes its settings.");
+    if (!m_found->hadCheckpoint)
+        return tr("This trial never had a checkpoint: it ended before its first one.") + ' ' + again;
+    return tr("The checkpoints of this trial are gone: they were freed or removed. Its curves and evaluations stay.") +
+           ' ' + again;
 }
 
 QString EvaluatePage::whyNoMatrix() const {
     if (!m_found || !row(m_trial)) return {};
-    return m_found->hasCheckpoint() ? tr("This trial kept no matrix of its evaluations. Evaluate it to see one.")
-                                    : tr("The first evaluation comes at the end of the first epoch.");
+    if (m_found->hasCheckpoint()) return tr("This trial kept no matrix of its evaluations. Evaluate it to see one.");
+    if (!hasEnded(*row(m_trial))) return tr("The first evaluation comes at the end of the first epoch.");
+    return hasFinishedEpoch(row(m_trial))
+               ? tr("This trial kept no matrix of its evaluations.")
+               : tr("This trial has no evaluation: it ended before the end of its first epoch.");
 }
 
 bool EvaluatePage::isLanguage() const {

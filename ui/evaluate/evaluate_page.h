@@ -54,6 +54,8 @@ public:
     void restore(const QSettings& settings) override;
 
     void openTrial(std::int64_t trial);
+    // Elsewhere: it is the one that the page shows when it comes to the front next, as far as it has a model by then.
+    void setLookedAt(std::int64_t trial) { m_lookedAt = trial; }
     std::int64_t trial() const { return m_trial; }
 
 signals:
@@ -71,6 +73,7 @@ private:
     void connectAll();
     void takeRows(const std::vector<TrialRow>& rows);
     void listTrials();
+    void openLookedAt();
     void readOthers();
     void listOthers(const std::vector<std::int64_t>& trials);
     void readEvaluations();
@@ -158,7 +161,7 @@ private:
     QStringList m_names;             // of those
     QMap<QString, QString> m_tasks;  // of models, by id
     qint64 m_question = 0;           // to the engine, for samples
-    std::int64_t m_trial = 0;
+    std::int64_t m_trial = 0, m_lookedAt = 0;
     std::optional<TrialEvaluations> m_found;
     std::shared_ptr<const Evaluation> m_answers;
     QStringList m_classes;
@@ -168,6 +171,7 @@ private:
     std::string m_checkpointShown, m_exported;  // roles: of what is looked at, of what would be exported
     bool m_watches = false;
     bool m_choosesNewest = false;  // an evaluation has just come
+    bool m_isJustShown = false;    // and the rows may be older than that
 
     QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
     QSlider* m_epoch = nullptr;

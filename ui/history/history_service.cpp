@@ -170,7 +170,9 @@ public:
             if (spec.ok()) found->spec = spec.value();
             found->counts = query.counts(trial);
             found->evaluations = query.evaluations(trial);
-            found->checkpoints = checkpointsIn(m_trials.places().run(trial) / "checkpoints");
+            const auto folder = m_trials.places().run(trial) / "checkpoints";
+            found->checkpoints = checkpointsIn(folder);
+            found->hadCheckpoint = found->hasCheckpoint() || checkpointsFreedAt(folder) || query.wroteCheckpoint(trial);
             say([then, found] { then(*found); });
         });
     }

@@ -32,6 +32,7 @@ struct TrialEvaluations {
     std::vector<EvalCounts> counts;           // of its own evaluations, by epoch
     std::vector<Evaluation> evaluations;      // those that were asked for, newest first; without their answers
     std::vector<CheckpointFile> checkpoints;  // that are kept, as checkpointsIn() lists them
+    bool hadCheckpoint = false;               // it has or had one
     bool hasCheckpoint() const { return !checkpoints.empty(); }
 };
 using SettingValues = std::unordered_map<std::int64_t, ParamValue>;  // by trial

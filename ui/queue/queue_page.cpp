@@ -91,6 +91,7 @@ void QueuePage::connectAll() {
     connect(m_sweeps, &SweepList::extensionWanted, this, &QueuePage::askForCells);
     connect(m_sweeps, &SweepList::trialWanted, this, &QueuePage::openRequested);
     connect(m_sweeps, &SweepList::trialsWanted, this, &QueuePage::trialsRequested);
+    connect(m_sweeps, &SweepList::compareWanted, this, &QueuePage::compareRequested);
     connect(m_sweeps, &SweepList::cardsChanged, this, [this] { orderTabs(*this); });
     connect(m_empty, &EmptyView::chosen, this, &Page::commandWanted);
     connect(&m_stall, &QTimer::timeout, this, [this] {

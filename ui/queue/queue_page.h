@@ -47,6 +47,7 @@ public:
 signals:
     void openRequested(qint64 trial);
     void trialsRequested(qint64 sweep);
+    void compareRequested(qint64 sweep);
 
 protected:
     void showEvent(QShowEvent* event) override;

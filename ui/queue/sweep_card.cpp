@@ -106,8 +106,12 @@ QHBoxLayout* SweepCard::makeLinks() {
     m_showTrials->setToolTip(tr("Show the trials of this sweep alone, in the table of trials"));
     connect(m_openBest, &QPushButton::clicked, this, [this] { emit trialWanted(m_bestTrial); });
     connect(m_showTrials, &QPushButton::clicked, this, [this] { emit trialsWanted(m_sweep); });
+    m_compare = new QPushButton(tr("Compare"));
+    m_compare->setObjectName("compareSweep");
+    m_compare->setToolTip(tr("See what the settings do, side by side"));
+    connect(m_compare, &QPushButton::clicked, this, [this] { emit compareWanted(m_sweep); });
     auto* links = new QHBoxLayout;
-    for (QPushButton* each : {m_openBest, m_showTrials}) links->addWidget(each);
+    for (QPushButton* each : {m_openBest, m_showTrials, m_compare}) links->addWidget(each);
     links->addStretch();
     return links;
 }
@@ -117,6 +121,7 @@ void SweepCard::showLinks(const SweepRow& sweep) {
     m_openBest->setText(tr("Open the best: trial %1").arg(m_bestTrial));
     m_openBest->setVisible(m_bestTrial > 0);
     m_showTrials->setVisible(sweep.isReadable && !sweep.result.cells.empty());
+    m_compare->setVisible(m_showTrials->isVisibleTo(this));
 }
 
 QPushButton* SweepCard::addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb) {

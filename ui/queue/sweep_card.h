@@ -27,6 +27,7 @@ signals:
     void extensionWanted(qint64 sweep, qint64 cells);  // so many it has
     void trialWanted(qint64 trial);                    // the best of the best cell
     void trialsWanted(qint64 sweep);                   // all of them
+    void compareWanted(qint64 sweep);                  // side by side
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -45,7 +46,7 @@ private:
     QLabel *m_title, *m_state, *m_progress, *m_best, *m_cell, *m_disk, *m_problem;
     SweepBar* m_bar;
     RungPicture* m_rungs;
-    QPushButton *m_openBest, *m_showTrials;
+    QPushButton *m_openBest, *m_showTrials, *m_compare;
     QPushButton *m_pause, *m_goOn, *m_cancel, *m_retry, *m_extend;
 };
 

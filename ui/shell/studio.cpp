@@ -79,19 +79,35 @@ void Studio::connectPages() {
     connect(m_trials.get(), &TrialsPage::openRequested, this, &Studio::openRun);
     connect(m_queuePage.get(), &QueuePage::openRequested, this, &Studio::openRun);
     connect(m_compare.get(), &ComparePage::openRequested, this, &Studio::openRun);
+    connect(m_compare.get(), &ComparePage::resumeRequested, m_launcher, &RunLauncher::resume);
+    const auto evaluate = [this](qint64 trial) {
+        m_evaluate->openTrial(trial);
+        emit m_evaluate->raised();
+    };
+    connect(m_compare.get(), &ComparePage::evaluateRequested, m_evaluate.get(), evaluate);
+    const auto clone = [this](const QString& spec) {
+        m_train->setSpec(QJsonDocument::fromJson(spec.toUtf8()).object());
+        emit m_train->raised();
+    };
+    connect(m_compare.get(), &ComparePage::cloneRequested, m_train.get(), clone);
+    connect(m_compare.get(), &ComparePage::sweepRequested, m_train.get(),
+            [this](const QString& sweep, const QString& what) {
+                m_train->setSweep(sweep, what);
+                emit m_train->raised();
+            });
+    const auto compare = [this](qint64 sweep) {
+        m_compare->showSweep(sweep);
+        emit m_compare->raised();
+    };
+    connect(m_trials.get(), &TrialsPage::compareRequested, m_compare.get(), compare);
+    connect(m_queuePage.get(), &QueuePage::compareRequested, m_compare.get(), compare);
     connect(m_queuePage.get(), &QueuePage::trialsRequested, m_trials.get(), [this](qint64 sweep) {
         m_trials->showSweep(sweep);
         emit m_trials->raised();
     });
-    connect(m_trials.get(), &TrialsPage::evaluateRequested, m_evaluate.get(), [this](qint64 trial) {
-        m_evaluate->openTrial(trial);
-        emit m_evaluate->raised();
-    });
+    connect(m_trials.get(), &TrialsPage::evaluateRequested, m_evaluate.get(), evaluate);
     connect(m_trials.get(), &TrialsPage::resumeRequested, m_launcher, &RunLauncher::resume);
-    connect(m_trials.get(), &TrialsPage::cloneRequested, m_train.get(), [this](const QString& spec) {
-        m_train->setSpec(QJsonDocument::fromJson(spec.toUtf8()).object());
-        emit m_train->raised();
-    });
+    connect(m_trials.get(), &TrialsPage::cloneRequested, m_train.get(), clone);
 }
 
 void Studio::connectCards() {
@@ -110,6 +126,7 @@ void Studio::connectCards() {
 
 void Studio::openRun(std::int64_t trial) {
     m_train->setHomeIsEmpty(false);
+    m_evaluate->setLookedAt(trial);
     m_runsPage->open(trial);
 }
 

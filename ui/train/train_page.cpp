@@ -113,6 +113,14 @@ void TrainPage::connectAll() {
 
 void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, tr("Clone of a trial")); }
 
+void TrainPage::setSweep(const QString& sweepJson, const QString& what) {
+    const auto sweep = sweepFromJson(sweepJson.toStdString(), "");
+    if (sweep.ok()) return m_form.setState(stateOf(sweep.value()), what);
+    m_fileTitle->setText(tr("%1 was not opened; the form is as it was.").arg(what));
+    m_fileProblems->tell(sweep.problems(), m_explain);
+    m_fileNotice->show();
+}
+
 void TrainPage::openSpecFile(const QString& path) {
     const auto read = readSpecFile(path);
     const auto name = QFileInfo(path).fileName();

@@ -36,7 +36,8 @@ public:
     TrainPage(EngineService* service, RunLauncher* launcher, Explain explain, QWidget* parent = nullptr);
     ~TrainPage() override;
 
-    void setSpec(const QJsonObject& spec);  // a clone of a trial; can be undone
+    void setSpec(const QJsonObject& spec);                         // a clone of a trial; can be undone
+    void setSweep(const QString& sweepJson, const QString& what);  // likewise; `what` names the step that undoes it
     // A spec file, or a sweep's, perhaps edited by hand: what is wrong with it is told by file and field, the rest is
     // in the form.
     void openSpecFile(const QString& path);

@@ -39,7 +39,7 @@ class TrialsPage : public Page {
     Q_OBJECT
 
 public:
-    // Service and selection outlive the page. What is selected in the table is pinned, and what others pin is selected.
+    // Service and selection outlive the page. What the table shows is listed for other pages.
     TrialsPage(HistoryService* history, TrialSelection* selection, Places places, Explain explain,
                QWidget* parent = nullptr);
     ~TrialsPage() override;
@@ -59,6 +59,7 @@ signals:
     void resumeRequested(qint64 trial);
     void cardRequested(qint64 trial);
     void cloneRequested(const QString& specJson);
+    void compareRequested(qint64 sweep);  // 0: what the list shows
 
 protected:
     void focusInEvent(QFocusEvent* event) override;
@@ -89,7 +90,7 @@ private:
     void showProblem(const Explanation& explanation);
     void selectionChanged();
     void compare();
-    void followPinned();
+    void compareSelected();
     void follow(const QString& command);
     TrialsPageState state() const;
     std::vector<const TrialRow*> selected() const;
@@ -127,7 +128,7 @@ private:
 
     struct Actions {
         QAction *open, *evaluate, *star, *tag, *archive, *trash, *restore, *clone, *command, *resume, *rename, *note,
-            *card, *exporting, *emptying, *disk, *group, *find;
+            *card, *exporting, *emptying, *disk, *group, *find, *compare;
     };
 
     const Places m_places;

@@ -72,8 +72,9 @@ private slots:
 
     void trialsOfTheListAreComparedToo() {
         CompareDesktop desktop;
-        desktop.open(0);
+        desktop.open();
         QTRY_COMPARE(desktop.rows(), 10);
+        desktop.selection->setScope(0);
         desktop.selection->setListed({1, 2, 3});
         QTRY_COMPARE(desktop.rows(), 3);
         auto* scope = desktop.page->findChild<QComboBox*>("compareScope");

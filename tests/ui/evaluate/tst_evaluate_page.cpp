@@ -343,10 +343,65 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(bench.find<ConfusionView>("confusionMatrix").isVisible(), kPatience);
         QVERIFY(others.count() == 0 && !others.isEnabled());
         QVERIFY2(others.placeholderText().contains("no other trial"), qPrintable(others.placeholderText()));
+        const QString why = bench.find<QLabel>("besideHint").text();
+        QVERIFY2(why.contains("same classes") && why.contains("train another model"), qPrintable(why));
         train();
         QTRY_COMPARE_WITH_TIMEOUT(others.count(), 2, kPatience);
         QVERIFY(others.isEnabled());
         QCOMPARE(others.itemData(1).toLongLong(), 3);
+    }
+
+    // Why, and what to do, whatever the reason.
+    void whatCannotBeComparedIsSaid() {
+        Bench bench({}, 2);
+        bench.run({"evaluate", "2"});
+        bench.run({"evaluate", "1", "--split", "train"});
+        bench.open();
+        auto& hint = bench.find<QLabel>("besideHint");
+        QTRY_COMPARE_WITH_TIMEOUT(bench.find<QComboBox>("besideTrial").count(), 2, kPatience);
+        bench.choose("besideTrial", 1);
+        QTRY_VERIFY_WITH_TIMEOUT(hint.text().contains("not been evaluated on the same data"), kPatience);
+        QVERIFY2(hint.text().contains("Evaluate it"), qPrintable(hint.text()));
+        bench.choose("source", 1);  // of training
+        QTRY_VERIFY_WITH_TIMEOUT(hint.text().contains("Choose one of its evaluations"), kPatience);
+        bench.choose("source", 0);
+        std::filesystem::remove_all(bench.home.places.run(1) / "checkpoints");
+        bench.choose("besideTrial", 1);
+        QTRY_VERIFY_WITH_TIMEOUT(hint.text().contains("choose another trial"), kPatience);
+        QVERIFY(!bench.find<QPushButton>("evaluateBeside").isVisible());
+    }
+
+    // Of a trial that is opened on another page.
+    void theTrialLookedAtElsewhereIsShown() {
+        Bench bench({}, 2);
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        bench.page->hide();
+        bench.page->setLookedAt(1);
+        bench.page->show();
+        QTRY_COMPARE_WITH_TIMEOUT(bench.page->trial(), 1, kPatience);
+        bench.choose("evaluatedTrial", 0);
+        bench.page->hide();
+        bench.page->show();
+        QTest::qWait(200);
+        QCOMPARE(bench.page->trial(), 2);  // chosen since
+    }
+
+    // A trial that ended before its first checkpoint has lost none.
+    void neverACheckpointIsSaid() {
+        Bench bench;
+        std::filesystem::remove_all(bench.home.places.run(1) / "checkpoints");
+        QProcess& failing =
+            bench.home.start(LOCKSTEP_PROGRAM, {"train", "--dataset", "synthetic", "--model", "mlp", "--devices",
+                                                "cpu:1", "--lr", "1000", "--set", "optimizer.momentum=0.99"});
+        QVERIFY(failing.waitForFinished(kPatience) && failing.exitCode() != 0);
+        bench.open();
+        QCOMPARE(bench.page->trial(), 2);
+        auto& why = bench.find<QPushButton>("evaluateMenu");
+        QTRY_VERIFY_WITH_TIMEOUT(why.toolTip().contains("never had a checkpoint"), kPatience);
+        QVERIFY2(why.toolTip().contains("Clone"), qPrintable(why.toolTip()));
+        bench.choose("evaluatedTrial", 1);
+        QTRY_VERIFY_WITH_TIMEOUT(why.toolTip().contains("are gone"), kPatience);
     }
 
     // A hundred at a time, and no answer of an older question stands under a newer one's samples.

@@ -46,7 +46,10 @@ public:
     }
     // A trial of a sweep that has come to its end, and to this accuracy; its run folder has a few bytes.
     std::int64_t finish(const std::string& title, double accuracy, const std::optional<GroupPlace>& place = {}) {
-        const std::int64_t trial = wait(title, {}, place);
+        return finish(specOf(title), accuracy, place);
+    }
+    std::int64_t finish(const TrialSpec& spec, double accuracy, const std::optional<GroupPlace>& place) {
+        const std::int64_t trial = queue().createTrial(spec, places.runs(), {}, place);
         queue().remove(trial);
         RunFinished finished;
         finished.outcome = "finished";
@@ -140,11 +143,6 @@ public:
     QueueStore queue() { return QueueStore(*store); }
     void loseEngines() { m_leases.clear(); }  // all of them die
 
-    static constexpr std::size_t kCheckpointBytes = 3 << 20;
-    const Places places;
-    const std::unique_ptr<TrialStore> store;
-
-private:
     static TrialSpec specOf(const std::string& title) {
         TrialSpec spec;
         spec.title = title;
@@ -152,6 +150,12 @@ private:
         spec.epochs = 10;
         return spec;
     }
+
+    static constexpr std::size_t kCheckpointBytes = 3 << 20;
+    const Places places;
+    const std::unique_ptr<TrialStore> store;
+
+private:
     static EvalDone evaluation(std::int64_t epoch, double accuracy) {
         EvalDone done;
         done.step = 100 * epoch;

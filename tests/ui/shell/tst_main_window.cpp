@@ -5,6 +5,7 @@
 #include <QTabWidget>
 
 #include "shell_support.h"
+#include "ui/evaluate/evaluate_page.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -103,6 +104,20 @@ private slots:
         QVERIFY(train);
         train->click();
         QVERIFY(window->commands().find("train.start"));
+    }
+
+    // What a person looked at last is what there is to evaluate, whether or not it is the newest.
+    void theTrialLookedAtIsEvaluated() {
+        Home home;
+        for (int i = 0; i < 2; ++i) QVERIFY(home.train(1, 64).waitForFinished(kPatience));
+        const auto window = home.open();
+        window->openRun(1);
+        QVERIFY(window->commands().run("page.evaluate"));
+        const auto& page = *window->findChild<EvaluatePage*>();
+        QTRY_COMPARE_WITH_TIMEOUT(page.trial(), 1, kPatience);
+        window->openRun(2);
+        QVERIFY(window->commands().run("page.evaluate"));
+        QTRY_COMPARE_WITH_TIMEOUT(page.trial(), 2, kPatience);
     }
 
     // What a screen reader says and the Tab key finds, on every page.

@@ -142,9 +142,11 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 1, kPatience);
         const auto why = failed.front()[1].value<Explanation>();
         QVERIFY2(why.what.startsWith("There is no trial 99") && !why.remedy.isEmpty(), qPrintable(why.what));
-        writer.write(1, card, card.variants[0], path("no/such/folder.html"));
+        QFile plain(path("plain"));
+        QVERIFY(plain.open(QIODevice::WriteOnly));
+        writer.write(1, card, card.variants[0], path("plain/folder.html"));
         QTRY_COMPARE_WITH_TIMEOUT(failed.size(), 2, kPatience);
-        QVERIFY(failed.back()[1].value<Explanation>().what.contains("folder.html"));
+        QVERIFY(failed.back()[1].value<Explanation>().what.contains(plain.fileName()));
         TrialWriter nobody("/nowhere/lockstep");
         QSignalSpy gone(&nobody, &TrialWriter::failed);
         nobody.write(1, card, card.variants[0], path("none.html"));

@@ -5,7 +5,7 @@
 
 #include "ui/history/command_text.h"
 #include "ui/history/compared_curves.h"
-#include "ui/trials/spec_diff.h"
+#include "ui/history/spec_diff.h"
 #include "ui/trials/trial_actions.h"
 #include "ui/trials/trials_page_state.h"
 
