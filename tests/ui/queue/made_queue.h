@@ -66,7 +66,7 @@ public:
     }
     // One that was evaluated after each of its epochs, of 99 full batches and half of one.
     struct Training {
-        std::vector<double> accuracies;
+        std::vector<double> accuracies = {};
         double secondsEach = 12;  // epoch
         std::size_t devices = 1;
         std::string outcome = "finished";
