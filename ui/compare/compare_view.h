@@ -48,6 +48,8 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
+    bool isLookedAt() const;
+
     TrialSelection& m_selection;
     SharedScene m_scene;
     bool m_isSceneDue = false;

@@ -4,6 +4,7 @@
 #include "ui/compare/heat_map_view.h"
 #include "ui/compare/importance_view.h"
 #include "ui/compare/progress_view.h"
+#include "ui/compare/race_view.h"
 #include "ui/compare/rung_view.h"
 #include "ui/compare/scatter_view.h"
 
@@ -11,8 +12,13 @@ namespace lockstep::ui {
 
 std::vector<PlacedView> makeCompareViews(HistoryService* history, TrialSelection* selection) {
     return {
-        {new ProgressView(selection)}, {new ImportanceView(selection)}, {new HeatMapView(selection)},
-        {new ScatterView(selection)},  {new RungView(selection), true}, {new DiffView(history, selection), true},
+        {new ProgressView(selection)},
+        {new ImportanceView(selection)},
+        {new HeatMapView(selection)},
+        {new ScatterView(selection)},
+        {new RungView(selection), true},
+        {new DiffView(history, selection), true},
+        {new RaceView(history, selection), true},
     };
 }
 
