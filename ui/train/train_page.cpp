@@ -116,7 +116,7 @@ void TrainPage::setSpec(const QJsonObject& spec) { m_form.setSpec(spec, tr("Clon
 
 void TrainPage::setSweep(const QString& sweepJson, const QString& what) {
     const auto sweep = sweepFromJson(sweepJson.toStdString(), "");
-    if (sweep.ok()) return m_form.setState(stateOf(sweep.value()), what);
+    if (sweep.ok()) return m_form.setState(stateOf(sweep.value(), m_form.catalog()), what);
     m_fileTitle->setText(tr("%1 was not opened; the form is as it was.").arg(what));
     m_fileProblems->tell(sweep.problems(), m_explain);
     m_fileNotice->show();
