@@ -121,6 +121,15 @@ void insertAdopted(Database& database, const AdoptedTrial& trial, const std::fil
     row.bind(4, trial.finishedAt), row.bind(5, trial.step), row.bind(6, trial.epoch);
     bind(row, 7, trial.bestAccuracy), bind(row, 8, trial.lowestLoss), bind(row, 9, trial.seconds);
     row.exec();
+    replaceKnown(database, trial.id, trial.known);
+}
+
+bool replaceKnown(Database& database, std::int64_t trial, const DataKnown& known) {
+    Statement row(database, "UPDATE trial SET trained_on = ?2, fingerprint = ?3 WHERE id = ?1");
+    row.bind(1, trial);
+    if (!known.trainedOn.empty()) row.bind(2, known.trainedOn);
+    if (known.fingerprint) row.bind(3, fingerprintText(*known.fingerprint));
+    return row.exec() > 0;
 }
 
 void replaceTags(Database& database, std::int64_t trial, const std::vector<std::string>& tags) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/history/adopted_trial.h"
+#include "engine/spec/data_known.h"
 #include "engine/spec/trial_spec.h"
 
 namespace lockstep {
@@ -22,6 +23,7 @@ bool replaceSpec(SQLite::Database& database, std::int64_t trial, const TrialSpec
 // The number of the new attempt; empty: there is no such trial.
 std::optional<std::int64_t> insertAttempt(SQLite::Database& database, std::int64_t trial, std::int64_t fromStep);
 void insertAdopted(SQLite::Database& database, const AdoptedTrial& trial, const std::filesystem::path& runDirectory);
+bool replaceKnown(SQLite::Database& database, std::int64_t trial, const DataKnown& known);  // false: no such trial
 void replaceTags(SQLite::Database& database, std::int64_t trial, const std::vector<std::string>& tags);
 
 }  // namespace lockstep

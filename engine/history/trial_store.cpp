@@ -94,15 +94,24 @@ std::int64_t TrialStore::beginAttempt(std::int64_t trial, std::int64_t fromStep)
     return attempt;
 }
 
-std::int64_t TrialStore::addEvaluation(const Evaluation& evaluation) {
+std::int64_t TrialStore::addEvaluation(const Evaluation& evaluation, const DataKnown& known) {
     std::int64_t id = 0;
     m_impl->writer.run([&](Database& database) {
-        Statement known(database, "SELECT 1 FROM trial WHERE id = ?");
-        known.bind(1, evaluation.trial);
-        if (!known.executeStep()) m_impl->refuseUnknown(evaluation.trial);
+        Statement row(database, "SELECT trained_on FROM trial WHERE id = ?");
+        row.bind(1, evaluation.trial);
+        if (!row.executeStep()) m_impl->refuseUnknown(evaluation.trial);
+        const bool isNew = row.getColumn(0).isNull() && !known.trainedOn.empty();
+        row.reset();
+        if (isNew) replaceKnown(database, evaluation.trial, known);
         id = insertEvaluation(database, evaluation);
     });
     return id;
+}
+
+void TrialStore::setKnown(std::int64_t trial, const DataKnown& known) {
+    m_impl->writer.run([&](Database& database) {
+        if (!replaceKnown(database, trial, known)) m_impl->refuseUnknown(trial);
+    });
 }
 
 void TrialStore::setState(std::int64_t trial, RunState state) {

@@ -9,6 +9,7 @@
 
 #include "engine/core/result.h"
 #include "engine/history/adopted_trial.h"
+#include "engine/spec/data_known.h"
 #include "engine/spec/evaluation.h"
 #include "engine/spec/run_state.h"
 #include "engine/spec/train_event.h"
@@ -38,8 +39,10 @@ public:
     // A new attempt of the same trial (first start or resume): its series are cut back to `fromStep`, what its end left
     // in the row is cleared. Returns the attempt's number, from 1. Synchronous.
     std::int64_t beginAttempt(std::int64_t trial, std::int64_t fromStep);
-    // Returns its number; the row's own id and time do not count. Synchronous.
-    std::int64_t addEvaluation(const Evaluation& evaluation);
+    // Returns its number; the row's own id and time do not count. `known`: of the trial's own data, as its checkpoint
+    // says; it is kept where the trial's row says nothing yet. Synchronous.
+    std::int64_t addEvaluation(const Evaluation& evaluation, const DataKnown& known = {});
+    void setKnown(std::int64_t trial, const DataKnown& known);    // of its data, when it begins; synchronous
     void setState(std::int64_t trial, RunState state);            // synchronous
     void setSpec(std::int64_t trial, const TrialSpec& spec);      // as it is run; the title stays
     void setTitle(std::int64_t trial, const std::string& title);  // the spec as accepted keeps its own
