@@ -103,6 +103,10 @@ private:
     void showGalleryHint();
     QString className(std::int64_t id) const;
 
+    // evaluate_page_changed.cpp: whether the data are still those that were asked about
+    void takeSamples(const AskedSamplesAnswer& answer);
+    void showChanged();
+
     // evaluate_page_layout.cpp: where it stands
     QWidget* buildHead();
     QWidget* buildBesideChoice();
@@ -158,6 +162,7 @@ private:
     QStringList m_names;             // of those
     QMap<QString, QString> m_tasks;  // of models, by id
     qint64 m_question = 0;           // to the engine, for samples
+    std::int64_t m_unseen = 0;       // the evaluation of which the engine last said that its data have changed
     std::int64_t m_trial = 0;
     std::optional<TrialEvaluations> m_found;
     std::shared_ptr<const Evaluation> m_answers;
@@ -172,7 +177,7 @@ private:
     QComboBox *m_trials = nullptr, *m_others = nullptr, *m_source = nullptr, *m_order = nullptr, *m_numbers = nullptr;
     QSlider* m_epoch = nullptr;
     QLabel *m_epochText = nullptr, *m_figures = nullptr, *m_noticeText = nullptr, *m_matrixHint = nullptr,
-           *m_told = nullptr, *m_noClasses = nullptr;
+           *m_told = nullptr, *m_noClasses = nullptr, *m_changed = nullptr;
     QString m_written, m_command;  // the file that the notice tells of, and what wrote it
     QFrame *m_notice = nullptr, *m_matrixCard = nullptr, *m_classCard = nullptr;
     QWidget* m_besideChoice = nullptr;

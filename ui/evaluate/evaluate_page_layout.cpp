@@ -116,6 +116,11 @@ QWidget* EvaluatePage::buildHead() {
     column->setSpacing(space::kSmall);
     column->addLayout(line);
     column->addWidget(buildSourceRow());
+    m_changed = new QLabel;
+    m_changed->setObjectName("dataChanged");
+    m_changed->setWordWrap(true);
+    m_changed->hide();
+    column->addWidget(m_changed);
     return head;
 }
 

@@ -157,7 +157,11 @@ public:
             if (spec.ok()) found->spec = spec.value();
             found->counts = query.counts(trial);
             found->evaluations = query.evaluations(trial);
-            found->checkpoints = checkpointsIn(m_trials.places().run(trial) / "checkpoints");
+            found->known = query.known(trial);
+            const auto folder = m_trials.places().run(trial) / "checkpoints";
+            found->checkpoints = checkpointsIn(folder);
+            if (found->hasCheckpoint())
+                found->checkpointFile = (folder / checkpointName(found->checkpoints.front().role)).string();
             say([then, found] { then(*found); });
         });
     }

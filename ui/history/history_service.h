@@ -31,6 +31,8 @@ struct TrialEvaluations {
     std::vector<EvalCounts> counts;           // of its own evaluations, by epoch
     std::vector<Evaluation> evaluations;      // those that were asked for, newest first; without their answers
     std::vector<CheckpointFile> checkpoints;  // that are kept, as checkpointsIn() lists them
+    DataKnown known = {};                     // of the data that it was trained on
+    std::string checkpointFile = {};          // of the first of those; it may know what `known` does not
     bool hasCheckpoint() const { return !checkpoints.empty(); }
 };
 using SettingValues = std::unordered_map<std::int64_t, ParamValue>;  // by trial
