@@ -56,8 +56,8 @@ void PlotGraphs::remove() {
 }
 
 void PlotGraphs::colour(const PlotSeries& series, const Theme& theme, bool faded) {
-    const QColor color =
-        faded ? faint(seriesColor(series.color, theme), kFadedAlpha) : seriesColor(series.color, theme);
+    const int alpha = faded ? kFadedAlpha : series.faint ? kGhostAlpha : 255;
+    const QColor color = faint(seriesColor(series.color, theme), alpha);
     const Qt::PenStyle style = series.dashed ? Qt::DashLine : Qt::SolidLine;
     if (m_high) m_high->setBrush(faint(color, kBandAlpha));
     m_ghost->setPen(QPen(faint(color, kGhostAlpha), 1));

@@ -40,6 +40,10 @@ std::optional<double> deviationAt(const PlotSeries& series, std::size_t i) {
     return (series.band->high->value(i) - series.band->low->value(i)) / 2;
 }
 
+QByteArray csvNumber(double value) { return std::isfinite(value) ? QByteArray::number(value, 'g', 12) : QByteArray(); }
+
+QByteArray quotedName(const PlotSeries& series) { return '"' + series.name.toUtf8().replace('"', "\"\"") + '"'; }
+
 std::vector<Curve::Point> marked(const std::vector<Curve::Point>& line) {
     if (line.size() <= kFewPoints) return line;
     std::vector<Curve::Point> out;
@@ -72,7 +76,7 @@ double PlotModel::scaleOf(std::size_t index) const {
     return m_axis == PlotAxis::Epoch && perEpoch > 0 ? perEpoch : 1;
 }
 
-double PlotModel::along(PlotMoment moment) const {
+double PlotModel::along(const PlotMoment& moment) const {
     if (m_axis == PlotAxis::Time) return moment.seconds;
     return m_series.empty() ? moment.step : moment.step / scaleOf(0);
 }
@@ -98,7 +102,7 @@ PlotRange PlotModel::fitX() const {
         all.high = std::max(all.high, curve.x(curveAxis(), curve.size() - 1) / scaleOf(i));
     }
     if (all.low > all.high) return {0, 1};
-    if (m_axis != PlotAxis::Step) all.low = std::min(0.0, all.low);
+    if (m_axis == PlotAxis::Epoch || m_axis == PlotAxis::Time) all.low = std::min(0.0, all.low);
     return all.size() > 0 ? all : PlotRange{all.low - 0.5, all.high + 0.5};
 }
 
@@ -158,7 +162,7 @@ PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns) 
     if (!hidden(index)) {
         out.line = sampled(lineOf(index, kSmoothedAtOnce), index, x, columns);
         if (isSmoothed(index)) out.ghost = sampled(*m_series[index].curve, index, x, columns);
-        out.markers = marked(out.line);
+        if (!m_series[index].faint) out.markers = marked(out.line);
         drawBand(out, index, x, columns);
     }
     m_state[index].drawn = key(index, x, columns);
@@ -209,17 +213,30 @@ std::optional<PlotModel::Newest> PlotModel::last(std::size_t index) const {
     return std::nullopt;
 }
 
+// A step and a time mean nothing there.
+QByteArray PlotModel::csvOfLog(PlotRange x) const {
+    QByteArray out = "series,x,value\n";
+    for (std::size_t i = 0; i < m_series.size(); ++i) {
+        if (hidden(i)) continue;
+        const Curve& curve = *m_series[i].curve;
+        const auto [begin, end] = curve.within(CurveAxis::Step, x.low, x.high);
+        for (std::size_t at = begin; at < end; ++at)
+            out += quotedName(m_series[i]) + ',' + csvNumber(std::pow(10, curve.x(CurveAxis::Step, at))) + ',' +
+                   csvNumber(curve.value(at)) + '\n';
+    }
+    return out;
+}
+
 QByteArray PlotModel::csv(PlotRange x) {
-    const auto number = [](double value) {
-        return std::isfinite(value) ? QByteArray::number(value, 'g', 12) : QByteArray();
-    };
+    if (m_axis == PlotAxis::Log) return csvOfLog(x);
+    const auto& number = csvNumber;
     const bool bands = std::any_of(m_series.begin(), m_series.end(), [](const auto& series) { return series.band; });
     QByteArray out = bands ? "series,step,seconds,value,smoothed,low,high\n" : "series,step,seconds,value,smoothed\n";
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         if (hidden(i)) continue;
         const Curve& raw = *m_series[i].curve;
         const Curve& line = lineOf(i, SmoothedCurve::kAll);
-        const QByteArray name = '"' + m_series[i].name.toUtf8().replace('"', "\"\"") + '"';
+        const QByteArray name = quotedName(m_series[i]);
         const auto [begin, end] = raw.within(curveAxis(), x.low * scaleOf(i), x.high * scaleOf(i));
         for (std::size_t at = begin; at < end; ++at) {
             out += name + ',' + number(raw.x(CurveAxis::Step, at)) + ',' + number(raw.x(CurveAxis::Seconds, at)) + ',' +
@@ -237,7 +254,8 @@ QString PlotModel::summary(const std::function<QString(double)>& format) const {
     QStringList lines;
     for (std::size_t i = 0; i < m_series.size(); ++i) {
         const Curve& curve = *m_series[i].curve;
-        const auto [low, high] = curve.extremes(CurveAxis::Step, 0, std::numeric_limits<double>::max());
+        constexpr double kFar = std::numeric_limits<double>::max();
+        const auto [low, high] = curve.extremes(CurveAxis::Step, -kFar, kFar);
         if (hidden(i) || low > high) continue;
         lines << PlotModelText::tr("%1: %2 points, from %3 to %4, lowest %5, highest %6")
                      .arg(m_series[i].name)

@@ -25,11 +25,15 @@ struct PlotSeries {
     bool smoothed = true;      // whether smoothing makes sense of it
     bool dashed = false;       // a second curve of the same thing: train beside test
     std::optional<PlotBand> band = std::nullopt;
+    bool faint = false;  // stands behind another, as what was measured does behind what is smoothed
 };
 
-enum class PlotAxis { Step, Epoch, Time };  // Time: seconds
+enum class PlotAxis { Step, Epoch, Time, Log };  // Time: seconds; Log: steps are decimal logarithms of what is meant
 struct PlotMoment {
+    enum class Tone { Notable, Good, Bad };
     double step = 0, seconds = 0;
+    QString name = {};  // stands beside its line, and comes in the summary; empty: none
+    Tone tone = Tone::Notable;
 };
 struct PlotRange {
     double low = 0, high = 1;
@@ -51,9 +55,9 @@ public:
     bool log() const { return m_log; }
     bool empty() const;  // no shown curve has a point
 
-    double along(PlotMoment moment) const;  // its place on the axis; epochs as of the first curve
-    PlotRange fitX() const;                 // of all shown curves
-    PlotRange fitY(PlotRange x);            // of what is shown within x, with some air
+    double along(const PlotMoment& moment) const;  // its place on the axis; epochs as of the first curve
+    PlotRange fitX() const;                        // of all shown curves
+    PlotRange fitY(PlotRange x);                   // of what is shown within x, with some air
     // The same stretch scaled about `center` (< 1 comes nearer); in decades on a logarithmic axis.
     static PlotRange zoomed(PlotRange range, double center, double factor, bool log);
 
@@ -81,7 +85,8 @@ public:
     };
     std::optional<Newest> last(std::size_t index) const;  // newest finite value, as measured
 
-    // series,step,seconds,value,smoothed (and low,high where there are bands): shown curves within x.
+    // series,step,seconds,value,smoothed (and low,high where there are bands): shown curves within x. On a logarithmic
+    // axis: series,x,value.
     QByteArray csv(PlotRange x);
     // For people who hear it: each shown curve with its number of points, its ends and its extremes.
     QString summary(const std::function<QString(double)>& format) const;
@@ -108,6 +113,7 @@ private:
     bool isSmoothed(std::size_t index) const { return m_smoothing > 0 && m_series[index].smoothed; }
     const Curve& lineOf(std::size_t index, std::size_t points);
     Drawn key(std::size_t index, PlotRange x, int columns) const;
+    QByteArray csvOfLog(PlotRange x) const;
     void drawBand(Drawing& out, std::size_t index, PlotRange x, int columns) const;
     std::vector<Curve::Point> sampled(const Curve& curve, std::size_t index, PlotRange x, int columns) const;
 

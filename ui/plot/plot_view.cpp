@@ -34,7 +34,7 @@ PlotRange withAir(PlotRange x) { return {x.low - kAirAlongX * x.size(), x.high +
 
 bool looksTheSame(const PlotSeries& a, const PlotSeries& b) {
     return a.name == b.name && a.color == b.color && a.marker == b.marker && a.dashed == b.dashed &&
-           a.band.has_value() == b.band.has_value();
+           a.faint == b.faint && a.band.has_value() == b.band.has_value();
 }
 
 }  // namespace
@@ -216,8 +216,17 @@ QString PlotView::valueText(double value, std::optional<double> deviation) const
 }
 
 QString PlotView::axisText(double x) const {
+    if (m_model.axis() == PlotAxis::Log) return m_look.along(std::pow(10, x));
     if (m_model.axis() == PlotAxis::Step) return tr("step %1").arg(runCount(x));
     return m_model.axis() == PlotAxis::Epoch ? tr("epoch %1").arg(runNumber(x, 4)) : runDuration(x);
+}
+
+QString PlotView::summary() const {
+    QStringList all{m_model.summary([this](double value) { return valueText(value); })};
+    for (const PlotMoment& each : m_lines->moments()) {
+        if (!each.name.isEmpty()) all << each.name;
+    }
+    return all.join("; ");
 }
 
 void PlotView::applyTickers() {
@@ -227,7 +236,10 @@ void PlotView::applyTickers() {
     else m_plot->yAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTicker>>::create(words, keeps));
     m_plot->yAxis->setScaleType(m_model.log() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     m_plot->yAxis->ticker()->setTickCount(4);
-    if (m_model.axis() == PlotAxis::Time) {
+    if (m_model.axis() == PlotAxis::Log) {
+        m_plot->xAxis->setTicker(QSharedPointer<LogTicker>::create(m_look.base, m_look.alongTick));
+        m_plot->xAxis->setNumberFormat("g");  // "1e-6" as it is
+    } else if (m_model.axis() == PlotAxis::Time) {
         m_plot->xAxis->setTicker(QSharedPointer<WordedTicker<QCPAxisTickerTime>>::create(wordsOfEach(&runDuration)));
     } else if (m_model.axis() == PlotAxis::Step) {
         m_plot->xAxis->setTicker(
@@ -265,13 +277,27 @@ void PlotView::showPart(std::optional<PlotRange> x, std::optional<PlotRange> y) 
     refresh();
 }
 
+// Of a logarithmic axis also what it spans, and where lines have names.
+PlotRange PlotView::everythingAlong() const {
+    PlotRange all = m_model.fitX();
+    if (m_model.axis() != PlotAxis::Log) return all;
+    const auto take = [&](double x) { all = {std::min(all.low, x), std::max(all.high, x)}; };
+    if (m_model.empty() && m_look.span) all = *m_look.span;
+    if (m_look.span) take(m_look.span->low), take(m_look.span->high);
+    for (const PlotMoment& each : m_lines->moments()) {
+        if (!each.name.isEmpty()) take(m_model.along(each));
+    }
+    return all;
+}
+
 bool PlotView::applyRanges() {
-    const PlotRange x = m_partX.value_or(withAir(m_model.fitX()));
+    const PlotRange x = m_partX.value_or(withAir(everythingAlong()));
     PlotRange y = m_partY.value_or(m_model.fitY(x));
     if (m_look.bounds && !m_partY) {
         y.low = std::max(y.low, m_look.bounds->low);
         y.high = std::min(y.high, m_look.bounds->high + kAboveBounds * m_look.bounds->size());
     }
+    if (m_look.fromZero && !m_partY && !m_model.log()) y = {0, (1 + kAboveBounds) * y.high};
     if (rangeOf(x) == m_plot->xAxis->range() && rangeOf(y) == m_plot->yAxis->range()) return false;
     m_plot->xAxis->setRange(rangeOf(x));
     m_plot->yAxis->setRange(rangeOf(y));

@@ -34,6 +34,11 @@ public:
         QString title, emptyText;
         Format format, tick;              // of values, and of the numbers at the axis; empty: four digits
         std::optional<PlotRange> bounds;  // values lie within: the axis counts no farther
+        bool fromZero = false;            // the axis of values begins there
+        // Of PlotAxis::Log: what x is, in words ("rate 0.03") and at the axis, and the least that is shown of it.
+        Format along = {}, alongTick = {};
+        std::optional<PlotRange> span = std::nullopt;
+        double base = 10;  // of the numbers at that axis
     };
     explicit PlotView(Look look, QWidget* parent = nullptr);
     void setLook(Look look);  // another quantity
@@ -49,9 +54,7 @@ public:
     void setLit(std::optional<std::int64_t> color);  // curves of this PlotSeries::color stand out, if there are any
     PlotModel& model() { return m_model; }
     QString valueText(double value, std::optional<double> deviation = std::nullopt) const;
-    QString summary() const {
-        return m_model.summary([this](double value) { return valueText(value); });
-    }
+    QString summary() const;
 
     // The picture with its legend, at the size on the screen.
     QPixmap pixmap(double scale = 2);
@@ -78,6 +81,7 @@ private:
     void applyTheme();
     void colourGraphs();
     void applyTickers();
+    PlotRange everythingAlong() const;
     bool applyRanges();
     bool drawGraphs();
     void updateWords();

@@ -205,6 +205,56 @@ private slots:
         }
     }
 
+    // Of learning rates, say: powers of ten have their places, and lines their names, which are seen from the
+    // beginning.
+    void aLogarithmOfWhatLiesAlong() {
+        PlotView::Look look{"Loss", "nothing yet", {}, {}, {}};
+        look.along = [](double rate) { return "rate " + QString::number(rate); };
+        look.alongTick = [](double rate) { return QString::number(rate, 'g', 2); };
+        look.span = PlotRange{-6, 1};
+        look.fromZero = true;
+        PlotView view(look);
+        auto curve = std::make_shared<Curve>();
+        view.setAxis(PlotAxis::Log);
+        view.setSeries({{"smoothed", curve, 1, Marker::Circle, 0, false}});
+        view.resize(700, 300);
+        view.show();
+        (void)QTest::qWaitForWindowExposed(&view);
+        auto& plot = *view.findChild<QCustomPlot*>();
+        plot.replot(QCustomPlot::rpImmediateRefresh);
+        QVERIFY(plot.xAxis->range().lower < -6 && plot.xAxis->range().upper > 1 && plot.xAxis->range().upper < 1.2);
+        for (int i = -6; i < 0; ++i) curve->append(i, 0, 8.0 + i);
+        view.setMoments({{-2, 0, "suggested: 0.01", PlotMoment::Tone::Good}, {2, 0, "blows up at 100"}, {-3, 0}});
+        view.refresh();
+        plot.replot(QCustomPlot::rpImmediateRefresh);
+        QCOMPARE(plot.xAxis->tickVectorLabels(),
+                 (QVector<QString>{"1e-06", "1e-05", "0.0001", "0.001", "0.01", "0.1", "1", "10", "1e+02"}));
+        QVERIFY(plot.xAxis->range().upper > 2);  // a line that has a name is seen
+        QCOMPARE(plot.yAxis->range().lower, 0.0);
+        const QString words = view.summary();
+        QVERIFY2(words.contains("smoothed: 6 points, from 2.000 to 7.000") && words.contains("suggested: 0.01") &&
+                     words.contains("blows up at 100"),
+                 qPrintable(words));
+        QCOMPARE(QString(view.model().csv({-4.5, -3.5})), QString("series,x,value\n\"smoothed\",0.0001,4\n"));
+        for (int i = 0; i < 12; ++i) QTest::keyClick(&plot, Qt::Key_Plus);
+        plot.replot(QCustomPlot::rpImmediateRefresh);
+        QVERIFY(plot.xAxis->tickVectorLabels().size() <= 3);
+        view.setMoments({});
+        view.refresh();
+        QVERIFY(!view.summary().contains("suggested"));
+    }
+
+    void aFaintCurveHasNoMarkers() {
+        auto curve = std::make_shared<Curve>();
+        for (int i = 0; i < 5; ++i) curve->append(i, i, i);
+        PlotModel model;
+        PlotSeries faint{"loss", curve};
+        faint.faint = true;
+        model.setSeries({faint, {"smoothed", curve}});
+        QVERIFY(model.draw(0, {0, 5}, 100).markers.empty() && model.draw(0, {0, 5}, 100).line.size() == 5);
+        QVERIFY(!model.draw(1, {0, 5}, 100).markers.empty());
+    }
+
     // The first steps of a run: a rate that has hardly changed, and no half steps.
     void ticksAreToldApart() {
         PlotView view({"Learning rate", "", {}, {}, {}});
