@@ -331,6 +331,7 @@ void TrainPage::showActions() {
     m_resetAction->setEnabled(m_answers.hasCatalog());
     m_retryAction->setEnabled(m_service.problem().has_value());
     m_problemAction->setEnabled(!problems.empty());
+    showFinding();
     const auto unknown = m_form.unknownSettings();
     m_unknownAction->setEnabled(m_answers.hasCatalog() && !unknown.isEmpty());
     m_unknownAction->setToolTip(

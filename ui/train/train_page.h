@@ -25,6 +25,7 @@ namespace lockstep::ui {
 
 class DatasetCard;
 class FieldList;
+class FindDialog;
 class HistoryService;
 class ProblemLabel;
 
@@ -110,6 +111,10 @@ private:
     void chooseDataset();
     void chooseSpecFile();
     void copyCommand();
+    void findRate();
+    void findBatch();
+    void find(FindDialog* dialog, const QString& path);
+    void showFinding();
     void leaveOutUnknown();
     void goToProblem();
     void showService();
@@ -138,7 +143,7 @@ private:
     bool m_homeIsEmpty = false, m_startWhenValid = false, m_copied = false, m_watches = false;
 
     QAction *m_startAction, *m_presetAction, *m_resetAction, *m_datasetAction, *m_copyAction, *m_unknownAction,
-        *m_problemAction, *m_retryAction;
+        *m_problemAction, *m_retryAction, *m_findRateAction, *m_findBatchAction;
     QList<QAction*> m_windowCommands;
     QMenu *m_presets, *m_recent;
     QScrollArea* m_scroll;
