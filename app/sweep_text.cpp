@@ -32,29 +32,6 @@ bool hasClimbedFurther(const SweepResult& sweep, const CellResult& one, const Ce
     return a->rung != b->rung ? a->rung > b->rung : a->rank < b->rank;
 }
 
-// Cells with a value first, the best of them first; then those that have climbed the furthest.
-std::vector<std::size_t> ranked(const SweepResult& sweep) {
-    std::vector<std::size_t> order(sweep.cells.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-        const CellResult &one = sweep.cells[a], &other = sweep.cells[b];
-        if (one.count == 0 && other.count == 0) return hasClimbedFurther(sweep, one, other);
-        if (one.count == 0 || other.count == 0) return one.count > other.count;
-        return isBetter(*sweep.objective, one.mean, other.mean);
-    });
-    return order;
-}
-
-std::string stateText(const SweepResult& sweep, const CellResult& cell) {
-    std::string text = pausedText(sweep, cell);
-    const auto add = [&](std::int64_t count, const char* word) {
-        if (count > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", count, word);
-    };
-    add(cell.finished, "finished"), add(cell.failed, "failed"), add(cell.running, "running");
-    add(cell.open - cell.running, "waiting"), add(cell.cancelled, "cancelled"), add(cell.removed, "deleted");
-    return text;
-}
-
 }  // namespace
 
 std::string objectiveText(const CellResult& cell, const Metric* objective) {
@@ -79,6 +56,29 @@ std::string progressText(const SweepResult& sweep) {
     }
     if (const auto left = sweep.secondsLeft(); left && sweep.group.state == GroupState::Active)
         text += fmt::format("; about {} left", durationText(*left));
+    return text;
+}
+
+// Cells with a value first, the best of them first; then those that have climbed the furthest.
+std::vector<std::size_t> ranked(const SweepResult& sweep) {
+    std::vector<std::size_t> order(sweep.cells.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+        const CellResult &one = sweep.cells[a], &other = sweep.cells[b];
+        if (one.count == 0 && other.count == 0) return hasClimbedFurther(sweep, one, other);
+        if (one.count == 0 || other.count == 0) return one.count > other.count;
+        return isBetter(*sweep.objective, one.mean, other.mean);
+    });
+    return order;
+}
+
+std::string stateText(const SweepResult& sweep, const CellResult& cell) {
+    std::string text = pausedText(sweep, cell);
+    const auto add = [&](std::int64_t count, const char* word) {
+        if (count > 0) text += (text.empty() ? "" : ", ") + fmt::format("{} {}", count, word);
+    };
+    add(cell.finished, "finished"), add(cell.failed, "failed"), add(cell.running, "running");
+    add(cell.open - cell.running, "waiting"), add(cell.cancelled, "cancelled"), add(cell.removed, "deleted");
     return text;
 }
 

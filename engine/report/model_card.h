@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/history/trial_query.h"
-#include "engine/report/document.h"
+#include "engine/report/blocks.h"
 #include "engine/report/trial_series.h"
 
 namespace lockstep::report {
@@ -21,11 +21,6 @@ struct CardCheckpoint {
     std::string role, file;  // "last", "best", "epoch-7"
     std::int64_t step = 0;
 };
-// Something that the program said, in words.
-struct CardMessage {
-    std::string level, what, remedy;
-};
-
 // All that a card is made of, as plain values: whoever has the history and the checkpoints at hand fills it in. What is
 // empty is not known, and the card says so, and which command would supply it.
 struct CardFacts {

@@ -14,9 +14,9 @@ private slots:
         QVERIFY(all.out.contains("Exit status") && all.out.contains("lockstep train --preset fashion"));
         QVERIFY(!all.out.contains("probe-plugin"));
         for (const char* name :
-             {"train",          "resume",  "trials", "show",  "attach", "pause",     "stop",      "delete",
-              "devices",        "models",  "bench",  "check", "prove",  "datasets",  "inspect",   "card",
-              "export-weights", "program", "doctor", "disk",  "serve",  "find-rate", "find-batch"}) {
+             {"train",          "resume", "trials",  "show",   "attach", "pause",    "stop",      "delete",
+              "devices",        "models", "bench",   "check",  "prove",  "datasets", "inspect",   "card",
+              "export-weights", "report", "program", "doctor", "disk",   "serve",    "find-rate", "find-batch"}) {
             QVERIFY2(all.out.contains(QString("\n  %1 ").arg(name)), name);
             const auto one = m_program.run({name, "--help"});
             QVERIFY2(one.status == 0 && one.out.size() > 100, name);

@@ -109,6 +109,7 @@ void ComparePage::fillScopes() {
         m_scope->addItem(sweepName(sweep), static_cast<qlonglong>(sweep.id));
     m_scope->addItem(tr("Trials that the list shows"), 0);
     m_scope->setCurrentIndex(m_scope->findData(static_cast<qlonglong>(m_selection.scope())));
+    enableActions();
 }
 
 void ComparePage::takeTable(const std::shared_ptr<const CompareTable>& table,

@@ -52,6 +52,7 @@ signals:
     void resumeRequested(qint64 trial);
     void cloneRequested(const QString& specJson);
     void sweepRequested(const QString& sweepJson, const QString& what);  // to be looked at before it starts
+    void reportRequested(qint64 sweep);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -95,6 +96,8 @@ private:
     void pinChosen();
     void clearBrushes();
     void clearPins();
+    void askForReport();
+    void copyReportCommand();
 
     // compare_page_actions.cpp: from seeing to doing
     using WithSpec = std::function<void(const TrialSpec&)>;
@@ -109,7 +112,8 @@ private:
     void archiveRest();
 
     struct Actions {
-        QAction *open, *evaluate, *resume, *clone, *command, *pin, *unpin, *clear, *sweep, *seeds, *archive;
+        QAction *open, *evaluate, *resume, *clone, *command, *pin, *unpin, *clear, *sweep, *seeds, *archive, *report,
+            *reportCommand;
     };
 
     const Explain m_explain;

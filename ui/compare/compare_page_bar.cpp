@@ -1,8 +1,12 @@
 #include <QAction>
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
 #include <QToolBar>
 
 #include "ui/compare/compare_list.h"
 #include "ui/compare/compare_page.h"
+#include "ui/history/command_text.h"
 #include "ui/style/action_bar.h"
 
 // What can be done with what is compared.
@@ -53,19 +57,29 @@ void ComparePage::makeActions() {
                                        tr("Take their own colours from all trials"), {}, &ComparePage::clearPins);
     m_actions.clear = addCompareAction("compare.clear-brushes", tr("Show all"), tr("Take all brushes off"),
                                        tr("Show all trials again (Esc)"), {}, &ComparePage::clearBrushes);
+    m_actions.report = addCompareAction(
+        "compare.report", tr("Report…"), tr("Write the sweep's report"),
+        tr("Write the sweep's settings, charts, results and how to repeat them on one page for others"), {},
+        &ComparePage::askForReport);
+    m_actions.reportCommand =
+        addCompareAction("compare.copy-report-command", tr("Copy report command"), tr("Copy the report's command line"),
+                         tr("Copy the command that writes the sweep's report"), {}, &ComparePage::copyReportCommand);
 }
 
 QList<QAction*> ComparePage::commands() const {
     const auto& a = m_actions;
-    return {a.open, a.evaluate, a.clone, a.resume, a.command, a.pin, a.unpin, a.clear, a.sweep, a.seeds, a.archive};
+    return {a.open,  a.evaluate, a.clone, a.resume,  a.command, a.pin,          a.unpin,
+            a.clear, a.sweep,    a.seeds, a.archive, a.report,  a.reportCommand};
 }
 
 void ComparePage::buildBar(QToolBar& bar) {
-    bar.addActions({m_actions.open, m_actions.evaluate, m_actions.clone, m_actions.resume, m_actions.command});
+    bar.addActions({m_actions.open, m_actions.evaluate, m_actions.clone});
     bar.addSeparator();
     bar.addActions({m_actions.pin, m_actions.unpin, m_actions.clear});
     bar.addSeparator();
     bar.addActions({m_actions.sweep, m_actions.seeds, m_actions.archive});
+    bar.addSeparator();
+    bar.addAction(m_actions.report);
     dressActionBar(bar);
 }
 
@@ -83,6 +97,8 @@ void ComparePage::enableActions() {
     m_actions.pin->setEnabled(!chosen.empty());
     m_actions.unpin->setEnabled(!m_selection.pinned().empty());
     m_actions.clear->setEnabled(!m_selection.brushes().empty());
+    const bool isOfSweep = m_scope && m_scope->currentData().toLongLong() > 0;
+    for (QAction* each : {m_actions.report, m_actions.reportCommand}) each->setEnabled(isOfSweep);
 }
 
 void ComparePage::openChosen() {
@@ -97,5 +113,11 @@ void ComparePage::pinChosen() {
 void ComparePage::clearBrushes() { m_selection.clearBrushes(); }
 
 void ComparePage::clearPins() { m_selection.clearPins(); }
+
+void ComparePage::askForReport() { emit reportRequested(m_selection.scope()); }
+
+void ComparePage::copyReportCommand() {
+    QGuiApplication::clipboard()->setText(commandLine({"report", QString::number(m_selection.scope())}));
+}
 
 }  // namespace lockstep::ui

@@ -54,16 +54,6 @@ std::vector<Tried> triedGroups(const CompareScene& scene, const std::vector<std:
     return tried;
 }
 
-// The highest rung below the last that enough cells came to; nullopt: none.
-std::optional<std::size_t> fullRung(const SweepResult& sweep, const Rungs& rungs) {
-    for (std::size_t rung = rungs.top(); rung-- > 0;) {
-        const auto came =
-            std::ranges::count_if(sweep.climbers, [&](const Climber& each) { return each.losses.size() > rung; });
-        if (static_cast<std::size_t>(came) >= kFewestTried) return rung;
-    }
-    return std::nullopt;
-}
-
 std::vector<Tried> triedAtRung(const SweepResult& sweep, std::size_t rung) {
     std::vector<Tried> tried;
     for (const Climber& each : sweep.climbers) {
@@ -72,6 +62,23 @@ std::vector<Tried> triedAtRung(const SweepResult& sweep, std::size_t rung) {
             tried.push_back({.cell = cell->settings, .loss = each.losses[rung]});
     }
     return tried;
+}
+
+void ask(SettingImportance& found, std::span<const Dimension> dimensions, std::span<const Tried> tried) {
+    found.asked = tried.size();
+    found.explains = fanova(dimensions, tried);
+    found.decides = pedAnova(dimensions, tried);
+}
+
+// From the highest rung down to the first at which there is an answer; where there is none, at the lowest.
+SettingImportance askRungs(SettingImportance found, const SweepResult& sweep, const Rungs& rungs,
+                           std::span<const Dimension> dimensions) {
+    for (std::size_t rung = rungs.top(); rung-- > 0;) {
+        ask(found, dimensions, triedAtRung(sweep, rung));
+        found.atEpoch = rungs.epochs[rung];
+        if (found.explains.verdict == ImportanceVerdict::Sound) break;
+    }
+    return found;
 }
 
 }  // namespace
@@ -98,18 +105,12 @@ SettingImportance settingImportance(const CompareScene& scene, bool ofBrushed) {
         dimensions = scene.sweep->spec.vary;
         tried = triedCells(*scene.sweep);
         const auto rungs = rungsOf(scene.sweep->spec);
-        const auto rung = rungs && tried.size() < kFewestTried ? fullRung(*scene.sweep, *rungs) : std::nullopt;
-        if (rung) {
-            tried = triedAtRung(*scene.sweep, *rung);
-            found.atEpoch = rungs->epochs[*rung];
-        }
+        if (rungs && tried.size() < kFewestTried) return askRungs(std::move(found), *scene.sweep, *rungs, dimensions);
     } else {
         for (const auto axis : found.axes) dimensions.push_back(dimensionOf(table.axes[axis]));
         if (table.objective) tried = triedGroups(scene, found.axes, ofBrushed);
     }
-    found.asked = tried.size();
-    found.explains = fanova(dimensions, tried);
-    found.decides = pedAnova(dimensions, tried);
+    ask(found, dimensions, tried);
     return found;
 }
 

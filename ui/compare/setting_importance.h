@@ -21,8 +21,8 @@ struct SettingImportance {
     std::vector<double> byAxis(const CompareTable& table) const;
 };
 
-// Of a sweep, all of it: the figures of `lockstep importance`; where too few cells are trained to their ends, with what
-// the most of them had come to at the highest rung that has enough: those of `--rung`. Of others, and of what the
+// Of a sweep, all of it: the figures of `lockstep importance`; where too few cells are trained to their ends, those of
+// `--rung` at the highest rung that has an answer. Of others, and of what the
 // brushes leave, the groups of the table: those that differ in their seed alone count once, with their mean. Pure;
 // tenths of a second for thousands.
 SettingImportance settingImportance(const CompareScene& scene, bool ofBrushed);

@@ -150,7 +150,8 @@ void QueuePage::openChosen() {
 }
 
 void QueuePage::copyCommand() {
-    const QString command = m_latest.empty() ? QStringLiteral("lockstep queue") : commandsOf(m_latest);
+    const QString before = m_latest.empty() ? QStringLiteral("lockstep queue") : commandsOf(m_latest);
+    const QString command = m_written.isEmpty() ? before : m_written;
     QGuiApplication::clipboard()->setText(command);
     showNotice(tr("Copied: %1").arg(command.section('\n', 0, 0)), false);
 }

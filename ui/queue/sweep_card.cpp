@@ -122,8 +122,12 @@ QHBoxLayout* SweepCard::makeLinks() {
     m_compare->setObjectName("compareSweep");
     m_compare->setToolTip(tr("See what the settings do, side by side"));
     connect(m_compare, &QPushButton::clicked, this, [this] { emit compareWanted(m_sweep); });
+    m_report = new QPushButton(tr("Report…"));
+    m_report->setObjectName("reportSweep");
+    m_report->setToolTip(tr("Write its settings, charts, results and how to repeat them on one page for others"));
+    connect(m_report, &QPushButton::clicked, this, [this] { emit reportWanted(m_sweep); });
     auto* links = new QHBoxLayout;
-    for (QPushButton* each : {m_openBest, m_showTrials, m_compare}) links->addWidget(each);
+    for (QPushButton* each : {m_openBest, m_showTrials, m_compare, m_report}) links->addWidget(each);
     links->addStretch();
     return links;
 }
@@ -134,6 +138,7 @@ void SweepCard::showLinks(const SweepRow& sweep) {
     m_openBest->setVisible(m_bestTrial > 0);
     m_showTrials->setVisible(sweep.isReadable && !sweep.result.cells.empty());
     m_compare->setVisible(m_showTrials->isVisibleTo(this));
+    m_report->setVisible(sweep.isReadable);
 }
 
 QPushButton* SweepCard::addButton(const QString& name, const QString& text, const QString& tip, QueueStep::Verb verb) {
@@ -161,7 +166,7 @@ void SweepCard::setSweep(const SweepRow& sweep, std::uint64_t available) {
     m_cancel->setVisible(can.cancel);
     m_retry->setVisible(can.retry);
     m_extend->setVisible(can.extend);
-    for (QPushButton* each : {m_openBest, m_showTrials, m_pause, m_goOn, m_cancel, m_retry, m_extend})
+    for (QPushButton* each : {m_openBest, m_showTrials, m_report, m_pause, m_goOn, m_cancel, m_retry, m_extend})
         each->setAccessibleName(tr("%1: sweep %2").arg(each->text()).arg(m_sweep));
 }
 

@@ -28,6 +28,7 @@ signals:
     void trialWanted(qint64 trial);                    // the best of the best cell
     void trialsWanted(qint64 sweep);                   // all of them
     void compareWanted(qint64 sweep);                  // side by side
+    void reportWanted(qint64 sweep);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -46,7 +47,7 @@ private:
     QLabel *m_title, *m_state, *m_progress, *m_best, *m_cell, *m_disk, *m_problem;
     PartsBar* m_bar;
     RungPicture* m_rungs;
-    QPushButton *m_openBest, *m_showTrials, *m_compare;
+    QPushButton *m_openBest, *m_showTrials, *m_compare, *m_report;
     QPushButton *m_pause, *m_goOn, *m_cancel, *m_retry, *m_extend;
 };
 

@@ -44,6 +44,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
       m_samples(new EngineService(engineProgram, this)),
       m_launcher(new RunLauncher(engineProgram, m_places, this)),
       m_cards(new TrialWriter(engineProgram, this)),
+      m_reports(new TrialWriter(engineProgram, this)),
       m_runs(new OpenRuns(m_places, this)),
       m_history(m_places),
       m_queue(&m_history, engineProgram),
@@ -58,6 +59,7 @@ Studio::Studio(const QString& engineProgram, Places places, Explain explain, QWi
     m_train->followHistory(&m_history);
     connectPages();
     connectCards();
+    connectReports();
 }
 
 Studio::~Studio() = default;
@@ -81,6 +83,7 @@ std::unique_ptr<ComparePage> Studio::makeCompare() {
     connect(page.get(), &ComparePage::evaluateRequested, this, &Studio::evaluate);
     connect(page.get(), &ComparePage::resumeRequested, m_launcher, &RunLauncher::resume);
     connect(page.get(), &ComparePage::cloneRequested, this, &Studio::clone);
+    connect(page.get(), &ComparePage::reportRequested, this, &Studio::askForReport);
     connect(page.get(), &ComparePage::sweepRequested, this, [this](const QString& sweep, const QString& what) {
         m_train->setSweep(sweep, what);
         emit m_train->raised();
@@ -92,6 +95,7 @@ std::unique_ptr<QueuePage> Studio::makeQueue() {
     auto page = std::make_unique<QueuePage>(&m_history, &m_queue, m_explain);
     connect(page.get(), &QueuePage::openRequested, this, &Studio::openRun);
     connect(page.get(), &QueuePage::compareRequested, this, &Studio::compare);
+    connect(page.get(), &QueuePage::reportRequested, this, &Studio::askForReport);
     connect(page.get(), &QueuePage::trialsRequested, m_trials.get(), [this](qint64 sweep) {
         m_trials->showSweep(sweep);
         emit m_trials->raised();
@@ -143,6 +147,19 @@ void Studio::clone(const QString& specJson) {
     m_train->setSpec(QJsonDocument::fromJson(specJson.toUtf8()).object());
     emit m_train->raised();
 }
+
+void Studio::connectReports() {
+    connect(m_reports, &TrialWriter::written, this, [this](const QString& file, const QStringList& command) {
+        if (m_queuePage.made() && m_queuePage->isVisible()) m_queuePage->showWritten(file, command);
+        if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
+            tell(tr("The report is written"), tr("It is in %1; no program here would open it.").arg(file), false);
+    });
+    connect(m_reports, &TrialWriter::failed, this, [this](const QString& file, const Explanation& why) {
+        tell(tr("The report was not written to %1").arg(file), why.inTwoLines());
+    });
+}
+
+void Studio::askForReport(std::int64_t sweep) { m_reports->ask(sweep, sweepReport(), m_window); }
 
 void Studio::openRun(std::int64_t trial) {
     m_train->setHomeIsEmpty(false);

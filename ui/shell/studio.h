@@ -53,6 +53,8 @@ private:
     void evaluate(std::int64_t trial);
     void compare(std::int64_t sweep);  // 0: what the list of trials shows
     void clone(const QString& specJson);
+    void connectReports();
+    void askForReport(std::int64_t sweep);
     void followTimeline();
     void tell(const QString& title, const QString& text, bool isProblem = true);
     void explainProblems(const QString& title, const std::vector<Problem>& problems);
@@ -64,7 +66,7 @@ private:
     const Explain m_explain;
     EngineService *m_engine, *m_samples;  // of the form; of what models were evaluated on, which takes longer
     RunLauncher* m_launcher;
-    TrialWriter* m_cards;
+    TrialWriter *m_cards, *m_reports;
     OpenRuns* m_runs;
     HistoryService m_history;
     QueueFeed m_queue;

@@ -1,3 +1,5 @@
+#include <QAction>
+#include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
 #include <QToolButton>
@@ -82,6 +84,25 @@ private slots:
         desktop.selection->setScope(1);
         QTRY_COMPARE(desktop.rows(), 10);
         QCOMPARE(scope->currentData().toLongLong(), 1);
+    }
+
+    void aSweepHasAReport() {
+        CompareDesktop desktop;
+        desktop.open();
+        QTRY_COMPARE(desktop.rows(), 10);
+        const auto commands = desktop.page->commands();
+        const auto action = [&](const char* id) {
+            return *std::ranges::find(commands, QString(id), &QAction::objectName);
+        };
+        QTRY_VERIFY(action("compare.report")->isEnabled());
+        const QSignalSpy asked(desktop.page.get(), &ComparePage::reportRequested);
+        action("compare.report")->trigger();
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked.front().front().toLongLong(), 1);
+        action("compare.copy-command")->trigger();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep report 1"));
+        desktop.selection->setScope(0);
+        QVERIFY(!action("compare.report")->isEnabled() && !action("compare.copy-command")->isEnabled());
     }
 
     void noTrialsAreAnEmptyPage() {

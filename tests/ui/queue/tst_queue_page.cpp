@@ -143,6 +143,26 @@ private slots:
         QTRY_VERIFY(bench.table().isVisible());
     }
 
+    // The window writes it; the page says where, and offers the command.
+    void aSweepHasAReport() {
+        Bench bench;
+        bench.make().sweep("nets", 2);
+        bench.open();
+        QTRY_VERIFY(bench.button("reportSweep"));
+        const QSignalSpy asked(bench.page.get(), &QueuePage::reportRequested);
+        bench.button("reportSweep")->click();
+        QCOMPARE(asked.size(), 1);
+        QCOMPARE(asked.front().front().toLongLong(), 1);
+        bench.page->showWritten("/tmp/my nets.html", {"report", "1", "--html", "/tmp/my nets.html"});
+        QVERIFY(bench.says("Written to /tmp/my nets.html"));
+        bench.button("copyQueueCommand")->click();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep report 1 --html '/tmp/my nets.html'"));
+        bench.button("pauseSweep")->click();
+        QTRY_VERIFY(bench.says("lockstep sweeps 1 --pause"));
+        bench.button("copyQueueCommand")->click();
+        QCOMPARE(QApplication::clipboard()->text(), QString("lockstep sweeps 1 --pause"));
+    }
+
     void theQueueIsShown() {
         Bench bench;
         MadeQueue& made = bench.make();

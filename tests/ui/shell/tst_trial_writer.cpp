@@ -3,6 +3,7 @@
 #include <QLineEdit>
 
 #include "shell_support.h"
+#include "tests/ui/queue/made_queue.h"
 #include "ui/history/trial_writer.h"
 #include "ui/trials/trials_table.h"
 
@@ -174,6 +175,30 @@ private slots:
         QVERIFY(window->commands().run("trial.card"));
         QTRY_COMPARE_WITH_TIMEOUT(browser.opened.size(), 2, kPatience);
         QVERIFY(contents(path("other.html")).contains("Results"));
+    }
+
+    // By the button of the page that compares; the page of the queue tells the command.
+    void aPersonReportsASweep() {
+        test::MadeQueue made(m_home.places);
+        made.keep();
+        const auto sweep = made.sweep("nets", 2);
+        for (std::int64_t cell = 0; cell < 2; ++cell)
+            made.finish("", 0.5 + 0.1 * static_cast<double>(cell), GroupPlace{sweep, cell, 0});
+        Browser browser;
+        const auto window = m_home.open();
+        QVERIFY(window->commands().run("page.compare"));
+        QTRY_VERIFY_WITH_TIMEOUT(window->commands().find("compare.report")->isEnabled(), kPatience);
+        chooseFile(path("compared"));
+        QVERIFY(window->commands().run("compare.report"));
+        QTRY_COMPARE_WITH_TIMEOUT(browser.opened, QStringList{path("compared.html")}, kPatience);
+        QVERIFY(contents(path("compared.html")).contains("60.00 %"));
+        QVERIFY(window->commands().run("page.queue"));
+        QTRY_VERIFY_WITH_TIMEOUT(buttonWith(*window, "Report"), kPatience);
+        chooseFile(path("queued.html"));
+        buttonWith(*window, "Report")->click();
+        QTRY_COMPARE_WITH_TIMEOUT(browser.opened.size(), 2, kPatience);
+        QVERIFY(textWith(*window, "Written to").contains("lockstep report 1 --html"));
+        QCOMPARE(contents(path("queued.html")).contains("nets"), true);
     }
 
 private:
