@@ -20,6 +20,8 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/bench/bench_times.h"
+#include "tests/bench/parallel_bench.h"
 #include "ui/plot/plot_view.h"
 #include "ui/shell/main_window.h"
 #include "ui/style/theme.h"
@@ -28,25 +30,15 @@
 
 // How fast the window is, on an idle machine with a display (`xvfb-run -s "-screen 0 1920x1080x24"`):
 //   lockstep_window_bench paint    12 curves of a million points at 1600 x 500: preparing and painting while zooming
-//   and panning lockstep_window_bench input    50 curves that grow by 200 steps a second for 60 s: how late input is
-//   handled lockstep_window_bench start    from the start of the process to the table of 10,000 trials
+//   and panning
+//   lockstep_window_bench input    50 curves that grow by 200 steps a second for 60 s: how late input is handled
+//   lockstep_window_bench parallel [N]    a sweep of N trials, or 1,000: until the Compare page shows it; a brush's
+//   frames lockstep_window_bench start    from the start of the process to the table of 10,000 trials
 using namespace lockstep;
 using namespace lockstep::ui;
+using test::Clock, test::report, test::since;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point then) { return std::chrono::duration<double, std::milli>(Clock::now() - then).count(); }
-
-void report(const char* what, std::vector<double> milliseconds) {
-    std::sort(milliseconds.begin(), milliseconds.end());
-    const auto part = [&](double share) {
-        return milliseconds[static_cast<std::size_t>(share * static_cast<double>(milliseconds.size() - 1))];
-    };
-    std::printf("%s: median %.2f ms, p95 %.2f ms, p99 %.2f ms, longest %.2f ms (%zu)\n", what, part(0.5), part(0.95),
-                part(0.99), milliseconds.back(), milliseconds.size());
-}
 
 // A loss as they are: it falls, it trembles.
 class Walk {
@@ -216,7 +208,9 @@ int main(int argc, char** argv) {
     const QString what = application.arguments().value(1);
     if (what == "paint") return paint();
     if (what == "input") return input(application.arguments().value(2, "60").toDouble());
+    if (what == "parallel") return test::parallelBench(application.arguments().value(2, "1000").toInt());
     if (what == "start" && argc > 2) return start(application.arguments()[2]);
-    std::puts("lockstep_window_bench paint | input [SECONDS] | start FOLDER (made by lockstep_make_history)");
+    std::puts(
+        "lockstep_window_bench paint | input [SECONDS] | parallel [N] | start FOLDER (made by lockstep_make_history)");
     return 2;
 }

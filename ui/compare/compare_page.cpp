@@ -139,6 +139,7 @@ void ComparePage::makeScene() {
     for (CompareCard* card : m_cards) card->view().setScene(m_scene);
     arrangeCards();
     showWords();
+    if (!isSameTable) showAnswers();
     enableActions();
 }
 
@@ -175,7 +176,6 @@ void ComparePage::showWords() {
         m_problem->setText(m_table->shared);
         m_problem->show();
     }
-    showAnswers();
     showBrushes();
 }
 
@@ -213,21 +213,30 @@ QString ComparePage::wordsOf(const std::string& key, const AxisBrush& brush) con
     return name + ": " + parts.join(tr(" or "));
 }
 
+// Chips that stay keep their buttons: a brush that is dragged changes their words many times a second.
 void ComparePage::showBrushes() {
-    clearLine(*m_chips);
-    for (const auto& [key, brush] : m_selection.brushes()) {
-        auto* chip = new QToolButton;
+    const Brushes& brushes = m_selection.brushes();
+    for (auto* chip : m_chipLine->findChildren<QToolButton*>())
+        if (!brushes.contains(chip->property("axis").toString().toStdString())) delete chip;
+    for (const auto& [key, brush] : brushes) {
+        auto* chip = m_chipLine->findChild<QToolButton*>("chip." + QString::fromStdString(key));
+        if (!chip) chip = addChip(key);
         chip->setText(wordsOf(key, brush) + QStringLiteral("  ×"));
-        chip->setToolTip(tr("Take this brush off"));
-        chip->setObjectName("chip." + QString::fromStdString(key));
-        connect(chip, &QToolButton::clicked, this, [this, key = key] {
-            QMetaObject::invokeMethod(
-                this, [this, key] { m_selection.brush(key, {}); }, Qt::QueuedConnection);  // it deletes the chip
-        });
-        m_chips->addWidget(chip);
     }
-    m_chips->addStretch(1);
-    m_chipLine->setVisible(!m_selection.brushes().empty());
+    m_chipLine->setVisible(!brushes.empty());
+}
+
+QToolButton* ComparePage::addChip(const std::string& key) {
+    auto* chip = new QToolButton;
+    chip->setToolTip(tr("Take this brush off"));
+    chip->setProperty("axis", QString::fromStdString(key));
+    chip->setObjectName("chip." + QString::fromStdString(key));
+    connect(chip, &QToolButton::clicked, this, [this, key] {
+        QMetaObject::invokeMethod(
+            this, [this, key] { m_selection.brush(key, {}); }, Qt::QueuedConnection);  // it deletes the chip
+    });
+    m_chips->insertWidget(m_chips->count() - 1, chip);
+    return chip;
 }
 
 void ComparePage::enlarge(CompareCard* card, bool isEnlarged) {
@@ -253,6 +262,7 @@ void ComparePage::save(QSettings& settings) const {
     m_selection.save(settings);
     settings.setValue("compare/splitter", m_splitter->saveState());
     settings.setValue("compare/target", m_targetField->text());
+    for (const CompareCard* card : m_cards) card->view().save(settings);
 }
 
 void ComparePage::restore(const QSettings& settings) {
@@ -260,6 +270,7 @@ void ComparePage::restore(const QSettings& settings) {
     m_selection.restore(settings);
     m_splitter->restoreState(settings.value("compare/splitter").toByteArray());
     m_targetField->setText(settings.value("compare/target").toString());
+    for (CompareCard* card : m_cards) card->view().restore(settings);
     takeTarget();
 }
 

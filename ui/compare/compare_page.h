@@ -75,6 +75,7 @@ private:
     void showWords();
     void showAnswers();
     void showBrushes();
+    QToolButton* addChip(const std::string& key);
     QString wordsOf(const std::string& axis, const AxisBrush& brush) const;
     void enlarge(CompareCard* card, bool isEnlarged);
 

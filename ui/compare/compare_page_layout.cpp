@@ -85,15 +85,22 @@ QWidget* ComparePage::buildHead() {
     m_chipLine->hide();
     m_chips = new QHBoxLayout(m_chipLine);
     m_chips->setContentsMargins(0, 0, 0, 0);
+    m_chips->addStretch(1);
     auto* head = new QWidget;
     auto* column = new QVBoxLayout(head);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(space::kSmall);
+    // Beside the bar: a brush that appears or goes moves nothing under the pointer that draws it.
+    m_chipLine->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_chipLine->setMinimumHeight(kFieldHeight);
+    bar->setMinimumHeight(kFieldHeight);
+    auto* deeds = new QHBoxLayout;
+    deeds->addWidget(bar);
+    deeds->addWidget(m_chipLine, 1);
     column->addLayout(line);
-    column->addWidget(bar);
+    column->addLayout(deeds);
     column->addLayout(m_answers);
     column->addWidget(m_problem);
-    column->addWidget(m_chipLine);
     return head;
 }
 

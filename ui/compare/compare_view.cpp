@@ -28,6 +28,10 @@ bool CompareView::isLookedAt() const { return isVisible() || (parentWidget() && 
 
 QString CompareView::emptyText() const { return {}; }
 
+void CompareView::save(QSettings&) const {}
+
+void CompareView::restore(const QSettings&) {}
+
 void CompareView::hover(std::optional<std::size_t> row) {
     m_selection.setHovered(row ? std::optional(m_scene->table->trials[*row].trial) : std::nullopt);
 }

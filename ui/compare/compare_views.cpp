@@ -3,6 +3,7 @@
 #include "ui/compare/diff_view.h"
 #include "ui/compare/heat_map_view.h"
 #include "ui/compare/importance_view.h"
+#include "ui/compare/parallel_view.h"
 #include "ui/compare/progress_view.h"
 #include "ui/compare/race_view.h"
 #include "ui/compare/rung_view.h"
@@ -14,6 +15,7 @@ std::vector<PlacedView> makeCompareViews(HistoryService* history, TrialSelection
     return {
         {new ProgressView(selection)},
         {new ImportanceView(selection)},
+        {new ParallelView(selection), true},
         {new HeatMapView(selection)},
         {new ScatterView(selection)},
         {new RungView(selection), true},

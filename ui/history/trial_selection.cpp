@@ -112,8 +112,12 @@ void TrialSelection::dropDrag() {
 void TrialSelection::step(const QString& words, State to) {
     State before = std::exchange(m_beforeDrag, std::nullopt).value_or(m_now);
     if (before == to) return become(std::move(to));
+    push(new Step(*this, words, std::move(before), std::move(to)));
+}
+
+void TrialSelection::push(QUndoCommand* step) {
     if (m_steps.undoLimit() == 0) m_steps.setUndoLimit(kMostSteps);
-    m_steps.push(new Step(*this, words, std::move(before), std::move(to)));
+    m_steps.push(step);
 }
 
 void TrialSelection::become(State state) {

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/column_image.h"
+
 namespace lockstep::ui {
 
 namespace {
 
 constexpr std::size_t kWidestGap = 3;  // columns
-constexpr int kTile = 16;              // pixels of a tile's side: it fits a core's nearest cache
 
 // Each channel times part / 255, rounded, two channels at a time.
 [[gnu::always_inline]] inline QRgb scaled(QRgb color, std::uint32_t part) {
@@ -82,23 +83,9 @@ void CurveRaster::fill(QRgb color) {
     }
 }
 
-// Tile by tile: lines of the picture and columns of ours meet within the cache.
 QImage CurveRaster::image() const {
-    QImage picture(m_width, m_height, QImage::Format_ARGB32_Premultiplied);
-    auto* const pixels = reinterpret_cast<QRgb*>(picture.bits());
-    const auto stride = picture.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb));
-    for (int top = 0; top < m_height; top += kTile) {
-        for (int left = 0; left < m_width; left += kTile) {
-            const int bottom = std::min(top + kTile, m_height), right = std::min(left + kTile, m_width);
-            for (int y = top; y < bottom; ++y) {
-                for (int x = left; x < right; ++x)
-                    pixels[y * stride + x] =
-                        m_columns[static_cast<std::size_t>(x) * static_cast<std::size_t>(m_height) +
-                                  static_cast<std::size_t>(y)];
-            }
-        }
-    }
-    return picture;
+    return imageOfColumns(m_columns.data(), m_width, m_height, static_cast<std::size_t>(m_height),
+                          QImage::Format_ARGB32_Premultiplied);
 }
 
 }  // namespace lockstep::ui

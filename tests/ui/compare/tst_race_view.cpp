@@ -4,10 +4,10 @@
 #include <QToolButton>
 
 #include "tests/ui/compare/compare_desktop.h"
+#include "ui/compare/compare_card.h"
 #include "ui/compare/race_text.h"
 #include "ui/compare/race_view.h"
 #include "ui/compare/race_window.h"
-#include "ui/compare/compare_card.h"
 #include "ui/style/theme.h"
 
 using namespace lockstep;
@@ -313,7 +313,8 @@ private slots:
             for (const auto theme : {ThemeChoice::Light, ThemeChoice::Dark}) {
                 applyTheme(*qApp, theme);
                 QTest::qWait(600);
-                widget->grab().save(QString("%1/%2-%3.png").arg(to, name, theme == ThemeChoice::Dark ? "dark" : "light"));
+                widget->grab().save(
+                    QString("%1/%2-%3.png").arg(to, name, theme == ThemeChoice::Dark ? "dark" : "light"));
             }
             applyTheme(*qApp, ThemeChoice::Light);
         };
