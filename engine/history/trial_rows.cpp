@@ -5,6 +5,7 @@
 
 #include "engine/history/event_writer.h"
 #include "engine/history/series_chunk.h"
+#include "engine/history/series_level.h"
 #include "engine/spec/trial_settings.h"
 
 namespace lockstep {
@@ -107,6 +108,7 @@ std::optional<std::int64_t> insertAttempt(Database& database, std::int64_t trial
     row.executeStep();
     const std::int64_t number = row.getColumn(0).getInt64();
     cutSeries(database, trial, fromStep);
+    dropLevels(database, trial);
     return number;
 }
 

@@ -1,9 +1,12 @@
 #include "engine/history/trial_store.h"
 
+#include <span>
+
 #include "engine/history/database.h"
 #include "engine/history/evaluation_rows.h"
 #include "engine/history/history_writer.h"
 #include "engine/history/run_folders.h"
+#include "engine/history/series_level.h"
 #include "engine/history/trial_rows.h"
 
 namespace lockstep {
@@ -182,6 +185,18 @@ void TrialStore::setArchived(std::int64_t trial, bool archived) {
 
 void TrialStore::setNote(std::int64_t trial, const std::string& note) {
     m_impl->change("UPDATE trial SET note = ?2 WHERE id = ?1", trial, note);
+}
+
+int TrialStore::addLevels(const std::vector<std::int64_t>& trials) {
+    int written = 0;
+    for (const std::int64_t trial : trials) {
+        m_impl->writer.run([&](Database& database) {
+            if (withoutLevels(database, std::span(&trial, 1)).empty()) return;  // it may have gone on
+            writeLevels(database, trial);
+            ++written;
+        });
+    }
+    return written;
 }
 
 void TrialStore::deleteTrial(std::int64_t trial, bool purge) { m_impl->change(purge ? kPurge : kTrash, trial); }

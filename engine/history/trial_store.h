@@ -62,6 +62,9 @@ public:
     void setTags(std::int64_t trial, const std::vector<std::string>& tags);  // replaces them; empty ones are none
     void setStar(std::int64_t trial, bool star);
     void setArchived(std::int64_t trial, bool archived);
+    // Of those of these trials that have ended without them: the levels that TrialQuery::decimatedSeries() draws long
+    // series from, each trial in a transaction of its own. How many trials it was. Synchronous.
+    int addLevels(const std::vector<std::int64_t>& trials);
     // Moves the trial to the trash (sets deleted); `purge` removes its rows for good. Synchronous.
     void deleteTrial(std::int64_t trial, bool purge);
     void restoreTrial(std::int64_t trial);

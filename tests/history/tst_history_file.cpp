@@ -2,6 +2,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <span>
 #include <thread>
 
 #include "engine/history/database.h"
@@ -70,7 +71,11 @@ void readEverything(const fs::path& file) {
         for (const auto& row : query->list({})) {
             (void)query->spec(row.id);
             query->events(row.id, 1);
-            for (const auto& metric : query->metrics(row.id)) query->series(row.id, metric);
+            for (const auto& metric : query->metrics(row.id)) {
+                query->series(row.id, metric);
+                query->decimatedSeries(row.id, metric, 100);
+                query->evaluationSeries(std::span(&row.id, 1), metric);
+            }
         }
     } catch (const ProblemError&) {
     }

@@ -41,7 +41,8 @@ ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Exp
       m_explain(std::move(explain)),
       m_history(*history),
       m_selection(*selection),
-      m_feed(history, selection) {
+      m_feed(history, selection),
+      m_measures(history, &m_feed) {
     setObjectName("comparePage");
     makeActions();
     auto* column = new QVBoxLayout(this);
@@ -135,6 +136,7 @@ void ComparePage::makeScene() {
     scene->target = m_target;
     if (m_weighed == m_table) scene->importance = m_importance;
     m_scene = scene;
+    m_measures.setScene(m_scene);
     m_list->setScene(m_scene);
     for (CompareCard* card : m_cards) card->view().setScene(m_scene);
     arrangeCards();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ui/compare/compare_feed.h"
+#include "ui/compare/compare_measures.h"
 #include "ui/compare/compare_scene.h"
 #include "ui/style/explanation.h"
 #include "ui/style/page.h"
@@ -121,6 +122,7 @@ private:
     HistoryService& m_history;
     TrialSelection& m_selection;
     CompareFeed m_feed;
+    CompareMeasures m_measures;
     std::shared_ptr<const CompareTable> m_table;  // null: not read yet
     std::shared_ptr<const SweepResult> m_sweep;
     SharedScene m_scene;

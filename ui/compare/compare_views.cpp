@@ -1,5 +1,6 @@
 #include "ui/compare/compare_views.h"
 
+#include "ui/compare/curves_view.h"
 #include "ui/compare/diff_view.h"
 #include "ui/compare/heat_map_view.h"
 #include "ui/compare/importance_view.h"
@@ -16,6 +17,7 @@ std::vector<PlacedView> makeCompareViews(HistoryService* history, TrialSelection
         {new ProgressView(selection)},
         {new ImportanceView(selection)},
         {new ParallelView(selection), true},
+        {new CurvesView(history, selection), true},
         {new HeatMapView(selection)},
         {new ScatterView(selection)},
         {new RungView(selection), true},

@@ -16,6 +16,7 @@
 #include "ui/history/comparable_trials.h"
 #include "ui/history/curve_reader.h"
 #include "ui/history/group_reader.h"
+#include "ui/history/progress_reader.h"
 
 namespace lockstep::ui {
 
@@ -160,6 +161,15 @@ public:
     }
 
     template <class Then>
+    void readProgress(const std::vector<std::int64_t>& trials, const std::string& metric, Then&& then) {
+        guarded([&] {
+            open();
+            say([then, found = std::make_shared<const ProgressOfTrials>(
+                           m_progress.read(m_trials.query(), m_rows, trials, metric))] { then(found); });
+        });
+    }
+
+    template <class Then>
     void readEvaluations(std::int64_t trial, Then&& then) {
         guarded([&] {
             open();
@@ -287,6 +297,7 @@ private:
         m_groups.reset();
         m_curves.forget();
         m_groupReader.forget();
+        m_progress.forget();
     }
 
     // Reading: the same refusal is said once.
@@ -341,6 +352,7 @@ private:
     CurveReader m_curves;
     std::optional<TrialGroups> m_groups;  // as they were said
     GroupReader m_groupReader;
+    ProgressReader m_progress;
     std::uint64_t m_handled = 0;
 };
 
@@ -416,6 +428,12 @@ void HistoryService::readDifferences(std::vector<std::int64_t> trials, std::vect
 void HistoryService::readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then) {
     QMetaObject::invokeMethod(m_worker,
                               [worker = m_worker, sweep, then = std::move(then)] { worker->readSweep(sweep, then); });
+}
+
+void HistoryService::readProgress(std::vector<std::int64_t> trials, std::string metric,
+                                  std::function<void(const std::shared_ptr<const ProgressOfTrials>&)> then) {
+    QMetaObject::invokeMethod(m_worker, [worker = m_worker, trials = std::move(trials), metric = std::move(metric),
+                                         then = std::move(then)] { worker->readProgress(trials, metric, then); });
 }
 
 void HistoryService::readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then) {

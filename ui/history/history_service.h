@@ -19,6 +19,7 @@
 #include "ui/history/trial_curves.h"
 #include "ui/history/trial_edit.h"
 #include "ui/history/trial_groups.h"
+#include "ui/history/trial_progress.h"
 
 namespace lockstep {
 class TrialService;
@@ -71,6 +72,10 @@ public:
                          std::function<void(const DifferingSettings&)> then);
     // What a sweep has come to: the problems of sweepResult(). Of one with thousands of trials in tenths of a second.
     void readSweep(std::int64_t sweep, std::function<void(const Result<SweepResult>&)> then);
+    // How these trials went, by one metric of evaluations; answered as those. Trials that have not changed since are
+    // not read again.
+    void readProgress(std::vector<std::int64_t> trials, std::string metric,
+                      std::function<void(const std::shared_ptr<const ProgressOfTrials>&)> then);
     void readEvaluations(std::int64_t trial, std::function<void(const TrialEvaluations&)> then);
     // See comparableTrials().
     void readComparable(std::int64_t trial, std::function<void(const std::vector<std::int64_t>&)> then);
