@@ -28,6 +28,7 @@ double amountAt(const EvaluationPoint& evaluation, PlotAxis axis, double stepsPe
         case PlotAxis::Samples: return evaluation.samples;
         case PlotAxis::Time: return evaluation.seconds;
         case PlotAxis::DeviceTime: return evaluation.deviceSeconds;
+        case PlotAxis::Log: break;
     }
     return 0;
 }
