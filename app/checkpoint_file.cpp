@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/format.h"
 #include "app/history_access.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/train/checkpoint_keeper.h"
@@ -70,9 +71,18 @@ Result<ChosenCheckpoint> checkpointFile(const std::string& word, const Checkpoin
     return ChosenCheckpoint{folder / checkpointName(role), role, trial};
 }
 
-std::int64_t keepEvaluation(const Evaluation& evaluation) {
+KeptEvaluation keepEvaluation(const Evaluation& evaluation, const DataKnown& known) {
     auto trials = openTrials();
-    return trials.store().addEvaluation(evaluation);
+    KeptEvaluation kept{trials.store().addEvaluation(evaluation, known)};
+    const auto all = trials.query().evaluations(evaluation.trial);
+    const auto isOfOthers = [&](const Evaluation& each) {
+        const Evaluation* newest = changedSince(each, all);
+        return newest && newest->id == kept.id;
+    };
+    if (const auto before = std::ranges::find_if(all, isOfOthers); before != all.end())
+        kept.remark = Problem{
+            evaluation.data, "evaluate.data-changed", {std::to_string(before->id), timeText(before->createdAt)}};
+    return kept;
 }
 
 }  // namespace lockstep

@@ -2,9 +2,11 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "engine/core/result.h"
+#include "engine/spec/data_known.h"
 #include "engine/spec/evaluation.h"
 #include "engine/train/checkpoint.h"
 
@@ -45,8 +47,13 @@ struct OpenedCheckpoint {
 };
 Result<OpenedCheckpoint> openCheckpoint(const std::string& word, const CheckpointChoice& choice = {});
 
-// Keeps it with its trial in the history; returns its number. Throws ProblemError. One implementation per kind of
-// build.
-std::int64_t keepEvaluation(const Evaluation& evaluation);
+// Keeps it with its trial in the history, beside those of the same data as they were before. `known`: what the
+// checkpoint says of its data, for trials that began before the history kept that. Throws ProblemError. One
+// implementation per kind of build.
+struct KeptEvaluation {
+    std::int64_t id = 0;
+    std::optional<Problem> remark = {};  // that the data have changed since another evaluation
+};
+KeptEvaluation keepEvaluation(const Evaluation& evaluation, const DataKnown& known);
 
 }  // namespace lockstep

@@ -103,9 +103,9 @@ int main(int argc, char** argv) {
     program.set_version_flag("--version", "lockstep " LOCKSTEP_VERSION);
     program.require_subcommand(1);
     program.option_defaults()->take_last();  // a repeated option: the last word counts
-    program.footer(kFooter);
     lockstep::Run run;
     for (const auto add : lockstep::allCommands()) add(program, run);
+    program.footer(kFooter);  // last: commands that are added take over what stands here
     if (argc < 2) {
         fmt::print("{}", program.help());
         return ended(lockstep::kBadRequest);

@@ -95,9 +95,14 @@ std::string cellsTable(const SweepResult& sweep) {
     return table.text() + (rungs.empty() ? "" : "\n" + rungs);
 }
 
-std::string failureText(const SweepResult& sweep) {
-    if (sweep.failed == 0) return {};
-    return fmt::format("\n{} failed; the first said: {}\n", sweep.failed, printable(sweep.firstFailure));
+std::string failureText(const SweepResult& sweep, const Words& words) {
+    if (!sweep.firstFailure) return {};
+    return fmt::format("\n{} failed; the first: {}\n  → {}\n", sweep.failed, words.what(*sweep.firstFailure),
+                       words.remedy(*sweep.firstFailure));
+}
+
+std::string virtualText(const SweepResult& sweep) {
+    return sweep.isVirtual ? std::string(kVirtualDevices) + '\n' : std::string();
 }
 
 Json finiteOrNull(double value) { return std::isfinite(value) ? Json(value) : Json(); }
@@ -121,7 +126,8 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
              {"paused", sweep.paused},
              {"cancelled", sweep.cancelled},
              {"deleted", sweep.removed},
-             {"first_failure", sweep.firstFailure},
+             {"first_failure", sweep.firstFailure ? words.what(*sweep.firstFailure) : ""},
+             {"virtual_devices", sweep.isVirtual},
              {"running", sweep.running},
              {"waiting", sweep.open - sweep.running},
              {"adopted", sweep.adopted},

@@ -15,7 +15,8 @@ std::string cellsTable(const SweepResult& sweep);           // the best first, w
 std::vector<std::size_t> ranked(const SweepResult& sweep);  // its cells in that order
 // "3 finished", "stopped at rung 1 of 3, rank 4 of 9": what has become of a cell's trials.
 std::string stateText(const SweepResult& sweep, const CellResult& cell);
-std::string failureText(const SweepResult& sweep);  // why the first that failed did; empty: none has
+std::string failureText(const SweepResult& sweep, const Words& words);  // why the first failed; empty: none has
+std::string virtualText(const SweepResult& sweep);  // a line, where its devices are virtual; or empty
 Json settingsJson(const Cell& cell);
 Json finiteOrNull(double value);
 Json sweepResultJson(const SweepResult& sweep, const Words& words);

@@ -64,10 +64,10 @@ std::string fillIn(std::string_view sentence, const Problem& problem) {
 }
 
 Problem problemWithin(const Problem& problem, std::size_t first) {
-    const auto at = [&](std::size_t index) {
-        return index < problem.args.size() ? problem.args[index] : std::string("?");
+    const auto at = [&](std::size_t index, const char* absent) {
+        return index < problem.args.size() ? problem.args[index] : std::string(absent);
     };
-    Problem within{at(first + 1), at(first), {}};
+    Problem within{at(first + 1, ""), at(first, "?"), {}};
     for (std::size_t i = first + 2; i < problem.args.size(); ++i) within.args.push_back(problem.args[i]);
     return within;
 }

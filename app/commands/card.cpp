@@ -14,6 +14,7 @@
 #include "engine/report/model_card.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/train/checkpoint.h"
+#include "engine/train/trained_on.h"
 
 namespace lockstep {
 
@@ -45,7 +46,11 @@ Examples:
   lockstep card 3 --out cards
   lockstep card 3 --markdown - | less)";
 
-CardData cardDataOf(const DatasetInfo& trained, const std::optional<DataFingerprint>& fingerprint) {
+// Empty: it is not known.
+std::optional<CardData> cardDataOf(const DataKnown& known) {
+    const auto info = trainedOnFrom(known.trainedOn);
+    if (!info) return std::nullopt;
+    const DatasetInfo& trained = *info;
     CardData data;
     const ImageShape image = trained.image();
     data.classes = trained.classes;
@@ -53,7 +58,7 @@ CardData cardDataOf(const DatasetInfo& trained, const std::optional<DataFingerpr
     if (const Field* tokens = findField(trained.fields, "tokens"))
         data.tokens = static_cast<int>(tokens->type.shape[0]);
     data.mean = trained.mean, data.deviation = trained.deviation;
-    if (fingerprint) data.trainContent = fingerprint->train.content, data.testContent = fingerprint->test.content;
+    data.fingerprint = known.fingerprint;
     return data;
 }
 
@@ -71,7 +76,7 @@ void addCheckpoints(CardFacts& facts, const Words& words) {
         }
         const Checkpoint& checkpoint = read.value();
         facts.checkpoints.push_back({role, file.string(), checkpoint.step});
-        if (checkpoint.trainedOn && !facts.data) facts.data = cardDataOf(*checkpoint.trainedOn, checkpoint.data);
+        if (!facts.data) facts.data = cardDataOf(knownBy(checkpoint));
     }
 }
 
@@ -100,6 +105,7 @@ CardFacts factsOf(const TrialQuery& query, const TrialRow& row, const TrialSpec&
     facts.counts = query.counts(row.id);
     facts.evaluations = query.evaluations(row.id);
     facts.text = query.text(row.id);
+    facts.data = cardDataOf(query.known(row.id));
     addCheckpoints(facts, words);
     facts.program = "Lockstep " LOCKSTEP_VERSION;
     facts.writtenAt = utcNow();

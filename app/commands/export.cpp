@@ -10,6 +10,7 @@
 #include "app/embedded.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/kept_data.h"
 #include "app/made_folder.h"
 #include "app/trial_json.h"
 #include "engine/core/durable_file.h"
@@ -63,6 +64,7 @@ std::string wholeJson(const TrialQuery& query, const TrialRow& row, const std::v
     Json out = trialJson(row);
     const auto spec = query.spec(row.id);
     if (spec.ok()) out["spec"] = Json::parse(toJson(spec.value()));
+    out["classes"] = classesOf(keptData(query, row));
     out["series"] = Json::object();
     for (const TrialSeries& each : series) {
         Json points{{"step", Json::array()}, {"seconds", Json::array()}, {"value", Json::array()}};
@@ -130,22 +132,25 @@ std::vector<Problem> exportModel(Context& context, const ExportOptions& options)
 // What a script is made of: a checkpoint, a trial that has none yet, or a spec in a file.
 struct ScriptSource {
     TrialSpec spec;
-    std::optional<Checkpoint> checkpoint;
+    std::optional<Checkpoint> checkpoint = {};
+    std::optional<DatasetInfo> known = {};  // of the data that it was trained on, as the history keeps it
 };
 
 bool isSpecFile(const std::string& word) { return fs::path(word).extension() == ".json"; }
 
 Result<ScriptSource> scriptSource(const Context& context, const ExportOptions& options) {
-    const auto ofSpec = [](Result<TrialSpec> spec) -> Result<ScriptSource> {
+    const auto ofSpec = [](Result<TrialSpec> spec, const DataKnown& known) -> Result<ScriptSource> {
         if (!spec.ok()) return spec.problems();
-        return ScriptSource{std::move(spec).value(), {}};
+        return ScriptSource{std::move(spec).value(), {}, trainedOnFrom(known.trainedOn)};
     };
-    if (isSpecFile(options.source)) return ofSpec(trialSpecFromFile(options.source));
+    if (isSpecFile(options.source)) return ofSpec(trialSpecFromFile(options.source), {});
     auto opened = openCheckpoint(options.source, options.choice);
     if (!opened.ok()) {
         const std::string& code = opened.problems().front().code;
         if (code != "trial.no-checkpoint" && code != "trial.checkpoints-freed") return opened.problems();
-        return ofSpec(openTrialsToRead(context).query().spec(trialNumberIn(options.source)));
+        const std::int64_t trial = trialNumberIn(options.source);
+        auto trials = openTrialsToRead(context);
+        return ofSpec(trials.query().spec(trial), trials.query().known(trial));
     }
     auto& checkpoint = opened.value().checkpoint;
     const TrialSpec spec = checkpoint.spec;
@@ -161,10 +166,12 @@ std::string_view scriptText(std::string_view name) {
 std::vector<Problem> exportScript(Context& context, const ExportOptions& options) {
     const auto source = scriptSource(context, options);
     if (!source.ok()) return source.problems();
-    const auto& [spec, checkpoint] = source.value();
+    const auto& [spec, checkpoint, known] = source.value();
     const auto resolved = resolveToExport(spec, context.environment());
     if (!resolved.ok()) return resolved.problems();
-    const auto trained = checkpoint ? trainedOn(*checkpoint, resolved.value()) : describeData(resolved.value());
+    const auto trained = checkpoint ? trainedOn(*checkpoint, resolved.value())
+                         : known    ? Result<DatasetInfo>(*known)
+                                    : describeData(resolved.value());
     if (!trained.ok()) return trained.problems();
     const PytorchExport request{.spec = spec,
                                 .resolved = resolved.value(),

@@ -8,6 +8,7 @@
 #include "app/format.h"
 #include "app/history_access.h"
 #include "app/importance_text.h"
+#include "app/number_checks.h"
 #include "app/rung_text.h"
 #include "app/trial_table.h"
 #include "engine/queue/sweep_rungs.h"
@@ -200,7 +201,7 @@ void addImportance(CLI::App& program, Run& run) {
     auto* command =
         program.add_subcommand("importance", "Which settings of a sweep mattered, and which decide on the best");
     auto* sweep = command->add_option("sweep", options->sweep, "The sweep's number")->type_name("N");
-    sweep->check(CLI::PositiveNumber);
+    sweep->check(atLeastOne());
     addEpochOptions(*command, *sweep, *options);
     addTableOptions(*command, *sweep, options->table);
     command->add_option("--method", options->method, "fanova, ped-anova, or both, as usual")

@@ -16,7 +16,7 @@
 #include "app/format.h"
 #include "app/listing.h"
 #include "app/model_source.h"
-#include "app/not_negative.h"
+#include "app/number_checks.h"
 #include "app/progress.h"
 #include "datasets/asked_samples.h"
 #include "engine/core/utf8.h"

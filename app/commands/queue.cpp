@@ -6,6 +6,7 @@
 #include "app/commands/commands.h"
 #include "app/format.h"
 #include "app/history_access.h"
+#include "app/number_checks.h"
 #include "app/trial_json.h"
 #include "engine/core/utc_time.h"
 #include "engine/queue/queue_keeper.h"
@@ -19,6 +20,14 @@ struct QueueOptions {
     bool json = false;
     std::int64_t trial = 0, other = 0, priority = 0;
 };
+
+constexpr const char* kQueueHelp = R"(
+Examples:
+  lockstep queue                             what runs and waits, in the order in which it will be started
+  lockstep queue add 7                       trial 7 goes on where it stopped, when there is room
+  lockstep queue first 7                     before all that wait
+  lockstep queue hold 7                      not until lockstep queue release 7
+  lockstep queue after 7 5                   once trial 5 has ended)";
 
 std::string reasonText(const QueueLine& line) {
     if (line.isRunning) return line.row.state;
@@ -56,9 +65,7 @@ int list(Context& context, const QueueOptions& options) {
     });
     QueueService queue(trials, thisProgram());
     const auto lines = queue.list();
-    const auto waits = [](const QueueLine& each) { return !each.isRunning && each.reason == WaitReason::None; };
-    if (!isReadOnly && std::ranges::any_of(lines, waits))
-        queue.startKeeper();  // after a restart of the machine there is none
+    if (!isReadOnly) keepQueueGoing(trials, context);
     if (options.json) {
         Json out = Json::array();
         for (const QueueLine& each : lines) out.push_back(lineJson(each));
@@ -136,22 +143,26 @@ void addQueue(CLI::App& program, Run& run) {
         [](QueueService& queue, const QueueOptions& at) { queue.moveBefore(at.trial, at.other); })
         ->add_option("other", options->other, "The trial that it is to come before")
         ->required()
-        ->type_name("ID");
+        ->type_name("ID")
+        ->check(anyWhole());
     add("priority", "Higher ones go first",
         [](QueueService& queue, const QueueOptions& at) { queue.setPriority(at.trial, at.priority); })
         ->add_option("priority", options->priority, "A whole number; 0 unless said")
         ->required()
-        ->type_name("N");
+        ->type_name("N")
+        ->check(anyWhole());
     add("after", "Only once another has ended; 0: no longer",
         [](QueueService& queue, const QueueOptions& at) {
             queue.setAfter(at.trial, at.other == 0 ? std::nullopt : std::optional(at.other));
         })
         ->add_option("other", options->other, "The trial that must have ended before")
         ->required()
-        ->type_name("ID");
+        ->type_name("ID")
+        ->check(anyWhole());
     add("cancel", "Take it out: what waits is cancelled, what runs stops with a checkpoint",
         [](QueueService& queue, const QueueOptions& at) { queue.cancel(at.trial); });
     auto* keeper = command->add_subcommand("keep", "Start what is queued, until nothing is left; others start this");
+    command->footer(kQueueHelp);  // last: commands that are added take over what stands here
     keeper->callback([&run] { run = [](Context& context) { return keep(context); }; });
 }
 

@@ -47,7 +47,7 @@ int statusOf(const SweepResult& result) {
 
 void printEnd(const SweepResult& result, const Context& context) {
     fmt::print("Sweep {} {}: {}\n\n{}{}", result.group.id, text(result.group.state), progressText(result),
-               cellsTable(result), failureText(result));
+               cellsTable(result), failureText(result, context.words()));
     if (const auto problem = problemFrom(result.group.reason)) context.report({*problem});
 }
 
@@ -141,7 +141,10 @@ void addSweep(CLI::App& program, Run& run) {
     command->add_flag("--json", options->json,
                       "One JSON object at the end, with all cells; of a function one for each cell");
     command->footer(kSweepHelp);
-    command->callback([options, &run] { run = [options](Context& context) { return sweep(context, *options); }; });
+    command->callback([options, command, &run] {
+        options->sweep.given = givenOptions(*command);
+        run = [options](Context& context) { return sweep(context, *options); };
+    });
 }
 
 }  // namespace lockstep

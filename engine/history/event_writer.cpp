@@ -1,6 +1,9 @@
 #include "engine/history/event_writer.h"
 
+#include <set>
 #include <string>
+
+#include "engine/history/series_level.h"
 
 namespace lockstep {
 
@@ -115,6 +118,13 @@ void save(Database& database, SeriesChunk& chunk) {
     if (chunk.dirty()) chunk.save(database);
 }
 
+bool endsTrial(const TrainEvent& event) {
+    if (std::holds_alternative<RunFinished>(event) || std::holds_alternative<RunFailed>(event)) return true;
+    const auto* changed = std::get_if<StateChanged>(&event);
+    const auto state = changed ? runStateFrom(changed->state) : std::nullopt;
+    return state && isFinal(*state);
+}
+
 SeriesChunk& chunkFor(Database& database, OpenChunks& open, const PostedEvent& posted, const StepDone& step) {
     const std::pair key(posted.trial, posted.attempt);
     const auto found = open.find(key);
@@ -143,6 +153,7 @@ bool cutColumns(Database& database, std::int64_t trial, std::int64_t step) {
 
 OpenChunks writeEvents(Database& database, std::span<const PostedEvent> events, OpenChunks open) {
     std::map<std::int64_t, const PostedEvent*> newestStep;
+    std::set<std::int64_t> ended;
     for (const auto& posted : events) {
         if (const auto* step = std::get_if<StepDone>(&posted.event)) {
             chunkFor(database, open, posted, *step).add(*step);
@@ -155,9 +166,11 @@ OpenChunks writeEvents(Database& database, std::span<const PostedEvent> events, 
         }
         writeStateEvent(database, posted);
         std::visit(TrialColumns(database, posted.trial), posted.event);
+        if (endsTrial(posted.event)) ended.insert(posted.trial);
     }
     for (auto& [key, chunk] : open) save(database, chunk);
     for (const auto& [trial, posted] : newestStep) std::visit(TrialColumns(database, trial), posted->event);
+    for (const std::int64_t trial : ended) writeLevels(database, trial);
     return open;
 }
 

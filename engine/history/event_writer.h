@@ -21,7 +21,8 @@ struct PostedEvent {
 // The chunk of each (trial, attempt) that may still grow.
 using OpenChunks = std::map<std::pair<std::int64_t, std::int64_t>, SeriesChunk>;
 
-// Writes events, in order, into series, event rows and the trial's own columns, inside the caller's transaction.
+// Writes events, in order, into series, event rows and the trial's own columns, inside the caller's transaction; of a
+// trial that ends with them also its series' levels.
 // Returns the chunks that are open afterwards; `open` stands if the transaction fails.
 OpenChunks writeEvents(SQLite::Database& database, std::span<const PostedEvent> events, OpenChunks open);
 

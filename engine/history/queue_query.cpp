@@ -130,6 +130,18 @@ std::vector<GroupValue> QueueQuery::values(std::int64_t group, const Metric& met
     return all;
 }
 
+bool QueueQuery::hasVirtualDevices(std::int64_t group) const {
+    bool found = false;
+    m_query.read([&](Database& database) {
+        Statement row(database,
+                      "SELECT 1 FROM group_trial g JOIN event e ON e.trial = g.trial WHERE member_of = ?"
+                      " AND e.kind = 'run_started' AND json_extract(e.json, '$.virtual_devices') LIMIT 1");
+        row.bind(1, group);
+        found = row.executeStep();
+    });
+    return found;
+}
+
 std::vector<RungArrival> QueueQuery::arrivals(std::int64_t group) const {
     std::vector<RungArrival> all;
     m_query.read([&](Database& database) {

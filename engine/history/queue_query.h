@@ -26,6 +26,7 @@ public:
     // and has not evaluated anew yet, so that a cell that is trained again keeps its place among the others. `metric`:
     // measured by evaluations.
     std::vector<GroupValue> values(std::int64_t group, const Metric& metric) const;
+    bool hasVirtualDevices(std::int64_t group) const;             // whether any of its trials began on such
     std::vector<RungArrival> arrivals(std::int64_t group) const;  // in their order
     // Trials that pause at rungs of groups which have not ended, with their group; of `trial` alone, where it is given.
     std::unordered_map<std::int64_t, std::int64_t> pausedAtRungs(std::optional<std::int64_t> trial = {}) const;

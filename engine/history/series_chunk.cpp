@@ -177,6 +177,24 @@ std::vector<NumberedEvent> readSteps(SQLite::Database& database, std::int64_t tr
     return events;
 }
 
+std::vector<SeriesPoint> readSeries(SQLite::Database& database, std::int64_t trial, const std::string& metric,
+                                    std::int64_t from, std::int64_t to) {
+    std::vector<SeriesPoint> points;
+    SQLite::Statement query(
+        database,
+        "SELECT c.steps, c.seconds, v.data FROM series_chunk c JOIN series_value v ON v.chunk = c.id"
+        " WHERE c.trial = ? AND v.metric = ? AND c.last_step >= ? AND c.first_step <= ?"
+        " ORDER BY c.attempt, c.first_event");
+    query.bind(1, trial), query.bind(2, metric), query.bind(3, from), query.bind(4, to);
+    while (query.executeStep()) {
+        const auto steps = numbersOf<std::int64_t>(query.getColumn(0));
+        const auto seconds = numbersOf<double>(query.getColumn(1)), values = numbersOf<double>(query.getColumn(2));
+        const std::size_t count = std::min({steps.size(), seconds.size(), values.size()});
+        for (std::size_t i = 0; i < count; ++i) points.push_back({steps[i], seconds[i], values[i]});
+    }
+    return points;
+}
+
 void cutSeries(SQLite::Database& database, std::int64_t trial, std::int64_t lastStep) {
     SQLite::Statement beyond(database, "DELETE FROM series_chunk WHERE trial = ? AND first_step > ?");
     beyond.bind(1, trial), beyond.bind(2, lastStep);

@@ -2,10 +2,12 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "engine/history/series_point.h"
 #include "engine/spec/train_event.h"
 
 namespace lockstep {
@@ -36,6 +38,11 @@ private:
 // possible number is left out, and no allocation is larger than an event for every eight bytes of them.
 std::vector<NumberedEvent> readSteps(SQLite::Database& database, std::int64_t trial, std::int64_t attempt,
                                      std::int64_t first);
+
+// The trial's points of one column over all attempts; of steps from `from` to `to` at least, and of their chunks.
+std::vector<SeriesPoint> readSeries(SQLite::Database& database, std::int64_t trial, const std::string& metric,
+                                    std::int64_t from = std::numeric_limits<std::int64_t>::min(),
+                                    std::int64_t to = std::numeric_limits<std::int64_t>::max());
 
 // Drops every step beyond `lastStep` from the trial's chunks. Inside the caller's transaction.
 void cutSeries(SQLite::Database& database, std::int64_t trial, std::int64_t lastStep);

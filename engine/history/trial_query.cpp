@@ -186,21 +186,6 @@ std::vector<SeriesPoint> readEvaluations(Database& database, std::int64_t trial,
     return points;
 }
 
-std::vector<SeriesPoint> readSeries(Database& database, std::int64_t trial, const std::string& metric) {
-    std::vector<SeriesPoint> points;
-    Statement query(database,
-                    "SELECT c.steps, c.seconds, v.data FROM series_chunk c JOIN series_value v ON v.chunk = c.id"
-                    " WHERE c.trial = ? AND v.metric = ? ORDER BY c.attempt, c.first_event");
-    query.bind(1, trial), query.bind(2, metric);
-    while (query.executeStep()) {
-        const auto steps = numbersOf<std::int64_t>(query.getColumn(0));
-        const auto seconds = numbersOf<double>(query.getColumn(1)), values = numbersOf<double>(query.getColumn(2));
-        const std::size_t count = std::min({steps.size(), seconds.size(), values.size()});
-        for (std::size_t i = 0; i < count; ++i) points.push_back({steps[i], seconds[i], values[i]});
-    }
-    return points;
-}
-
 std::vector<SeriesPoint> pointsOf(Database& database, std::int64_t trial, const std::string& key) {
     const Metric* metric = findMetric(key);
     if (metric && metric->evaluated) return readEvaluations(database, trial, *metric);
@@ -313,6 +298,15 @@ Result<TrialSpec> TrialQuery::spec(std::int64_t trial) const {
     auto spec = trialSpecFromJson(texts->first, "history");
     if (spec.ok()) spec.value().title = texts->second;
     return spec;
+}
+
+DataKnown TrialQuery::known(std::int64_t trial) const {
+    return m_impl->read([&](Database& database) -> DataKnown {
+        Statement query(database, "SELECT trained_on, fingerprint FROM trial WHERE id = ?");
+        query.bind(1, trial);
+        if (!query.executeStep()) return {};
+        return {query.getColumn(0).getText(""), fingerprintIn(query.getColumn(1).getText(""))};
+    });
 }
 
 std::unordered_map<std::int64_t, ParamValue> TrialQuery::settings(std::string_view text) const {
@@ -473,7 +467,9 @@ std::uint64_t TrialQuery::seriesBytes() const {
     return m_impl->read([&](Database& database) {
         Statement query(database,
                         "SELECT coalesce((SELECT sum(length(steps) + length(seconds)) FROM series_chunk), 0)"
-                        " + coalesce((SELECT sum(length(data)) FROM series_value), 0)");
+                        " + coalesce((SELECT sum(length(data)) FROM series_value), 0)"
+                        " + coalesce((SELECT sum(length(last_steps) + length(seconds) + length(counts) + length(lows)"
+                        " + length(highs) + length(means)) FROM series_level), 0)");
         query.executeStep();
         return static_cast<std::uint64_t>(query.getColumn(0).getInt64());
     });

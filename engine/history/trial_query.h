@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/history/run_world.h"
+#include "engine/history/series_point.h"
+#include "engine/spec/data_known.h"
 #include "engine/spec/evaluation.h"
 #include "engine/spec/metrics.h"
 #include "engine/spec/run_state.h"
@@ -62,9 +65,17 @@ struct TrialFilter {
     bool unended = false;                         // only those whose state is not final
 };
 
-struct SeriesPoint {
-    std::int64_t step = 0;
-    double seconds = 0, value = 0;
+// An evaluation: how far the trial had come by then, by every measure, and what it said.
+struct EvaluationPoint {
+    std::int64_t step = 0, epoch = 0;
+    double samples = 0;        // of training, that it had read
+    double seconds = 0;        // since the run started, pauses excluded
+    double deviceSeconds = 0;  // the same, of all its devices together
+    double value = 0;
+    bool operator==(const EvaluationPoint&) const = default;
+};
+struct StepRange {
+    std::int64_t from = 0, to = 0;  // both included
 };
 
 // Reads the history. One per thread; a read-only connection. A file that turns out to be damaged throws ProblemError
@@ -80,6 +91,8 @@ public:
     std::optional<TrialRow> find(std::int64_t trial) const;
     // With the title the trial has now. Problems: "history.no-such-trial", or as trialSpecFromJson.
     Result<TrialSpec> spec(std::int64_t trial) const;
+    // What was kept of its data when it began, or was first evaluated; empty of older ones, and where there is none.
+    DataKnown known(std::int64_t trial) const;
     // What the specs of all trials state at a path of trial_settings.h, by trial; one that does not state it is absent.
     // Of 10,000 trials in hundredths of a second.
     std::unordered_map<std::int64_t, ParamValue> settings(std::string_view path) const;
@@ -89,6 +102,20 @@ public:
     // without what a resume took back.
     std::vector<std::string> metrics(std::int64_t trial) const;
     std::vector<SeriesPoint> series(std::int64_t trial, const std::string& metric) const;
+    // A metric of evaluations, also one that follows from another, of many trials by one query: by trial, in the order
+    // of time, without what a resume took back; trials without any are absent. Of 10,000 trials in tenths of a second.
+    std::unordered_map<std::int64_t, std::vector<EvaluationPoint>> evaluationSeries(
+        std::span<const std::int64_t> trials, const std::string& metric) const;
+    // What these trials said of themselves when they began and went on, by one query.
+    std::unordered_map<std::int64_t, TrialWorlds> worlds(std::span<const std::int64_t> trials) const;
+    // A series of steps for a picture: in `points` stretches at most, which are single points where there are no more;
+    // of the whole series, or of the steps of `range` and some around. What is kept of long series that have ended
+    // (series_level) makes that as quick as a short one; detail below it is read from the series itself.
+    std::vector<SeriesStretch> decimatedSeries(std::int64_t trial, const std::string& metric, std::size_t points,
+                                               const std::optional<StepRange>& range = std::nullopt) const;
+    // Those of the trials that have ended and whose series are long, but for which nothing of that kind is kept: of an
+    // older version, or crashed. TrialStore::addLevels() adds it.
+    std::vector<std::int64_t> withoutLevels(std::span<const std::int64_t> trials) const;
     // Every event of the trial's latest attempt from `first` on, in order, as far as committed.
     std::vector<NumberedEvent> events(std::int64_t trial, std::int64_t first) const;
     std::optional<RunStarted> started(std::int64_t trial) const;  // what the latest attempt last said of itself

@@ -94,24 +94,13 @@ bool QueueKeeper::look() {
     std::vector<QueuedTrial> queue = readQueue();
     if (m_sweeps.grow(queue)) queue = readQueue();
     const auto reasons = waitReasons(queue, m_sweeps.limits(), roomBesides(queue));
-    m_hasWork = mayGoOn(queue, reasons);
+    m_hasWork = needsKeeper(queue, reasons, m_sweeps.limits());
     for (std::size_t i = 0; i < queue.size(); ++i) {
         const std::int64_t trial = queue[i].entry.trial;
         if (queue[i].isRunning) m_held.insert(trial);
         else if (reasons[i] == WaitReason::None && !m_notBefore.contains(trial)) start(queue[i]);
     }
     return m_hasWork;
-}
-
-// What is held or paused waits for a person, who starts another keeper.
-bool QueueKeeper::mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons) {
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-        if (reasons[i] != WaitReason::Held && reasons[i] != WaitReason::GroupPaused) return true;
-    }
-    return std::ranges::any_of(m_sweeps.limits(), [&](const auto& each) {
-        return !each.second.paused &&
-               std::ranges::find(queue, std::optional(each.first), &QueuedTrial::group) == queue.end();
-    });
 }
 
 bool QueueKeeper::isUnchanged() {
@@ -144,12 +133,14 @@ void QueueKeeper::lookAtLaunches() {
     }
 }
 
-// Somebody has taken it out, or cancelled its sweep, when its engine was started and could not be told yet.
+// Somebody has taken it out, put it into the trash, or cancelled its sweep, when its engine was started and could not
+// be told yet.
 void QueueKeeper::stopUnlessWanted(std::int64_t trial) {
     const QueueQuery query(m_trials.query());
     const auto entries = query.entries();
     const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
-    const bool isOut = entry == entries.end();
+    const auto row = m_trials.query().find(trial);
+    const bool isOut = entry == entries.end() || !row || row->deleted;
     const auto group = isOut || !entry->place || entry->asked ? std::nullopt : query.group(entry->place->group);
     if (!isOut && !(group && group->state == GroupState::Cancelled)) return;
     try {
@@ -178,12 +169,7 @@ void QueueKeeper::answer(std::int64_t trial, const Launch::Outcome& outcome) {
 // A trial that was refused before it began says why, as one does that failed on its way.
 void QueueKeeper::fail(std::int64_t trial, const Problem& problem) {
     const auto row = m_trials.query().find(trial);
-    const auto state = row ? runStateFrom(row->state) : std::nullopt;
-    if (!state || *state == RunState::Finished || Lease::isHeld(m_host.places.lease(trial))) return;
-    TrialStore& store = m_trials.store();
-    const auto sink = store.sinkFor(trial, store.beginAttempt(trial, row->step));
-    sink->post(1, failureFrom(problem));
-    store.flush();
+    if (row && row->state != text(RunState::Finished)) m_trials.fail(*row, problem);
 }
 
 std::vector<QueuedTrial> QueueKeeper::readQueue() {
@@ -223,13 +209,14 @@ std::optional<QueuedTrial> QueueKeeper::lookAt(const QueueEntry& entry, const st
     trial.awaitsOther = awaits(entry, entries, m_trials.query(), m_host.places);
     if (trial.isRunning) return trial;
     if (trial.state == RunState::Crashed && hasComeToItsRung(entry)) {
-        m_trials.store().setState(entry.trial, RunState::Stopped);
+        trial.isRunning = !m_trials.changeState(*row, RunState::Stopped);
+        if (trial.isRunning) return trial;  // somebody has just begun to run it
         trial.state = RunState::Stopped;
     }
     const bool mayStart = mayBeMended(trial) || outlookOf(trial) == Outlook::Start;
     if (mayStart && !row->deleted) return trial;
-    takeOut(trial);
-    return std::nullopt;
+    trial.isRunning = !takeOut(trial, *row);
+    return trial.isRunning ? std::optional(trial) : std::nullopt;
 }
 
 // Its engine died between the evaluation there and its own end.
@@ -239,11 +226,13 @@ bool QueueKeeper::hasComeToItsRung(const QueueEntry& entry) {
     return std::ranges::any_of(epochs, [&](std::int64_t each) { return each >= *entry.untilEpoch; });
 }
 
-void QueueKeeper::takeOut(const QueuedTrial& trial) {
-    const std::int64_t which = trial.entry.trial;
-    if (trial.state == RunState::Crashed) m_trials.store().setState(which, RunState::Crashed);
-    queueStore().remove(which);
-    say("trial " + std::to_string(which) + " has " + std::string(text(trial.state)));
+// False: somebody has just begun to run it.
+bool QueueKeeper::takeOut(const QueuedTrial& trial, const TrialRow& seen) {
+    const bool isUnsaid = trial.state == RunState::Crashed && seen.state != text(RunState::Crashed);
+    if (isUnsaid && !m_trials.changeState(seen, RunState::Crashed)) return false;
+    queueStore().remove(seen.id);
+    say("trial " + std::to_string(seen.id) + " has " + std::string(text(trial.state)));
+    return true;
 }
 
 Demand QueueKeeper::demandOfTrial(const std::string& devices) {

@@ -50,7 +50,6 @@ private:
     bool look();  // false: there is nothing to do, and nothing will come of itself
 
     bool isUnchanged();
-    bool mayGoOn(const std::vector<QueuedTrial>& queue, const std::vector<WaitReason>& reasons);
     void lookAtLaunches();
     void answer(std::int64_t trial, const Launch::Outcome& outcome);
     void fail(std::int64_t trial, const Problem& problem);
@@ -59,7 +58,7 @@ private:
     bool mayBeMended(QueuedTrial& trial);
     void stopUnlessWanted(std::int64_t trial);
     bool hasComeToItsRung(const QueueEntry& entry);
-    void takeOut(const QueuedTrial& trial);
+    bool takeOut(const QueuedTrial& trial, const TrialRow& seen);
     Demand demandOfTrial(const std::string& devices);
     Room roomBesides(const std::vector<QueuedTrial>& queue);
     void start(const QueuedTrial& trial);

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -57,11 +58,22 @@ public:
     std::int64_t retrySweep(std::int64_t group);
 
     void startKeeper();  // where none is
+    // The same where there is work for one: the machine was started anew, or the one before was killed. Whoever looks
+    // at the queue calls this, and every run at its end.
+    bool keepGoing();  // true: it has started one
+    bool hasWork();
     bool isKept() const;
 
 private:
     QueueStore store() { return QueueStore(m_trials.store()); }
     QueueQuery query() { return QueueQuery(m_trials.query()); }
+    struct Reading {  // each of the three by the same trials
+        std::vector<QueueLine> lines = {};
+        std::vector<QueuedTrial> queue = {};
+        std::vector<WaitReason> reasons = {};
+    };
+    Reading read(const std::map<std::int64_t, GroupLimit>& groups);
+    std::map<std::int64_t, GroupLimit> openSweeps();
     void startOrElse(const std::function<void()>& takeBack);
     TrialGroup groupOf(std::int64_t group);
     void cancelQuietly(std::int64_t trial);

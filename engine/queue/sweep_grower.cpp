@@ -4,9 +4,12 @@
 #include <ctime>
 #include <utility>
 
+#include "engine/queue/failure_cause.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/queue/sweep_progress.h"
+#include "engine/queue/sweep_results.h"
 #include "engine/queue/tried_cells.h"
+#include "engine/search/cell_count.h"
 #include "engine/search/chosen_method.h"
 #include "engine/search/suggest.h"
 #include "engine/trials/disk_service.h"
@@ -41,8 +44,8 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     const std::int64_t wanted = trialsToMake(sweep->spec, open, hasRungs || sweep->learns);
     if (wanted == 0 || (sweep->isExhausted && open > 0 && !hasRungs)) return false;
     Seen seen = see(group.id, *sweep);
-    if (const auto problem = tooManyFailures(sweep->spec, seen.trials, firstFailure(seen.trials))) {
-        end(group.id, GroupState::Failed, problemText(*problem));
+    if (const auto problem = tooManyFailures(sweep->spec, seen.trials, failureIn(seen.trials))) {
+        end(group, GroupState::Failed, problemText(*problem));
         return true;
     }
     std::int64_t made = 0;
@@ -53,8 +56,9 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     }
     if (made > 0 || open > 0) return made > 0;
     if (hasRungs) freePaused(seen.trials);
-    const auto problem = tooManyFailures(sweep->spec, seen.trials, firstFailure(seen.trials), true);
-    end(group.id, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
+    const auto problem = sweep->cells.empty() ? problemOfNoCells(sweep->spec, sweep->space)
+                                              : tooManyFailures(sweep->spec, seen.trials, failureIn(seen.trials), true);
+    end(group, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
     return made > 0;
 }
 
@@ -63,33 +67,32 @@ bool SweepGrower::dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_
     bool dropped = false;
     for (const QueuedTrial& each : queue) {
         if (each.group != group || each.isRunning || each.entry.asked == each.attempts) continue;
-        if (each.state == RunState::Queued) m_host.trials.store().setState(each.entry.trial, RunState::Cancelled);
-        queueStore().remove(each.entry.trial);
-        dropped = true;
+        dropped = dropOne(each.entry.trial, each.state == RunState::Queued) || dropped;
     }
     return dropped;
 }
 
+// False: somebody has just begun to run it.
+bool SweepGrower::dropOne(std::int64_t trial, bool isQueued) {
+    if (isQueued && !m_host.trials.cancelQueued(trial)) return false;
+    queueStore().remove(trial);
+    return true;
+}
+
 // Its trials that wait are cancelled; those that run end as they will.
-void SweepGrower::end(std::int64_t group, GroupState state, const std::string& reason) {
-    m_limits.erase(group);
-    m_sweeps.erase(group);
-    if (!queueStore().endGroup(group, state, reason)) return;
-    say("sweep " + std::to_string(group) + " has " + std::string(text(state)));
-    for (const GroupTrial& each : QueueQuery(m_host.trials.query()).trials(group)) {
+void SweepGrower::end(const TrialGroup& group, GroupState state, const std::string& reason) {
+    m_limits.erase(group.id);
+    m_sweeps.erase(group.id);
+    if (!queueStore().leaveActive(group, state, reason)) return;
+    say("sweep " + std::to_string(group.id) + " has " + std::string(text(state)));
+    for (const GroupTrial& each : QueueQuery(m_host.trials.query()).trials(group.id)) {
         if (!each.trial || !each.isQueued || m_host.isTaken(*each.trial)) continue;
-        if (each.state == RunState::Queued) m_host.trials.store().setState(*each.trial, RunState::Cancelled);
-        queueStore().remove(*each.trial);
+        dropOne(*each.trial, each.state == RunState::Queued);
     }
 }
 
-std::string SweepGrower::firstFailure(std::span<const GroupTrial> made) {
-    for (const GroupTrial& each : made) {
-        if (!each.trial || !each.hasFailed()) continue;
-        const auto row = m_host.trials.query().find(*each.trial);
-        if (row) return row->failure.empty() ? row->state : row->failure;
-    }
-    return {};
+std::optional<Problem> SweepGrower::failureIn(std::span<const GroupTrial> made) {
+    return firstFailure(m_host.trials.query(), made);
 }
 
 SweepGrower::Seen SweepGrower::see(std::int64_t group, const Sweep& sweep) {
@@ -215,7 +218,7 @@ SweepGrower::Sweep* SweepGrower::sweepOf(const TrialGroup& group) {
     auto spec = sweepFromJson(group.specJson, "");
     auto space = spec.ok() ? spaceOf(spec.value()) : Result<SearchSpace>(spec.problems());
     if (!space.ok()) {
-        end(group.id, GroupState::Failed, problemText(space.problems().front()));
+        end(group, GroupState::Failed, problemText(space.problems().front()));
         return nullptr;
     }
     std::vector<Cell> cells;
@@ -224,7 +227,7 @@ SweepGrower::Sweep* SweepGrower::sweepOf(const TrialGroup& group) {
             cells.push_back(cellFrom(each.settings));
     } catch (const ProblemError& error) {
         if (error.problem().code != "group.malformed") throw;
-        end(group.id, GroupState::Failed, problemText(error.problem()));
+        end(group, GroupState::Failed, problemText(error.problem()));
         return nullptr;
     }
     const bool learns = lockstep::learns(chosenMethod(spec.value(), space.value()).method);

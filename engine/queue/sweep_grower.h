@@ -52,9 +52,10 @@ private:
 
     bool growOne(const TrialGroup& group, std::int64_t open);
     bool dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group);
-    void end(std::int64_t group, GroupState state, const std::string& reason);
+    bool dropOne(std::int64_t trial, bool isQueued);
+    void end(const TrialGroup& group, GroupState state, const std::string& reason);
     void freePaused(std::span<const GroupTrial> made);
-    std::string firstFailure(std::span<const GroupTrial> made);
+    std::optional<Problem> failureIn(std::span<const GroupTrial> made);
     Seen see(std::int64_t group, const Sweep& sweep);
     Made makeNext(std::int64_t group, Sweep& sweep, Seen& seen);
     std::optional<Cell> nextCellOf(Sweep& sweep, const Seen& seen);

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/queue/failure_cause.h"
 #include "engine/queue/moments.h"
 #include "engine/queue/sweep_progress.h"
 #include "engine/queue/sweep_rungs.h"
-#include "engine/search/grid.h"
+#include "engine/search/cell_count.h"
 #include "engine/trials/judged_state.h"
 
 namespace lockstep {
@@ -39,6 +40,7 @@ public:
             if (isRemoved) ++m_result.cells[at].removed;
             else addTrial(each, m_result.cells[at], m_moments[at]);
         }
+        m_result.firstFailure = firstFailure(m_query, trials);
         for (std::size_t i = 0; i < m_result.cells.size(); ++i) close(i);
         m_result.secondsEach = m_seconds.count > 0 ? m_seconds.mean : 0;
     }
@@ -51,16 +53,9 @@ private:
         cell.paused += trial.isAtRung() ? 1 : 0;
         cell.cancelled += !trial.isQueued && wasEnded && !trial.isAtRung() ? 1 : 0;
         m_result.adopted += trial.adopted ? 1 : 0;
-        if (trial.hasFailed()) addFailed(*trial.trial, cell);
+        if (trial.hasFailed()) ++cell.failed;
         else if (trial.state == RunState::Finished) addFinished(*trial.trial, cell, moments);
         else if (trial.state && isUnderWay(*trial.state)) addRunning(*trial.trial, cell);
-    }
-
-    void addFailed(std::int64_t trial, CellResult& cell) {
-        ++cell.failed;
-        if (!m_result.firstFailure.empty()) return;
-        if (const auto row = m_query.find(trial))
-            m_result.firstFailure = row->failure.empty() ? row->state : row->failure;
     }
 
     void addRunning(std::int64_t trial, CellResult& cell) {
@@ -116,12 +111,7 @@ SweepSpec sweepOf(const TrialGroup& group) {
 std::int64_t plannedTrials(const SweepSpec& sweep) {
     const auto space = spaceOf(sweep);
     if (!space.ok()) return 0;
-    const auto& dimensions = space.value().dimensions();
-    const bool isCountable =
-        std::ranges::all_of(dimensions, [](const Dimension& each) { return each.count().has_value(); });
-    double cells = isCountable ? gridSize(space.value()) : std::numeric_limits<double>::infinity();
-    if (!space.value().constraints().empty() && cells <= static_cast<double>(kMostGridCells))
-        cells = static_cast<double>(gridCells(space.value()).size());
+    double cells = cellCount(space.value());
     if (sweep.trials > 0) cells = std::min(cells, static_cast<double>(sweep.trials));
     return static_cast<std::int64_t>(cells) * sweep.repeats;
 }
@@ -148,6 +138,7 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
     for (const GroupCell& each : queue.cells(group))
         result.cells.push_back({.number = each.number, .settings = cellFrom(each.settings)});
     Summary(query, result).add(trials);
+    result.isVirtual = queue.hasVirtualDevices(group);
     return result;
 }
 

@@ -38,7 +38,8 @@ struct SweepResult {
     double underWay = 0;     // what those that run have behind them, in trials: 1.5 of two
     // That a retry makes or starts again.
     std::int64_t fallenOut() const { return failed + cancelled + removed; }
-    std::string firstFailure = {};              // what the first of those that have failed said
+    std::optional<Problem> firstFailure = {};   // what the first of those that have failed met
+    bool isVirtual = false;                     // a trial has begun on more devices than there are cores or cards
     double secondsEach = 0;                     // of those that have finished, on average; 0: unknown
     std::optional<double> secondsLeft() const;  // to the end, as they have gone so far
 };

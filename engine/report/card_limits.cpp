@@ -60,6 +60,13 @@ void addHeldOut(std::vector<Line>& out, const CardFacts& facts) {
         Line({{told + ' '}, code(command(facts, "evaluate", "--data PATH")), {" asks about data that had no say."}}));
 }
 
+void addChanged(std::vector<Line>& out, const CardFacts& facts) {
+    const std::string changed = changedText(facts);
+    if (changed.empty()) return;
+    out.emplace_back("Its data have changed since the training: " + changed +
+                     ". The figures of the training stand for the data as they were.");
+}
+
 void addUncertainty(std::vector<Line>& out, const CardFacts& facts) {
     const auto best = bestEvaluation(facts);
     const TrialSeries* accuracy = findSeries(facts, "test_accuracy");
@@ -122,7 +129,8 @@ void addRest(std::vector<Line>& out, const CardFacts& facts) {
 
 Blocks limitsSection(const CardFacts& facts) {
     BulletList list;
-    for (auto* add : {&addState, &addSamples, &addHeldOut, &addUncertainty, &addGap, &addClasses, &addRest})
+    for (auto* add :
+         {&addState, &addSamples, &addChanged, &addHeldOut, &addUncertainty, &addGap, &addClasses, &addRest})
         add(list.lines, facts);
     return {{Heading{"Limits"}}, {list}};
 }

@@ -125,17 +125,19 @@ Blocks dataSection(const CardFacts& facts) {
     if (facts.data) {
         addClassNames(rows, behind, facts);
         addShape(rows, *facts.data);
-        if (facts.data->trainContent && facts.data->testContent)
+        if (const auto& fingerprint = facts.data->fingerprint)
             rows.add("Fingerprints", Line({{"training "},
-                                           code(contentText(*facts.data->trainContent)),
+                                           code(contentText(fingerprint->train.content)),
                                            {", test "},
-                                           code(contentText(*facts.data->testContent))}));
+                                           code(contentText(fingerprint->test.content))}));
+        if (const std::string changed = changedText(facts); !changed.empty()) rows.add("Since then", changed);
     }
     blocks.push_back(std::move(rows).table());
     append(blocks, std::move(behind));
     if (!facts.data)
         blocks.push_back({Paragraph{
-            "Classes, sizes and normalisation are kept in a checkpoint, and there is none that says them."}});
+            "Classes, sizes and normalisation are known from a trial's start on, and kept in its checkpoints: nothing "
+            "says them of this one."}});
     BulletList remarks;
     for (const CardMessage& each : facts.messages) remarks.lines.emplace_back(each.what);
     if (!remarks.lines.empty()) {

@@ -23,6 +23,9 @@ bool isEnded(const CardFacts& facts);  // in one way or another
 bool isFreed(const CardFacts& facts);  // a person freed its checkpoints, so that it cannot be resumed, either
 std::string command(const CardFacts& facts, std::string_view name, std::string_view rest = {});  // "lockstep show 3 …"
 std::string ownData(const CardFacts& facts);                                                     // as Evaluation::data
+// "evaluation 5 was asked about other test samples"; empty: the data are what they were in training, as far as anybody
+// knows.
+std::string changedText(const CardFacts& facts);
 
 // By whom the best evaluation is chosen, and where the trial had it.
 const TaskMetrics& taskMetrics(const CardFacts& facts);

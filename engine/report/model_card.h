@@ -10,12 +10,12 @@
 
 namespace lockstep::report {
 
-// What the model must know of its data, as its checkpoint says. Of texts, `tokens` each.
+// What the model must know of its data, as the history or a checkpoint says. Of texts, `tokens` each.
 struct CardData {
     std::vector<std::string> classes;  // empty: not known; of a language: of its tokens, which nobody reads
     int channels = 0, height = 0, width = 0, tokens = 0;
-    std::vector<float> mean, deviation;                      // by channel, of pixels of 0 to 1
-    std::optional<std::uint64_t> trainContent, testContent;  // fingerprints
+    std::vector<float> mean, deviation;  // by channel, of pixels of 0 to 1
+    std::optional<DataFingerprint> fingerprint = {};
 };
 struct CardCheckpoint {
     std::string role, file;  // "last", "best", "epoch-7"
@@ -34,7 +34,7 @@ struct CardFacts {
     std::vector<CardCheckpoint> checkpoints;
     std::vector<CardMessage> unreadable;  // of checkpoints that are there, and cannot be read
     std::optional<std::string> freedAt;   // when a person freed some or all of them; UTC as in TrialRow
-    std::optional<CardData> data;         // without a checkpoint nobody knows
+    std::optional<CardData> data;         // empty: nobody knows
     std::vector<CardMessage> messages;    // of the latest attempt: what was left out of the data, and why
     std::optional<CardMessage> failure;   // that ended it
     std::optional<TextSample> text;       // what a language model wrote last

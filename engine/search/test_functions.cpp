@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
 
@@ -66,18 +67,10 @@ TestFunction numeric(std::string_view name, const std::vector<NumberRange>& rang
     return function;
 }
 
-// By commas, without spaces around.
-std::vector<std::string> fieldsOf(std::string_view line) {
-    std::vector<std::string> fields;
-    for (;;) {
-        const auto comma = line.find(',');
-        std::string_view field = line.substr(0, comma);
-        const auto first = field.find_first_not_of(" \t\r");
-        field = first == field.npos ? "" : field.substr(first, field.find_last_not_of(" \t\r") - first + 1);
-        fields.emplace_back(field);
-        if (comma == line.npos) return fields;
-        line.remove_prefix(comma + 1);
-    }
+void trim(std::string& cell) {
+    constexpr const char* kBlanks = " \t\r";
+    cell.erase(std::min(cell.find_last_not_of(kBlanks) + 1, cell.size()));
+    cell.erase(0, std::min(cell.find_first_not_of(kBlanks), cell.size()));
 }
 
 struct Table {
@@ -85,21 +78,11 @@ struct Table {
     std::vector<std::vector<std::string>> rows;
 };
 
-Result<Table> tableIn(std::string_view csv, const std::string& fileName) {
-    Table table;
-    for (std::size_t line = 1; !csv.empty(); ++line) {
-        const auto end = csv.find('\n');
-        auto fields = fieldsOf(csv.substr(0, end));
-        csv.remove_prefix(end == csv.npos ? csv.size() : end + 1);
-        if (fields == std::vector<std::string>{""}) continue;
-        if (table.header.empty()) table.header = std::move(fields);
-        else if (fields.size() == table.header.size()) table.rows.push_back(std::move(fields));
-        else
-            return Problem{fileName,
-                           "search.table",
-                           {std::to_string(line), std::to_string(fields.size()), std::to_string(table.header.size())}};
-    }
-    if (table.header.size() < 2 || table.rows.empty()) return Problem{fileName, "search.table-empty", {}};
+Result<Table> tableIn(std::vector<std::vector<std::string>> rows, const std::string& fileName) {
+    for (auto& row : rows) std::ranges::for_each(row, trim);
+    if (rows.size() < 2 || rows.front().size() < 2) return Problem{fileName, "search.table-empty", {}};
+    Table table{.header = std::move(rows.front()), .rows = {}};
+    table.rows.assign(std::make_move_iterator(rows.begin() + 1), std::make_move_iterator(rows.end()));
     return table;
 }
 
@@ -147,8 +130,8 @@ std::optional<TestFunction> testFunction(std::string_view name) {
     return std::nullopt;
 }
 
-Result<TestFunction> tableFunction(std::string_view csv, const std::string& fileName) {
-    auto read = tableIn(csv, fileName);
+Result<TestFunction> tableFunction(std::vector<std::vector<std::string>> rows, const std::string& fileName) {
+    auto read = tableIn(std::move(rows), fileName);
     if (!read.ok()) return read.problems();
     TestFunction function{fileName, {}, {}};
     for (std::size_t i = 0; i + 1 < read.value().header.size(); ++i)

@@ -19,8 +19,9 @@ struct TestFunction {
 // x6 (the same; least -3.32237). nullopt: no function has this name.
 std::optional<TestFunction> testFunction(std::string_view name);
 
-// A table's rows are cells: its first line names settings, and its last column is the loss. Numbers count as such; a
-// cell without a row, or whose loss is no number, fails. Problems, at `fileName`: "search.table" (line, what is wrong).
-Result<TestFunction> tableFunction(std::string_view csv, const std::string& fileName);
+// A table's rows, each with as many columns, are cells: its first one names settings, and its last column is the loss.
+// Blanks around do not count, and numbers count as such; a cell without a row, or whose loss is no number, fails.
+// Problems, at `fileName`: "search.table-empty".
+Result<TestFunction> tableFunction(std::vector<std::vector<std::string>> rows, const std::string& fileName);
 
 }  // namespace lockstep

@@ -13,6 +13,7 @@
 #include "engine/spec/devices.h"
 #include "engine/spec/kept_checkpoints.h"
 #include "engine/spec/shares.h"
+#include "engine/train/trained_on.h"
 #include "engine/train/weights.h"
 
 namespace lockstep {
@@ -262,6 +263,7 @@ private:
     void beginAttempt() {
         if (m_request.resume) advance(RunSignal::Attempt);
         m_attempt = m_store->beginAttempt(m_trial, m_checkpoint ? m_checkpoint->step : 0);
+        m_store->setKnown(m_trial, {trainedOnText(m_data->train->info()), m_data->fingerprint});
         if (m_request.resume) advance(RunSignal::Prepare);
     }
 

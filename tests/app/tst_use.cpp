@@ -418,8 +418,13 @@ private slots:
         const auto said = m_program.run({"export", "1", "--pytorch", "-"});
         QVERIFY(QDir().rename(checkpoints + ".away", checkpoints));
         QVERIFY2(said.status == 0, qPrintable(said.err));
-        QVERIFY(said.out.contains("\n# No checkpoint tells mean and deviation") && said.out.contains("measure(train"));
+        QVERIFY(said.out.contains("\nMEAN = (") && !said.out.contains("measure("));  // the history knows them
         QVERIFY(said.out.contains("\nSIZE = (3, 16, 16)") && !said.out.contains("export-weights 1"));
+        const QString spec = m_program.write("again.json", m_program.run({"show", "1", "--spec"}).out.toUtf8());
+        const auto ofSpec = m_program.run({"export", spec, "--pytorch", "-"});
+        QVERIFY2(ofSpec.status == 0, qPrintable(ofSpec.err));
+        QVERIFY(ofSpec.out.contains("\n# No checkpoint tells mean and deviation"));
+        QVERIFY(ofSpec.out.contains("measure(train") && ofSpec.out.contains("\nSIZE = (3, 16, 16)"));
     }
 
     void whatIsMissingIsSaid() {

@@ -197,6 +197,10 @@ private slots:
         QCOMPARE(Words().what(remark), std::string("Left out: 3 of 20 files in /data. The first of them: "
                                                    "/data/a.jpg is cut short: it ends."));
         QVERIFY(!Words().what({"/data", "dataset.left-out", {}}).empty());
+        const Problem failed{"sweep", "sweep.all-failed", {"8", "spec.out-of-range", "batch", "0", "1", "9"}};
+        QVERIFY(Words().what(failed).ends_with("The first: batch: 0 is outside 1 … 9."));
+        const Problem early{"sweep", "sweep.all-failed", {"8", "it ran out of memory"}};  // as it was written once
+        QVERIFY(Words().what(early).ends_with("The first: it ran out of memory."));
     }
 
     // Images of a kind that is not read lie in class folders, and in those that a model is asked about.

@@ -574,6 +574,8 @@ void tst_RunSession::aLostHistoryIsMadeAgainFromItsFolders() {
     const auto losses = home.query()->series(1, "test_loss");
     const auto last = home.places.run(1) / "checkpoints" / "last.safetensors";
     const auto written = fs::last_write_time(last);
+    const auto known = home.query()->known(1);
+    QVERIFY(!classesOf(known).empty() && known.fingerprint);
     fs::rename(home.places.history(), home.places.data / "damaged.sqlite");
 
     QVERIFY(home.run(smallSpec(1)).ok());
@@ -592,6 +594,7 @@ void tst_RunSession::aLostHistoryIsMadeAgainFromItsFolders() {
     QCOMPARE(*back.lowestTestLoss, *row.lowestTestLoss);
     QVERIFY(back.createdAt.substr(0, 10) == row.createdAt.substr(0, 10) && !back.finishedAt.empty());
     QCOMPARE(home.query()->spec(1).value(), spec);
+    QVERIFY(home.query()->known(1) == known);
     QCOMPARE(home.query()->series(1, "test_loss").size(), losses.size());
     const auto resumed = home.resume(1);
     QVERIFY2(resumed.ok(), codeOf(resumed).c_str());
@@ -765,6 +768,7 @@ void tst_RunSession::changedDataAreRefusedOrAccepted() {
     stopping.stopAfterEpoch();
     QVERIFY(home.run({.trial = home.accept(spec), .control = &stopping}).ok());
     const auto before = *home.query()->find(1);
+    const auto known = home.query()->known(1);
     QCOMPARE(before.state, std::string("stopped"));
 
     dataOfToday()["samples"] = std::int64_t{63};
@@ -781,6 +785,7 @@ void tst_RunSession::changedDataAreRefusedOrAccepted() {
     const auto after = *home.query()->find(1);  // nothing has come of either
     QCOMPARE(after.state, before.state);
     QCOMPARE(after.attempts, before.attempts);
+    QVERIFY(known.fingerprint && home.query()->known(1) == known);
 
     const auto accepted = home.run({.trial = 1, .resume = true, .changedData = ChangedData::Accept});
     QVERIFY2(accepted.ok(), codeOf(accepted).c_str());
@@ -793,6 +798,7 @@ void tst_RunSession::changedDataAreRefusedOrAccepted() {
     const auto last = readCheckpoint(home.places.run(1) / "checkpoints" / "last.safetensors");
     QVERIFY(last.value().data.has_value());
     QVERIFY(last.value().data->train.samples == 64);
+    QVERIFY(known.fingerprint != last.value().data && home.query()->known(1).fingerprint == last.value().data);
 }
 
 // Of a version that did not keep one.

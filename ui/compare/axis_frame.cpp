@@ -6,11 +6,34 @@
 
 namespace lockstep::ui {
 
+namespace {
+
+constexpr std::size_t kMostNamed = 6;
+
+// Few values are named one by one; of more than `most`, none.
+std::vector<double> distinctValues(const std::vector<double>& values, std::size_t most) {
+    std::vector<double> distinct;
+    for (const double value : values) {
+        if (!std::isfinite(value) || std::ranges::find(distinct, value) != distinct.end()) continue;
+        if (distinct.size() == most) return {};
+        distinct.push_back(value);
+    }
+    std::ranges::sort(distinct);
+    return distinct;
+}
+
+}  // namespace
+
 ChartAxis chartAxis(const CompareAxis& axis, int mostTicks) {
     ChartAxis chart{.scale = {}, .title = axis.name, .words = [axis = &axis](double tick) { return axis->text(tick); }};
     if (!axis.isChoice()) {
         chart.scale = chartScale(axis.low, axis.high, axis.isLog, mostTicks);
         if (axis.isSetting) chart.words = nullptr;
+        const auto values = axis.isSetting ? distinctValues(axis.values, kMostNamed) : std::vector<double>();
+        if (values.size() > 1) {
+            chart.scale.ticks = values;
+            chart.words = [](double tick) { return QString::number(tick, 'g', 4); };
+        }
         return chart;
     }
     chart.scale = {.low = -0.5, .high = static_cast<double>(axis.choices.size()) - 0.5, .isLog = false, .ticks = {}};

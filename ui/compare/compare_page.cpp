@@ -41,7 +41,8 @@ ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Exp
       m_explain(std::move(explain)),
       m_history(*history),
       m_selection(*selection),
-      m_feed(history, selection) {
+      m_feed(history, selection),
+      m_measures(history, &m_feed) {
     setObjectName("comparePage");
     makeActions();
     auto* column = new QVBoxLayout(this);
@@ -57,12 +58,7 @@ ComparePage::ComparePage(HistoryService* history, TrialSelection* selection, Exp
 ComparePage::~ComparePage() = default;
 
 void ComparePage::connectAll() {
-    connect(&m_feed, &CompareFeed::groupsChanged, this, [this] {
-        // The newest sweep is what somebody opens the page for first.
-        const auto& sweeps = m_feed.groups().sweeps;
-        if (!m_isScopeChosen && !sweeps.empty()) m_selection.setScope(sweeps.front().id);
-        fillScopes();
-    });
+    connect(&m_feed, &CompareFeed::groupsChanged, this, &ComparePage::chooseScope);
     connect(&m_feed, &CompareFeed::tableMade, this, &ComparePage::takeTable);
     connect(&m_feed, &CompareFeed::unreadable, this, [this](const Problem& problem) {
         m_problem->setText(m_explain(problem).inOneLine());
@@ -100,6 +96,13 @@ void ComparePage::connectAll() {
     arrangeCards();
 }
 
+// The newest sweep is what somebody opens the page for first.
+void ComparePage::chooseScope() {
+    const auto& sweeps = m_feed.groups().sweeps;
+    if (!m_isScopeChosen && m_selection.scope() == 0 && !sweeps.empty()) m_selection.setScope(sweeps.front().id);
+    fillScopes();
+}
+
 void ComparePage::fillScopes() {
     const QSignalBlocker blocker(m_scope);
     m_scope->clear();
@@ -133,10 +136,12 @@ void ComparePage::makeScene() {
     scene->target = m_target;
     if (m_weighed == m_table) scene->importance = m_importance;
     m_scene = scene;
+    m_measures.setScene(m_scene);
     m_list->setScene(m_scene);
     for (CompareCard* card : m_cards) card->view().setScene(m_scene);
     arrangeCards();
     showWords();
+    if (!isSameTable) showAnswers();
     enableActions();
 }
 
@@ -173,7 +178,6 @@ void ComparePage::showWords() {
         m_problem->setText(m_table->shared);
         m_problem->show();
     }
-    showAnswers();
     showBrushes();
 }
 
@@ -211,21 +215,30 @@ QString ComparePage::wordsOf(const std::string& key, const AxisBrush& brush) con
     return name + ": " + parts.join(tr(" or "));
 }
 
+// Chips that stay keep their buttons: a brush that is dragged changes their words many times a second.
 void ComparePage::showBrushes() {
-    clearLine(*m_chips);
-    for (const auto& [key, brush] : m_selection.brushes()) {
-        auto* chip = new QToolButton;
+    const Brushes& brushes = m_selection.brushes();
+    for (auto* chip : m_chipLine->findChildren<QToolButton*>())
+        if (!brushes.contains(chip->property("axis").toString().toStdString())) delete chip;
+    for (const auto& [key, brush] : brushes) {
+        auto* chip = m_chipLine->findChild<QToolButton*>("chip." + QString::fromStdString(key));
+        if (!chip) chip = addChip(key);
         chip->setText(wordsOf(key, brush) + QStringLiteral("  ×"));
-        chip->setToolTip(tr("Take this brush off"));
-        chip->setObjectName("chip." + QString::fromStdString(key));
-        connect(chip, &QToolButton::clicked, this, [this, key = key] {
-            QMetaObject::invokeMethod(
-                this, [this, key] { m_selection.brush(key, {}); }, Qt::QueuedConnection);  // it deletes the chip
-        });
-        m_chips->addWidget(chip);
     }
-    m_chips->addStretch(1);
-    m_chipLine->setVisible(!m_selection.brushes().empty());
+    m_chipLine->setVisible(!brushes.empty());
+}
+
+QToolButton* ComparePage::addChip(const std::string& key) {
+    auto* chip = new QToolButton;
+    chip->setToolTip(tr("Take this brush off"));
+    chip->setProperty("axis", QString::fromStdString(key));
+    chip->setObjectName("chip." + QString::fromStdString(key));
+    connect(chip, &QToolButton::clicked, this, [this, key] {
+        QMetaObject::invokeMethod(
+            this, [this, key] { m_selection.brush(key, {}); }, Qt::QueuedConnection);  // it deletes the chip
+    });
+    m_chips->insertWidget(m_chips->count() - 1, chip);
+    return chip;
 }
 
 void ComparePage::enlarge(CompareCard* card, bool isEnlarged) {
@@ -251,6 +264,7 @@ void ComparePage::save(QSettings& settings) const {
     m_selection.save(settings);
     settings.setValue("compare/splitter", m_splitter->saveState());
     settings.setValue("compare/target", m_targetField->text());
+    for (const CompareCard* card : m_cards) card->view().save(settings);
 }
 
 void ComparePage::restore(const QSettings& settings) {
@@ -258,12 +272,14 @@ void ComparePage::restore(const QSettings& settings) {
     m_selection.restore(settings);
     m_splitter->restoreState(settings.value("compare/splitter").toByteArray());
     m_targetField->setText(settings.value("compare/target").toString());
+    for (CompareCard* card : m_cards) card->view().restore(settings);
     takeTarget();
 }
 
 void ComparePage::showEvent(QShowEvent* event) {
     Page::showEvent(event);
     m_history.setWatching(true);
+    chooseScope();
     m_feed.setFollowing(true);
 }
 

@@ -29,10 +29,8 @@ QLabel* roleLabel(const char* role, const QString& text = {}) {
     return label;
 }
 
-}  // namespace
-
 // Lines over three axes.
-QIcon ComparePage::icon() const {
+QIcon compareIcon() {
     QPainterPath lines;
     for (const int x : {5, 12, 19}) {
         lines.moveTo(x, 4);
@@ -43,6 +41,10 @@ QIcon ComparePage::icon() const {
     lines.lineTo(19, 9);
     return lineIcon(lines);
 }
+
+}  // namespace
+
+PageFace ComparePage::face() { return {"compare", tr("&Compare"), &compareIcon}; }
 
 QWidget* ComparePage::buildHead() {
     m_scope = new QComboBox;
@@ -83,15 +85,22 @@ QWidget* ComparePage::buildHead() {
     m_chipLine->hide();
     m_chips = new QHBoxLayout(m_chipLine);
     m_chips->setContentsMargins(0, 0, 0, 0);
+    m_chips->addStretch(1);
     auto* head = new QWidget;
     auto* column = new QVBoxLayout(head);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(space::kSmall);
+    // Beside the bar: a brush that appears or goes moves nothing under the pointer that draws it.
+    m_chipLine->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_chipLine->setMinimumHeight(kFieldHeight);
+    bar->setMinimumHeight(kFieldHeight);
+    auto* deeds = new QHBoxLayout;
+    deeds->addWidget(bar);
+    deeds->addWidget(m_chipLine, 1);
     column->addLayout(line);
-    column->addWidget(bar);
+    column->addLayout(deeds);
     column->addLayout(m_answers);
     column->addWidget(m_problem);
-    column->addWidget(m_chipLine);
     return head;
 }
 
@@ -142,7 +151,7 @@ QWidget* ComparePage::buildBody() {
 }
 
 void ComparePage::addCard(CompareView* view, bool isWide) {
-    auto* card = new CompareCard(view, isWide);
+    auto* card = new CompareCard(view, isWide, m_scroll->widget());  // never a window of its own
     m_cards.push_back(card);
     connect(view, &CompareView::openWanted, this, &ComparePage::openRequested);
     connect(card, &CompareCard::enlargeWanted, this, [this, card](bool isEnlarged) { enlarge(card, isEnlarged); });

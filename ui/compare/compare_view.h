@@ -7,6 +7,7 @@
 #include "ui/history/trial_selection.h"
 
 class QPainter;
+class QSettings;
 
 namespace lockstep::ui {
 
@@ -31,6 +32,9 @@ public:
     virtual QByteArray csv() const = 0;   // what it shows, with a line of names; numbers unrounded
     // The picture into `area`, as it is on the screen but without what follows the pointer; for files, too.
     virtual void paintPicture(QPainter& painter, const QRectF& area) const = 0;
+    // What a person has made of it, for the next window; by itself nothing.
+    virtual void save(QSettings& settings) const;
+    virtual void restore(const QSettings& settings);
 
 signals:
     void openWanted(qint64 trial);  // the trial's run
@@ -48,6 +52,8 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
+    bool isLookedAt() const;
+
     TrialSelection& m_selection;
     SharedScene m_scene;
     bool m_isSceneDue = false;

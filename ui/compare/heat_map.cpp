@@ -8,7 +8,7 @@ namespace lockstep::ui {
 
 namespace {
 
-std::vector<double> distinctValues(const CompareAxis& axis) {
+std::vector<double> eachDistinct(const CompareAxis& axis) {
     std::vector<double> values;
     std::ranges::copy_if(axis.values, std::back_inserter(values), [](double value) { return std::isfinite(value); });
     std::ranges::sort(values);
@@ -57,7 +57,7 @@ HeatBins equalParts(const CompareAxis& axis) {
 }  // namespace
 
 HeatBins heatBins(const CompareAxis& axis) {
-    const auto values = distinctValues(axis);
+    const auto values = eachDistinct(axis);
     return axis.isChoice() || values.size() <= kMostBins ? eachValue(axis, values) : equalParts(axis);
 }
 

@@ -1,6 +1,7 @@
 #include "ui/compare/importance_view.h"
 
 #include <QCheckBox>
+#include <QCoreApplication>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QPointer>
@@ -186,6 +187,9 @@ void ImportanceView::paintPicture(QPainter& painter, const QRectF& area) const {
         top += high;
     }
     QStringList words;
+    if (m_found->atEpoch == 1) words << tr("With what %1 cells had come to after 1 epoch").arg(m_found->asked);
+    if (m_found->atEpoch > 1)
+        words << tr("With what %1 cells had come to after %2 epochs").arg(m_found->asked).arg(m_found->atEpoch);
     if (m_found->explains.outOfBag && m_found->explains.verdict == ImportanceVerdict::Sound)
         words << tr("R² out of bag %1").arg(*m_found->explains.outOfBag, 0, 'f', 2);
     for (const auto& [verdict, tried] : {std::pair(m_found->explains.verdict, m_found->explains.tried),

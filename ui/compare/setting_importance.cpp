@@ -54,6 +54,33 @@ std::vector<Tried> triedGroups(const CompareScene& scene, const std::vector<std:
     return tried;
 }
 
+std::vector<Tried> triedAtRung(const SweepResult& sweep, std::size_t rung) {
+    std::vector<Tried> tried;
+    for (const Climber& each : sweep.climbers) {
+        const auto cell = std::ranges::find(sweep.cells, each.cell, &CellResult::number);
+        if (each.losses.size() > rung && cell != sweep.cells.end())
+            tried.push_back({.cell = cell->settings, .loss = each.losses[rung]});
+    }
+    return tried;
+}
+
+void ask(SettingImportance& found, std::span<const Dimension> dimensions, std::span<const Tried> tried) {
+    found.asked = tried.size();
+    found.explains = fanova(dimensions, tried);
+    found.decides = pedAnova(dimensions, tried);
+}
+
+// From the highest rung down to the first at which there is an answer; where there is none, at the lowest.
+SettingImportance askRungs(SettingImportance found, const SweepResult& sweep, const Rungs& rungs,
+                           std::span<const Dimension> dimensions) {
+    for (std::size_t rung = rungs.top(); rung-- > 0;) {
+        ask(found, dimensions, triedAtRung(sweep, rung));
+        found.atEpoch = rungs.epochs[rung];
+        if (found.explains.verdict == ImportanceVerdict::Sound) break;
+    }
+    return found;
+}
+
 }  // namespace
 
 std::vector<double> SettingImportance::byAxis(const CompareTable& table) const {
@@ -77,13 +104,13 @@ SettingImportance settingImportance(const CompareScene& scene, bool ofBrushed) {
     if (scene.sweep && !ofBrushed) {
         dimensions = scene.sweep->spec.vary;
         tried = triedCells(*scene.sweep);
+        const auto rungs = rungsOf(scene.sweep->spec);
+        if (rungs && tried.size() < kFewestTried) return askRungs(std::move(found), *scene.sweep, *rungs, dimensions);
     } else {
         for (const auto axis : found.axes) dimensions.push_back(dimensionOf(table.axes[axis]));
         if (table.objective) tried = triedGroups(scene, found.axes, ofBrushed);
     }
-    found.asked = tried.size();
-    found.explains = fanova(dimensions, tried);
-    found.decides = pedAnova(dimensions, tried);
+    ask(found, dimensions, tried);
     return found;
 }
 

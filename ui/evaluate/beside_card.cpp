@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/spec/data_known.h"
 #include "ui/plot/run_text.h"
 
 namespace lockstep::ui {
@@ -40,9 +41,10 @@ BesideCard::BesideCard(HistoryService* history) : m_history(*history), m_hint(ne
     refresh();
 }
 
-void BesideCard::setShown(std::int64_t trial, std::shared_ptr<const Evaluation> shown) {
+void BesideCard::setShown(std::int64_t trial, std::shared_ptr<const Evaluation> shown, DataKnown known) {
     m_trial = trial;
     m_shown = std::move(shown);
+    m_known = std::move(known);
     refresh();
 }
 
@@ -80,6 +82,12 @@ bool BesideCard::offerEvaluation() {
     return canBe;
 }
 
+// Fingerprints of one folder differ also where it was read at two sizes.
+bool BesideCard::hasChanged(const Evaluation& ofOther) const {
+    return readAlike(m_known, m_found->known) && m_shown->fingerprint && ofOther.fingerprint &&
+           !changedSplits(*m_shown->fingerprint, *ofOther.fingerprint, m_shown->split).empty();
+}
+
 // The newest of the other trial's evaluations that was asked about the same samples.
 void BesideCard::refresh() {
     m_both.reset();
@@ -99,13 +107,21 @@ void BesideCard::refresh() {
                "or evaluate it.")
                 .arg(m_trial));
     if (!m_found) return say(tr("Reading…"));
-    const auto same = std::ranges::find_if(m_found->evaluations, [this](const Evaluation& each) {
-        return each.id != m_shown->id && each.data == m_shown->data && each.split == m_shown->split &&
-               each.samples == m_shown->samples;
+    bool changed = false;
+    const auto same = std::ranges::find_if(m_found->evaluations, [this, &changed](const Evaluation& each) {
+        const bool isAlike = each.id != m_shown->id && each.data == m_shown->data && each.split == m_shown->split &&
+                             each.samples == m_shown->samples;
+        const bool isOfOthers = isAlike && hasChanged(each);
+        changed = changed || isOfOthers;
+        return isAlike && !isOfOthers;
     });
     if (same == m_found->evaluations.end()) {
         const bool canBe = offerEvaluation();
-        const QString why = tr("Trial #%1 has not been evaluated on the same data.").arg(m_other);
+        const QString why =
+            changed ? tr("The data have changed between the evaluation that is shown and that of trial #%1: they were "
+                         "asked about different samples.")
+                          .arg(m_other)
+                    : tr("Trial #%1 has not been evaluated on the same data.").arg(m_other);
         return say(why + ' ' +
                    (canBe ? tr("Evaluate it to compare the two.")
                           : tr("It has no checkpoint to evaluate: choose another trial above.")));

@@ -63,6 +63,12 @@ void Curve::append(double step, double seconds, double value) {
     m_pyramid.push(value);
 }
 
+void Curve::append(Place place, double value) {
+    if (!empty()) place.deviceSeconds = std::max(place.deviceSeconds, m_x->deviceSeconds.back());
+    m_x->deviceSeconds.push_back(place.deviceSeconds);
+    append(place.step, place.seconds, value);
+}
+
 Curve Curve::alongside(const Curve& leader) {
     Curve curve;
     curve.m_x = leader.m_x;

@@ -10,7 +10,7 @@
 
 namespace lockstep::ui {
 
-enum class CurveAxis { Step, Seconds };
+enum class CurveAxis { Step, Seconds, DeviceSeconds };
 
 // Finds the smallest and the largest finite value of any stretch of a growing row of numbers: 8-ary levels of
 // completed nodes above it. push: O(1) amortised. extremes: O(log n).
@@ -64,8 +64,15 @@ public:
         double x = 0, y = 0;
     };
 
+    // Where a point was measured. Device seconds: of all devices together; a curve knows those of all points or of
+    // none, and then its seconds count for them.
+    struct Place {
+        double step = 0, seconds = 0, deviceSeconds = 0;
+    };
+
     Curve() : m_x(std::make_shared<Abscissae>()) {}
     void append(double step, double seconds, double value);
+    void append(Place place, double value);
 
     // A quantity measured at the same points as `leader`, whose steps and times it shares; appendValue follows each
     // append of the leader.
@@ -90,11 +97,12 @@ public:
 
 private:
     struct Abscissae {
-        std::vector<double> steps, seconds;
+        std::vector<double> steps, seconds, deviceSeconds;
     };
 
     const std::vector<double>& column(CurveAxis axis) const {
-        return axis == CurveAxis::Step ? m_x->steps : m_x->seconds;
+        if (axis == CurveAxis::Step) return m_x->steps;
+        return axis == CurveAxis::Seconds || m_x->deviceSeconds.empty() ? m_x->seconds : m_x->deviceSeconds;
     }
     void addPoint(std::vector<Point>& out, CurveAxis axis, std::size_t i) const;
 

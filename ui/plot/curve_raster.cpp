@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/column_image.h"
+
 namespace lockstep::ui {
 
 namespace {
 
 constexpr std::size_t kWidestGap = 3;  // columns
-constexpr int kTile = 16;              // pixels of a tile's side: it fits a core's nearest cache
 
 // Each channel times part / 255, rounded, two channels at a time.
 [[gnu::always_inline]] inline QRgb scaled(QRgb color, std::uint32_t part) {
@@ -35,16 +36,33 @@ CurveRaster::CurveRaster(int width, int height)
       m_top(static_cast<std::size_t>(m_width), kNone),
       m_bottom(m_top.size()) {}
 
+void CurveRaster::clear() { m_top.assign(m_top.size(), kNone); }
+
+int CurveRaster::rowAt(double y) const {
+    return static_cast<int>(std::clamp(std::floor(y), -1.0, static_cast<double>(m_height)));
+}
+
+void CurveRaster::include(std::size_t column, int row, Rows& top, Rows& bottom) {
+    const bool isFirst = top[column] == kNone;
+    top[column] = isFirst ? row : std::min(top[column], row);
+    bottom[column] = isFirst ? row : std::max(bottom[column], row);
+}
+
 void CurveRaster::extend(double x, double y) {
-    if (!(x >= 0) || x >= m_width || !std::isfinite(y)) return;
-    const auto column = static_cast<std::size_t>(x);
-    const int at = static_cast<int>(std::clamp(std::floor(y), -1.0, static_cast<double>(m_height)));
-    if (m_top[column] == kNone) {
-        m_top[column] = m_bottom[column] = at;
-        return;
+    if (x >= 0 && x < m_width && std::isfinite(y)) include(static_cast<std::size_t>(x), rowAt(y), m_top, m_bottom);
+}
+
+// Column by column, from where the line enters it to where it leaves.
+void CurveRaster::reach(const QPointF& from, const QPointF& to, Rows& top, Rows& bottom) const {
+    const double first = std::max(0.0, std::floor(from.x())), end = std::min<double>(m_width - 1, std::floor(to.x()));
+    const double slope = to.x() > from.x() ? (to.y() - from.y()) / (to.x() - from.x()) : 0;
+    for (double column = first; column <= end; ++column) {
+        const bool enters = column > from.x(), leaves = column + 1 < to.x();
+        const double y = enters ? from.y() + (column - from.x()) * slope : from.y();
+        const double z = leaves ? from.y() + (column + 1 - from.x()) * slope : to.y();
+        include(static_cast<std::size_t>(column), rowAt(y), top, bottom);
+        include(static_cast<std::size_t>(column), rowAt(z), top, bottom);
     }
-    m_top[column] = std::min(m_top[column], at);
-    m_bottom[column] = std::max(m_bottom[column], at);
 }
 
 // The points were chosen for about as many columns as there are, but where the axis has just become a little narrower
@@ -65,7 +83,6 @@ void CurveRaster::fill(QRgb color) {
     const QRgb top = qPremultiply(color);
     const bool opaque = qAlpha(color) == 255;
     int lastTop = kNone, lastBottom = 0;
-    closeGaps();
     for (std::size_t column = 0; column < m_top.size(); ++column) {
         if (m_top[column] == kNone) continue;
         int from = m_top[column], to = m_bottom[column];
@@ -73,32 +90,29 @@ void CurveRaster::fill(QRgb color) {
         if (lastTop != kNone && lastTop > to) to = lastTop - 1;
         lastTop = m_top[column];
         lastBottom = m_bottom[column];
-        from = std::max(from, 0);
-        to = std::min(to, m_height - 1);
-        QRgb* const pixels = m_columns.data() + column * static_cast<std::size_t>(m_height);
-        if (from > to) continue;
-        if (opaque) std::fill(pixels + from, pixels + to + 1, top);
-        else paintOver(pixels + from, pixels + to + 1, top);
+        fillColumn(column, from, to, top, opaque);
     }
 }
 
-// Tile by tile: lines of the picture and columns of ours meet within the cache.
+void CurveRaster::fillSpans(QRgb color) {
+    const QRgb top = qPremultiply(color);
+    const bool opaque = qAlpha(color) == 255;
+    for (std::size_t column = 0; column < m_top.size(); ++column)
+        if (m_top[column] != kNone) fillColumn(column, m_top[column], m_bottom[column], top, opaque);
+}
+
+void CurveRaster::fillColumn(std::size_t column, int from, int to, QRgb color, bool isOpaque) {
+    from = std::max(from, 0);
+    to = std::min(to, m_height - 1);
+    if (from > to) return;
+    QRgb* const pixels = m_columns.data() + column * static_cast<std::size_t>(m_height);
+    if (isOpaque) std::fill(pixels + from, pixels + to + 1, color);
+    else paintOver(pixels + from, pixels + to + 1, color);
+}
+
 QImage CurveRaster::image() const {
-    QImage picture(m_width, m_height, QImage::Format_ARGB32_Premultiplied);
-    auto* const pixels = reinterpret_cast<QRgb*>(picture.bits());
-    const auto stride = picture.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb));
-    for (int top = 0; top < m_height; top += kTile) {
-        for (int left = 0; left < m_width; left += kTile) {
-            const int bottom = std::min(top + kTile, m_height), right = std::min(left + kTile, m_width);
-            for (int y = top; y < bottom; ++y) {
-                for (int x = left; x < right; ++x)
-                    pixels[y * stride + x] =
-                        m_columns[static_cast<std::size_t>(x) * static_cast<std::size_t>(m_height) +
-                                  static_cast<std::size_t>(y)];
-            }
-        }
-    }
-    return picture;
+    return imageOfColumns(m_columns.data(), m_width, m_height, static_cast<std::size_t>(m_height),
+                          QImage::Format_ARGB32_Premultiplied);
 }
 
 }  // namespace lockstep::ui

@@ -67,6 +67,7 @@ QueuePage::QueuePage(HistoryService* history, QueueFeed* queue, Explain explain,
     m_stall.setInterval(kStallMilliseconds);
     m_noticeOver.setInterval(kQueueNoticeMilliseconds);
     connectAll();
+    if (history->refusal()) m_unreadable = m_explain(*history->refusal());
     enableActions();
     showState();
 }
@@ -92,6 +93,7 @@ void QueuePage::connectAll() {
     connect(m_sweeps, &SweepList::extensionWanted, this, &QueuePage::askForCells);
     connect(m_sweeps, &SweepList::trialWanted, this, &QueuePage::openRequested);
     connect(m_sweeps, &SweepList::trialsWanted, this, &QueuePage::trialsRequested);
+    connect(m_sweeps, &SweepList::compareWanted, this, &QueuePage::compareRequested);
     connect(m_sweeps, &SweepList::reportWanted, this, &QueuePage::reportRequested);
     connect(m_sweeps, &SweepList::cardsChanged, this, [this] { orderTabs(*this); });
     connect(m_empty, &EmptyView::chosen, this, &Page::commandWanted);

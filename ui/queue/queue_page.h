@@ -37,9 +37,7 @@ public:
     QueuePage(HistoryService* history, QueueFeed* queue, Explain explain, QWidget* parent = nullptr);
     ~QueuePage() override;
 
-    QString id() const override { return "queue"; }
-    QString title() const override { return tr("&Queue"); }
-    QIcon icon() const override;
+    static PageFace face();
     QList<QAction*> commands() const override;
     void save(QSettings& settings) const override;
     void restore(const QSettings& settings) override;
@@ -49,6 +47,7 @@ public:
 signals:
     void openRequested(qint64 trial);
     void trialsRequested(qint64 sweep);
+    void compareRequested(qint64 sweep);
     void reportRequested(qint64 sweep);
 
 protected:
@@ -84,9 +83,11 @@ private:
     void openChosen();
     void copyCommand();
     void askForCells(qint64 sweep, qint64 cells);
+    void askForOther();
 
     struct Actions {
-        QAction *open, *hold, *release, *up, *down, *first, *last, *raise, *lower, *cancel, *command, *start, *ended;
+        QAction *open, *hold, *release, *up, *down, *first, *last, *raise, *lower, *after, *notAfter, *cancel, *command,
+            *start, *ended;
     };
 
     const Explain m_explain;

@@ -1,10 +1,12 @@
 #include <QtTest>
+#include <array>
 #include <random>
 
 #include "tests/ui/compare/compare_facts.h"
 #include "ui/compare/heat_map.h"
 #include "ui/compare/pareto.h"
 #include "ui/compare/setting_importance.h"
+#include "ui/history/trial_selection.h"
 #include "ui/plot/chart_frame.h"
 #include "ui/plot/color_ramp.h"
 
@@ -16,8 +18,26 @@ namespace {
 
 // Brightness as people see it: WCAG 2.1's relative luminance.
 double luminance(const QColor& color) {
-    const auto part = [](double value) { return value <= 0.03928 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4); };
+    const auto part = [](double value) {
+        return value <= 0.03928 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+    };
     return 0.2126 * part(color.redF()) + 0.7152 * part(color.greenF()) + 0.0722 * part(color.blueF());
+}
+
+// CIE L*a*b* of a colour as somebody without green cones sees it: Machado, Oliveira and Fernandes, "A Physiologically-
+// based Model for Simulation of Color Vision Deficiency", IEEE TVCG 2009, severity 1.
+std::array<double, 3> seenByDeuteranopes(const QColor& color) {
+    const auto linear = [](double value) {
+        return value <= 0.04045 ? value / 12.92 : std::pow((value + 0.055) / 1.055, 2.4);
+    };
+    const double r = linear(color.redF()), g = linear(color.greenF()), b = linear(color.blueF());
+    const double R = std::clamp(0.367322 * r + 0.860646 * g - 0.227968 * b, 0.0, 1.0);
+    const double G = std::clamp(0.280085 * r + 0.672501 * g + 0.047413 * b, 0.0, 1.0);
+    const double B = std::clamp(-0.011820 * r + 0.042940 * g + 0.968881 * b, 0.0, 1.0);
+    const auto f = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
+    const double x = f((0.4124 * R + 0.3576 * G + 0.1805 * B) / 0.9505), y = f(0.2126 * R + 0.7152 * G + 0.0722 * B);
+    const double z = f((0.0193 * R + 0.1192 * G + 0.9505 * B) / 1.089);
+    return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
 
 }  // namespace
@@ -115,8 +135,24 @@ private slots:
         }
     }
 
+    // By colour or by marker: a distance of 10 is seen at a glance.
+    void pinnedTrialsStayApartWithoutGreen() {
+        for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
+            for (int a = 0; a < static_cast<int>(TrialSelection::kMostPlaces); ++a) {
+                for (int b = 0; b < a; ++b) {
+                    if (seriesMarker(a) != seriesMarker(b)) continue;
+                    const auto first = seenByDeuteranopes(seriesColor(a, *theme));
+                    const auto second = seenByDeuteranopes(seriesColor(b, *theme));
+                    const double apart = std::hypot(first[0] - second[0], first[1] - second[1], first[2] - second[2]);
+                    QVERIFY2(apart > 10, qPrintable(QString("%1 and %2: %3").arg(a).arg(b).arg(apart)));
+                }
+            }
+        }
+    }
+
     void aFrameKnowsItsValuesBothWays() {
-        const ChartFrame frame({0, 0, 400, 300}, {chartScale(0.001, 1, true, 5)}, {chartScale(0, 10, false, 5)}, QFont());
+        const ChartFrame frame({0, 0, 400, 300}, {chartScale(0.001, 1, true, 5)}, {chartScale(0, 10, false, 5)},
+                               QFont());
         for (const double x : {0.001, 0.03, 1.0}) {
             const QPointF at = frame.at(x, 3);
             QVERIFY(frame.plot().contains(at));
