@@ -13,6 +13,7 @@
 #include "ui/compare/compare_list.h"
 #include "ui/compare/compare_page.h"
 #include "ui/compare/compare_view.h"
+#include "ui/style/calm_wheel.h"
 #include "ui/style/line_icon.h"
 #include "ui/style/theme.h"
 
@@ -136,6 +137,7 @@ QWidget* ComparePage::buildBody() {
     m_grid->setSpacing(space::kMedium);
     m_scroll = new QScrollArea;
     m_scroll->setObjectName("compareCards");
+    m_scroll->setAccessibleName(tr("Views of the compared trials"));
     m_scroll->setWidgetResizable(true);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -153,6 +155,7 @@ QWidget* ComparePage::buildBody() {
 void ComparePage::addCard(CompareView* view, bool isWide) {
     auto* card = new CompareCard(view, isWide, m_scroll->widget());  // never a window of its own
     m_cards.push_back(card);
+    calmWheel(*card);
     connect(view, &CompareView::openWanted, this, &ComparePage::openRequested);
     connect(card, &CompareCard::enlargeWanted, this, [this, card](bool isEnlarged) { enlarge(card, isEnlarged); });
     connect(card, &CompareCard::notSaved, this, [this](const QString& file) {

@@ -2,6 +2,8 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QLineEdit>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QToolButton>
 
 #include "tests/ui/compare/compare_desktop.h"
@@ -103,6 +105,25 @@ private slots:
         QCOMPARE(QApplication::clipboard()->text(), QString("lockstep report 1"));
         desktop.selection->setScope(0);
         QVERIFY(!action("compare.report")->isEnabled() && !action("compare.copy-command")->isEnabled());
+    }
+
+    // Over a plot or a field, too: what is shown there stays as it is until it has the focus.
+    void theWheelScrollsThePage() {
+        CompareDesktop desktop;
+        desktop.open();
+        QTRY_COMPARE(desktop.rows(), 10);
+        auto* scroll = desktop.page->findChild<QScrollArea*>("compareCards");
+        auto* box = desktop.page->findChild<QComboBox*>("scatterX");
+        box->setCurrentIndex(0);
+        QTRY_VERIFY(scroll->verticalScrollBar()->maximum() > 0);
+        scroll->ensureWidgetVisible(box);
+        const int before = scroll->verticalScrollBar()->value();
+        const QPointF at(5, 5);
+        QWheelEvent turn(at, box->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
+                         false);
+        QApplication::sendEvent(box, &turn);
+        QCOMPARE(box->currentIndex(), 0);
+        QVERIFY(scroll->verticalScrollBar()->value() < before);
     }
 
     void noTrialsAreAnEmptyPage() {
