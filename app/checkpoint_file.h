@@ -36,11 +36,12 @@ struct ChosenCheckpoint {
 // The file that the word means: a trial's checkpoint "best", "last", or of an epoch ("7"; "": the best, or the last
 // where no best is kept), or the path that it is, of which nothing may be asked. A build without history knows paths
 // alone. One implementation per kind of build. Problems: "trial.unknown", "trial.no-checkpoint",
-// "trial.checkpoint-not-kept", "trial.checkpoints-freed", "cli.bad-checkpoint", "export.no-choice", and those of
-// opening the history.
+// "trial.checkpoint-not-kept", "trial.checkpoints-freed", "trial.checkpoints-gone" (of a trial that has ended),
+// "cli.bad-checkpoint", "export.no-choice", and those of opening the history.
 Result<ChosenCheckpoint> checkpointFile(const std::string& word, const CheckpointChoice& choice = {});
 
-// And reads it. One that went away in between is looked for again.
+// And reads it. One that went away in between is looked for again. Problem "trial.damaged-checkpoint": of a trial that
+// keeps its last one besides.
 struct OpenedCheckpoint {
     ChosenCheckpoint chosen;
     Checkpoint checkpoint;

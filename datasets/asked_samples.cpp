@@ -164,6 +164,7 @@ std::vector<AskedSample> samplesIn(const fs::path& path, const DatasetInfo& trai
     if (!readsImages(trained)) {
         if (ending == ".csv" || ending == ".tsv") return rowsOfTexts(path);
         if (fs::is_directory(path)) throw ProblemError({path.string(), "predict.other-kind", {"texts"}});
+        if (isArchiveName(path)) throw ProblemError({path.string(), "predict.packed-texts", {}});
         return {{path.string(), AskedText{readText(path)}}};
     }
     if (fs::is_directory(path)) return imagesOfFolder(path, trained);

@@ -32,7 +32,8 @@ struct AskedSample {
 // each collection the test images, or else the training images), the same of an archive (zip, tar, 7z; packed or not),
 // or the rows of a CSV or TSV of texts. Images are not decoded yet. In a folder or an archive an IDX file that cannot
 // be taken is a sample with its problem. Throws ProblemError: "predict.nothing-there", "predict.other-kind",
-// "predict.other-size", "archive.unreadable", and those of the formats.
+// "predict.packed-texts" (an archive, of a model of texts), "predict.other-size", "archive.unreadable", and those of
+// the formats.
 std::vector<AskedSample> samplesAt(const std::filesystem::path& path, const DatasetInfo& trained);
 
 // They are read when a loader's thread asks for them; what cannot be read becomes zeros, and its reason is kept. A

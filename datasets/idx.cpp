@@ -139,11 +139,7 @@ std::vector<IdxFiles> collectionsIn(const std::vector<std::filesystem::path>& al
     return out;
 }
 
-bool liesOnItsSide(const std::filesystem::path& file) {
-    const std::string name = file.filename().string();
-    const auto parts = partsOf(name);
-    return parts && parts->collection.starts_with("emnist-");
-}
+bool liesOnItsSide(const std::filesystem::path& file) { return file.filename().string().starts_with("emnist-"); }
 
 void transpose(IdxImages& images) {
     const auto height = static_cast<std::size_t>(images.height), width = static_cast<std::size_t>(images.width);

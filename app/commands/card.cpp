@@ -106,6 +106,7 @@ CardFacts factsOf(const TrialQuery& query, const TrialRow& row, const TrialSpec&
     facts.evaluations = query.evaluations(row.id);
     facts.text = query.text(row.id);
     facts.data = cardDataOf(query.known(row.id));
+    facts.wroteCheckpoint = query.wroteCheckpoint(row.id);
     addCheckpoints(facts, words);
     facts.program = "Lockstep " LOCKSTEP_VERSION;
     facts.writtenAt = utcNow();

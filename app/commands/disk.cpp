@@ -43,6 +43,16 @@ T wordOf(const Result<T>& read) {
     return read.value();
 }
 
+// A range may have gaps; one that has no trial at all is mistyped.
+void requireTrials(const FreeRequest& request, const DiskWeight& weight, const Places& places) {
+    for (const auto& [first, last] : request.trials) {
+        const auto isThere = [&](const TrialWeight& each) { return each.run.trial >= first && each.run.trial <= last; };
+        if (std::ranges::any_of(weight.trials, isThere)) continue;
+        const std::string range = first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+        throw ProblemError({"trials", "trial.unknown", {range, places.history().string()}});
+    }
+}
+
 FreeRequest freeRequestOf(const DiskOptions& options) {
     FreeRequest request;
     if (!options.keep.empty()) request.keep = wordOf(parseStays(options.keep));
@@ -173,7 +183,9 @@ int freeAsAsked(Context& context, const DiskOptions& options) {
     if (!request.asksForAnything()) return context.report({{"--free", "disk.nothing-asked", {}}});
     auto trials = openTrialsToRead(context);
     DiskService disk(trials);
-    const FreePlan plan = planFreeing(disk.weigh(), request, std::time(nullptr));
+    const DiskWeight weight = disk.weigh();
+    requireTrials(request, weight, trials.places());
+    const FreePlan plan = planFreeing(weight, request, std::time(nullptr));
     if (!options.json) printPlan(plan, context.words());
     if (options.isDry || (!plan.items.empty() && !options.isSure && !mayAsk(options)))
         return leaveIt(context, plan, options);

@@ -79,10 +79,10 @@ Result<AskedData> openAsked(Context& context, OpenedModel& model, const Evaluate
     if (shows) fmt::print(stderr, "\r\033[K");
     if (!data.ok()) return data.problems();
     if (!options.asksOtherData()) compareData(model.checkpoint, model.resolved, ChangedData::Accept, data.value());
-    auto asked = asAsked(data.value(), askedSplit(options.split), model.trained);
+    std::string name = dataName(model.resolved.spec);
+    auto asked = asAsked(data.value(), askedSplit(options.split), model.trained, name);
     if (!asked.ok()) return asked.problems();
-    return AskedData{std::move(asked).value(), dataName(model.resolved.spec), data.value().remarks,
-                     data.value().fingerprint};
+    return AskedData{std::move(asked).value(), std::move(name), data.value().remarks, data.value().fingerprint};
 }
 
 EvaluateResult evaluateShown(const Context& context, const OpenedModel& model, const AskedData& asked) {

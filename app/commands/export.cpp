@@ -147,7 +147,8 @@ Result<ScriptSource> scriptSource(const Context& context, const ExportOptions& o
     auto opened = openCheckpoint(options.source, options.choice);
     if (!opened.ok()) {
         const std::string& code = opened.problems().front().code;
-        if (code != "trial.no-checkpoint" && code != "trial.checkpoints-freed") return opened.problems();
+        if (code != "trial.no-checkpoint" && code != "trial.checkpoints-freed" && code != "trial.checkpoints-gone")
+            return opened.problems();
         const std::int64_t trial = trialNumberIn(options.source);
         auto trials = openTrialsToRead(context);
         return ofSpec(trials.query().spec(trial), trials.query().known(trial));
@@ -187,15 +188,24 @@ std::vector<Problem> exportScript(Context& context, const ExportOptions& options
     return {};
 }
 
+// Another spelling of a file, or a link to it, is the same place; the standard output has more names than one.
+std::string placeOf(const std::string& file) {
+    if (file == "-" || file == "/dev/stdout" || file == "/dev/fd/1" || file == "/proc/self/fd/1") return "-";
+    std::error_code unknown;
+    const fs::path place = fs::weakly_canonical(fs::absolute(file), unknown);
+    return unknown ? file : place.string();
+}
+
 // Two outputs to one place.
 std::optional<Problem> mixedOutputs(const ExportOptions& options) {
     std::map<std::string, std::string> taken;
     for (const auto& [option, file] : {std::pair("--csv", options.csv), std::pair("--json", options.json),
                                        std::pair("--onnx", options.onnx), std::pair("--pytorch", options.pytorch)}) {
         if (file.empty()) continue;
-        const auto [first, isFree] = taken.try_emplace(file, option);
+        const auto [first, isFree] = taken.try_emplace(placeOf(file), option);
         if (!isFree)
-            return Problem{option, file == "-" ? "export.two-outputs" : "export.one-file", {first->second, file}};
+            return Problem{
+                option, placeOf(file) == "-" ? "export.two-outputs" : "export.one-file", {first->second, file}};
     }
     return std::nullopt;
 }

@@ -321,7 +321,7 @@ CLI::Option* addPromptOptions(CLI::App& command, PredictOptions& options) {
         ->needs(prompt);
     command.add_option("--seed", options.seed, "Of the drawing")
         ->type_name("N")
-        ->check(notNegative())
+        ->check(anySeed())
         ->capture_default_str()
         ->needs(prompt);
     return prompt;

@@ -38,7 +38,7 @@ void addState(std::vector<Line>& out, const CardFacts& facts) {
     const std::string where = "after " + counted(row.step, "update", "updates") + ", in epoch " +
                               std::to_string(row.epoch) + " of " + std::to_string(row.epochs);
     if (!isEnded(facts)) return out.emplace_back("Its training is under way; these are no final figures."), void();
-    if (isFreed(facts)) return out.emplace_back("Its training broke off " + where + '.'), void();
+    if (hasLostModel(facts)) return out.emplace_back("Its training broke off " + where + '.'), void();
     out.push_back(Line({{"Its training broke off " + where + "; "}, code(command(facts, "resume")), {" goes on."}}));
 }
 
@@ -55,7 +55,7 @@ void addHeldOut(std::vector<Line>& out, const CardFacts& facts) {
     if (std::ranges::any_of(facts.evaluations, isOther)) return;
     const std::string told =
         "No data was held out: the test data also chose the best checkpoint, so its figures are a little too good.";
-    if (isFreed(facts)) return out.emplace_back(told), void();
+    if (hasLostModel(facts)) return out.emplace_back(told), void();
     out.push_back(
         Line({{told + ' '}, code(command(facts, "evaluate", "--data PATH")), {" asks about data that had no say."}}));
 }

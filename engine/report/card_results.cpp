@@ -40,7 +40,7 @@ Line missingEvaluation(const CardFacts& facts) {
         return Line({{"It has not been evaluated yet: each epoch ends with an evaluation. "},
                      code(command(facts, "attach")),
                      {" follows it."}});
-    if (isFreed(facts)) return "It was never evaluated: no epoch came to its end.";
+    if (hasLostModel(facts)) return "It was never evaluated: no epoch came to its end.";
     return Line({{"It was never evaluated: no epoch came to its end. "},
                  code(command(facts, "resume")),
                  {" goes on with it."}});
@@ -197,7 +197,7 @@ Blocks ofClasses(const CardFacts& facts, const ClassCounts& source, const std::s
     if (matrix.value().classes() > static_cast<std::int64_t>(kMostClasses)) {
         const std::string told =
             "The " + std::to_string(kMostClasses) + " worst of " + countText(matrix.value().classes()) + " classes";
-        if (isFreed(facts)) blocks.push_back({Paragraph{told + '.'}});
+        if (hasLostModel(facts)) blocks.push_back({Paragraph{told + '.'}});
         else
             blocks.push_back(
                 {Paragraph{Line({{told + "; "}, code(command(facts, "evaluate", "--csv classes")), {" has all."}})}});
@@ -236,7 +236,8 @@ Blocks classesSection(const CardFacts& facts) {
     Blocks blocks{{Heading{"Results per class"}}};
     if (const auto source = classCounts(facts)) append(blocks, ofClasses(facts, *source, ""));
     else if (facts.checkpoints.empty())
-        blocks.push_back({Paragraph{isFreed(facts) ? "Not counted while there was a model." : "Not counted yet."}});
+        blocks.push_back(
+            {Paragraph{hasLostModel(facts) ? "Not counted while there was a model." : "Not counted yet."}});
     else blocks.push_back({Paragraph{Line({{"Not counted; "}, code(command(facts, "evaluate")), {" does."}})}});
     append(blocks, onOtherData(facts));
     return blocks;

@@ -19,8 +19,8 @@ Blocks useSection(const CardFacts& facts);
 Blocks limitsSection(const CardFacts& facts);
 
 bool isLanguage(const CardFacts& facts);
-bool isEnded(const CardFacts& facts);  // in one way or another
-bool isFreed(const CardFacts& facts);  // a person freed its checkpoints, so that it cannot be resumed, either
+bool isEnded(const CardFacts& facts);       // in one way or another
+bool hasLostModel(const CardFacts& facts);  // its checkpoints are gone, so that it cannot be resumed, either
 std::string command(const CardFacts& facts, std::string_view name, std::string_view rest = {});  // "lockstep show 3 …"
 std::string ownData(const CardFacts& facts);                                                     // as Evaluation::data
 // "evaluation 5 was asked about other test samples"; empty: the data are what they were in training, as far as anybody

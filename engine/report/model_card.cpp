@@ -55,10 +55,10 @@ Block checkpointsTable(const CardFacts& facts) {
 
 // What there is instead of checkpoints, or beside those that are left.
 Block checkpointsNote(const CardFacts& facts) {
-    if (isFreed(facts))
-        return {
-            Paragraph{"Its checkpoints were freed on " + momentText(*facts.freedAt) +
-                      ", so there is no model to use: it must be trained again, as told under “How to repeat it”."}};
+    if (hasLostModel(facts))
+        return {Paragraph{
+            "Its checkpoints " + (facts.freedAt ? "were freed on " + momentText(*facts.freedAt) : "are gone") +
+            ", so there is no model to use: it must be trained again, as told under “How to repeat it”."}};
     if (facts.freedAt) return {Paragraph{"Others were freed on " + momentText(*facts.freedAt) + '.'}};
     return {Paragraph{Line({{"There is no checkpoint, so there is no model to use yet. "},
                             code(isEnded(facts) ? command(facts, "resume") : command(facts, "attach")),
@@ -110,7 +110,10 @@ bool isEnded(const CardFacts& facts) {
     return !state || isFinal(*state);
 }
 
-bool isFreed(const CardFacts& facts) { return facts.freedAt && facts.checkpoints.empty() && facts.unreadable.empty(); }
+bool hasLostModel(const CardFacts& facts) {
+    const bool hasNone = facts.checkpoints.empty() && facts.unreadable.empty();
+    return hasNone && (facts.freedAt || (facts.wroteCheckpoint && isEnded(facts)));
+}
 
 std::string command(const CardFacts& facts, std::string_view name, std::string_view rest) {
     std::string words = "lockstep " + std::string(name) + ' ' + std::to_string(facts.row.id);

@@ -34,6 +34,7 @@ struct CardFacts {
     std::vector<CardCheckpoint> checkpoints;
     std::vector<CardMessage> unreadable;  // of checkpoints that are there, and cannot be read
     std::optional<std::string> freedAt;   // when a person freed some or all of them; UTC as in TrialRow
+    bool wroteCheckpoint = false;         // some attempt did, whether it is there or not
     std::optional<CardData> data;         // empty: nobody knows
     std::vector<CardMessage> messages;    // of the latest attempt: what was left out of the data, and why
     std::optional<CardMessage> failure;   // that ended it

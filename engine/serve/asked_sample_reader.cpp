@@ -113,7 +113,8 @@ void AskedSampleReader::open(Question question, const std::optional<DatasetInfo>
     Opened opened{std::move(question), {}, trained.classes};
     const auto then = fingerprintIn(opened.question.fingerprint);
     if (then && splits.fingerprint) opened.changed = changedSplits(*then, *splits.fingerprint, opened.question.split);
-    if (opened.changed.empty()) opened.samples = madeOf(asAsked(splits, askedSplit(opened.question.split), trained));
+    if (opened.changed.empty())
+        opened.samples = madeOf(asAsked(splits, askedSplit(opened.question.split), trained, dataName(asked)));
     m_opened = std::move(opened);
 }
 

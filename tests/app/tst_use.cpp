@@ -402,6 +402,13 @@ private slots:
         const QString file = m_program.path("both");
         const auto same = m_program.run({"export", "1", "--csv", file, "--json", file});
         QVERIFY2(same.status == 2 && same.err.contains(file) && !QFile::exists(file), qPrintable(same.err));
+        QVERIFY(QFile::link(file, m_program.path("link")));
+        for (const QString& other : {m_program.path("./both"), m_program.path("link")}) {
+            const auto spelt = m_program.run({"export", "1", "--csv", file, "--json", other});
+            QVERIFY2(spelt.status == 2 && spelt.err.contains(other) && !QFile::exists(file), qPrintable(spelt.err));
+        }
+        const auto piped = m_program.run({"export", "1", "--csv", "-", "--json", "/dev/stdout"});
+        QVERIFY2(piped.status == 2 && piped.out.isEmpty(), qPrintable(piped.out.left(200)));
         const auto halfway = m_program.run(
             {"export", "1", "--json", "-", "--onnx", m_program.write("none", "no folder") + "/model.onnx"});
         QVERIFY2(halfway.status == 2 && halfway.err.contains("cannot be made"), qPrintable(halfway.err));
@@ -447,6 +454,7 @@ private slots:
         row("a path beside a prompt", {"predict", "1", image, "--prompt", "x"}, "excludes");
         row("CSV of a text", {"predict", "1", "--prompt", "x", "--csv"}, "excludes");
         row("a seed below nothing", {"predict", "1", "--prompt", "x", "--seed", "-1"}, "below 0");
+        row("a seed above all", {"predict", "1", "--prompt", "x", "--seed", "18446744073709551616"}, "too large");
         row("a trial by an option", {"predict", "--trial", "1", image}, "by its number alone");
         row("one trial and another", {"evaluate", "1", "--trial", "2"}, "by its number alone");
         row("a length of nothing", {"predict", "1", image, "--length", "3"}, "requires");

@@ -56,6 +56,46 @@ private slots:
         QVERIFY2(said.status > 0 && said.err.contains("checkpoint") && said.err.contains("→"), qPrintable(said.err));
         QVERIFY2(said.err.toLower().contains("trial 1"), qPrintable(said.err));
         QVERIFY(!QFile::exists(m_program.path("out")));
+        // The trial has ended: nothing will write it.
+        QVERIFY2(said.err.contains("no longer in") && said.err.contains("lockstep show 1 --spec"),
+                 qPrintable(said.err));
+        QVERIFY2(!said.err.contains("resume") && !said.err.contains("attach"), qPrintable(said.err));
+    }
+    void aCardWithoutCheckpoints() {
+        QVERIFY(QDir().rename(m_checkpoints, m_checkpoints + ".away"));
+        const auto said = m_program.run({"card", "1"});
+        QVERIFY(QDir().rename(m_checkpoints + ".away", m_checkpoints));
+        QVERIFY2(said.out.contains("Its checkpoints are gone") && !said.out.contains("resume"), qPrintable(said.out));
+    }
+
+    // Of a trial the others are named, of those that are there.
+    void aDamagedBestLeavesTheLast() {
+        const QString best = m_checkpoints + "/best.safetensors", last = m_checkpoints + "/last.safetensors";
+        QVERIFY(QFile::copy(best, best + ".whole"));
+        QFile file(best);
+        QVERIFY(file.open(QIODevice::ReadWrite) && file.seek(file.size() - 1));
+        char byte = 0;
+        QVERIFY(file.peek(&byte, 1) == 1);
+        byte = static_cast<char>(byte ^ 1);
+        QVERIFY(file.write(&byte, 1) == 1);
+        file.close();
+        const auto said = m_program.run({"evaluate", "1"});
+        const auto other = m_program.run({"evaluate", "1", "--last", "--no-keep"});
+        QVERIFY(QFile::rename(last, last + ".away"));
+        const auto alone = m_program.run({"evaluate", "1"});
+        QVERIFY(QFile::rename(last + ".away", last));
+        QVERIFY(QFile::remove(best) && QFile::rename(best + ".whole", best));
+        QVERIFY2(said.status == 2 && said.err.contains("damaged") && said.err.contains("--last"), qPrintable(said.err));
+        QVERIFY2(other.status == 0, qPrintable(other.err));
+        QVERIFY2(alone.status == 2 && alone.err.contains("damaged") && !alone.err.contains("--last"),
+                 qPrintable(alone.err));
+    }
+
+    void whatIsNoFileMayBeMeantForATrial() {
+        for (const char* word : {"-1", "abc"}) {
+            const auto said = m_program.run({"evaluate", word});
+            QVERIFY2(said.status == 2 && said.err.contains("`lockstep trials` lists"), qPrintable(said.err));
+        }
     }
 
     void whatIsNoCheckpointIsNotCalledDamaged() {
@@ -89,6 +129,7 @@ private slots:
         const auto said = m_program.run({"evaluate", "1", "--data", m_program.path("others")});
         QVERIFY2(said.status > 0 && said.err.contains("cats") && said.err.contains("dark"), qPrintable(said.err));
         QVERIFY2(said.err.contains("Name the classes"), qPrintable(said.err));
+        QVERIFY2(said.err.contains(m_program.path("others")), qPrintable(said.err));
     }
 
     // IDX files are not scaled.

@@ -215,6 +215,14 @@ private slots:
         QCOMPARE(readImageAt(samples, 1, 12), (Bytes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
     }
 
+    // Whatever stands behind it in the name.
+    void whatIsNamedEmnistIsUpright() {
+        const Folder folder;
+        writeFile(folder / "emnist-mine", idxImages(1, 3, 4));
+        const AskedSamples samples(imagesOf(1, 4, 3), samplesAt(folder / "emnist-mine", imagesOf(1, 4, 3)));
+        QCOMPARE(readImageAt(samples, 0, 12), (Bytes{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11}));
+    }
+
     void modelsOfRectanglesTakeNoFiles() {
         const Folder folder;
         writeFile(folder / "a.jpg", jpeg(8, 8));
@@ -238,6 +246,8 @@ private slots:
         writeText(folder / "one.csv", "hello\nworld\n");
         QCOMPARE(samplesAt(folder / "one.csv", textsOf(8)).size(), std::size_t{2});
         writeText(folder / "two.csv", "a,b\nc,d\n");
+        writeText(folder / "packed.zip", "PK\x03\x04");
+        QCOMPARE(codeOf([&] { samplesAt(folder / "packed.zip", textsOf(8)); }), std::string("predict.packed-texts"));
         QCOMPARE(codeOf([&] { samplesAt(folder / "two.csv", textsOf(8)); }), std::string("text-csv.no-column"));
     }
 

@@ -164,8 +164,14 @@ private slots:
         facts.checkpoints.clear();
         QVERIFY(says(facts, "Its checkpoints were freed on 2026-11-22 09:30 UTC") &&
                 says(facts, "No data was held out"));
-        for (const char* command : {"lockstep resume", "lockstep evaluate", "lockstep predict", "lockstep export"})
-            QVERIFY2(!says(facts, command), command);
+        const auto advisesNoModel = [&] {
+            for (const char* command : {"lockstep resume", "lockstep evaluate", "lockstep predict", "lockstep export"})
+                QVERIFY2(!says(facts, command), command);
+        };
+        advisesNoModel();
+        facts.freedAt.reset(), facts.wroteCheckpoint = true;  // deleted by hand
+        QVERIFY(says(facts, "Its checkpoints are gone, so there is no model to use"));
+        advisesNoModel();
         facts.series.clear(), facts.counts.clear();
         QVERIFY(says(facts, "Not counted while there was a model.") && says(facts, "no epoch came to its end."));
         QVERIFY(!says(facts, "lockstep resume"));
