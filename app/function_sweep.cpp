@@ -111,6 +111,14 @@ Json jsonOf(const SimulatedTrial& trial, const std::string& method) {
             {"best", finiteOrNull(trial.best)}};
 }
 
+void warnOfLinesWithoutLoss(const TestFunction& function) {
+    const auto count = std::ssize(function.linesWithoutLoss);
+    if (count == 0) return;
+    fmt::print(stderr, "{}: {} without a number in column {}, the first line {}: {} as failed.\n",
+               printable(function.name), plural(count, "line"), printable(function.lossColumn),
+               function.linesWithoutLoss.front(), count == 1 ? "it counts" : "they count");
+}
+
 }  // namespace
 
 bool namesFunction(std::string_view objective) {
@@ -123,6 +131,7 @@ int runFunctionSweep(const Context& context, const SweepOptions& options, bool j
     const auto& [sweep, space, function] = asked.value();
     const ChosenMethod chosen = chosenMethod(sweep, space);
     if (!json && !chosen.reason.empty()) fmt::print("{}\n", context.words().what({"method", chosen.reason, {}}));
+    warnOfLinesWithoutLoss(function);
     double best = 0;
     simulate(sweep, space, function, [&](const SimulatedTrial& trial) {
         if (json) fmt::print("{}\n", lineOf(jsonOf(trial, chosen.method)));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/format.h"
+#include "app/sweep_text.h"
 #include "engine/search/importance.h"
 
 namespace lockstep {
@@ -47,6 +48,22 @@ std::string pausedText(const SweepResult& sweep, const CellResult& cell) {
                        stop->standing.rung + 1, stop->rungs, stop->standing.rank, stop->standing.of);
 }
 
+std::string rungValueText(const SweepResult& sweep, const CellResult& cell) {
+    const auto at = rungValueOf(sweep, cell);
+    return at ? fmt::format("{} at epoch {}", metricText(*sweep.objective, at->value), at->epoch) : std::string();
+}
+
+std::string bestAtRungText(const SweepResult& sweep) {
+    if (!sweep.bestAtRung) return {};
+    const CellResult& cell = sweep.cells[*sweep.bestAtRung];
+    const auto at = rungValueOf(sweep, cell);
+    if (!at) return {};
+    const GroupState state = sweep.group.state;
+    const bool goesOn = state == GroupState::Active || state == GroupState::Paused;
+    return fmt::format("none trained to its end{}; the best at rung {}: {} {}: {}", goesOn ? " yet" : "", at->rung,
+                       objectiveName(*sweep.objective), rungValueText(sweep, cell), printable(wordsOf(cell.settings)));
+}
+
 Json rungsJson(const SweepResult& sweep) {
     Json out = Json::array();
     const auto rungs = rungsOf(sweep.spec);
@@ -61,10 +78,14 @@ Json rungsJson(const SweepResult& sweep) {
     return out;
 }
 
-Json standingJson(const SweepResult& sweep, std::int64_t cell) {
-    const auto standing = standingOf(sweep.climbers, cell);
+Json standingJson(const SweepResult& sweep, const CellResult& cell) {
+    const auto standing = standingOf(sweep.climbers, cell.number);
     if (!standing) return {};
-    return {{"rung", standing->rung + 1}, {"rank", standing->rank}, {"of", standing->of}};
+    Json out{{"rung", standing->rung + 1}, {"rank", standing->rank}, {"of", standing->of}};
+    const auto at = rungValueOf(sweep, cell);
+    out["value"] = at ? Json(at->value) : Json();
+    out["epoch"] = at ? Json(at->epoch) : Json();
+    return out;
 }
 
 std::vector<EarlyRung> earlyRungs(const SweepResult& sweep, const std::function<std::size_t(std::int64_t)>& cellsAt) {

@@ -16,7 +16,12 @@ std::string rungTable(const SweepResult& sweep);
 // "paused at rung 1 of 3, rank 4 of 9", or "stopped", once the sweep is over; empty: it is not at one.
 std::string pausedText(const SweepResult& sweep, const CellResult& cell);
 Json rungsJson(const SweepResult& sweep);
-Json standingJson(const SweepResult& sweep, std::int64_t cell);  // null: it has come to no rung
+// "91.20 % at epoch 1", of a cell that came to a rung and not to its end; empty: of another.
+std::string rungValueText(const SweepResult& sweep, const CellResult& cell);
+// "none trained to its end; the best at rung 1: …"; empty: one has, or none has come to a rung.
+std::string bestAtRungText(const SweepResult& sweep);
+// Null: it has come to no rung. Value and epoch are null where it has trained to its end, or failed.
+Json standingJson(const SweepResult& sweep, const CellResult& cell);
 
 // A rung, and how many cells have something to say of the sweep's objective there.
 struct EarlyRung {

@@ -238,7 +238,10 @@ void addSweepOptions(CLI::App& command, SweepOptions& options) {
     command.add_option("--parallel", options.parallel, "Trials at once, as far as the machine has room")
         ->type_name("N")
         ->check(anyWhole());
-    command.add_option("--retries", options.retries, "How often a trial that failed is tried again (2 unless said)")
+    command
+        .add_option("--retries", options.retries,
+                    "How often a trial that failed is tried again (2 unless said); tries count that came\nno further "
+                    "than the one before")
         ->type_name("N")
         ->check(anyWhole());
     command

@@ -15,11 +15,6 @@ namespace lockstep {
 
 namespace {
 
-// "validation accuracy"
-std::string objectiveName(const Metric& metric) {
-    return std::string(text(metric.split)) + ' ' + std::string(metric.name);
-}
-
 std::string trialsText(const CellResult& cell) {
     std::string text;
     for (const std::int64_t each : cell.trials) text += (text.empty() ? "" : ", ") + std::to_string(each);
@@ -33,6 +28,10 @@ bool hasClimbedFurther(const SweepResult& sweep, const CellResult& one, const Ce
 }
 
 }  // namespace
+
+std::string objectiveName(const Metric& metric) {
+    return std::string(text(metric.split)) + ' ' + std::string(metric.name);
+}
 
 std::string objectiveText(const CellResult& cell, const Metric* objective) {
     if (!objective || cell.count == 0) return "–";
@@ -53,6 +52,8 @@ std::string progressText(const SweepResult& sweep) {
         const CellResult& best = sweep.cells[*sweep.best];
         text += fmt::format("; best {} {}: {}", objectiveName(*sweep.objective), objectiveText(best, sweep.objective),
                             printable(wordsOf(best.settings)));
+    } else if (const std::string atRung = bestAtRungText(sweep); !atRung.empty()) {
+        text += "; " + atRung;
     }
     if (const auto left = sweep.secondsLeft(); left && sweep.group.state == GroupState::Active)
         text += fmt::format("; about {} left", durationText(*left));
@@ -88,8 +89,9 @@ std::string cellsTable(const SweepResult& sweep) {
     Table table({"CELL", objective, "STATE", "TRIALS"});
     for (const std::size_t at : ranked(sweep)) {
         const CellResult& cell = sweep.cells[at];
-        table.add(
-            {wordsOf(cell.settings), objectiveText(cell, sweep.objective), stateText(sweep, cell), trialsText(cell)});
+        const std::string atRung = rungValueText(sweep, cell);
+        table.add({wordsOf(cell.settings), atRung.empty() ? objectiveText(cell, sweep.objective) : atRung,
+                   stateText(sweep, cell), trialsText(cell)});
     }
     const std::string rungs = rungTable(sweep);
     return table.text() + (rungs.empty() ? "" : "\n" + rungs);
@@ -133,6 +135,7 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
              {"adopted", sweep.adopted},
              {"seconds_left", sweep.secondsLeft() ? Json(*sweep.secondsLeft()) : Json()},
              {"best", sweep.best ? Json(sweep.cells[*sweep.best].number) : Json()},
+             {"best_at_rung", sweep.bestAtRung ? Json(sweep.cells[*sweep.bestAtRung].number) : Json()},
              {"rungs", rungsJson(sweep)},
              {"problems", Json::array()},
              {"cells", Json::array()}};
@@ -144,7 +147,7 @@ Json sweepResultJson(const SweepResult& sweep, const Words& words) {
                                 {"finished", cell.finished},
                                 {"failed", cell.failed},
                                 {"running", cell.running},
-                                {"rung", standingJson(sweep, cell.number)},
+                                {"rung", standingJson(sweep, cell)},
                                 {"paused", cell.paused},
                                 {"cancelled", cell.cancelled},
                                 {"deleted", cell.removed},

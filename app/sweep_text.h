@@ -8,6 +8,7 @@
 namespace lockstep {
 
 // "91.23 % ± 0.41 (n 3)"; "–": no trial of it has finished.
+std::string objectiveName(const Metric& metric);  // "validation accuracy"
 std::string objectiveText(const CellResult& cell, const Metric* objective);
 // "12 of 81 trials finished, 2 running, 1 failed; best test accuracy 91.2 % (n 3): batch=64; about 4 min left"
 std::string progressText(const SweepResult& sweep);

@@ -180,7 +180,7 @@ CLI::Validator shareOfTrials() {
 void addEpochOptions(CLI::App& command, CLI::Option& sweep, ImportanceOptions& options) {
     auto* rung = command.add_option("--rung", options.rung, "By what cells had come to at this rung, from 1");
     auto* epoch = command.add_option("--at-epoch", options.epoch, "By what cells had come to at the end of this epoch");
-    for (auto* each : {rung, epoch}) each->type_name("N")->check(CLI::PositiveNumber)->needs(&sweep);
+    for (auto* each : {rung, epoch}) each->type_name("N")->check(atLeastOne())->needs(&sweep);
     rung->excludes(epoch);
 }
 

@@ -103,8 +103,9 @@ int keep(Context& context) {
         fmt::print("{} {}\n", utcNow(), printable(line));
         std::fflush(stdout);
     };
-    auto keeper = QueueKeeper::claim(
-        {places.value(), thisProgram(), context.environment().deviceRequest(kAutomaticDevices), log});
+    auto keeper =
+        QueueKeeper::claim({places.value(), thisProgram(), context.environment().deviceRequest(kAutomaticDevices), log,
+                            [&](const Problem& problem) { return context.words().what(problem); }});
     if (!keeper) return context.report({{"queue", "queue.kept", {}}}), kDone;
     keeper->run();
     return kDone;
@@ -132,8 +133,10 @@ void addQueue(CLI::App& program, Run& run) {
     };
     add("add", "Queue a trial that has not finished: it begins, or goes on",
         [](QueueService& queue, const QueueOptions& at) { queue.add(at.trial); });
-    add("hold", "Do not start it until it is released",
-        [](QueueService& queue, const QueueOptions& at) { queue.setHeld(at.trial, true); });
+    add("hold", "Do not start it until it is released", [](QueueService& queue, const QueueOptions& at) {
+        queue.setHeld(at.trial, true);
+        if (queue.hasBegunYet(at.trial)) throw ProblemError({"trial", "queue.runs", {std::to_string(at.trial)}});
+    });
     add("release", "Let it take its turn",
         [](QueueService& queue, const QueueOptions& at) { queue.setHeld(at.trial, false); });
     add("first", "To the front", [](QueueService& queue, const QueueOptions& at) { queue.moveFirst(at.trial); });

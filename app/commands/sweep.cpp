@@ -42,7 +42,8 @@ Examples:
 bool isOver(const TrialGroup& group) { return group.state != GroupState::Active && group.state != GroupState::Paused; }
 
 int statusOf(const SweepResult& result) {
-    return result.group.state == GroupState::Finished && result.finished > 0 ? kDone : kFailed;
+    const bool cameToSomething = result.finished > 0 || (result.bestAtRung && result.failed == 0);
+    return result.group.state == GroupState::Finished && cameToSomething ? kDone : kFailed;
 }
 
 void printEnd(const SweepResult& result, const Context& context) {

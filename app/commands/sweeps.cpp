@@ -48,7 +48,13 @@ int list(Context& context, QueueService& queue, bool json) {
 }
 
 void obey(QueueService& queue, const SweepsOptions& options) {
-    if (options.cells > 0) queue.extendSweep(options.sweep, options.cells);
+    if (options.cells > 0) {
+        const std::int64_t freed = queue.freedAtRungs(options.sweep);
+        queue.extendSweep(options.sweep, options.cells);
+        if (freed > 0)
+            fmt::print(stderr, "{} at rungs without checkpoints, which were freed: what goes on of them trains anew.\n",
+                       plural(freed, "trial"));
+    }
     if (options.pauses) queue.pauseSweep(options.sweep);
     if (options.goesOn) queue.goOnWithSweep(options.sweep);
     if (options.cancels) queue.cancelSweep(options.sweep);

@@ -255,7 +255,7 @@ bool QueueStore::countTry(std::int64_t trial, std::int64_t step) {
         Statement row(database,
                       "UPDATE queue_entry SET tries = CASE WHEN ?2 > step THEN 1 ELSE tries + 1 END,"
                       " step = max(step, ?2)"
-                      " WHERE trial = ?1");
+                      " WHERE trial = ?1 AND held = 0");
         row.bind(1, trial), row.bind(2, step);
         isThere = row.exec() > 0;
     });

@@ -4,6 +4,7 @@
 
 #include "engine/history/trial_query.h"
 #include "engine/history/trial_queue.h"
+#include "engine/search/sweep_spec.h"
 
 namespace lockstep {
 
@@ -11,7 +12,12 @@ namespace lockstep {
 // failure ("run.failed.…"), or "queue.no-last-word".
 Problem failureCause(const TrialQuery& query, std::int64_t trial);
 
-// Of the first of a group's trials that failed; empty: none did.
-std::optional<Problem> firstFailure(const TrialQuery& query, std::span<const GroupTrial> trials);
+// Of one whose process ended and said nothing of it, at the epoch to which it had come.
+Problem noLastWord(std::int64_t trial, std::int64_t epoch, std::int64_t tries);
+
+// Of the first of a sweep's trials that failed; empty: none did. Numbers that are not finite, where the sweep varies
+// the learning rate: "sweep.non-finite".
+std::optional<Problem> firstFailure(const TrialQuery& query, const SweepSpec& sweep,
+                                    std::span<const GroupTrial> trials);
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 
 #include "engine/core/error.h"
 #include "engine/queue/awaits.h"
+#include "engine/queue/failure_cause.h"
 #include "engine/queue/queue_problem.h"
 #include "engine/trials/judged_state.h"
 
@@ -79,7 +80,7 @@ void QueueKeeper::run() {
         } catch (const ProblemError& error) {
             if (error.problem().code == "history.absent") return;  // it was moved away: nothing is queued
             const bool isFull = error.problem().code == "history.full";
-            say("trouble: " + error.problem().code + " " + error.problem().field);
+            say("trouble: " + wordsOf(error.problem()));
             if (!isFull && Clock::now() - sound > kLongestTrouble) throw;
             busy = Clock::now();
             m_seen = -1;  // what was seen is not done
@@ -146,13 +147,13 @@ void QueueKeeper::stopUnlessWanted(std::int64_t trial) {
     try {
         m_trials.control(trial, {"stop"});
     } catch (const ProblemError& error) {
-        say("trial " + std::to_string(trial) + " was not stopped: " + error.problem().code);
+        say("trial " + std::to_string(trial) + " was not stopped: " + wordsOf(error.problem()));
     }
 }
 
 void QueueKeeper::answer(std::int64_t trial, const Launch::Outcome& outcome) {
     const Problem& problem = outcome.problems.front();
-    say("trial " + std::to_string(trial) + " was not started: " + problem.code + " " + problem.field);
+    say("trial " + std::to_string(trial) + " was not started: " + wordsOf(problem));
     if (isElsewhere(problem)) return;
     if (waitsForDisk(problem)) return;  // see mayBeMended()
     if (isPassing(problem)) {
@@ -163,7 +164,11 @@ void QueueKeeper::answer(std::int64_t trial, const Launch::Outcome& outcome) {
     const auto entries = QueueQuery(m_trials.query()).entries();
     const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
     if (entry == entries.end() || (mayRetry && entry->tries <= entry->retries)) return;
-    fail(trial, problem);
+    const auto row = m_trials.query().find(trial);
+    const bool hadBegun = row && row->attempts > 0;
+    fail(trial, hadBegun && Launch::saidNothing(problem)
+                    ? noLastWord(trial, row->epoch, std::max(row->attempts, entry->tries))
+                    : problem);
 }
 
 // A trial that was refused before it began says why, as one does that failed on its way.
@@ -277,6 +282,10 @@ void QueueKeeper::start(const QueuedTrial& trial) {
 // An engine has it, or one was started for it and has not answered yet.
 bool QueueKeeper::isTaken(std::int64_t trial) const {
     return m_launches.contains(trial) || Lease::isHeld(m_host.places.lease(trial));
+}
+
+std::string QueueKeeper::wordsOf(const Problem& problem) const {
+    return m_host.words ? m_host.words(problem) : problem.code + " " + problem.field;
 }
 
 void QueueKeeper::say(const std::string& line) const {

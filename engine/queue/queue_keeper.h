@@ -23,9 +23,10 @@ namespace lockstep {
 
 struct QueueHost {
     Places places;
-    std::filesystem::path program;                     // `lockstep`, which runs a trial
-    DeviceRequest devices;                             // what the machine has
-    std::function<void(const std::string&)> log = {};  // a line for whoever looks why
+    std::filesystem::path program;                          // `lockstep`, which runs a trial
+    DeviceRequest devices;                                  // what the machine has
+    std::function<void(const std::string&)> log = {};       // a line for whoever looks why
+    std::function<std::string(const Problem&)> words = {};  // for that line; empty: by code and field
 };
 
 // The one process of a home that starts queued trials, and makes those of sweeps: it looks at the history, starts what
@@ -64,6 +65,7 @@ private:
     void start(const QueuedTrial& trial);
 
     bool isTaken(std::int64_t trial) const;
+    std::string wordsOf(const Problem& problem) const;
     void say(const std::string& line) const;
     QueueStore queueStore() { return QueueStore(m_trials.store()); }
 

@@ -18,6 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr auto kStopPatience = std::chrono::seconds(10);
+constexpr auto kStartPatience = std::chrono::seconds(3);
 constexpr auto kPause = std::chrono::milliseconds(30);
 
 Problem unknownSweep(std::int64_t group) { return {"sweep", "group.unknown", {std::to_string(group)}}; }
@@ -170,12 +171,14 @@ std::int64_t QueueService::addSweep(const SweepSpec& sweep) {
 }
 
 void QueueService::moveBefore(std::int64_t trial, std::int64_t other) {
+    requireWaiting(trial);
     store().moveBefore(trial, other);
     startKeeper();
 }
 
 // Before all that wait, whatever their priority.
 void QueueService::moveFirst(std::int64_t trial) {
+    requireWaiting(trial);
     for (const QueueLine& each : list()) {
         if (each.entry.trial == trial) break;
         if (!each.isRunning) return moveBefore(trial, each.entry.trial);
@@ -189,18 +192,39 @@ void QueueService::setPriority(std::int64_t trial, std::int64_t priority) {
 }
 
 void QueueService::setHeld(std::int64_t trial, bool held) {
+    if (held) requireWaiting(trial);
     store().setHeld(trial, held);
     startKeeper();
 }
 
 void QueueService::setAfter(std::int64_t trial, std::optional<std::int64_t> other) {
     if (other) {
+        requireWaiting(trial);
         m_trials.row(*other);  // or say that there is none
         if (leadsBack(query().entries(), trial, *other))
             throw ProblemError({"after", "queue.circle", {std::to_string(trial), std::to_string(*other)}});
     }
     store().setAfter(trial, other);
     startKeeper();
+}
+
+bool QueueService::runs(std::int64_t trial) const { return Lease::isHeld(m_trials.places().lease(trial)); }
+
+void QueueService::requireWaiting(std::int64_t trial) const {
+    if (runs(trial)) throw ProblemError({"trial", "queue.runs", {std::to_string(trial)}});
+}
+
+// The keeper counts a try before it starts an engine, and none of what is held.
+bool QueueService::hasBegunYet(std::int64_t trial) {
+    const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+    while (!runs(trial)) {
+        const auto entries = query().entries();
+        const auto entry = std::ranges::find(entries, trial, &QueueEntry::trial);
+        if (entry == entries.end() || entry->tries <= 0) return false;
+        if (std::chrono::steady_clock::now() > deadline) return false;
+        std::this_thread::sleep_for(kPause);
+    }
+    return true;
 }
 
 // A trial that has begun meanwhile is asked to stop; so it is taken out first, or the keeper would start it again.
@@ -253,6 +277,17 @@ void QueueService::cancelSweep(std::int64_t group) {
         }
     }
     if (unanswered) throw ProblemError(*unanswered);
+}
+
+std::int64_t QueueService::freedAtRungs(std::int64_t group) {
+    const auto isFreed = [&](const GroupTrial& each) {
+        if (!each.trial || each.isDeleted || !each.isAtRung()) return false;
+        std::error_code none;
+        const auto files =
+            std::filesystem::directory_iterator(m_trials.places().run(*each.trial) / "checkpoints", none);
+        return std::ranges::none_of(files, [](const auto& file) { return file.path().extension() == ".safetensors"; });
+    };
+    return std::ranges::count_if(query().trials(group), isFreed);
 }
 
 void QueueService::extendSweep(std::int64_t group, std::int64_t cells) {

@@ -44,7 +44,7 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
     const std::int64_t wanted = trialsToMake(sweep->spec, open, hasRungs || sweep->learns);
     if (wanted == 0 || (sweep->isExhausted && open > 0 && !hasRungs)) return false;
     Seen seen = see(group.id, *sweep);
-    if (const auto problem = tooManyFailures(sweep->spec, seen.trials, failureIn(seen.trials))) {
+    if (const auto problem = tooManyFailures(sweep->spec, seen.trials, failureIn(sweep->spec, seen.trials))) {
         end(group, GroupState::Failed, problemText(*problem));
         return true;
     }
@@ -55,9 +55,10 @@ bool SweepGrower::growOne(const TrialGroup& group, std::int64_t open) {
         made += next == Made::Trial ? 1 : 0;
     }
     if (made > 0 || open > 0) return made > 0;
-    if (hasRungs) freePaused(seen.trials);
-    const auto problem = sweep->cells.empty() ? problemOfNoCells(sweep->spec, sweep->space)
-                                              : tooManyFailures(sweep->spec, seen.trials, failureIn(seen.trials), true);
+    if (hasRungs) freePaused(*sweep, seen);
+    const auto problem = sweep->cells.empty()
+                             ? problemOfNoCells(sweep->spec, sweep->space)
+                             : tooManyFailures(sweep->spec, seen.trials, failureIn(sweep->spec, seen.trials), true);
     end(group, problem ? GroupState::Failed : GroupState::Finished, problem ? problemText(*problem) : "");
     return made > 0;
 }
@@ -91,8 +92,8 @@ void SweepGrower::end(const TrialGroup& group, GroupState state, const std::stri
     }
 }
 
-std::optional<Problem> SweepGrower::failureIn(std::span<const GroupTrial> made) {
-    return firstFailure(m_host.trials.query(), made);
+std::optional<Problem> SweepGrower::failureIn(const SweepSpec& sweep, std::span<const GroupTrial> made) {
+    return firstFailure(m_host.trials.query(), sweep, made);
 }
 
 SweepGrower::Seen SweepGrower::see(std::int64_t group, const Sweep& sweep) {
@@ -159,13 +160,19 @@ bool SweepGrower::letNextGoOn(std::int64_t group, const Sweep& sweep, Seen& seen
     return true;
 }
 
-// What paused at a rung and did not earn more goes nowhere from there. A sweep that is extended trains it anew.
-void SweepGrower::freePaused(std::span<const GroupTrial> made) {
+// What paused at a rung and did not earn more goes nowhere from there. A sweep that is extended trains it anew. Where
+// none has finished, the best at the highest rung is what the sweep came to.
+void SweepGrower::freePaused(const Sweep& sweep, const Seen& seen) {
+    std::optional<std::int64_t> kept;
+    const bool hasFinished =
+        std::ranges::find(seen.trials, RunState::Finished, &GroupTrial::state) != seen.trials.end();
+    if (!hasFinished && seen.objective)
+        kept = leaderOf(climbersOf(sweep.spec, *seen.objective, seen.trials, seen.rungs.values, seen.rungs.arrivals));
     FreeRequest request;
     request.keep = StaysKept{.newest = false};
     request.atRungs = true;
-    for (const GroupTrial& each : made) {
-        if (each.trial && each.state == RunState::Stopped && each.untilEpoch)
+    for (const GroupTrial& each : seen.trials) {
+        if (each.trial && each.state == RunState::Stopped && each.untilEpoch && each.place.cell != kept)
             request.trials.push_back({*each.trial, *each.trial});
     }
     if (request.trials.empty()) return;

@@ -54,8 +54,8 @@ private:
     bool dropWaiting(const std::vector<QueuedTrial>& queue, std::int64_t group);
     bool dropOne(std::int64_t trial, bool isQueued);
     void end(const TrialGroup& group, GroupState state, const std::string& reason);
-    void freePaused(std::span<const GroupTrial> made);
-    std::optional<Problem> failureIn(std::span<const GroupTrial> made);
+    void freePaused(const Sweep& sweep, const Seen& seen);
+    std::optional<Problem> failureIn(const SweepSpec& sweep, std::span<const GroupTrial> made);
     Seen see(std::int64_t group, const Sweep& sweep);
     Made makeNext(std::int64_t group, Sweep& sweep, Seen& seen);
     std::optional<Cell> nextCellOf(Sweep& sweep, const Seen& seen);

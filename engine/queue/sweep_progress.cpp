@@ -79,7 +79,7 @@ std::optional<Problem> tooManyFailures(const SweepSpec& sweep, std::span<const G
     }
     const auto count = std::ssize(failed);
     const std::string failures = std::to_string(count);
-    if (sweep.maxFailures > 0 && count > sweep.maxFailures)
+    if (sweep.maxFailures > 0 && count >= sweep.maxFailures)
         return within({"max_failures", "sweep.too-many-failures", {failures, std::to_string(sweep.maxFailures)}},
                       first);
     if (sweep.maxFailures == 0 && ended.empty() && count >= (isOver ? 1 : kHopeless))

@@ -40,7 +40,7 @@ public:
             if (isRemoved) ++m_result.cells[at].removed;
             else addTrial(each, m_result.cells[at], m_moments[at]);
         }
-        m_result.firstFailure = firstFailure(m_query, trials);
+        m_result.firstFailure = firstFailure(m_query, m_result.spec, trials);
         for (std::size_t i = 0; i < m_result.cells.size(); ++i) close(i);
         m_result.secondsEach = m_seconds.count > 0 ? m_seconds.mean : 0;
     }
@@ -100,6 +100,15 @@ private:
     double m_bestValue = 0;  // of the cell's best trial: a cell's trials come behind each other
 };
 
+// Where none has finished.
+std::optional<std::size_t> bestAtRungIn(const SweepResult& sweep) {
+    const auto leader = leaderOf(sweep.climbers);
+    if (!leader) return std::nullopt;
+    const auto cell = std::ranges::find(sweep.cells, *leader, &CellResult::number);
+    const bool isThere = cell != sweep.cells.end() && rungValueOf(sweep, *cell);
+    return isThere ? std::optional(static_cast<std::size_t>(cell - sweep.cells.begin())) : std::nullopt;
+}
+
 }  // namespace
 
 SweepSpec sweepOf(const TrialGroup& group) {
@@ -138,8 +147,20 @@ SweepResult sweepResult(const TrialQuery& query, std::int64_t group) {
     for (const GroupCell& each : queue.cells(group))
         result.cells.push_back({.number = each.number, .settings = cellFrom(each.settings)});
     Summary(query, result).add(trials);
+    if (!result.best) result.bestAtRung = bestAtRungIn(result);
     result.isVirtual = queue.hasVirtualDevices(group);
     return result;
+}
+
+std::optional<RungValue> rungValueOf(const SweepResult& sweep, const CellResult& cell) {
+    const auto rungs = rungsOf(sweep.spec);
+    const auto climber = std::ranges::find(sweep.climbers, cell.number, &Climber::cell);
+    if (!rungs || !sweep.objective || cell.count > 0 || climber == sweep.climbers.end()) return std::nullopt;
+    for (std::size_t come = climber->losses.size(); come > 0; --come) {
+        const double value = valueOfLoss(*sweep.objective, climber->losses[come - 1]);
+        if (std::isfinite(value)) return RungValue{static_cast<std::int64_t>(come), rungs->epochs[come - 1], value};
+    }
+    return std::nullopt;
 }
 
 std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& cell) {

@@ -30,8 +30,10 @@ struct SweepResult {
     const Metric* objective = nullptr;     // null: no trial has begun, and the sweep names none
     std::vector<CellResult> cells = {};    // by number
     std::optional<std::size_t> best = {};  // among them
-    std::vector<Climber> climbers = {};    // with a scheduler: how the cells stand at their rungs
-    std::int64_t planned = 0;              // trials in all, at most; 0: unknown
+    // Where none has trained to its end: the best of those at the highest rung.
+    std::optional<std::size_t> bestAtRung = {};
+    std::vector<Climber> climbers = {};  // with a scheduler: how the cells stand at their rungs
+    std::int64_t planned = 0;            // trials in all, at most; 0: unknown
     std::int64_t finished = 0, failed = 0, running = 0, open = 0, adopted = 0;
     std::int64_t paused = 0, cancelled = 0, removed = 0;
     std::int64_t ended = 0;  // in one way or another, removed ones included
@@ -60,5 +62,12 @@ struct RungStop {
     bool waits = false;      // it may go on yet: the sweep is not over
 };
 std::optional<RungStop> rungStopOf(const SweepResult& sweep, const CellResult& cell);
+
+// What a cell has come to by the highest rung that it came to, where no trial of it has finished.
+struct RungValue {
+    std::int64_t rung = 1, epoch = 0;  // both from 1
+    double value = 0;                  // of the objective, a mean over the repeats
+};
+std::optional<RungValue> rungValueOf(const SweepResult& sweep, const CellResult& cell);
 
 }  // namespace lockstep

@@ -99,6 +99,11 @@ std::vector<Climber> climbersOf(const SweepSpec& sweep, const Metric& objective,
     return climbers;
 }
 
+double valueOfLoss(const Metric& objective, double loss) {
+    const double value = measured(objective).better == Better::Higher ? -loss : loss;
+    return objective.derive ? objective.derive(value) : value;
+}
+
 std::vector<RungArrival> newArrivals(std::span<const Climber> climbers, std::span<const RungArrival> noted) {
     std::vector<RungArrival> fresh;
     for (const Climber& each : climbers) {

@@ -17,6 +17,8 @@ const Metric* objectiveOf(const TrialQuery& query, const SweepSpec& sweep, std::
 // noted; what is not noted yet comes after it, by number.
 std::vector<Climber> climbersOf(const SweepSpec& sweep, const Metric& objective, std::span<const GroupTrial> trials,
                                 std::span<const GroupValue> values, std::span<const RungArrival> arrivals);
+// A loss of climbersOf(), as a value of the objective.
+double valueOfLoss(const Metric& objective, double loss);
 // What has come to a rung and is not noted yet, in the order of climbersOf().
 std::vector<RungArrival> newArrivals(std::span<const Climber> climbers, std::span<const RungArrival> noted);
 

@@ -310,7 +310,8 @@ void checkScheduler(const SweepSpec& sweep, std::vector<Problem>& problems) {
     if (std::ranges::find(sweep.vary, "epochs", &Dimension::path) != sweep.vary.end())
         problems.push_back({"epochs", "search.scheduled-epochs", {}});
     const auto rungs = rungsOf(sweep.firstRung, sweep.reduction, sweep.trial.epochs, false);
-    if (!rungs.ok()) problems.push_back(rungs.problems().front());
+    const bool isSaid = sweep.reduction < 2;  // as out of range
+    if (!rungs.ok() && !isSaid) problems.push_back(rungs.problems().front());
 }
 
 // What is varied of which samples are held out, where those that are choose the best cell. Empty: nothing is.

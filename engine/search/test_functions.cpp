@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numbers>
 
 namespace lockstep {
@@ -78,6 +79,8 @@ struct Table {
     std::vector<std::vector<std::string>> rows;
 };
 
+std::size_t lineOf(std::size_t row) { return row + 2; }  // behind the names
+
 Result<Table> tableIn(std::vector<std::vector<std::string>> rows, const std::string& fileName) {
     for (auto& row : rows) std::ranges::for_each(row, trim);
     if (rows.size() < 2 || rows.front().size() < 2) return Problem{fileName, "search.table-empty", {}};
@@ -122,6 +125,26 @@ double lossIn(const Table& table, const Cell& cell) {
     return kNoLoss;
 }
 
+// Two numbers are the same however they are written.
+std::vector<ParamValue> settingsIn(const std::vector<std::string>& row) {
+    std::vector<ParamValue> settings;
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
+        const auto number = numberWritten(row[i]);
+        settings.push_back(number ? ParamValue(*number) : ParamValue(row[i]));
+    }
+    return settings;
+}
+
+std::optional<Problem> problemOfTwins(const Table& table, const std::string& fileName) {
+    std::map<std::vector<ParamValue>, std::size_t> lines;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        const auto [twin, isNew] = lines.emplace(settingsIn(table.rows[i]), lineOf(i));
+        if (!isNew)
+            return Problem{fileName, "search.table-twice", {std::to_string(twin->second), std::to_string(lineOf(i))}};
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<TestFunction> testFunction(std::string_view name) {
@@ -133,7 +156,13 @@ std::optional<TestFunction> testFunction(std::string_view name) {
 Result<TestFunction> tableFunction(std::vector<std::vector<std::string>> rows, const std::string& fileName) {
     auto read = tableIn(std::move(rows), fileName);
     if (!read.ok()) return read.problems();
+    if (auto problem = problemOfTwins(read.value(), fileName)) return std::move(*problem);
     TestFunction function{fileName, {}, {}};
+    function.lossColumn = read.value().header.back();
+    for (std::size_t i = 0; i < read.value().rows.size(); ++i) {
+        if (!std::isfinite(numberWritten(read.value().rows[i].back()).value_or(kNoLoss)))
+            function.linesWithoutLoss.push_back(lineOf(i));
+    }
     for (std::size_t i = 0; i + 1 < read.value().header.size(); ++i)
         function.domain.push_back(columnOf(read.value(), i));
     function.loss = [table = std::move(read).value()](const Cell& cell) { return lossIn(table, cell); };

@@ -13,6 +13,9 @@ struct TestFunction {
     std::string name;
     std::vector<Dimension> domain;                 // where nothing else is varied
     std::function<double(const Cell& cell)> loss;  // not a number: the cell has none
+    // Lines of a table (its names are line 1) whose last column, `lossColumn`, is no finite number: they fail.
+    std::vector<std::size_t> linesWithoutLoss = {};
+    std::string lossColumn = {};
 };
 
 // "branin" of x1 and x2 (Dixon, Szegő, "Towards global optimisation 2", 1978; least 0.397887) and "hartmann6" of x1 to
@@ -21,7 +24,7 @@ std::optional<TestFunction> testFunction(std::string_view name);
 
 // A table's rows, each with as many columns, are cells: its first one names settings, and its last column is the loss.
 // Blanks around do not count, and numbers count as such; a cell without a row, or whose loss is no number, fails.
-// Problems, at `fileName`: "search.table-empty".
+// Problems, at `fileName`: "search.table-empty", "search.table-twice".
 Result<TestFunction> tableFunction(std::vector<std::vector<std::string>> rows, const std::string& fileName);
 
 }  // namespace lockstep

@@ -35,6 +35,8 @@ public:
         bool failed = false;            // the engine, not the trial's spec or data: its row and its output are kept
         bool hasChangedData() const;    // refused for that alone; ResumeChanged would go on
     };
+    // Whether this problem of look() is that of an engine which ended without a word.
+    static bool saidNothing(const Problem& problem);
     // Looks what the engine has said since; empty: nothing yet that tells. After an outcome the launch is over. With
     // problems its process has ended: those of the engine, "launch.ended" (it said nothing; its output is kept), or
     // "launch.disk-full". A trial that was to begin and did not may be discarded, unless the engine failed.

@@ -129,6 +129,34 @@ private slots:
         QCOMPARE(program.trial(4)["test_loss"].toDouble(), m_whole.trial(4)["test_loss"].toDouble());
     }
 
+    // Too few cells for the last rung: the best at the highest one is what the sweep came to, and keeps its
+    // checkpoints.
+    void aSweepThatNoneFinishes() {
+        LockstepProgram program;
+        QStringList words =
+            sweepOf({"learning_rate=0.001,0.0002,0.0004,0.0006"},
+                    {"--method", "grid", "--objective", "test.loss", "--scheduler", "asha", "--trials", "3"});
+        words[words.indexOf("--epochs") + 1] = "9";
+        const auto ended = program.run(words);
+        QVERIFY2(ended.status == 0, qPrintable(ended.out + ended.err));
+        QVERIFY2(ended.out.contains("none trained to its end; the best at rung 2: test loss"), qPrintable(ended.out));
+        QVERIFY2(ended.out.contains(" at epoch 1"), qPrintable(ended.out));
+        const auto result = sweepIn(program, 1);
+        QVERIFY(result["best"].isNull());
+        QCOMPARE(result["best_at_rung"].toInt(-1), 0);
+        QCOMPARE(result["cells"][0]["rung"]["epoch"].toInt(), 3);
+        QVERIFY(result["cells"][0]["rung"]["value"].toDouble() > 0);
+        const auto isKept = [&](int trial) {
+            return QFile::exists(program.home() + QString("/runs/%1/checkpoints/last.safetensors").arg(trial));
+        };
+        QVERIFY(isKept(1) && !isKept(2) && !isKept(3));
+
+        const auto extended = program.run({"sweeps", "1", "--trials", "4"});
+        QVERIFY2(extended.status == 0 && extended.err.contains("2 trials at rungs without checkpoints"),
+                 qPrintable(extended.out + extended.err));
+        QTRY_VERIFY_WITH_TIMEOUT(hasFinished(program), 30'000);
+    }
+
     // Few cells come to the end; it says so, and asks at a rung.
     void importanceIsAskedAtRungs() {
         const auto shown = m_whole.run({"importance", "1"});
@@ -152,6 +180,8 @@ private slots:
         QCOMPARE(codeOf({"1", "--rung", "4"}), QString("2 rungs.beyond"));
         QCOMPARE(codeOf({"1", "--rung", "1", "--at-epoch", "1"}), QString("2 cli.usage"));
         QCOMPARE(codeOf({"--rung", "1"}), QString("2 cli.usage"));
+        const auto zero = m_whole.run({"importance", "1", "--at-epoch", "0"});
+        QVERIFY2(zero.status == 2 && zero.err.contains("0 is below 1"), qPrintable(zero.err));
         QCOMPARE(m_whole.run(sweepOf({"model.width=8,16"}, {"--method", "grid"})).status, 0);
         QCOMPARE(codeOf({"2", "--rung", "1"}), QString("2 rungs.none"));
         QVERIFY(!m_whole.run({"importance", "2"}).out.contains("trained to the end"));

@@ -235,6 +235,7 @@ private slots:
         const QStringList more{"--trials", "0", "--method", "grid", "--parallel", "1", "--detach", "--epochs", "100"};
         program.run(sweepOf({"seed=1..6"}, more));
         QTRY_VERIFY_WITH_TIMEOUT(!processes(program, "--trial").isEmpty(), 10'000);
+        QCOMPARE(program.run({"queue", "hold", "1"}).status, 2);  // it runs, or has been started
         QCOMPARE(program.run({"sweeps", "1", "--pause"}).status, 0);
         const auto queued = [&] { return program.run({"queue", "--json"}).last()["queue"].toArray(); };
         const auto waits = [](const QJsonValue& each) { return each["waits"].toString() == "its sweep is paused"; };

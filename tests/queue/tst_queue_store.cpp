@@ -349,7 +349,13 @@ private slots:
                  std::optional(
                      Problem{"conv1", "run.failed.out-of-memory", {"3 GiB wanted", "Trial " + std::to_string(other)}}));
         trials.store().setState(third, RunState::Crashed);
-        QCOMPARE(first(), std::optional(Problem{"trial", "queue.no-last-word", {std::to_string(third)}}));
+        QCOMPARE(first(), std::optional(Problem{"trial", "queue.no-last-word", {std::to_string(third), "0", "1"}}));
+        const auto last = trials.store().sinkFor(third, trials.store().beginAttempt(third, 0));
+        last->post(1, RunFailed{"non-finite", "loss", "nan", 0, 7});
+        QCOMPARE(first()->code, std::string("run.failed.non-finite"));
+        sweep.vary = {dimensionFrom("learning_rate=0.1,0.2").value()};
+        store.setGroupSpec(group, sweepJson(sweep));
+        QCOMPARE(first()->code, std::string("sweep.non-finite"));
     }
 
     // A sweep whose constraints no cell meets, whoever wrote it.

@@ -80,10 +80,12 @@ private slots:
                  std::optional(Problem{"sweep", "sweep.all-failed", {"8", "spec.out-of-range", "batch", "0", "1"}}));
         made.push_back(placed(kHopeless, 0, RunState::Finished));
         QVERIFY(!tooManyFailures(sweep, made, why));
-        sweep.maxFailures = 7;
+        sweep.maxFailures = 9;
+        QVERIFY(!tooManyFailures(sweep, made, why));
+        sweep.maxFailures = 8;
         QCOMPARE(tooManyFailures(sweep, made, why),
                  std::optional(Problem{
-                     "max_failures", "sweep.too-many-failures", {"8", "7", "spec.out-of-range", "batch", "0", "1"}}));
+                     "max_failures", "sweep.too-many-failures", {"8", "8", "spec.out-of-range", "batch", "0", "1"}}));
         made[0].isQueued = true;  // it is tried again
         QVERIFY(!tooManyFailures(sweep, made, why));
     }

@@ -55,6 +55,14 @@ private slots:
         QCOMPARE(codeOf({{"loss"}, {"1"}}), "search.table-empty");
         QCOMPARE(codeOf({{"a", "loss"}}), "search.table-empty");
         QCOMPARE(codeOf({{"a", "loss"}, {" ", "1"}}), "");
+        QCOMPARE(codeOf({{"a", "loss"}, {"1", "1"}, {"2", "1"}, {"1.0", "3"}}), "search.table-twice");
+    }
+
+    void linesWithoutLossAreKnown() {
+        const auto table = tableFunction({{"a", "error"}, {"1", "nan"}, {"2", "1"}, {"3", ""}}, "t.csv");
+        QVERIFY(table.ok());
+        QVERIFY(table.value().linesWithoutLoss == (std::vector<std::size_t>{2, 4}));
+        QCOMPARE(table.value().lossColumn, std::string("error"));
     }
 
     // A grid with three at once: told in the order in which they began, the best so far beside them.
