@@ -4,6 +4,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "ui/compare/time_to_target.h"
+
 namespace lockstep::ui {
 
 namespace {
@@ -12,17 +14,6 @@ constexpr double kUnvalued = std::numeric_limits<double>::quiet_NaN();
 constexpr double kAirBehindStart = 0.06;  // so that whoever begins at the start is seen
 
 }  // namespace
-
-double RacePoint::at(RaceClock clock) const {
-    switch (clock) {
-        case RaceClock::Step: return step;
-        case RaceClock::Epoch: return epoch;
-        case RaceClock::Samples: return samples;
-        case RaceClock::Seconds: return seconds;
-        case RaceClock::DeviceSeconds: return deviceSeconds;
-    }
-    return step;
-}
 
 Race::Race(std::vector<Runner> runners, const RaceRules& rules) : m_runners(std::move(runners)), m_rules(rules) {
     for (const Runner& each : m_runners) time(each);
@@ -33,8 +24,8 @@ void Race::time(const Runner& runner) {
     std::vector<double> times, bests;
     std::optional<std::size_t> reached;
     double now = 0, best = kUnvalued;
-    for (const RacePoint& point : runner.points) {
-        now = std::max(now, point.at(m_rules.clock));
+    for (const EvaluationPoint& point : runner.points) {
+        now = std::max(now, amountAt(point, m_rules.clock, runner.stepsPerEpoch));
         if (isBetter(point.value, best)) best = point.value;
         if (!reached && reaches(point.value)) reached = times.size();
         times.push_back(now);

@@ -6,35 +6,29 @@
 #include <optional>
 #include <vector>
 
+#include "engine/history/trial_query.h"
 #include "engine/spec/metrics.h"
+#include "ui/plot/plot_model.h"
 
 namespace lockstep::ui {
 
-// What a race is timed by: how far a trial has come.
-enum class RaceClock { Step, Epoch, Samples, Seconds, DeviceSeconds };
-inline constexpr std::array kRaceClocks{RaceClock::Step, RaceClock::Epoch, RaceClock::Samples, RaceClock::Seconds,
-                                        RaceClock::DeviceSeconds};
-
-// An evaluation: how far its trial had come by then, by every clock, and the value of the objective.
-struct RacePoint {
-    double step = 0, epoch = 0, samples = 0;
-    double seconds = 0, deviceSeconds = 0;  // device-seconds: of all its devices together
-    double value = 0;                       // not a number: none
-    double at(RaceClock clock) const;
-};
+// What a race may be timed by: how far a trial has come, see amountAt().
+inline constexpr std::array kRaceClocks{PlotAxis::Step, PlotAxis::Epoch, PlotAxis::Samples, PlotAxis::Time,
+                                        PlotAxis::DeviceTime};
 
 // What became of a trial: one that has failed, or was stopped, is out of the race from its last evaluation on.
 enum class RunnerFate { Ran, Failed, Stopped };
 struct Runner {
     std::int64_t trial = 0;
     RunnerFate fate = RunnerFate::Ran;
-    std::vector<RacePoint> points = {};  // in the order of time
+    std::vector<EvaluationPoint> points = {};  // in the order of time
+    double stepsPerEpoch = 0;                  // 0: unknown
 };
 
 struct RaceRules {
     Better better = Better::Higher;
     std::optional<double> target = std::nullopt;  // of the objective
-    RaceClock clock = RaceClock::Step;
+    PlotAxis clock = PlotAxis::Step;
 };
 
 // How a runner stands at a moment of the clock.

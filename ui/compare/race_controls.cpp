@@ -88,12 +88,12 @@ void RaceControls::fillClocks() {
     m_clock->setObjectName("raceClock");
     m_clock->setAccessibleName(tr("Clock of the race"));
     m_clock->setToolTip(tr("By what the trials are timed"));
-    for (const RaceClock clock : kRaceClocks) m_clock->addItem(raceClockName(clock), static_cast<int>(clock));
+    for (const PlotAxis clock : kRaceClocks) m_clock->addItem(raceClockName(clock), static_cast<int>(clock));
     connect(m_clock, &QComboBox::activated, this,
             [this](int index) { emit clockChosen(kRaceClocks[static_cast<std::size_t>(index)]); });
 }
 
-void RaceControls::setClock(RaceClock clock) { m_clock->setCurrentIndex(m_clock->findData(static_cast<int>(clock))); }
+void RaceControls::setClock(PlotAxis clock) { m_clock->setCurrentIndex(m_clock->findData(static_cast<int>(clock))); }
 
 void RaceControls::showState() {
     const QSignalBlocker blocker(m_slider);

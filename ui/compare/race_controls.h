@@ -16,12 +16,12 @@ public:
     // The player outlives it. `isLarge`: within the large view.
     RaceControls(RacePlayer* player, bool isLarge, QWidget* parent = nullptr);
 
-    void setClock(RaceClock clock);  // that is shown as chosen
+    void setClock(PlotAxis clock);  // that is shown as chosen
     // Space, arrows, Home and End. False: it means nothing here.
     static bool obey(RacePlayer& player, int key);
 
 signals:
-    void clockChosen(lockstep::ui::RaceClock clock);
+    void clockChosen(lockstep::ui::PlotAxis clock);
     void largeWanted();
 
 private:

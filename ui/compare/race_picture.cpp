@@ -127,7 +127,7 @@ void RacePicture::paint(QPainter& painter, std::optional<std::size_t> lit) const
 void RacePicture::paintHead(QPainter& painter) const {
     const Theme& theme = currentTheme();
     const QRectF head(m_area.left(), m_area.top(), m_area.width(), m_head);
-    const RaceClock clock = m_race.rules().clock;
+    const PlotAxis clock = m_race.rules().clock;
     const QString said = m_player.isOver()
                              ? RacePictureText::tr("Result after %1").arg(raceClockText(clock, m_race.end()))
                              : raceMoment(clock, m_player.at(), m_race.end());

@@ -18,54 +18,46 @@ QString epochs(double at) { return std::abs(at - std::round(at)) < 1e-6 ? runCou
 
 }  // namespace
 
-QString raceClockName(RaceClock clock) {
+QString raceClockName(PlotAxis clock) {
     switch (clock) {
-        case RaceClock::Step: return RaceText::tr("Steps");
-        case RaceClock::Epoch: return RaceText::tr("Epochs");
-        case RaceClock::Samples: return RaceText::tr("Samples");
-        case RaceClock::Seconds: return RaceText::tr("Time");
-        case RaceClock::DeviceSeconds: return RaceText::tr("Device time");
+        case PlotAxis::Step: return RaceText::tr("Step");
+        case PlotAxis::Epoch: return RaceText::tr("Epoch");
+        case PlotAxis::Samples: return RaceText::tr("Samples");
+        case PlotAxis::Time: return RaceText::tr("Time");
+        case PlotAxis::DeviceTime: return RaceText::tr("Device time");
+        case PlotAxis::Log: break;
     }
     return {};
 }
 
-const char* raceClockKey(RaceClock clock) {
+QString raceClockText(PlotAxis clock, double at) {
     switch (clock) {
-        case RaceClock::Step: return "step";
-        case RaceClock::Epoch: return "epoch";
-        case RaceClock::Samples: return "samples";
-        case RaceClock::Seconds: return "seconds";
-        case RaceClock::DeviceSeconds: return "device_seconds";
-    }
-    return "";
-}
-
-QString raceClockText(RaceClock clock, double at) {
-    switch (clock) {
-        case RaceClock::Step: return RaceText::tr("%1 steps").arg(runCount(at));
-        case RaceClock::Epoch: return at == 1 ? RaceText::tr("1 epoch") : RaceText::tr("%1 epochs").arg(epochs(at));
-        case RaceClock::Samples: return RaceText::tr("%1 samples").arg(runCount(at));
-        case RaceClock::Seconds: return runDuration(at);
-        case RaceClock::DeviceSeconds: return RaceText::tr("%1 device-s").arg(runCount(at));
+        case PlotAxis::Step: return RaceText::tr("%1 steps").arg(runCount(at));
+        case PlotAxis::Epoch: return at == 1 ? RaceText::tr("1 epoch") : RaceText::tr("%1 epochs").arg(epochs(at));
+        case PlotAxis::Samples: return RaceText::tr("%1 samples").arg(runCount(at));
+        case PlotAxis::Time: return runDuration(at);
+        case PlotAxis::DeviceTime: return RaceText::tr("%1 device-s").arg(runCount(at));
+        case PlotAxis::Log: break;
     }
     return {};
 }
 
-QString raceMoment(RaceClock clock, double at, double end) {
+QString raceMoment(PlotAxis clock, double at, double end) {
     switch (clock) {
-        case RaceClock::Step: return RaceText::tr("Step %1 of %2").arg(runCount(std::floor(at)), runCount(end));
-        case RaceClock::Epoch: return RaceText::tr("Epoch %1 of %2").arg(QString::number(at, 'f', 1), epochs(end));
-        case RaceClock::Samples: return RaceText::tr("%1 of %2 samples").arg(runCount(std::floor(at)), runCount(end));
-        case RaceClock::Seconds: return RaceText::tr("%1 of %2").arg(runDuration(at), runDuration(end));
-        case RaceClock::DeviceSeconds:
+        case PlotAxis::Step: return RaceText::tr("Step %1 of %2").arg(runCount(std::floor(at)), runCount(end));
+        case PlotAxis::Epoch: return RaceText::tr("Epoch %1 of %2").arg(QString::number(at, 'f', 1), epochs(end));
+        case PlotAxis::Samples: return RaceText::tr("%1 of %2 samples").arg(runCount(std::floor(at)), runCount(end));
+        case PlotAxis::Time: return RaceText::tr("%1 of %2").arg(runDuration(at), runDuration(end));
+        case PlotAxis::DeviceTime:
             return RaceText::tr("%1 of %2 device-s").arg(runCount(std::floor(at)), runCount(end));
+        case PlotAxis::Log: break;
     }
     return {};
 }
 
 QString raceFinishText(const Race& race, std::size_t runner) {
     if (race.runners()[runner].points.empty()) return QStringLiteral("–");
-    const RaceClock clock = race.rules().clock;
+    const PlotAxis clock = race.rules().clock;
     if (const auto reached = race.reachedAt(runner)) return raceClockText(clock, *reached);
     return RaceText::tr("> %1").arg(raceClockText(clock, race.endOf(runner)));
 }

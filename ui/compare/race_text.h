@@ -6,10 +6,9 @@
 namespace lockstep::ui {
 
 // A race's clock in words.
-QString raceClockName(RaceClock clock);                        // "Device-seconds"
-QString raceClockText(RaceClock clock, double at);             // "1,200 steps", "7 epochs", "1 min 12 s"
-QString raceMoment(RaceClock clock, double at, double end);    // "Epoch 3.4 of 10"
+QString raceClockName(PlotAxis clock);                         // "Device time"
+QString raceClockText(PlotAxis clock, double at);              // "1,200 steps", "7 epochs", "1 min 12 s"
+QString raceMoment(PlotAxis clock, double at, double end);     // "Epoch 3.4 of 10"
 QString raceFinishText(const Race& race, std::size_t runner);  // when it reached the target; "> 10 epochs": never
-const char* raceClockKey(RaceClock clock);                     // for scripts: "device_seconds"
 
 }  // namespace lockstep::ui

@@ -3,12 +3,11 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QSettings>
 #include <algorithm>
 #include <cmath>
 
-#include "engine/trials/trial_service.h"
 #include "ui/compare/race_controls.h"
-#include "ui/compare/race_reader.h"
 #include "ui/compare/race_text.h"
 #include "ui/compare/race_window.h"
 #include "ui/style/theme.h"
@@ -17,6 +16,7 @@ namespace lockstep::ui {
 
 namespace {
 
+constexpr auto kClockKey = "compare/raceClock";
 constexpr std::size_t kMostRunners = TrialSelection::kMostPlaces;
 
 QString unrounded(double value) { return std::isfinite(value) ? QString::number(value, 'g', 17) : QString(); }
@@ -34,6 +34,8 @@ RaceView::RaceView(HistoryService* history, TrialSelection* selection, QWidget* 
     m_controls->setClock(m_clock);
     connect(m_controls, &RaceControls::clockChosen, this, &RaceView::setClock);
     connect(m_controls, &RaceControls::largeWanted, this, &RaceView::showLarge);
+    connect(history, &HistoryService::unreadable, this,
+            [this] { m_asked = m_read; });  // what was asked is not answered
     connect(&m_player, &RacePlayer::moved, this, qOverload<>(&QWidget::update));
     connect(&m_player, &RacePlayer::changed, this, &RaceView::wordsChanged);
 }
@@ -75,23 +77,16 @@ bool RaceView::ask() {
     const Asked asked = wanted();
     if (asked == m_asked) return !m_isRead;
     m_asked = asked;
-    auto points = std::make_shared<Points>();
-    m_history.run(
-        [asked, points](TrialService& trials) {
-            for (const std::int64_t trial : asked.trials)
-                points->push_back(racePoints(trials.query(), trial, asked.metric));
-        },
-        [asked, points, view = QPointer(this)](const std::optional<Problem>& problem) {
-            if (!view || view->m_asked != asked) return;
-            view->m_isUnreadable = problem.has_value();
-            view->take(asked, problem ? Points(asked.trials.size()) : *points);
-        });
+    m_history.readProgress(asked.trials, asked.metric,
+                           [asked, view = QPointer(this)](const std::shared_ptr<const ProgressOfTrials>& progress) {
+                               if (view && view->m_asked == asked) view->take(asked, *progress);
+                           });
     return true;
 }
 
-void RaceView::take(const Asked& asked, const Points& points) {
+void RaceView::take(const Asked& asked, const ProgressOfTrials& progress) {
     m_read = asked;
-    m_points = points;
+    m_progress = progress;
     m_isRead = true;
     makeRace();
 }
@@ -107,9 +102,14 @@ void RaceView::makeRace() {
     if (!scene() || !isCurrent()) return;
     const CompareTable& table = *scene()->table;
     std::vector<Runner> runners;
-    for (std::size_t i = 0; i < m_read.trials.size(); ++i)
-        if (const auto row = table.rowOf(m_read.trials[i]))
-            runners.push_back({m_read.trials[i], fateOf(*row), m_points[i]});
+    for (const std::int64_t trial : m_read.trials) {
+        Runner runner{trial, fateOf(*table.rowOf(trial))};
+        if (const auto known = m_progress.find(trial); known != m_progress.end()) {
+            runner.points = known->second->evaluations;
+            runner.stepsPerEpoch = known->second->worlds.stepsPerEpoch();
+        }
+        runners.push_back(std::move(runner));
+    }
     RaceRules rules{.target = scene()->target, .clock = m_clock};
     if (table.objective) rules.better = table.axes[*table.objective].better;
     Race race(std::move(runners), rules);
@@ -134,11 +134,18 @@ RaceLook RaceView::lookOf(const Race& race) const {
     return look;
 }
 
-void RaceView::setClock(RaceClock clock) {
+void RaceView::setClock(PlotAxis clock) {
     m_clock = clock;
     m_controls->setClock(clock);
     if (m_window) m_window->controls().setClock(clock);
     makeRace();
+}
+
+void RaceView::save(QSettings& settings) const { settings.setValue(kClockKey, static_cast<int>(m_clock)); }
+
+void RaceView::restore(const QSettings& settings) {
+    const auto kept = static_cast<PlotAxis>(settings.value(kClockKey, static_cast<int>(m_clock)).toInt());
+    if (std::ranges::find(kRaceClocks, kept) != kRaceClocks.end()) setClock(kept);
 }
 
 void RaceView::showLarge() {
@@ -157,7 +164,6 @@ QString RaceView::emptyText() const {
     if (table.trials.empty()) return tr("There is no trial to compare.");
     if (!table.objective) return tr("No trial has been evaluated yet: its first value appears after its first epoch.");
     if (!m_isRead || m_player.race().end() > 0) return {};
-    if (m_isUnreadable) return tr("The evaluations of these trials cannot be read.");
     return tr("None of these trials has been evaluated by this metric: %1.").arg(table.axes[*table.objective].name);
 }
 

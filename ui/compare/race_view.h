@@ -3,6 +3,7 @@
 
 #include "ui/compare/compare_view.h"
 #include "ui/compare/race_picture.h"
+#include "ui/history/trial_progress.h"
 #include "ui/style/motion_preference.h"
 
 namespace lockstep::ui {
@@ -21,7 +22,7 @@ public:
     ~RaceView() override;
 
     RacePlayer& player() { return m_player; }
-    void setClock(RaceClock clock);
+    void setClock(PlotAxis clock);
     void showLarge();
 
     QString title() const override { return tr("Race"); }
@@ -30,6 +31,8 @@ public:
     QString summary() const override;
     QByteArray csv() const override;
     void paintPicture(QPainter& painter, const QRectF& area) const override;
+    void save(QSettings& settings) const override;  // the clock
+    void restore(const QSettings& settings) override;
     QSize sizeHint() const override { return {640, 360}; }
 
 protected:
@@ -53,12 +56,11 @@ private:
         std::string metric = {};
         bool operator==(const Asked&) const = default;
     };
-    using Points = std::vector<std::vector<RacePoint>>;  // by trial
 
     Asked wanted() const;
     bool ask();
     bool isCurrent() const;  // what was read is what is wanted
-    void take(const Asked& asked, const Points& points);
+    void take(const Asked& asked, const ProgressOfTrials& progress);
     void makeRace();
     RaceLook lookOf(const Race& race) const;
     RunnerFate fateOf(std::size_t row) const;
@@ -71,10 +73,10 @@ private:
     HistoryService& m_history;
     RacePlayer m_player;
     MotionPreference m_motion;
-    RaceClock m_clock = RaceClock::Epoch;
+    PlotAxis m_clock = PlotAxis::Epoch;
     Asked m_asked, m_read;
-    Points m_points;  // of m_read
-    bool m_isRead = false, m_isUnreadable = false;
+    ProgressOfTrials m_progress;  // of m_read
+    bool m_isRead = false;
     RaceLook m_look;
     RaceControls* m_controls;
     QPointer<RaceWindow> m_window;

@@ -7,6 +7,7 @@
 #include "tests/ui/compare/compare_facts.h"
 #include "ui/compare/race.h"
 #include "ui/compare/race_text.h"
+#include "ui/compare/time_to_target.h"
 
 using namespace lockstep;
 using namespace lockstep::ui;
@@ -19,7 +20,7 @@ using Random = std::mt19937;
 // Few values, so that many are equal; some are no numbers.
 Runner madeRunner(std::int64_t trial, Random& random) {
     Runner runner{trial, static_cast<RunnerFate>(random() % 3)};
-    RacePoint point;
+    EvaluationPoint point;
     const double length = 1 + random() % 3, devices = 1 + random() % 4;
     const auto count = random() % 8;
     for (std::size_t i = 0; i < count; ++i) {
@@ -51,8 +52,8 @@ bool isAtLeast(const RaceRules& rules, double value, double as) {
 
 // By the definition.
 std::optional<double> scanned(const Runner& runner, const RaceRules& rules) {
-    for (const RacePoint& each : runner.points)
-        if (rules.target && isAtLeast(rules, each.value, *rules.target)) return each.at(rules.clock);
+    for (const EvaluationPoint& each : runner.points)
+        if (rules.target && isAtLeast(rules, each.value, *rules.target)) return amountAt(each, rules.clock);
     return std::nullopt;
 }
 
@@ -74,8 +75,8 @@ void check(const Race& race) {
         for (const RunnerState& state : states) {
             const Runner& runner = race.runners()[state.runner];
             double value = std::nan(""), best = std::nan("");
-            for (const RacePoint& each : runner.points) {
-                if (each.at(rules.clock) > clock) break;
+            for (const EvaluationPoint& each : runner.points) {
+                if (amountAt(each, rules.clock) > clock) break;
                 value = each.value;
                 if (std::isfinite(value) && (std::isnan(best) || isAtLeast(rules, value, best))) best = value;
             }
@@ -139,7 +140,7 @@ private slots:
                 Runner runner = madeRunner(trial, random);
                 std::optional<double> best;
                 if (runner.fate == RunnerFate::Failed) runner.points.clear();
-                for (const RacePoint& each : runner.points)
+                for (const EvaluationPoint& each : runner.points)
                     if (std::isfinite(each.value)) best = std::max(best.value_or(each.value), each.value);
                 const char* const states[] = {"finished", "failed", "stopped"};
                 facts.rows.push_back(madeRow(trial, best, states[static_cast<std::size_t>(runner.fate)]));
@@ -149,7 +150,7 @@ private slots:
             if (!table.objective) continue;
             std::vector<std::int64_t> ranked;
             for (const std::size_t row : table.ranking()) ranked.push_back(table.trials[row].trial);
-            const Race race(runners, {.better = Better::Higher, .clock = RaceClock::Seconds});
+            const Race race(runners, {.better = Better::Higher, .clock = PlotAxis::Time});
             QCOMPARE(orderAt(race, race.end()), ranked);
         }
     }
@@ -159,7 +160,7 @@ private slots:
         Runner runner{1, RunnerFate::Ran, {}};
         for (const auto& [seconds, value] : {std::pair(10.0, 0.5), std::pair(4.0, 0.6), std::pair(12.0, 0.7)})
             runner.points.push_back({.seconds = seconds, .value = value});
-        const Race race({runner}, {.target = 0.6, .clock = RaceClock::Seconds});
+        const Race race({runner}, {.target = 0.6, .clock = PlotAxis::Time});
         QCOMPARE(race.reachedAt(0), std::optional(10.0));
         QCOMPARE(race.at(9).front().hasEnded, false);
         QVERIFY(std::isnan(race.at(9).front().value));
@@ -179,12 +180,11 @@ private slots:
     void whoeverStaysShortIsBeyondTheBudget() {
         Runner runner{1, RunnerFate::Ran, {}};
         runner.points.push_back({.step = 1200, .epoch = 3, .samples = 153'600, .seconds = 72, .value = 0.5});
-        const Race race({runner}, {.target = 0.9, .clock = RaceClock::Step});
+        const Race race({runner}, {.target = 0.9, .clock = PlotAxis::Step});
         QCOMPARE(raceFinishText(race, 0), QString("> 1,200 steps"));
-        QCOMPARE(raceFinishText(Race({runner}, {.target = 0.5, .clock = RaceClock::Epoch}), 0), QString("3 epochs"));
-        QCOMPARE(raceFinishText(Race({runner}, {.target = 0.5, .clock = RaceClock::Seconds}), 0),
-                 QString("1 min 12 s"));
-        QCOMPARE(raceMoment(RaceClock::Epoch, 1.25, 3), QString("Epoch 1.2 of 3"));
+        QCOMPARE(raceFinishText(Race({runner}, {.target = 0.5, .clock = PlotAxis::Epoch}), 0), QString("3 epochs"));
+        QCOMPARE(raceFinishText(Race({runner}, {.target = 0.5, .clock = PlotAxis::Time}), 0), QString("1 min 12 s"));
+        QCOMPARE(raceMoment(PlotAxis::Epoch, 1.25, 3), QString("Epoch 1.2 of 3"));
     }
 
     // The stretch is that of most; one that begins far back does not press the others together.
