@@ -93,8 +93,10 @@ void CurvesView::takeScene() {
 
 // Of the objective, whatever is shown: what the target is of.
 void CurvesView::readTargets() {
-    m_ranking.clear();
-    if (!scene()->target || objectiveKey().empty()) return showTargets();
+    if (!scene()->target || objectiveKey().empty()) {
+        m_ranking.clear();
+        return showTargets();
+    }
     std::vector<std::int64_t> trials;
     for (const ComparedTrial& each : scene()->table->trials) trials.push_back(each.trial);
     m_history.readProgress(

@@ -14,8 +14,8 @@ namespace lockstep::ui {
 
 namespace {
 
-constexpr std::size_t kMostExact = 3'000;  // lines that a draft draws one by one
-constexpr std::size_t kBins = 64;          // of an axis, in a draft
+constexpr std::size_t kMostExact = 3'000;           // lines that a draft draws one by one
+constexpr std::size_t kBins = 64, kMostBins = 512;  // of an axis, in a draft
 
 struct LineInk {
     std::vector<QRgb> colors;  // by row
@@ -25,7 +25,7 @@ struct LineInk {
 // Few lines are strong, of many the better ones stand out.
 LineInk inkOf(const ParallelPlot& plot, std::size_t count) {
     const Theme& theme = currentTheme();
-    const double alpha = std::clamp(2.4 / std::pow(static_cast<double>(count) + 1, 0.3), 0.22, 0.95);
+    const double alpha = std::clamp(2.4 / std::pow(static_cast<double>(count) + 1, 0.3), 0.14, 0.95);
     LineInk ink{std::vector<QRgb>(plot.goodness.size()), count < 60 ? 1.8 : count < 400 ? 1.5 : 1.2};
     std::vector<QRgb> ramp;
     for (int i = 0; i < 256; ++i) {
@@ -50,32 +50,54 @@ LineInk greyInk(const ParallelPlot& plot) {
     return {std::vector<QRgb>(plot.goodness.size(), grey.rgba()), 1.1};
 }
 
+// Bins of one end of a gap's lines. Where the other end has few places, as choices have, these are the finer.
+class EndBins {
+public:
+    EndBins(double height, std::size_t others)
+        : m_scale(std::clamp(static_cast<double>(kBins * kBins / std::max<std::size_t>(others, 1)),
+                             static_cast<double>(kBins), static_cast<double>(kMostBins)) /
+                  height) {}
+    std::size_t at(float y) const {
+        return std::min(static_cast<std::size_t>(std::max(y, 0.0f) * m_scale), kMostBins - 1);
+    }
+
+private:
+    double m_scale;
+};
+
 // Which of many lines stand for others that go nearly the same way: the last, the best of them.
 class LineBins {
 public:
-    explicit LineBins(double height) : m_height(height), m_bins(kBins * kBins) {}
-
-    void add(std::uint32_t row, const ParallelRaster::Line& line) {
-        Bin& bin = m_bins[at(line)];
-        ++bin.count;
-        bin.row = row;
+    using Line = ParallelRaster::Line;
+    LineBins(double height, const std::vector<Line>& lines)
+        : m_from(height, used(height, lines, &Line::to)),
+          m_to(height, used(height, lines, &Line::from)),
+          m_bins(kMostBins * kMostBins) {
+        for (std::uint32_t i = 0; i < lines.size(); ++i) {
+            Bin& bin = m_bins[at(lines[i])];
+            ++bin.count;
+            bin.line = i;
+        }
     }
-    // How many it stands for; 0: another one does.
-    std::uint32_t count(std::uint32_t row, const ParallelRaster::Line& line) const {
-        const Bin& bin = m_bins[at(line)];
-        return bin.row == row ? bin.count : 0;
+    // How many lines it stands for; 0: another one does.
+    std::uint32_t count(std::uint32_t line, const Line& of) const {
+        const Bin& bin = m_bins[at(of)];
+        return bin.line == line ? bin.count : 0;
     }
 
 private:
     struct Bin {
-        std::uint32_t row = 0, count = 0;
+        std::uint32_t line = 0, count = 0;
     };
-    std::size_t binOf(double y) const {
-        return static_cast<std::size_t>(std::clamp(y / m_height, 0.0, 0.9999) * static_cast<double>(kBins));
+    static std::size_t used(double height, const std::vector<Line>& lines, float Line::*end) {
+        const EndBins coarse(height, kBins);
+        std::vector<bool> used(kMostBins);
+        for (const Line& line : lines) used[coarse.at(line.*end)] = true;
+        return static_cast<std::size_t>(std::ranges::count(used, true));
     }
-    std::size_t at(const ParallelRaster::Line& line) const { return binOf(line.from) * kBins + binOf(line.to); }
+    std::size_t at(const Line& line) const { return m_from.at(line.from) * kMostBins + m_to.at(line.to); }
 
-    double m_height;
+    EndBins m_from, m_to;
     std::vector<Bin> m_bins;
 };
 
@@ -133,8 +155,7 @@ private:
     }
 
     std::vector<ParallelRaster::Line> binned(const std::vector<ParallelRaster::Line>& lines) const {
-        LineBins bins(m_raster.height());
-        for (std::uint32_t i = 0; i < lines.size(); ++i) bins.add(i, lines[i]);
+        const LineBins bins(m_raster.height(), lines);
         std::vector<ParallelRaster::Line> fewer;
         for (std::uint32_t i = 0; i < lines.size(); ++i) {
             const auto count = bins.count(i, lines[i]);

@@ -1,7 +1,6 @@
 #include "ui/plot/curve_raster.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ui/plot/column_image.h"
 
@@ -29,39 +28,32 @@ constexpr std::size_t kWidestGap = 3;  // columns
 
 }  // namespace
 
-CurveRaster::CurveRaster(int width, int height)
-    : m_width(std::max(width, 1)),
-      m_height(std::max(height, 1)),
-      m_columns(static_cast<std::size_t>(m_width) * static_cast<std::size_t>(m_height)),
-      m_top(static_cast<std::size_t>(m_width), kNone),
-      m_bottom(m_top.size()) {}
-
-void CurveRaster::clear() { m_top.assign(m_top.size(), kNone); }
-
-int CurveRaster::rowAt(double y) const {
-    return static_cast<int>(std::clamp(std::floor(y), -1.0, static_cast<double>(m_height)));
+void CurveRaster::reset(int width, int height) {
+    m_width = std::max(width, 1), m_height = std::max(height, 1);
+    m_columns.assign(static_cast<std::size_t>(m_width) * static_cast<std::size_t>(m_height), 0);
+    m_top.assign(static_cast<std::size_t>(m_width), kNone);
+    m_bottom.resize(m_top.size());
 }
 
-void CurveRaster::include(std::size_t column, int row, Rows& top, Rows& bottom) {
-    const bool isFirst = top[column] == kNone;
-    top[column] = isFirst ? row : std::min(top[column], row);
-    bottom[column] = isFirst ? row : std::max(bottom[column], row);
-}
-
-void CurveRaster::extend(double x, double y) {
-    if (x >= 0 && x < m_width && std::isfinite(y)) include(static_cast<std::size_t>(x), rowAt(y), m_top, m_bottom);
-}
-
-// Column by column, from where the line enters it to where it leaves.
 void CurveRaster::reach(const QPointF& from, const QPointF& to, Rows& top, Rows& bottom) const {
-    const double first = std::max(0.0, std::floor(from.x())), end = std::min<double>(m_width - 1, std::floor(to.x()));
+    if (to.x() < 0 || from.x() >= m_width) return;
+    const auto first = static_cast<std::size_t>(std::max(0.0, from.x()));
+    const auto last = static_cast<std::size_t>(std::min(m_width - 1.0, to.x()));
+    if (first == last && from.x() >= 0 && to.x() < m_width) {
+        include(first, rowAt(from.y()), top, bottom);
+        include(first, rowAt(to.y()), top, bottom);
+        return;
+    }
     const double slope = to.x() > from.x() ? (to.y() - from.y()) / (to.x() - from.x()) : 0;
-    for (double column = first; column <= end; ++column) {
-        const bool enters = column > from.x(), leaves = column + 1 < to.x();
-        const double y = enters ? from.y() + (column - from.x()) * slope : from.y();
-        const double z = leaves ? from.y() + (column + 1 - from.x()) * slope : to.y();
-        include(static_cast<std::size_t>(column), rowAt(y), top, bottom);
-        include(static_cast<std::size_t>(column), rowAt(z), top, bottom);
+    const auto heightAt = [&](double x) {
+        return x <= from.x() ? from.y() : x >= to.x() ? to.y() : from.y() + (x - from.x()) * slope;
+    };
+    double enters = heightAt(static_cast<double>(first));
+    for (std::size_t column = first; column <= last; ++column) {
+        const double leaves = heightAt(static_cast<double>(column + 1));
+        include(column, rowAt(enters), top, bottom);
+        include(column, rowAt(leaves), top, bottom);
+        enters = leaves;
     }
 }
 
@@ -110,9 +102,11 @@ void CurveRaster::fillColumn(std::size_t column, int from, int to, QRgb color, b
     else paintOver(pixels + from, pixels + to + 1, color);
 }
 
-QImage CurveRaster::image() const {
-    return imageOfColumns(m_columns.data(), m_width, m_height, static_cast<std::size_t>(m_height),
-                          QImage::Format_ARGB32_Premultiplied);
+const QImage& CurveRaster::image(double pixelRatio) {
+    m_picture = imageOfColumns(m_columns.data(), m_width, m_height, static_cast<std::size_t>(m_height),
+                               QImage::Format_ARGB32_Premultiplied);
+    m_picture.setDevicePixelRatio(pixelRatio);
+    return m_picture;
 }
 
 }  // namespace lockstep::ui

@@ -2,6 +2,7 @@
 #include <QImage>
 #include <QPointF>
 #include <QRgb>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -14,7 +15,9 @@ namespace lockstep::ui {
 // is several times as fast as a general painter's lines. One thread.
 class CurveRaster {
 public:
-    CurveRaster(int width, int height);  // pixels; all transparent
+    CurveRaster() = default;
+    CurveRaster(int width, int height) { reset(width, height); }
+    void reset(int width, int height);  // pixels; all transparent, and its memory used again
 
     // One curve, over what was painted before: points in pixels from the top left corner, ascending in x; a column's
     // stretch reaches to its neighbours', so that the curve has no gaps. Opaque or not.
@@ -37,20 +40,20 @@ public:
         fill(color);
     }
 
-    // What lies between two such lines, of which `high` is the upper one in the picture.
+    // What lies between two lines, of which `high` is the upper one in the picture.
     template <class Points, class ToPixel>
     void paintBand(const Points& low, const Points& high, ToPixel&& toPixel, QRgb color) {
         clear();
         m_lowTop.assign(m_top.size(), kNone);
-        trace(low, toPixel, m_lowTop, m_bottom);
         m_highBottom.resize(m_top.size());
+        trace(low, toPixel, m_lowTop, m_bottom);
         trace(high, toPixel, m_top, m_highBottom);
         for (std::size_t column = 0; column < m_top.size(); ++column)
             if (m_lowTop[column] == kNone) m_top[column] = kNone;
         fillSpans(color);
     }
 
-    QImage image() const;  // premultiplied
+    const QImage& image(double pixelRatio = 1);  // premultiplied; good until the next call of anything
 
 private:
     static constexpr int kNone = INT32_MAX;
@@ -69,18 +72,27 @@ private:
         }
     }
 
-    void clear();
-    int rowAt(double y) const;
+    void clear() { m_top.assign(m_top.size(), kNone); }
+    // Beyond the picture: one row beyond it. Truncation is quick, and floors what is not negative.
+    int rowAt(double y) const { return static_cast<int>(std::clamp(y, -1.0, static_cast<double>(m_height)) + 1) - 1; }
+    static void include(std::size_t column, int row, Rows& top, Rows& bottom) {
+        const bool isFirst = top[column] == kNone;
+        top[column] = isFirst ? row : std::min(top[column], row);
+        bottom[column] = isFirst ? row : std::max(bottom[column], row);
+    }
+    void extend(double x, double y) {
+        if (x >= 0 && x < m_width && std::isfinite(y)) include(static_cast<std::size_t>(x), rowAt(y), m_top, m_bottom);
+    }
+    // Column by column, from where the line enters it to where it leaves.
     void reach(const QPointF& from, const QPointF& to, Rows& top, Rows& bottom) const;
-    static void include(std::size_t column, int row, Rows& top, Rows& bottom);
-    void extend(double x, double y);
     void closeGaps();
     void fill(QRgb color);       // what the columns reach to, and to their neighbours
     void fillSpans(QRgb color);  // the columns as they are
     void fillColumn(std::size_t column, int from, int to, QRgb color, bool isOpaque);
 
-    int m_width, m_height;
+    int m_width = 0, m_height = 0;
     std::vector<QRgb> m_columns;  // premultiplied; column after column
+    QImage m_picture;
     Rows m_top, m_bottom;         // of the curve in work
     Rows m_lowTop, m_highBottom;  // of a band's edges: the other side of each
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ui/plot/curve_raster.h"
 #include "ui/plot/plot_places.h"
 
 namespace lockstep::ui {
@@ -44,22 +43,21 @@ void DenseCurves::draw(QCPPainter* painter) {
     if (hasStroke || hasBand) drawRaster(*painter, rect);
 }
 
-void DenseCurves::drawRaster(QCPPainter& painter, const QRect& rect) const {
+void DenseCurves::drawRaster(QCPPainter& painter, const QRect& rect) {
     const double ratio = painter.device()->devicePixelRatioF();
     const PlotPlaces places(*mParentPlot);
     const auto toPixel = [&](const Curve::Point& point) { return (places(point) - rect.topLeft()) * ratio; };
     const int width = qRound(rect.width() * ratio);
-    CurveRaster raster(width, qRound(rect.height() * ratio));
+    m_raster.reset(width, qRound(rect.height() * ratio));
     for (const Band& band : m_bands)
-        if (isDrawn(band) && !isSmooth(band)) raster.paintBand(band.low, band.high, toPixel, band.color.rgba());
+        if (isDrawn(band) && !isSmooth(band)) m_raster.paintBand(band.low, band.high, toPixel, band.color.rgba());
     for (const Stroke& stroke : m_strokes) {
+        if (stroke.points.empty()) continue;
         if (stroke.points.size() > static_cast<std::size_t>(width))
-            raster.paint(stroke.points, toPixel, stroke.color.rgba());
-        else raster.paintLine(stroke.points, toPixel, stroke.color.rgba());
+            m_raster.paint(stroke.points, toPixel, stroke.color.rgba());
+        else m_raster.paintLine(stroke.points, toPixel, stroke.color.rgba());
     }
-    QImage image = raster.image();
-    image.setDevicePixelRatio(ratio);
-    painter.drawImage(rect.topLeft(), image);
+    painter.drawImage(rect.topLeft(), m_raster.image(ratio));
 }
 
 void DenseCurves::drawLines(QCPPainter& painter, const QRect& rect) const {

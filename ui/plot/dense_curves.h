@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "ui/plot/curve.h"
+#include "ui/plot/curve_raster.h"
 
 namespace lockstep::ui {
-
-class CurveRaster;
 
 // What a plot has too much of for a general painter, on a layer below the other curves: strokes of more points than it
 // has columns, the lines of many curves, and bands. On the screen they go through CurveRaster, fifty of them in a few
@@ -36,12 +35,13 @@ protected:
     void draw(QCPPainter* painter) override;
 
 private:
-    void drawRaster(QCPPainter& painter, const QRect& rect) const;
+    void drawRaster(QCPPainter& painter, const QRect& rect);
     void drawLines(QCPPainter& painter, const QRect& rect) const;
     void drawSmoothly(QCPPainter& painter, const QRect& rect, const Band& band) const;
 
     std::list<Stroke> m_strokes;
     std::list<Band> m_bands;
+    CurveRaster m_raster;
 };
 
 }  // namespace lockstep::ui

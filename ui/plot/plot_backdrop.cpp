@@ -94,8 +94,7 @@ QImage PlotBackdrop::painted(double ratio) const {
         if (points.size() > static_cast<std::size_t>(width)) raster.paint(points, toPixel, colorOf(line).rgba());
         else raster.paintLine(points, toPixel, colorOf(line).rgba());
     }
-    QImage image = raster.image();
-    image.setDevicePixelRatio(ratio);
+    QImage image = raster.image(ratio).copy();
     QPainter painter(&image);
     painter.translate(-rect.topLeft());
     drawRings(painter);

@@ -155,8 +155,9 @@ PlotRange PlotModel::zoomed(PlotRange range, double center, double factor, bool 
     return {center * std::pow(range.low / center, factor), center * std::pow(range.high / center, factor)};
 }
 
-std::vector<Curve::Point> PlotModel::sampled(const Curve& curve, double scale, PlotRange x, int columns) const {
-    auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns);
+std::vector<Curve::Point> PlotModel::sampled(const Curve& curve, double scale, PlotRange x, int columns,
+                                             Sharpness sharpness) const {
+    auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns, sharpness);
     for (auto& point : points) point.x /= scale;
     if (m_log) keepPositive(points);
     return points;
@@ -184,16 +185,16 @@ bool PlotModel::changed(std::size_t index, PlotRange x, int columns) const {
     return !now.complete || !(now == m_state[index].drawn);
 }
 
-PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns) {
+PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns, Sharpness sharpness) {
     Drawing out;
     if (!hidden(index)) {
         const PlotSeries& series = m_series[index];
         const double scale = scaleOf(series);
         const Curve& line = isSmoothed(index) ? lineOf(index, kSmoothedAtOnce) : measuredOf(series);
-        out.line = sampled(line, scale, x, columns);
-        if (isSmoothed(index)) out.ghost = sampled(measuredOf(series), scale, x, columns);
-        if (!series.faint) out.markers = marked(out.line);
-        drawBand(out, index, x, columns);
+        out.line = sampled(line, scale, x, columns, sharpness);
+        if (isSmoothed(index)) out.ghost = sampled(measuredOf(series), scale, x, columns, sharpness);
+        if (sharpness == Sharpness::Full && !series.faint) out.markers = marked(out.line);
+        drawBand(out, index, x, columns, sharpness);
         const auto end = series.endsOpen ? endOf(series) : std::nullopt;
         if (end && end->x >= x.low && end->x <= x.high) out.end = {*end};
     }
@@ -201,20 +202,21 @@ PlotModel::Drawing PlotModel::draw(std::size_t index, PlotRange x, int columns) 
     return out;
 }
 
-void PlotModel::drawBand(Drawing& out, std::size_t index, PlotRange x, int columns) const {
+void PlotModel::drawBand(Drawing& out, std::size_t index, PlotRange x, int columns, Sharpness sharpness) const {
     if (!m_series[index].band) return;
     const double scale = scaleOf(m_series[index]);
-    const auto edge = [&](const Curve& curve) {
-        auto points = curve.sample(curveAxis(), x.low * scale, x.high * scale, columns);
+    const auto edge = [&](const Curve& curve, Curve::Edge which) {
+        auto points = curve.sampleEdge(which, curveAxis(), x.low * scale, x.high * scale, columns,
+                                       std::min(sharpness, Sharpness::Band));
         for (auto& point : points) point = {point.x / scale, m_log ? std::max(point.y, kFarBelow) : point.y};
         return points;
     };
-    out.low = edge(*m_series[index].band->low);
-    out.high = edge(*m_series[index].band->high);
+    out.low = edge(*m_series[index].band->low, Curve::Edge::Lower);
+    out.high = edge(*m_series[index].band->high, Curve::Edge::Upper);
 }
 
 std::vector<Curve::Point> PlotModel::drawLine(const PlotSeries& line, PlotRange x, int columns) const {
-    return sampled(measuredOf(line), scaleOf(line), x, columns);
+    return sampled(measuredOf(line), scaleOf(line), x, columns, Sharpness::Band);
 }
 
 std::optional<Curve::Point> PlotModel::endOf(const PlotSeries& line) const {

@@ -361,14 +361,15 @@ void PlotView::refresh() {
 
 bool PlotView::drawGraphs() {
     const PlotRange x = rangeOf(m_plot->xAxis->range());
-    const double sharpness = devicePixelRatioF() * (isCoarse() ? 0.5 : 1);
-    const int columns = std::max(1, static_cast<int>(m_plot->axisRect()->width() * sharpness));
+    const Sharpness sharpness = isCoarse() ? Sharpness::Coarse : Sharpness::Full;
+    const double ratio = devicePixelRatioF() * (isCoarse() ? 0.5 : 1);
+    const int columns = std::max(1, static_cast<int>(m_plot->axisRect()->width() * ratio));
     const std::size_t inAll = static_cast<std::size_t>(columns) * kFewCurves;
     const std::size_t smooth = isCoarse() ? 0 : inAll / std::max(m_graphs.size(), kFewCurves);
     bool any = m_graphsAreNew;
     for (std::size_t i = 0; i < m_graphs.size(); ++i) {
         if (!m_graphsAreNew && !m_model.changed(i, x, columns)) continue;
-        m_graphs[i].fill(m_model.draw(i, x, columns), smooth);
+        m_graphs[i].fill(m_model.draw(i, x, columns, sharpness), smooth);
         any = true;
     }
     m_graphsAreNew = false;

@@ -20,6 +20,7 @@ struct Hand : CompareDesktop {
         test::makeSweep(places.history(), {.trials = kTrials, .epochs = 3});
         open();
         (void)QTest::qWaitFor([&] { return rows() == kTrials && !view().plot().axes.empty(); }, 20'000);
+        QCoreApplication::processEvents();  // the answers have their room then
     }
 
     ParallelView& view() const { return *page->findChild<ParallelView*>(); }
