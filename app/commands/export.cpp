@@ -192,7 +192,12 @@ std::vector<Problem> exportScript(Context& context, const ExportOptions& options
 std::string placeOf(const std::string& file) {
     if (file == "-" || file == "/dev/stdout" || file == "/dev/fd/1" || file == "/proc/self/fd/1") return "-";
     std::error_code unknown;
-    const fs::path place = fs::weakly_canonical(fs::absolute(file), unknown);
+    fs::path place = fs::absolute(file);
+    // weakly_canonical() takes a link whose file is still to be written for a file.
+    constexpr int kMostLinks = 40;
+    for (int links = 0; links < kMostLinks && fs::is_symlink(place, unknown); ++links)
+        place = place.parent_path() / fs::read_symlink(place, unknown);
+    place = fs::weakly_canonical(place, unknown);
     return unknown ? file : place.string();
 }
 
