@@ -211,15 +211,14 @@ private slots:
 
     void aLineIsLitPinnedAndOpened() {
         Hand hand;
-        const auto row = hand.view().plot().drawOrder.back();  // the best
-        const ParallelPlot& plot = hand.view().plot();
-        const float from = plot.axes[4].places()[row], to = plot.axes[5].places()[row];
+        // With the importance of settings their axes move.
+        QTRY_VERIFY(!hand.view().scene()->importance.empty());
         QPointF middle;
-        // The page may still be finding its places: where the line is now.
         const auto isLit = [&] {
-            const ParallelLayout& now = hand.view().plot().layout;
-            middle = {(now.x[4] + now.x[5]) / 2, (now.y(from) + now.y(to)) / 2};
-            hand.move(middle + QPointF(0, 40));
+            const ParallelPlot& plot = hand.view().plot();
+            const auto row = plot.drawOrder.back();
+            const float from = plot.axes[4].places()[row], to = plot.axes[5].places()[row];
+            middle = {(plot.layout.x[4] + plot.layout.x[5]) / 2, (plot.layout.y(from) + plot.layout.y(to)) / 2};
             hand.move(middle);
             return hand.selection->hovered().has_value();
         };
